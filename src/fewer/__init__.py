@@ -1,0 +1,61 @@
+"""Feature selection that people trust: the fewest features that carry the signal, and whether that helped.
+
+Every method is a sentence of three words, criterion × search × control:
+
+>>> import fewer
+>>> from sklearn.datasets import load_breast_cancer
+>>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+>>> selector = fewer.SubsetSelector(fewer.criteria.KNN(), fewer.search.Forward(), random_state=0)
+>>> selector.set_output(transform="pandas").fit_transform(X, y).shape
+(569, 7)
+
+Names are loaded when they are first used, so that `import fewer` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "InputError": "fewer.problem",
+    "Problem": "fewer.problem",
+    "RankSelector": "fewer.selectors",
+    "SubsetSelector": "fewer.selectors",
+    "Trace": "fewer.trace",
+}
+_ROOMS = ("contracts", "control", "criteria", "rankers", "search", "selectors")
+
+__all__ = [
+    "InputError",
+    "Problem",
+    "RankSelector",
+    "SubsetSelector",
+    "Trace",
+    "contracts",
+    "control",
+    "criteria",
+    "rankers",
+    "search",
+    "selectors",
+]
+
+if TYPE_CHECKING:
+    from fewer import contracts, control, criteria, rankers, search, selectors
+    from fewer.problem import InputError, Problem
+    from fewer.selectors import RankSelector, SubsetSelector
+    from fewer.trace import Trace
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _ROOMS:
+        return importlib.import_module(f"fewer.{name}")
+    raise AttributeError(f"module 'fewer' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

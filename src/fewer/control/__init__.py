@@ -1,0 +1,6 @@
+"""When to stop believing it?"""
+
+from fewer.control._aggregate import Aggregate
+from fewer.control._prefilter import Prefilter, add_innermost
+
+__all__ = ["Aggregate", "Prefilter", "add_innermost"]

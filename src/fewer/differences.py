@@ -1,0 +1,122 @@
+"""How far apart two cells are: scaling, nominal values and holes, for every word that works with distances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewer.problem import FloatArray, IntArray, Problem
+
+Scaling = Literal["casebase", "global", "none"]
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Rows laid out for the distance kernels.
+
+    The squared difference of two cells in one feature is (difference / range)² for numbers and 0 or 1 for nominal
+    values. A missing cell is as far from every other as two of the casebase's cells are on average, so it
+    neither attracts nor repels. Ranges and averages come from the casebase: for a query of fold k, the rows of all
+    other folds. Squared differences beyond 64 (eight ranges away) count as 64.
+
+    Precision: each squared difference is rounded to a power of two near 1.5e-11 (coarser beyond 1,024 features),
+    so that every sum of them is exact in double precision and does not depend on the order of additions.
+    """
+
+    columns: FloatArray
+    holes: NDArray[np.uint8]
+    nominal: NDArray[np.uint8]
+    scale: FloatArray
+    gap: FloatArray
+    fold: IntArray
+    quantum: float
+
+    @classmethod
+    def within(cls, problem: Problem, fold: IntArray, scaling: Scaling = "casebase") -> Differences:
+        """Lay out rows that serve each other as casebase, except rows of their own fold."""
+        holes = problem.missing
+        table = np.where(holes, 0.0, problem.X)
+        nominal = problem.nominal
+        n_folds = int(fold.max()) + 1 if scaling == "casebase" else 1
+        parts = fold if scaling == "casebase" else np.zeros(problem.n_rows, dtype=np.int64)
+        low, high, count, total, square = _moments(table, holes, parts, n_folds)
+        if n_folds > 1:
+            low, high = _min_of_others(low), -_min_of_others(-high)
+            count, total, square = (m.sum(axis=0) - m for m in (count, total, square))
+        span = np.where(high > low, high - low, 1.0)
+        if scaling == "none":
+            span = np.full_like(span, span[:, ~nominal].max(initial=1.0))
+        else:
+            span[:, nominal] = 1.0
+        scale = 1.0 / span**2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            variance = np.maximum(square / count - (total / count) ** 2, 0.0)
+        gap = np.where(count > 0, 2.0 * variance * scale, 0.0)
+        for column in np.flatnonzero(nominal):
+            gap[:, column] = _mismatch(problem.X[:, column], parts, n_folds) * scale[:, column]
+        if n_folds == 1 and scaling != "casebase":
+            scale, gap = (np.repeat(m, int(fold.max()) + 1, axis=0) for m in (scale, gap))
+        return cls(
+            columns=np.ascontiguousarray(table.T),
+            holes=np.ascontiguousarray(holes.T).astype(np.uint8),
+            nominal=nominal.astype(np.uint8),
+            scale=np.ascontiguousarray(scale),
+            gap=np.ascontiguousarray(gap),
+            fold=fold,
+            quantum=quantum_for(problem.n_features),
+        )
+
+    def arrays(self) -> tuple[Any, ...]:
+        """Give the kernels' common arguments, in their order."""
+        return (self.columns, self.holes, self.nominal, self.scale, self.gap, self.fold, self.quantum)
+
+
+def quantum_for(n_features: int) -> float:
+    """Choose the unit of squared differences so that the largest possible sum still has 52 bits or fewer."""
+    bits = 52 - 6 - int(np.ceil(np.log2(max(n_features, 1))))
+    return float(2.0 ** -min(bits, 36))
+
+
+def _moments(
+    table: FloatArray, holes: NDArray[np.bool_], parts: IntArray, n_parts: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Give minimum, maximum, count, sum and sum of squares of each column in each part."""
+    shape = (n_parts, table.shape[1])
+    low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
+    np.minimum.at(low, parts, np.where(holes, np.inf, table))
+    np.maximum.at(high, parts, np.where(holes, -np.inf, table))
+    count, total, square = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    present = ~holes
+    middle = np.divide(table.sum(axis=0), present.sum(axis=0), out=np.zeros(shape[1]), where=present.any(axis=0))
+    centered = np.where(present, table - middle, 0.0)
+    np.add.at(count, parts, present.astype(np.float64))
+    np.add.at(total, parts, centered)
+    np.add.at(square, parts, centered**2)
+    return low, high, count, total, square
+
+
+def _min_of_others(values: FloatArray) -> FloatArray:
+    """For each row, give the minimum over all other rows, column by column."""
+    first = values.argmin(axis=0)
+    columns = np.arange(values.shape[1])
+    rest = values.copy()
+    rest[first, columns] = np.inf
+    result = np.repeat(values.min(axis=0)[None, :], len(values), axis=0)
+    result[first, columns] = rest.min(axis=0)
+    return result
+
+
+def _mismatch(column: FloatArray, parts: IntArray, n_parts: int) -> FloatArray:
+    """Give the chance that two present cells outside each part differ."""
+    present = ~np.isnan(column)
+    _, codes = np.unique(column[present], return_inverse=True)
+    counts = np.zeros((n_parts, int(codes.max(initial=0)) + 1))
+    np.add.at(counts, (parts[present], codes), 1.0)
+    if n_parts > 1:
+        counts = counts.sum(axis=0) - counts
+    total = counts.sum(axis=1)
+    shares = np.divide(counts, total[:, None], out=np.zeros_like(counts), where=total[:, None] > 0)
+    return np.where(total > 0, 1.0 - (shares**2).sum(axis=1), 0.0)

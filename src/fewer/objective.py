@@ -1,0 +1,205 @@
+"""A bound criterion as a search sees it: units instead of columns, prices, ties, counting, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewer.contracts import (
+    Control,
+    Criterion,
+    OnStep,
+    Resources,
+    Scorer,
+    Search,
+    SearchSpace,
+    Sweep,
+    Walk,
+    refuse_unmet_needs,
+    settle,
+)
+from fewer.problem import FloatArray, IntArray, Problem
+from fewer.trace import Cache, Trace
+
+
+class Objective:
+    """Scores the states of a space.
+
+    Scores are what the criterion says, less the price of the units, rounded to 12 digits so that equal subsets
+    tie. Every score asked for is counted and offered to the trace.
+
+    Examples
+    --------
+    >>> from fewer.criteria import KNN
+    >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
+    >>> space = SearchSpace.of(2)
+    >>> scorer = KNN(cv="loo").bind(problem, np.random.default_rng(0), Resources())
+    >>> Objective(scorer, space).flips(space.empty()).tolist()
+    [1.0, 0.0]
+    """
+
+    def __init__(self, scorer: Scorer, space: SearchSpace) -> None:
+        self.scorer = scorer
+        self.space = space
+        self.n_evaluations = 0
+        self._trace: Trace | None = None
+        self._cache = Cache()
+
+    def follow(self, trace: Trace) -> None:
+        """Report to a trace from now on."""
+        self._trace = trace
+        self.n_evaluations = trace.n_evaluations
+
+    def score(self, states: NDArray[Any]) -> FloatArray:
+        """Score (m, n_units) states; a state met before is not computed again."""
+        keys = [state.tobytes() for state in states]
+        known = {key: score for key in keys if (score := self._cache.get(key)) is not None}
+        new = {key: i for i, key in enumerate(keys) if key not in known}
+        if new:
+            fresh = states[list(new.values())]
+            for key, score in zip(new, self._compute(fresh), strict=True):
+                known[key] = float(score)
+                self._cache.put(key, float(score))
+        scores = np.array([known[key] for key in keys])
+        self._count(len(scores))
+        self._offer(states, scores)
+        return scores
+
+    def flips(
+        self, state: NDArray[Any], units: IntArray | None = None, values: NDArray[Any] | None = None
+    ) -> FloatArray:
+        """Score the states that differ in one of `units` (default all): switched, or set to `values`."""
+        space = self.space
+        units = np.arange(space.n_units) if units is None else units
+        if values is None:
+            values = (state[units] == 0).astype(state.dtype)
+        if not len(units):
+            return np.empty(0)
+        mask = space.expand(state[None, :])[0]
+        scores = self.scorer.flips(mask, [space.units[u] for u in units], values)
+        if space.has_prices:
+            change = (values != 0).astype(np.int64) - (state[units] != 0)
+            scores = scores - (space.price(state[None]) + change * space.prices[units])
+        scores = settle(scores)
+        self._count(len(scores))
+        if self._trace is not None:
+            best = np.argsort(-scores, kind="stable")[: self._trace.keep]
+            states = np.repeat(state[None, :], len(best), axis=0)
+            states[np.arange(len(best)), units[best]] = values[best]
+            self._offer(states, scores[best])
+        return scores
+
+    def walk(self, state: NDArray[Any]) -> ObjectiveWalk:
+        """Stand on a state and try changes."""
+        mask = self.space.expand(state[None, :])[0]
+        return ObjectiveWalk(self, state, self.scorer.walk(mask, self.space.units))
+
+    def sweep(self, start: int, stop: int, top: int) -> Sweep:
+        """Score the states numbered start … stop−1 in Gray-code order and give the best."""
+        found = self.scorer.sweep(self.space, start, stop, top)
+        self._count(found.n_evaluated)
+        if self._trace is not None and len(found.scores):
+            self._trace.offer(self.space.expand(found.states), found.scores)
+        return found
+
+    def _compute(self, states: NDArray[Any]) -> FloatArray:
+        return self.space.objective(self.scorer.score(self.space.expand(states)), states)
+
+    def _count(self, n: int) -> None:
+        self.n_evaluations += n
+        if self._trace is not None:
+            self._trace.n_evaluations = self.n_evaluations
+
+    def _offer(self, states: NDArray[Any], scores: FloatArray) -> None:
+        if self._trace is not None:
+            allowed = self.space.allows(states)
+            if allowed.any():
+                self._trace.offer(self.space.expand(states[allowed]), scores[allowed])
+
+
+class ObjectiveWalk(Walk):
+    """A walk in units, with prices and settled scores."""
+
+    def __init__(self, objective: Objective, state: NDArray[Any], walk: Walk) -> None:
+        self.state = state.copy()
+        self._objective = objective
+        self._walk = walk
+        self._change = (0, 0.0)
+        self._score = 0.0
+
+    def propose(self, unit: int, value: float) -> float:
+        """Score the state with one unit set to a value."""
+        self._change = (unit, value)
+        score = np.array([self._walk.propose(unit, value)])
+        self._objective._count(1)
+        space = self._objective.space
+        if space.has_prices:
+            proposed = self.state.copy()
+            proposed[unit] = value
+            score -= space.price(proposed[None])
+        self._score = float(settle(score)[0])
+        return self._score
+
+    def accept(self) -> None:
+        """Make the proposed change."""
+        unit, value = self._change
+        self.state[unit] = value
+        self._walk.accept()
+        trace = self._objective._trace
+        if trace is not None and (len(trace.top_scores) < trace.keep or self._score > trace.top_scores[-1]):
+            self._objective._offer(self.state[None].copy(), np.array([self._score]))
+
+    def reject(self) -> None:
+        """Forget the proposed change."""
+        self._walk.reject()
+
+
+def run_search(
+    criterion: Criterion,
+    problem: Problem,
+    search: Search,
+    space: SearchSpace,
+    rng: np.random.Generator,
+    on_step: OnStep | None = None,
+    *,
+    resources: Resources,
+    trace: Trace,
+) -> Trace:
+    """Bind a criterion to rows and search: the sentence without a control.
+
+    Columns that do not vary in these rows are set aside.
+    """
+    refuse_unmet_needs(criterion, search, None, space, problem)
+    space = space.without(problem.constant)
+    scorer = criterion.bind(problem, rng, resources)
+    return search.run(Objective(scorer, space), space, rng, on_step, trace)
+
+
+def run_sentence(
+    control: Control | None,
+    criterion: Criterion,
+    problem: Problem,
+    search: Search,
+    space: SearchSpace,
+    rng: np.random.Generator,
+    on_step: OnStep | None = None,
+    *,
+    resources: Resources,
+    trace: Trace | None = None,
+) -> Trace:
+    """Run criterion × search × control."""
+    refuse_unmet_needs(criterion, search, control, space, problem)
+    run: Callable[..., Trace] = run_search if control is None else control.run
+    return run(
+        criterion,
+        problem,
+        search,
+        space,
+        rng,
+        on_step,
+        resources=resources,
+        trace=Trace() if trace is None else trace,
+    )

@@ -1,0 +1,145 @@
+"""The rows as every room sees them: one table, one target, nothing changed yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+Kind = Literal["numeric", "nominal", "boolean"]
+Task = Literal["classification", "regression"]
+
+
+class InputError(ValueError):
+    """Input that cannot be used; the message says what was found, where, and the cure."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A table and its target, ready for binding.
+
+    Attributes
+    ----------
+    X : array of shape (n_rows, n_features)
+        Numbers. Nominal columns hold level codes 0, 1, …; NaN marks a missing cell.
+    y : array of shape (n_rows,)
+        Class codes 0 … c−1 for classification, numbers for regression.
+    task : {"classification", "regression"}
+    names : tuple of str
+        One name a column.
+    kinds : tuple of {"numeric", "nominal", "boolean"}
+        How a column's values compare: by difference, or only as equal or not.
+    classes : tuple
+        The label behind each class code.
+    levels : dict
+        For nominal columns, the label behind each code.
+    weights : array of shape (n_rows,), optional
+        How much each row counts.
+    groups : array of shape (n_rows,), optional
+        Rows of one group are never on both sides of a split.
+    """
+
+    X: FloatArray
+    y: NDArray[Any]
+    task: Task
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    classes: tuple[Any, ...] = ()
+    levels: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    weights: FloatArray | None = None
+    groups: IntArray | None = None
+
+    @classmethod
+    def from_arrays(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        task: Task = "classification",
+        names: Sequence[str] | None = None,
+        kinds: Sequence[Kind] | None = None,
+        weights: Any = None,
+        groups: Any = None,
+    ) -> Problem:
+        """Make a problem of plain numeric arrays.
+
+        Examples
+        --------
+        >>> Problem.from_arrays([[0.0, 1.0], [2.0, 3.0]], ["no", "yes"]).classes
+        ('no', 'yes')
+        """
+        table = np.ascontiguousarray(X, dtype=np.float64)
+        if table.ndim != 2:
+            raise InputError(f"X has {table.ndim} dimension(s); a table with rows and columns is needed.")
+        n_rows, n_features = table.shape
+        target = np.asarray(y)
+        if target.shape != (n_rows,):
+            raise InputError(f"y has shape {target.shape}, but X has {n_rows} rows; give one target per row.")
+        classes: tuple[Any, ...] = ()
+        if task == "classification":
+            labels, codes = np.unique(target, return_inverse=True)
+            classes = tuple(labels.tolist())
+            target = codes.astype(np.int64)
+        else:
+            target = target.astype(np.float64)
+        group_codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+        return cls(
+            X=table,
+            y=target,
+            task=task,
+            names=tuple(names) if names is not None else tuple(f"x{i}" for i in range(n_features)),
+            kinds=tuple(kinds) if kinds is not None else ("numeric",) * n_features,
+            classes=classes,
+            weights=None if weights is None else np.asarray(weights, dtype=np.float64),
+            groups=None if group_codes is None else group_codes.astype(np.int64),
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """How many columns there are."""
+        return int(self.X.shape[1])
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes the whole problem has (also those absent from a part of its rows)."""
+        return len(self.classes)
+
+    @property
+    def nominal(self) -> BoolArray:
+        """Which columns compare only as equal or not."""
+        return np.array([kind == "nominal" for kind in self.kinds], dtype=bool)
+
+    @property
+    def missing(self) -> BoolArray:
+        """Which cells are missing."""
+        return np.isnan(self.X)
+
+    @property
+    def constant(self) -> BoolArray:
+        """Which columns hold at most one distinct value in these rows, missing cells apart."""
+        holes = self.missing
+        low = np.where(holes, np.inf, self.X).min(axis=0, initial=np.inf)
+        high = np.where(holes, -np.inf, self.X).max(axis=0, initial=-np.inf)
+        return np.asarray(low >= high)
+
+    def take(self, rows: NDArray[Any]) -> Problem:
+        """Give the same problem on some of its rows (indices or a boolean mask)."""
+        return replace(
+            self,
+            X=np.ascontiguousarray(self.X[rows]),
+            y=self.y[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            groups=None if self.groups is None else self.groups[rows],
+        )

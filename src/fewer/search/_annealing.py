@@ -1,0 +1,142 @@
+"""Simulated annealing (Loughrey, chapter 5; specification section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.base import clone
+
+from fewer.contracts import Search, SearchSpace
+from fewer.objective import Objective, ObjectiveWalk
+from fewer.problem import InputError
+from fewer.trace import Step, is_better
+
+
+class Annealing(Search):
+    """Random changes of one unit, worse ones accepted less and less often.
+
+    Parameters
+    ----------
+    t0 : float, default=15.0
+        Temperature before the first level, in points: hundredths of the score.
+    cooling : float, default=0.9
+        Each level's temperature is this share of the one before.
+    levels : int, default=81
+    effort : float, default=1.0
+        K of the thesis. A level ends after 10·effort·p tries or effort·p accepted changes, p units.
+    max_tries : int, optional
+        Cap on the tries of a level, for thousands of features.
+    answer : {"best", "final"}, default="best"
+        The best subset met, or the one where the search ends (the thesis).
+
+    Notes
+    -----
+    A change that would leave the allowed sizes becomes an exchange of two units.
+    """
+
+    stochastic: ClassVar[bool] = True
+    weights: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        t0: float = 15.0,
+        cooling: float = 0.9,
+        levels: int = 81,
+        effort: float = 1.0,
+        max_tries: int | None = None,
+        answer: Literal["best", "final"] = "best",
+    ) -> None:
+        self.t0 = t0
+        self.cooling = cooling
+        self.levels = levels
+        self.effort = effort
+        self.max_tries = max_tries
+        self.answer = answer
+
+    def shortened(self, share: float) -> Annealing:
+        """Keep the schedule and try less at each level."""
+        return clone(self).set_params(effort=self.effort * share)
+
+    def steps(
+        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
+    ) -> Iterator[Step]:
+        """Anneal, reporting after each level."""
+        if self.answer not in ("best", "final"):
+            raise InputError(f"answer={self.answer!r} is not known; choose 'best' or 'final'.")
+        if not state:
+            mask = space.random(rng) if space.start is None else space.start.copy()
+            score = float(scorer.score(mask[None])[0])
+            state.update(level=0, mask=mask, score=score, best=mask.copy(), best_score=score)
+            yield Step(mask, score, mask, score)
+        walk = scorer.walk(state["mask"])
+        max_successes = max(1, round(self.effort * space.n_units))
+        max_tries = max(1, round(10 * self.effort * space.n_units))
+        if self.max_tries is not None:
+            max_tries = min(max_tries, self.max_tries)
+        while state["level"] < self.levels:
+            temperature = self.t0 * self.cooling ** (state["level"] + 1)
+            tries = successes = 0
+            while tries < max_tries and successes < max_successes:
+                tries += 1
+                change = draw_change(walk.state, space, rng)
+                if not change:
+                    break
+                score = propose(walk, change)
+                drop = 100.0 * (state["score"] - score)
+                if drop <= 0 or rng.random() < np.exp(-drop / temperature):
+                    walk.accept()
+                    successes += 1
+                    state["score"] = score
+                    if self.answer == "best" and is_better(score, walk.state, state["best_score"], state["best"]):
+                        state.update(best=walk.state.copy(), best_score=score)
+                else:
+                    take_back(walk, change)
+            state.update(level=state["level"] + 1, mask=walk.state.copy())
+            if self.answer == "final":
+                state.update(best=state["mask"], best_score=state["score"])
+            yield Step(state["mask"], state["score"], state["best"], state["best_score"])
+
+
+Change = list[tuple[int, float, float]]
+
+
+def draw_change(state: Any, space: SearchSpace, rng: np.random.Generator) -> Change:
+    """Draw a unit and another value for it, with an exchange where the size limits ask for one.
+
+    A change is a list of (unit, new value, old value); an empty one means that no change is possible.
+    """
+    if space.n_units == 0:
+        return []
+    unit = int(rng.integers(space.n_units))
+    old = float(state[unit])
+    level = round(old * space.levels)
+    new = ((level + 1 + int(rng.integers(space.levels))) % (space.levels + 1)) / space.levels
+    size = int(np.count_nonzero(state))
+    after = size + (new > 0) - (old > 0)
+    change = [(unit, new, old)]
+    if space.min_units <= after <= space.max_units:
+        return change
+    others = np.flatnonzero(state) if after > space.max_units else np.flatnonzero(state == 0)
+    if not len(others):
+        return []
+    other = int(rng.choice(others))
+    swapped = (other, 0.0 if after > space.max_units else 1.0, float(state[other]))
+    return [swapped, *change]
+
+
+def propose(walk: ObjectiveWalk, change: Change) -> float:
+    """Score a change; all but its last part are made on the way."""
+    for unit, new, _ in change[:-1]:
+        walk.propose(unit, new)
+        walk.accept()
+    return walk.propose(*change[-1][:2])
+
+
+def take_back(walk: ObjectiveWalk, change: Change) -> None:
+    """Undo what `propose` did."""
+    walk.reject()
+    for unit, _, old in change[:-1]:
+        walk.propose(unit, old)
+        walk.accept()

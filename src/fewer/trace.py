@@ -1,0 +1,269 @@
+"""What a run did: its steps, the best subsets it met, and all it needs to go on after a stop."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray
+
+MAX_STEPS = 4096
+FORMAT = 1
+
+
+def size_of(masks: NDArray[Any]) -> IntArray:
+    """Count the columns that each mask uses (a weight above zero is a use)."""
+    return np.count_nonzero(masks, axis=-1).astype(np.int64)
+
+
+def is_better(score: float, mask: NDArray[Any], best_score: float, best: NDArray[Any]) -> bool:
+    """Say whether one subset beats another: a higher score, or the same with fewer features."""
+    return score > best_score or (score == best_score and bool(size_of(mask) < size_of(best)))
+
+
+def best_first(masks: NDArray[Any], scores: FloatArray) -> IntArray:
+    """Order subsets: higher score, then fewer features, then earlier columns."""
+    columns = tuple(-masks[:, i].astype(np.float64) for i in range(masks.shape[1] - 1, -1, -1))
+    return np.lexsort((*columns, size_of(masks), -scores)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One report of a search.
+
+    Attributes
+    ----------
+    mask, score
+        Where the search stands.
+    best, best_score
+        What it would answer if it were stopped now.
+    """
+
+    mask: NDArray[Any]
+    score: float
+    best: NDArray[Any]
+    best_score: float
+    index: int = 0
+    n_evaluations: int = 0
+
+
+class Cache:
+    """A bounded memory of scores, the least recently used forgotten first."""
+
+    def __init__(self, capacity: int = 100_000) -> None:
+        self.capacity = capacity
+        self._scores: OrderedDict[bytes, float] = OrderedDict()
+
+    def get(self, key: bytes) -> float | None:
+        """Look a score up."""
+        score = self._scores.get(key)
+        if score is not None:
+            self._scores.move_to_end(key)
+        return score
+
+    def put(self, key: bytes, score: float) -> None:
+        """Remember a score."""
+        self._scores[key] = score
+        if len(self._scores) > self.capacity:
+            self._scores.popitem(last=False)
+
+
+@dataclass(eq=False)
+class Trace:
+    """The history of one run, bounded in memory however long the run is.
+
+    Attributes
+    ----------
+    steps : list of Step
+        Thinned evenly once there are more than `MAX_STEPS`; the last one is always kept.
+    top_masks, top_scores : arrays
+        The best `keep` distinct subsets that were evaluated, best first.
+    n_evaluations : int
+        How many subsets the search asked about.
+    state : dict
+        The search's own notes from which it can go on (numbers, strings, arrays, lists of those).
+    notes : list of str
+        What a reader of the result should know.
+    extra : dict of str to array
+        What a control adds, such as the frequency of each feature.
+    done, interrupted : bool
+    fingerprint : str
+        Names the run (data, words, seed), so that it is not resumed as another.
+    """
+
+    keep: int = 100
+    steps: list[Step] = field(default_factory=list)
+    top_masks: NDArray[Any] | None = None
+    top_scores: FloatArray = field(default_factory=lambda: np.empty(0))
+    n_steps: int = 0
+    n_evaluations: int = 0
+    state: dict[str, Any] = field(default_factory=dict)
+    rng_state: dict[str, Any] | None = None
+    notes: list[str] = field(default_factory=list)
+    extra: dict[str, NDArray[Any]] = field(default_factory=dict)
+    done: bool = False
+    interrupted: bool = False
+    fingerprint: str = ""
+    _stride: int = 1
+
+    @property
+    def best(self) -> NDArray[Any]:
+        """The answer: the best mask of the last step."""
+        if not self.steps:
+            raise InputError("The run was stopped before its first step; there is no subset yet.")
+        return self.steps[-1].best
+
+    @property
+    def best_score(self) -> float:
+        """The score that the run gives its answer."""
+        return self.steps[-1].best_score if self.steps else float("-inf")
+
+    def record(self, step: Step) -> Step:
+        """Add a step, numbered and with the evaluations so far."""
+        step = Step(step.mask.copy(), step.score, step.best.copy(), step.best_score, self.n_steps, self.n_evaluations)
+        if self.steps and self.steps[-1].index % self._stride:
+            self.steps.pop()
+        self.steps.append(step)
+        self.n_steps += 1
+        if len(self.steps) > MAX_STEPS:
+            self._stride *= 2
+            self.steps = [s for s in self.steps[:-1] if s.index % self._stride == 0] + [step]
+        return step
+
+    def offer(self, masks: NDArray[Any], scores: FloatArray) -> None:
+        """Let evaluated subsets into the list of the best, if they belong there."""
+        if len(self.top_scores) >= self.keep:
+            good = scores >= self.top_scores[-1]
+            if not good.any():
+                return
+            masks, scores = masks[good], scores[good]
+        finite = np.isfinite(scores)
+        if len(scores) > 4 * self.keep:
+            threshold = np.partition(scores, -self.keep)[-self.keep]
+            finite &= scores >= threshold
+        masks, scores = masks[finite], scores[finite]
+        if self.top_masks is not None:
+            masks = np.concatenate([self.top_masks, masks])
+            scores = np.concatenate([self.top_scores, scores])
+        _, first = np.unique(masks, axis=0, return_index=True)
+        first.sort()
+        masks, scores = masks[first], scores[first]
+        order = best_first(masks, scores)[: self.keep]
+        self.top_masks, self.top_scores = masks[order], scores[order]
+
+    def save(self, path: Path | str) -> None:
+        """Write the trace; a kill in the middle leaves the previous file whole."""
+        arrays: dict[str, NDArray[Any]] = {
+            "top_scores": self.top_scores,
+            "step_scores": np.array([(s.score, s.best_score) for s in self.steps]).reshape(-1, 2),
+            "step_numbers": np.array([(s.index, s.n_evaluations) for s in self.steps]).reshape(-1, 2),
+            **{f"extra/{name}": array for name, array in self.extra.items()},
+        }
+        if self.top_masks is not None:
+            arrays["top_masks"] = self.top_masks
+        if self.steps:
+            arrays["step_masks"] = np.stack([s.mask for s in self.steps])
+            arrays["step_best"] = np.stack([s.best for s in self.steps])
+        meta = {
+            "format": FORMAT,
+            "keep": self.keep,
+            "n_steps": self.n_steps,
+            "n_evaluations": self.n_evaluations,
+            "stride": self._stride,
+            "rng_state": self.rng_state,
+            "notes": self.notes,
+            "done": self.done,
+            "interrupted": self.interrupted,
+            "fingerprint": self.fingerprint,
+            "state": _strip_arrays(self.state, "state", arrays),
+        }
+        arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
+        write_atomically(Path(path), lambda file: np.savez_compressed(file, allow_pickle=False, **arrays))
+
+    @classmethod
+    def load(cls, path: Path | str) -> Trace:
+        """Read a trace back; nothing in the file is run."""
+        with np.load(path, allow_pickle=False) as file:
+            arrays = dict(file)
+        meta = json.loads(arrays.pop("meta").tobytes())
+        if meta["format"] != FORMAT:
+            raise InputError(f"{path} was written by another version of fewer; start the run again.")
+        trace = cls(
+            keep=meta["keep"],
+            top_masks=arrays.get("top_masks"),
+            top_scores=arrays["top_scores"],
+            n_steps=meta["n_steps"],
+            n_evaluations=meta["n_evaluations"],
+            state=_restore_arrays(meta["state"], arrays),
+            rng_state=meta["rng_state"],
+            notes=meta["notes"],
+            extra={name[6:]: array for name, array in arrays.items() if name.startswith("extra/")},
+            done=meta["done"],
+            interrupted=meta["interrupted"],
+            fingerprint=meta["fingerprint"],
+            _stride=meta["stride"],
+        )
+        trace.steps = [
+            Step(mask, float(s[0]), best, float(s[1]), int(n[0]), int(n[1]))
+            for mask, best, s, n in zip(
+                arrays.get("step_masks", ()),
+                arrays.get("step_best", ()),
+                arrays["step_scores"],
+                arrays["step_numbers"],
+                strict=True,
+            )
+        ]
+        return trace
+
+    def curve(self) -> FloatArray:
+        """Give the best score after each kept step."""
+        return np.array([step.best_score for step in self.steps])
+
+    def frequencies(self) -> FloatArray:
+        """Give the share of the best subsets that holds each feature."""
+        if self.top_masks is None:
+            return np.empty(0)
+        used: BoolArray = self.top_masks != 0
+        return used.mean(axis=0)
+
+
+def write_atomically(path: Path, write: Any) -> None:
+    """Write a file beside its place and move it there whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _strip_arrays(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
+    if isinstance(value, np.ndarray):
+        arrays[name] = value
+        return {"__array__": name}
+    if isinstance(value, dict):
+        return {key: _strip_arrays(item, f"{name}/{key}", arrays) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strip_arrays(item, f"{name}/{i}", arrays) for i, item in enumerate(value)]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _restore_arrays(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
+    if isinstance(value, dict):
+        if "__array__" in value:
+            return arrays[value["__array__"]]
+        return {key: _restore_arrays(item, arrays) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_restore_arrays(item, arrays) for item in value]
+    return value

@@ -1,0 +1,74 @@
+"""Folds as one number a row: row i is judged by the rows whose fold differs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+
+from fewer.problem import InputError, IntArray, Problem
+
+
+def assign_folds(problem: Problem, cv: Any, rng: np.random.Generator) -> IntArray:
+    """Give each row the number of its fold.
+
+    Parameters
+    ----------
+    problem : Problem
+    cv : int, "loo" or scikit-learn splitter
+        A number of shuffled folds, stratified by class and never splitting a row group; `"loo"` for leave one row
+        (or one row group) out, which a number of folds above the number of rows (or groups) means too; or a
+        splitter whose test sets hold every row once.
+    rng : Generator
+    """
+    groups = problem.groups
+    single = np.arange(problem.n_rows) if groups is None else groups
+    if isinstance(cv, str):
+        if cv != "loo":
+            raise InputError(f"cv={cv!r} is not known; give a number of folds, 'loo' or a splitter.")
+        return single.astype(np.int64)
+    if not isinstance(cv, int | np.integer):
+        return _folds_of_splitter(problem, cv)
+    if cv < 2:
+        raise InputError(f"cv={cv}: at least 2 folds are needed.")
+    if cv >= len(np.unique(single)):
+        return single.astype(np.int64)
+    if groups is None:
+        codes = problem.y if problem.task == "classification" else np.zeros(problem.n_rows, dtype=np.int64)
+        return stratified_folds(codes, int(cv), rng)
+    seed = int(rng.integers(2**31))
+    kind = StratifiedGroupKFold if problem.task == "classification" else GroupKFold
+    return _folds_of_splitter(problem, kind(n_splits=int(cv), shuffle=True, random_state=seed))
+
+
+def stratified_folds(codes: IntArray, n_folds: int, rng: np.random.Generator) -> IntArray:
+    """Deal the shuffled rows of each class out to folds, one after the other.
+
+    Fold sizes differ by one row at most and so do a class's shares, also for classes smaller than the number of
+    folds. Names and order of the classes do not matter, only the rows at which they first appear.
+
+    Examples
+    --------
+    >>> folds = stratified_folds(np.array([0, 0, 0, 0, 1, 1]), 2, np.random.default_rng(0))
+    >>> np.bincount(folds[:4]).tolist(), np.bincount(folds[4:]).tolist()
+    ([2, 2], [1, 1])
+    """
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(np.argsort(first))[inverse]
+    order = rng.permutation(len(codes))
+    order = order[np.argsort(by_appearance[order], kind="stable")]
+    folds = np.empty(len(codes), dtype=np.int64)
+    folds[order] = np.arange(len(codes)) % n_folds
+    return folds
+
+
+def _folds_of_splitter(problem: Problem, splitter: Any) -> IntArray:
+    folds = np.full(problem.n_rows, -1, dtype=np.int64)
+    for number, (_, test) in enumerate(splitter.split(problem.X, problem.y, problem.groups)):
+        if (folds[test] >= 0).any():
+            raise InputError(f"{splitter} tests some row twice; a partition into folds is needed here.")
+        folds[test] = number
+    if (folds < 0).any():
+        raise InputError(f"{splitter} never tests row {int(np.argmin(folds))}; a partition is needed here.")
+    return folds
