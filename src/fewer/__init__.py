@@ -26,7 +26,7 @@ _HOMES = {
     "SubsetSelector": "fewer.selectors",
     "Trace": "fewer.trace",
 }
-_ROOMS = ("contracts", "control", "criteria", "rankers", "search", "selectors")
+_ROOMS = ("contracts", "control", "criteria", "datasets", "rankers", "search", "selectors")
 
 __all__ = [
     "InputError",
@@ -37,13 +37,14 @@ __all__ = [
     "contracts",
     "control",
     "criteria",
+    "datasets",
     "rankers",
     "search",
     "selectors",
 ]
 
 if TYPE_CHECKING:
-    from fewer import contracts, control, criteria, rankers, search, selectors
+    from fewer import contracts, control, criteria, datasets, rankers, search, selectors
     from fewer.problem import InputError, Problem
     from fewer.selectors import RankSelector, SubsetSelector
     from fewer.trace import Trace

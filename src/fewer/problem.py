@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fewer.errors import InputError
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -16,9 +18,7 @@ BoolArray = NDArray[np.bool_]
 Kind = Literal["numeric", "nominal", "boolean"]
 Task = Literal["classification", "regression"]
 
-
-class InputError(ValueError):
-    """Input that cannot be used; the message says what was found, where, and the cure."""
+__all__ = ["BoolArray", "FloatArray", "InputError", "IntArray", "Kind", "Problem", "Task"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,8 +31,9 @@ def is_better(score: float, mask: NDArray[Any], best_score: float, best: NDArray
 
 def best_first(masks: NDArray[Any], scores: FloatArray) -> IntArray:
     """Order subsets: higher score, then fewer features, then earlier columns."""
-    columns = tuple(-masks[:, i].astype(np.float64) for i in range(masks.shape[1] - 1, -1, -1))
-    return np.lexsort((*columns, size_of(masks), -scores)).astype(np.int64)
+    unused = np.ascontiguousarray(255 - np.round(masks.astype(np.float64) * 255)).astype(np.uint8)
+    earlier = unused.view(f"S{unused.shape[1]}")[:, 0] if unused.shape[1] else np.zeros(len(unused))
+    return np.lexsort((earlier, size_of(masks), -scores)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -146,9 +147,6 @@ class Trace:
                 return
             masks, scores = masks[good], scores[good]
         finite = np.isfinite(scores)
-        if len(scores) > 4 * self.keep:
-            threshold = np.partition(scores, -self.keep)[-self.keep]
-            finite &= scores >= threshold
         masks, scores = masks[finite], scores[finite]
         if self.top_masks is not None:
             masks = np.concatenate([self.top_masks, masks])

@@ -1,28 +1,21 @@
 """Nearest-neighbor judgements over running squared distances.
 
-Rows judge themselves against the rows of other folds. A squared distance is a sum of quantised terms, one for each
-feature in use; such sums are exact in double precision, so adding and removing features in any order gives the
-same bits and ties stay ties.
+Rows judge themselves against the rows of other folds. See `_distances` for the distances and their arguments; these
+are shared by the kernels here:
 
-Arguments that all kernels share:
-
-columns, holes : (p, n) float64 and uint8
-    One row for each feature: its values, and where they are missing.
-nominal : (p,) uint8
-scale, gap : (k, p) float64
-    For queries of fold k: the factor on a squared difference, and the squared difference of a missing cell.
-fold : (n,) int64
-    Row i may use row j when their folds differ.
-quantum : float
-    Terms are multiples of this power of two.
 codes, values, row_weights : (n,)
     Class codes, regression targets, and weights of the rows. `n_classes` 0 means regression.
+grain : float
+    Gains of regression are rounded to multiples of this power of two, and row weights are given in whole multiples
+    of one, so that sums of gains do not depend on the order of the rows either.
 ks : (t,) int64, ascending
     The numbers of neighbors to judge with.
 by_rows : bool
     True: k counts rows. False: k counts distinct distances, and a tied vote takes in the next distance.
 gains : (…, t) float64
     What each row adds to the score: its weight if it is judged right, or minus its weighted squared error.
+verdicts : (…, n) uint8
+    WRONG, RIGHT or UNSURE for each row: what coarse distances say about the nearest neighbor's class.
 """
 
 from __future__ import annotations
@@ -30,36 +23,33 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-FAR = 1e300
-CLIP = 64.0
+from fewer.kernels._distances import (
+    FAR,
+    FAR_32,
+    add_32,
+    add_masks,
+    add_terms,
+    change_row,
+    coarse_change,
+    coarse_start,
+    coarse_terms,
+    fill_distances,
+    fill_terms,
+    least,
+    least_32,
+    least_sum,
+    start_row,
+    subtract_32,
+    term,
+)
+
+__all__ = ["FAR", "add_masks", "fill_distances", "fill_terms", "start_row", "term"]
+
+WRONG, RIGHT, UNSURE = np.uint8(0), np.uint8(1), np.uint8(2)
+SPARE = 2  # rows listed beyond the k nearest, for tied distances and tied votes
 
 
-@njit(nogil=True, cache=True)
-def term(x, x_hole, z, z_hole, nominal, scale, gap, weight, quantum):  # type: ignore[no-untyped-def]
-    """Give one feature's part of a squared distance."""
-    if x_hole or z_hole:
-        square = gap
-    elif nominal:
-        square = 0.0 if x == z else scale
-    else:
-        square = min(scale * (x - z) * (x - z), CLIP)
-    return np.rint(weight * square / quantum) * quantum
-
-
-@njit(nogil=True, cache=True)
-def fill_terms(  # type: ignore[no-untyped-def]
-    out, x, x_hole, column, holes, nominal, scale, gap, weight, quantum
-):
-    """Write one feature's parts of the squared distances from one query to all rows."""
-    for j in range(out.shape[0]):
-        out[j] = term(x, x_hole, column[j], holes[j], nominal, scale, gap, weight, quantum)
-
-
-@njit(nogil=True, cache=True)
-def start_row(d, i, fold):  # type: ignore[no-untyped-def]
-    """Start a row of distances: 0 to rows that may be used, FAR to the others."""
-    for j in range(d.shape[0]):
-        d[j] = FAR if fold[j] == fold[i] else 0.0
+# ---------------------------------------------------------------------------------------------------- votes
 
 
 @njit(nogil=True, cache=True)
@@ -79,16 +69,110 @@ def first_leader(tally, order, codes):  # type: ignore[no-untyped-def]
     """Among the classes that share the lead, give that of the first row in an order."""
     most = tally.max()
     for j in order:
-        if j >= 0 and tally[codes[j]] == most:
+        if tally[codes[j]] == most:
             return codes[j]
     return 0
 
 
 @njit(nogil=True, cache=True)
-def judge_levels(  # type: ignore[no-untyped-def]
+def majority(d, codes, row_weights, tally):  # type: ignore[no-untyped-def]
+    """Give the most frequent class of the usable rows; of several, the one met first."""
+    tally[:] = 0.0
+    for j in range(d.shape[0]):
+        if d[j] < FAR:
+            tally[codes[j]] += row_weights[j]
+    most = tally.max()
+    for j in range(d.shape[0]):
+        if d[j] < FAR and tally[codes[j]] == most:
+            return codes[j]
+    return 0
+
+
+@njit(nogil=True, cache=True)
+def list_nearest(d, near, near_d):  # type: ignore[no-untyped-def]
+    """List the nearest rows, earlier rows first among equally near ones; give how many there are."""
+    room, count = near.shape[0], 0
+    threshold = FAR
+    for j in range(d.shape[0]):
+        if d[j] < threshold:
+            place = count if count < room else room - 1
+            while place > 0 and d[j] < near_d[place - 1]:
+                near_d[place] = near_d[place - 1]
+                near[place] = near[place - 1]
+                place -= 1
+            near_d[place] = d[j]
+            near[place] = j
+            if count < room:
+                count += 1
+            if count == room:
+                threshold = near_d[room - 1]
+    return count
+
+
+@njit(nogil=True, cache=True)
+def vote_by_rows(  # type: ignore[no-untyped-def]
+    near, codes, values, row_weights, n_classes, ks, tally, votes, means
+):
+    """Let the k nearest rows of a list vote, for each k."""
+    tally[:] = 0.0
+    t, total, weighted = 0, 0.0, 0.0
+    for place in range(ks[-1]):
+        if place < near.shape[0]:
+            j = near[place]
+            total += row_weights[j]
+            if n_classes:
+                tally[codes[j]] += row_weights[j]
+            else:
+                weighted += row_weights[j] * values[j]
+        if place + 1 == ks[t]:
+            if n_classes:
+                winner = leader(tally)
+                votes[t] = winner if winner >= 0 else first_leader(tally, near, codes)
+            else:
+                means[t] = weighted / total if total > 0 else 0.0
+            t += 1
+
+
+@njit(nogil=True, cache=True)
+def vote_by_levels(  # type: ignore[no-untyped-def]
+    near, near_d, reach, codes, values, row_weights, n_classes, ks, tally, votes, means
+):
+    """Let all rows at the k smallest distinct distances vote, for each k.
+
+    The list is complete up to the distance `reach`; gives False if that is not far enough.
+    """
+    tally[:] = 0.0
+    place, level, t, total, weighted = 0, 0, 0, 0.0, 0.0
+    while t < ks.shape[0]:
+        if place >= near.shape[0] or near_d[place] > reach:
+            return False
+        distance = near_d[place]
+        while place < near.shape[0] and near_d[place] == distance:
+            j = near[place]
+            total += row_weights[j]
+            if n_classes:
+                tally[codes[j]] += row_weights[j]
+            else:
+                weighted += row_weights[j] * values[j]
+            place += 1
+        level += 1
+        while t < ks.shape[0] and level >= ks[t]:
+            if n_classes:
+                winner = leader(tally)
+                if winner < 0:
+                    break
+                votes[t] = winner
+            else:
+                means[t] = weighted / total if total > 0 else 0.0
+            t += 1
+    return True
+
+
+@njit(nogil=True, cache=True)
+def vote_level_by_level(  # type: ignore[no-untyped-def]
     d, codes, values, row_weights, n_classes, ks, tally, votes, means
 ):
-    """Judge one query by neighborhoods of similarity: all rows at the k smallest distinct distances vote."""
+    """Vote as `vote_by_levels`, looking for each next distance among all rows, until there is none."""
     n = d.shape[0]
     tally[:] = 0.0
     level, t, below, total, weighted = 0, 0, -1.0, 0.0, 0.0
@@ -122,221 +206,148 @@ def judge_levels(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def majority(d, codes, row_weights, tally):  # type: ignore[no-untyped-def]
-    """Give the most frequent class of the usable rows; of several, the one met first."""
-    tally[:] = 0.0
-    for j in range(d.shape[0]):
-        if d[j] < FAR:
-            tally[codes[j]] += row_weights[j]
-    most = tally.max()
-    for j in range(d.shape[0]):
-        if d[j] < FAR and tally[codes[j]] == most:
-            return codes[j]
-    return 0
+def farthest_complete(near_d, room):  # type: ignore[no-untyped-def]
+    """Give the distance up to which a list with limited room holds all rows."""
+    count = near_d.shape[0]
+    if count < room:
+        return FAR
+    for place in range(count - 1, 0, -1):
+        if near_d[place - 1] < near_d[count - 1]:
+            return near_d[place - 1]
+    return -1.0
 
 
 @njit(nogil=True, cache=True)
-def judge_rows(  # type: ignore[no-untyped-def]
-    d, codes, values, row_weights, n_classes, ks, near, near_d, tally, votes, means
+def vote(  # type: ignore[no-untyped-def]
+    d, codes, values, row_weights, n_classes, ks, by_rows, near, near_d, tally, votes, means
 ):
-    """Judge one query by its k nearest rows; of equally near rows the earlier ones count."""
-    k_most = ks[-1]
-    near[:] = -1
-    near_d[:] = FAR
-    for j in range(d.shape[0]):
-        if d[j] < near_d[k_most - 1]:
-            place = k_most - 1
-            while place > 0 and d[j] < near_d[place - 1]:
-                near_d[place] = near_d[place - 1]
-                near[place] = near[place - 1]
-                place -= 1
-            near_d[place] = d[j]
-            near[place] = j
-    tally[:] = 0.0
-    t, total, weighted = 0, 0.0, 0.0
-    for place in range(k_most):
-        j = near[place]
-        if j >= 0:
-            total += row_weights[j]
-            if n_classes:
-                tally[codes[j]] += row_weights[j]
-            else:
-                weighted += row_weights[j] * values[j]
-        if place + 1 == ks[t]:
-            if n_classes:
-                winner = leader(tally)
-                votes[t] = winner if winner >= 0 else first_leader(tally, near, codes)
-            else:
-                means[t] = weighted / total if total > 0 else 0.0
-            t += 1
+    """Let the neighbors vote, given the distances to all rows: votes (t,) or means (t,)."""
+    count = list_nearest(d, near, near_d)
+    near_d = near_d[:count]
+    if by_rows:
+        vote_by_rows(near[:count], codes, values, row_weights, n_classes, ks, tally, votes, means)
+    elif not vote_by_levels(
+        near[:count], near_d, farthest_complete(near_d, near.shape[0]),
+        codes, values, row_weights, n_classes, ks, tally, votes, means,
+    ):  # fmt: skip
+        vote_level_by_level(d, codes, values, row_weights, n_classes, ks, tally, votes, means)
+
+
+@njit(nogil=True, cache=True)
+def gain(i, t, codes, values, row_weights, n_classes, grain, votes, means):  # type: ignore[no-untyped-def]
+    """Give what row i adds to the score with the t-th number of neighbors."""
+    if n_classes:
+        return row_weights[i] if votes[t] == codes[i] else 0.0
+    error = means[t] - values[i]
+    return -np.rint(row_weights[i] * error * error / grain) * grain
 
 
 @njit(nogil=True, cache=True)
 def judge(  # type: ignore[no-untyped-def]
-    d, i, codes, values, row_weights, n_classes, ks, by_rows, near, near_d, tally, votes, means, gains
+    d, i, codes, values, row_weights, n_classes, grain, ks, by_rows, near, near_d, tally, votes, means, gains
 ):
     """Judge row i by its distances and add what it gains to the score."""
-    if by_rows:
-        judge_rows(d, codes, values, row_weights, n_classes, ks, near, near_d, tally, votes, means)
-    else:
-        judge_levels(d, codes, values, row_weights, n_classes, ks, tally, votes, means)
+    vote(d, codes, values, row_weights, n_classes, ks, by_rows, near, near_d, tally, votes, means)
     for t in range(ks.shape[0]):
-        if n_classes:
-            if votes[t] == codes[i]:
-                gains[t] += row_weights[i]
-        else:
-            error = means[t] - values[i]
-            gains[t] -= row_weights[i] * error * error
+        gains[t] += gain(i, t, codes, values, row_weights, n_classes, grain, votes, means)
 
 
 @njit(nogil=True, cache=True)
-def add_masks(  # type: ignore[no-untyped-def]
-    d, i, weights, columns, holes, nominal, scale, gap, fold, quantum
-):
-    """Sum the distances of row i over the features with a weight."""
-    start_row(d, i, fold)
-    k = fold[i]
-    for f in range(weights.shape[0]):
-        if weights[f] > 0.0:
-            column, hole = columns[f], holes[f]
-            x, x_hole = column[i], hole[i]
-            for j in range(d.shape[0]):
-                d[j] += term(x, x_hole, column[j], hole[j], nominal[f], scale[k, f], gap[k, f], weights[f], quantum)
+def scratch(n_classes, ks):  # type: ignore[no-untyped-def]
+    """Make the arrays that voting needs."""
+    room = ks[-1] + SPARE
+    return (
+        np.empty(room, np.int64), np.empty(room), np.empty(max(n_classes, 1)),
+        np.empty(len(ks), np.int64), np.empty(len(ks)),
+    )  # fmt: skip
+
+
+# -------------------------------------------------------------------------------------------- any neighbors
 
 
 @njit(nogil=True, cache=True)
 def score_masks(  # type: ignore[no-untyped-def]
     low, high, masks, columns, holes, nominal, scale, gap, fold, quantum,
-    codes, values, row_weights, n_classes, ks, by_rows, gains,
+    codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
 ):  # fmt: skip
     """Judge rows low … high−1 under each of (m, p) masks; gains (m, t)."""
-    n = columns.shape[1]
-    d, near, near_d = np.empty(n), np.empty(ks[-1], np.int64), np.empty(ks[-1])
-    tally, votes, means = np.empty(max(n_classes, 1)), np.empty(len(ks), np.int64), np.empty(len(ks))
-    for m in range(masks.shape[0]):
-        for i in range(low, high):
+    d = np.empty(columns.shape[1])
+    near, near_d, tally, votes, means = scratch(n_classes, ks)
+    for i in range(low, high):
+        for m in range(masks.shape[0]):
             add_masks(d, i, masks[m], columns, holes, nominal, scale, gap, fold, quantum)
             judge(
-                d, i, codes, values, row_weights, n_classes, ks, by_rows,
+                d, i, codes, values, row_weights, n_classes, grain, ks, by_rows,
                 near, near_d, tally, votes, means, gains[m],
             )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
-def score_flips(  # type: ignore[no-untyped-def]
-    low, high, mask, members, offsets, new, columns, holes, nominal, scale, gap, fold, quantum,
-    codes, values, row_weights, n_classes, ks, by_rows, gains,
+def score_listed(  # type: ignore[no-untyped-def]
+    rows, mask, columns, holes, nominal, scale, gap, fold, quantum,
+    codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
 ):  # fmt: skip
-    """Judge rows low … high−1 with unit u (columns members[offsets[u]:offsets[u+1]]) set to new[u]; gains (u, t)."""
-    n = columns.shape[1]
-    d, changed, part = np.empty(n), np.empty(n), np.empty(n)
-    near, near_d = np.empty(ks[-1], np.int64), np.empty(ks[-1])
-    tally, votes, means = np.empty(max(n_classes, 1)), np.empty(len(ks), np.int64), np.empty(len(ks))
-    for i in range(low, high):
+    """Judge the listed rows under one mask; gains (t,)."""
+    d = np.empty(columns.shape[1])
+    near, near_d, tally, votes, means = scratch(n_classes, ks)
+    for i in rows:
         add_masks(d, i, mask, columns, holes, nominal, scale, gap, fold, quantum)
-        k = fold[i]
-        for u in range(offsets.shape[0] - 1):
-            changed[:] = d
-            for f in members[offsets[u] : offsets[u + 1]]:
-                for sign, weight in ((-1.0, mask[f]), (1.0, new[u])):
-                    if weight > 0.0:
-                        fill_terms(
-                            part, columns[f, i], holes[f, i], columns[f], holes[f], nominal[f],
-                            scale[k, f], gap[k, f], weight, quantum,
-                        )  # fmt: skip
-                        for j in range(n):
-                            changed[j] += sign * part[j]
-            judge(
-                changed, i, codes, values, row_weights, n_classes, ks, by_rows,
-                near, near_d, tally, votes, means, gains[u],
-            )  # fmt: skip
-
-
-@njit(nogil=True, cache=True)
-def fill_distances(  # type: ignore[no-untyped-def]
-    low, high, mask, columns, holes, nominal, scale, gap, fold, quantum, out
-):
-    """Write the distances of rows low … high−1 under one mask into out (n, n)."""
-    for i in range(low, high):
-        add_masks(out[i], i, mask, columns, holes, nominal, scale, gap, fold, quantum)
-
-
-@njit(nogil=True, cache=True)
-def move(  # type: ignore[no-untyped-def]
-    low, high, mask, unit, value, columns, holes, nominal, scale, gap, fold, quantum, current, proposed
-):
-    """Write into proposed the distances in which the columns of one unit have another weight."""
-    n = columns.shape[1]
-    part = np.empty(n)
-    for i in range(low, high):
-        k = fold[i]
-        proposed[i] = current[i]
-        for f in unit:
-            for sign, weight in ((-1.0, mask[f]), (1.0, value)):
-                if weight > 0.0:
-                    fill_terms(
-                        part, columns[f, i], holes[f, i], columns[f], holes[f], nominal[f],
-                        scale[k, f], gap[k, f], weight, quantum,
-                    )  # fmt: skip
-                    for j in range(n):
-                        proposed[i, j] += sign * part[j]
-
-
-@njit(nogil=True, cache=True)
-def score_distances(  # type: ignore[no-untyped-def]
-    low, high, distances, codes, values, row_weights, n_classes, ks, by_rows, gains
-):
-    """Judge rows low … high−1 by given distances; gains (t,)."""
-    near, near_d = np.empty(ks[-1], np.int64), np.empty(ks[-1])
-    tally, votes, means = np.empty(max(n_classes, 1)), np.empty(len(ks), np.int64), np.empty(len(ks))
-    for i in range(low, high):
         judge(
-            distances[i], i, codes, values, row_weights, n_classes, ks, by_rows,
+            d, i, codes, values, row_weights, n_classes, grain, ks, by_rows,
             near, near_d, tally, votes, means, gains,
         )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
-def score_gray(  # type: ignore[no-untyped-def]
-    low, high, first, last, base, members, offsets, columns, holes, nominal, scale, gap, fold, quantum,
-    codes, values, row_weights, n_classes, ks, by_rows, gains,
+def score_flips(  # type: ignore[no-untyped-def]
+    low, high, mask, members, offsets, new, columns, holes, nominal, scale, gap, fold, quantum,
+    codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
 ):  # fmt: skip
-    """Judge rows low … high−1 under the Gray-code subsets first … last−1 of the units; gains (last−first, t)."""
-    n, q = columns.shape[1], offsets.shape[0] - 1
-    d, parts, part = np.empty(n), np.zeros((q, n)), np.empty(n)
-    near, near_d = np.empty(ks[-1], np.int64), np.empty(ks[-1])
-    tally, votes, means = np.empty(max(n_classes, 1)), np.empty(len(ks), np.int64), np.empty(len(ks))
+    """Judge rows low … high−1 with unit u (columns members[offsets[u]:offsets[u+1]]) set to new[u]; gains (u, t)."""
+    n = columns.shape[1]
+    d, changed, part, flipped = np.empty(n), np.empty(n), np.empty(n), mask.copy()
+    near, near_d, tally, votes, means = scratch(n_classes, ks)
     for i in range(low, high):
-        k = fold[i]
-        add_masks(d, i, base, columns, holes, nominal, scale, gap, fold, quantum)
-        code = first ^ (first >> 1)
-        for u in range(q):
-            parts[u] = 0.0
-            for f in members[offsets[u] : offsets[u + 1]]:
-                fill_terms(
-                    part, columns[f, i], holes[f, i], columns[f], holes[f], nominal[f],
-                    scale[k, f], gap[k, f], 1.0, quantum,
-                )  # fmt: skip
-                for j in range(n):
-                    parts[u, j] += part[j]
-            if code >> u & 1:
-                for j in range(n):
-                    d[j] += parts[u, j]
-        for g in range(first, last):
-            judge(
-                d, i, codes, values, row_weights, n_classes, ks, by_rows,
-                near, near_d, tally, votes, means, gains[g - first],
+        add_masks(d, i, mask, columns, holes, nominal, scale, gap, fold, quantum)
+        for u in range(offsets.shape[0] - 1):
+            unit = members[offsets[u] : offsets[u + 1]]
+            for f in unit:
+                flipped[f] = new[u]
+            changed[:] = d
+            change_row(
+                changed, part, i, unit, mask, flipped, columns, holes, nominal, scale, gap, fold, quantum
             )  # fmt: skip
-            following = (g + 1) ^ ((g + 1) >> 1)
-            bit, u = code ^ following, 0
-            while bit > 1:
-                bit >>= 1
-                u += 1
-            if g + 1 < last:
-                sign = 1.0 if following > code else -1.0
-                for j in range(n):
-                    d[j] += sign * parts[u, j]
-            code = following
+            judge(
+                changed, i, codes, values, row_weights, n_classes, grain, ks, by_rows,
+                near, near_d, tally, votes, means, gains[u],
+            )  # fmt: skip
+            for f in unit:
+                flipped[f] = mask[f]
+
+
+@njit(nogil=True, cache=True)
+def score_move(  # type: ignore[no-untyped-def]
+    low, high, distances, settled, accepted, proposed, before, unit,
+    columns, holes, nominal, scale, gap, fold, quantum,
+    codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
+):  # fmt: skip
+    """Judge rows low … high−1 under the mask `proposed`, by running distances (n, n); gains (t,).
+
+    The distances belong to the mask `settled`. They are first brought to `accepted`, which differs in the columns
+    `before`; `proposed` differs from that in the columns `unit` and leaves no mark.
+    """
+    n = columns.shape[1]
+    changed, part = np.empty(n), np.empty(n)
+    near, near_d, tally, votes, means = scratch(n_classes, ks)
+    for i in range(low, high):
+        d = distances[i]
+        change_row(d, part, i, before, settled, accepted, columns, holes, nominal, scale, gap, fold, quantum)
+        changed[:] = d
+        change_row(changed, part, i, unit, accepted, proposed, columns, holes, nominal, scale, gap, fold, quantum)
+        judge(
+            changed, i, codes, values, row_weights, n_classes, grain, ks, by_rows,
+            near, near_d, tally, votes, means, gains,
+        )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
@@ -346,8 +357,8 @@ def predict_rows(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Predict query rows (q, p): vote shares into out (q, c), or means into out (q, 1), with the last k."""
     n = columns.shape[1]
-    d, near, near_d = np.empty(n), np.empty(ks[-1], np.int64), np.empty(ks[-1])
-    tally, votes, means = np.empty(max(n_classes, 1)), np.empty(len(ks), np.int64), np.empty(len(ks))
+    d = np.empty(n)
+    near, near_d, tally, votes, means = scratch(n_classes, ks)
     for i in range(queries.shape[0]):
         k = query_fold[i]
         for j in range(n):
@@ -355,16 +366,11 @@ def predict_rows(  # type: ignore[no-untyped-def]
         k = max(k, 0)
         for f in range(weights.shape[0]):
             if weights[f] > 0.0:
-                column, hole = columns[f], holes[f]
-                for j in range(n):
-                    d[j] += term(
-                        queries[i, f], query_holes[i, f], column[j], hole[j], nominal[f],
-                        scale[k, f], gap[k, f], weights[f], quantum,
-                    )  # fmt: skip
-        if by_rows:
-            judge_rows(d, codes, values, row_weights, n_classes, ks, near, near_d, tally, votes, means)
-        else:
-            judge_levels(d, codes, values, row_weights, n_classes, ks, tally, votes, means)
+                add_terms(
+                    d, queries[i, f], query_holes[i, f], columns[f], holes[f], nominal[f],
+                    scale[k, f], gap[k, f], weights[f], quantum,
+                )  # fmt: skip
+        vote(d, codes, values, row_weights, n_classes, ks, by_rows, near, near_d, tally, votes, means)
         if n_classes:
             total = tally.sum()
             for c in range(n_classes):
@@ -372,3 +378,428 @@ def predict_rows(  # type: ignore[no-untyped-def]
             out[i, votes[-1]] += 1e-9
         else:
             out[i, 0] = means[-1]
+
+
+# ---------------------------------------------------------------------------- the nearest neighbor's class
+#
+# With one neighbor and classes, a row is judged right when the nearest row of its own class is nearer than the
+# nearest row of any other. Rows sorted by class make that two minima over contiguous coarse distances. Where they
+# lie closer together than the error of coarse distances, ties included, the verdict is UNSURE, and exact distances
+# decide (`score_listed`).
+
+
+@njit(nogil=True, cache=True)
+def verdict(own, other, margin):  # type: ignore[no-untyped-def]
+    """Compare the nearest rows of the own class and of the others."""
+    if own >= FAR_32 and other >= FAR_32:
+        return UNSURE
+    if own >= FAR_32:
+        return WRONG
+    if other >= FAR_32 or np.int64(own) + margin < np.int64(other):
+        return RIGHT
+    return WRONG if np.int64(other) + margin < np.int64(own) else UNSURE
+
+
+@njit(nogil=True, cache=True)
+def verdict_of_row(d, first, last, margin):  # type: ignore[no-untyped-def]
+    """Compare the nearest rows by the coarse distances of a row whose class has the places first … last−1."""
+    return verdict(least(d[first:last]), least_32(least(d[:first]), least(d[last:])), margin)
+
+
+@njit(nogil=True, cache=True)
+def count_used(mask):  # type: ignore[no-untyped-def]
+    """Count the features with a weight."""
+    used = 0
+    for f in range(mask.shape[0]):
+        used += mask[f] > 0.0
+    return used
+
+
+@njit(nogil=True, cache=True)
+def coarse_flips(  # type: ignore[no-untyped-def]
+    low, high, mask, used, members, offsets, new, columns, kinds, factor, gap, clip, fold, first, last, error, verdicts
+):
+    """Give verdicts (u, high−low) on rows low … high−1 with unit u set to new[u]."""
+    n, nothing = columns.shape[1], np.zeros(mask.shape[0])
+    d, part, whole = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    flipped = mask.copy()
+    for i in range(low, high):
+        coarse_start(d, i, fold)
+        coarse_change(d, part, i, used, nothing, mask, columns, kinds, factor, gap, clip, fold)
+        for u in range(offsets.shape[0] - 1):
+            unit = members[offsets[u] : offsets[u + 1]]
+            f = unit[0]
+            if unit.shape[0] == 1 and mask[f] == 0.0:
+                k, weight = fold[i], np.float32(new[u])
+                coarse_terms(
+                    part, columns[f, i], columns[f], kinds[f],
+                    weight * factor[k, f], weight * gap[k, f], weight * clip,
+                )  # fmt: skip
+            else:
+                for f in unit:
+                    flipped[f] = new[u]
+                part[:] = 0
+                coarse_change(part, whole, i, unit, mask, flipped, columns, kinds, factor, gap, clip, fold)
+                for f in unit:
+                    flipped[f] = mask[f]
+            a, b = first[i], last[i]
+            own = least_sum(d[a:b], part[a:b])
+            other = least_32(least_sum(d[:a], part[:a]), least_sum(d[b:], part[b:]))
+            verdicts[u, i - low] = verdict(own, other, np.int64(error * (used.shape[0] + unit.shape[0])))
+
+
+@njit(nogil=True, cache=True)
+def coarse_rows(  # type: ignore[no-untyped-def]
+    low, high, distances, mask, used, columns, kinds, factor, gap, clip, fold
+):
+    """Write the coarse distances of rows low … high−1 under one mask into distances (n, n)."""
+    part, nothing = np.empty(columns.shape[1], np.int32), np.zeros(mask.shape[0])
+    for i in range(low, high):
+        coarse_start(distances[i], i, fold)
+        coarse_change(distances[i], part, i, used, nothing, mask, columns, kinds, factor, gap, clip, fold)
+
+
+@njit(nogil=True, cache=True)
+def coarse_move(  # type: ignore[no-untyped-def]
+    low, high, distances, masks, before, unit, columns, kinds, factor, gap, clip, fold, first, last, error,
+    row_weights, unsure,
+):  # fmt: skip
+    """Judge rows low … high−1 under a proposed mask, by running coarse distances (n, n).
+
+    The rows of `masks` are those that the distances belong to, the accepted and the proposed one, as in `score_move`.
+    Gives what the rows judged right weigh, and how many unsure ones were listed.
+    """
+    n = columns.shape[1]
+    changed, part = np.empty(n, np.int32), np.empty(n, np.int32)
+    settled, accepted, proposed = masks[0], masks[1], masks[2]
+    margin = np.int64(error * max(count_used(proposed), 1))
+    right, n_unsure = 0.0, 0
+    simple = unit.shape[0] == 1 and accepted[unit[0]] == 0.0 and proposed[unit[0]] > 0.0
+    for i in range(low, high):
+        d = distances[i]
+        coarse_change(d, part, i, before, settled, accepted, columns, kinds, factor, gap, clip, fold)
+        a, b, k = first[i], last[i], fold[i]
+        if simple:
+            f, weight = unit[0], np.float32(proposed[unit[0]])
+            coarse_terms(
+                part, columns[f, i], columns[f], kinds[f], weight * factor[k, f], weight * gap[k, f], weight * clip
+            )
+        else:
+            part[:] = 0
+            coarse_change(part, changed, i, unit, accepted, proposed, columns, kinds, factor, gap, clip, fold)
+        own = least_sum(d[a:b], part[a:b])
+        other = least_32(least_sum(d[:a], part[:a]), least_sum(d[b:], part[b:]))
+        found = verdict(own, other, margin)
+        if found == RIGHT:
+            right += row_weights[i]
+        elif found == UNSURE:
+            unsure[low + n_unsure] = i
+            n_unsure += 1
+    return right, n_unsure
+
+
+@njit(nogil=True, cache=True)
+def tabulate(table, terms, start, n_digits, base):  # type: ignore[no-untyped-def]
+    """Sum the terms (features, levels−1, w) for every combination of levels of n_digits features into table (c, w)."""
+    table[0, :] = 0
+    size = 1
+    for digit in range(n_digits):
+        for value in range(1, base):
+            for c in range(size):
+                row, source, one = table[value * size + c], table[c], terms[start + digit, value - 1]
+                for j in range(row.shape[0]):
+                    row[j] = add_32(source[j], one[j])
+        size *= base
+
+
+@njit(nogil=True, cache=True)
+def least_of_tables(total, tables, picks):  # type: ignore[no-untyped-def]
+    """Add up one row of each table (g, c, w) on top of `total` and give the smallest sum."""
+    n_groups, w = tables.shape[0], total.shape[0]
+    smallest = FAR_32
+    g = 0
+    while n_groups - g > 4:
+        a, b = tables[g, picks[g]], tables[g + 1, picks[g + 1]]
+        c, d = tables[g + 2, picks[g + 2]], tables[g + 3, picks[g + 3]]
+        for j in range(w):
+            total[j] = add_32(total[j], add_32(add_32(a[j], b[j]), add_32(c[j], d[j])))
+        g += 4
+    while n_groups - g > 1:
+        a = tables[g, picks[g]]
+        for j in range(w):
+            total[j] = add_32(total[j], a[j])
+        g += 1
+    if g < n_groups:
+        a = tables[g, picks[g]]
+        for j in range(w):
+            smallest = least_32(smallest, add_32(total[j], a[j]))
+        return smallest
+    return least(total)
+
+
+@njit(nogil=True, cache=True)
+def coarse_masks(  # type: ignore[no-untyped-def]
+    low, high, picks, used, levels, n_digits, margins, width,
+    columns, kinds, factor, gap, clip, fold, first, last, verdicts,
+):  # fmt: skip
+    """Give verdicts (m, high−low) on rows low … high−1 under many masks at once.
+
+    The used features come in groups of n_digits; picks (m, g) holds the levels of a group's features as one number
+    (levels[0] is 0). The sums for all combinations of a group are tabulated once for a row and a few columns, so
+    that a mask costs one addition a group.
+    """
+    n, n_masks, n_groups, base = columns.shape[1], picks.shape[0], picks.shape[1], levels.shape[0]
+    tables = np.empty((n_groups, base**n_digits, width), np.int32)
+    terms = np.empty((n_groups * n_digits, max(base - 1, 1), width), np.int32)
+    start, total = np.empty(n, np.int32), np.empty(width, np.int32)
+    nearest = np.empty((n_masks, 2), np.int32)
+    for i in range(low, high):
+        coarse_start(start, i, fold)
+        nearest[:] = FAR_32
+        k = fold[i]
+        place = 0
+        while place < n:
+            side = 0 if first[i] <= place < last[i] else 1
+            edge = n
+            if place < first[i]:
+                edge = first[i]
+            elif place < last[i]:
+                edge = last[i]
+            stop = min(place + width, edge)
+            w = stop - place
+            for u in range(used.shape[0]):
+                f = used[u]
+                for level in range(1, base):
+                    weight = np.float32(levels[level])
+                    coarse_terms(
+                        terms[u, level - 1, :w], columns[f, i], columns[f, place:stop], kinds[f],
+                        weight * factor[k, f], weight * gap[k, f], weight * clip,
+                    )  # fmt: skip
+            for g in range(n_groups):
+                digits = min(n_digits, used.shape[0] - g * n_digits)
+                tabulate(tables[g, :, :w], terms[:, :, :w], g * n_digits, digits, base)
+            for m in range(n_masks):
+                total[:w] = start[place:stop]
+                nearest[m, side] = least_32(nearest[m, side], least_of_tables(total[:w], tables[:, :, :w], picks[m]))
+            place = stop
+        for m in range(n_masks):
+            verdicts[m, i - low] = verdict(nearest[m, 0], nearest[m, 1], margins[m])
+
+
+@njit(nogil=True, cache=True)
+def coarse_few(  # type: ignore[no-untyped-def]
+    low, high, masks, used, margins, columns, kinds, factor, gap, clip, fold, first, last, verdicts
+):
+    """Give verdicts (m, high−low) on rows low … high−1 under a few masks, or masks with few features."""
+    n = columns.shape[1]
+    d, part, terms = np.empty(n, np.int32), np.empty(n, np.int32), np.empty((used.shape[0], n), np.int32)
+    for i in range(low, high):
+        k = fold[i]
+        for u in range(used.shape[0]):
+            f = used[u]
+            coarse_terms(terms[u], columns[f, i], columns[f], kinds[f], factor[k, f], gap[k, f], clip)
+        for m in range(masks.shape[0]):
+            coarse_start(d, i, fold)
+            for u in range(used.shape[0]):
+                f = used[u]
+                weight = masks[m, f]
+                if weight == 1.0:
+                    row = terms[u]
+                    for j in range(n):
+                        d[j] = add_32(d[j], row[j])
+                elif weight > 0.0:
+                    lighter = np.float32(weight)
+                    coarse_terms(
+                        part, columns[f, i], columns[f], kinds[f],
+                        lighter * factor[k, f], lighter * gap[k, f], lighter * clip,
+                    )  # fmt: skip
+                    for j in range(n):
+                        d[j] = add_32(d[j], part[j])
+            verdicts[m, i - low] = verdict_of_row(d, first[i], last[i], margins[m])
+
+
+# ---------------------------------------------------------------------------------------------- all subsets
+#
+# The subsets of a range of Gray-code numbers form binary trees: at each node one more unit is decided to be in or
+# out. A row's distances under all subsets below a node lie between the sum over the units decided in, and that plus
+# the sum over all undecided ones. Rows whose least distance exceeds what the k nearest reach at most can never be
+# neighbors below that node, and are dropped; the few that remain make the rest of the tree cheap. Where the
+# remaining rows leave no doubt about the vote, all subsets below the node are done at once.
+
+
+@njit(nogil=True, cache=True)
+def kth_smallest_sum(d, rest, rows, count, k, small):  # type: ignore[no-untyped-def]
+    """Give the k-th smallest of d[c] + rest[rows[c]], FAR if there are fewer."""
+    if count < k:
+        return FAR
+    if k == 1:
+        smallest = FAR
+        for c in range(count):
+            s = d[c] + rest[rows[c]]
+            smallest = s if s < smallest else smallest
+        return smallest
+    small[:k] = FAR
+    for c in range(count):
+        s = d[c] + rest[rows[c]]
+        if s < small[k - 1]:
+            place = k - 1
+            while place > 0 and s < small[place - 1]:
+                small[place] = small[place - 1]
+                place -= 1
+            small[place] = s
+    return small[k - 1]
+
+
+@njit(nogil=True, cache=True)
+def certain(n_own, n_all, n_classes, k, by_rows, plain):  # type: ignore[no-untyped-def]
+    """Say whether k votes among these rows must go right (1) or wrong (0), or can go either way (−1)."""
+    if n_classes == 0 or (k > 1 and not by_rows):
+        return -1
+    if n_own == 0:
+        return 0
+    if n_own == n_all or (plain and n_all >= k and 2 * (n_all - n_own) < k):
+        return 1
+    return 0 if plain and n_all >= k and n_classes == 2 and 2 * n_own < k else -1
+
+
+@njit(nogil=True, cache=True)
+def score_gray(  # type: ignore[no-untyped-def]
+    low, high, begin, end, base, members, offsets, columns, holes, nominal, scale, gap, fold, quantum,
+    codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
+):  # fmt: skip
+    """Judge rows low … high−1 under the Gray-code subsets begin … end−1 of the units; gains (end−begin, t)."""
+    n, q = columns.shape[1], offsets.shape[0] - 1
+    parts, rests = np.empty((q, n)), np.empty((q + 1, n))
+    d, whole = np.empty(n), np.empty(n)
+    rows, sums = np.empty((q + 1, n), np.int64), np.empty((q + 1, n))
+    counts, turn = np.empty(q + 1, np.int64), np.empty(q + 1, np.int64)
+    near, near_d, tally, votes, means = scratch(n_classes, ks)
+    listed, small = np.empty(near.shape[0], np.int64), np.empty(near.shape[0])
+    mask = np.empty(base.shape[0])
+    k_most, steps = ks[-1], np.zeros((end - begin + 1, ks.shape[0]))
+    room = k_most if by_rows or k_most == 1 else near.shape[0]
+    plain = True
+    for j in range(n):
+        plain = plain and row_weights[j] == row_weights[0] and row_weights[0] > 0
+    for i in range(low, high):
+        k = fold[i]
+        add_masks(d, i, base, columns, holes, nominal, scale, gap, fold, quantum)
+        rests[0, :] = 0.0
+        for u in range(q):
+            parts[u, :] = 0.0
+            for f in members[offsets[u] : offsets[u + 1]]:
+                add_terms(
+                    parts[u], columns[f, i], holes[f, i], columns[f], holes[f], nominal[f],
+                    scale[k, f], gap[k, f], 1.0, quantum,
+                )  # fmt: skip
+            for j in range(n):
+                rests[u + 1, j] = rests[u, j] + parts[u, j]
+        block = begin
+        while block < end:
+            # The largest tree that starts here: an aligned power of two that fits.
+            top = 0
+            while top < q and block & ((2 << top) - 1) == 0 and block + (2 << top) <= end:
+                top += 1
+            whole[:] = d
+            code = block ^ (block >> 1)
+            for u in range(top, q):
+                if code >> u & 1:
+                    for j in range(n):
+                        whole[j] += parts[u, j]
+            count = 0
+            for j in range(n):
+                if whole[j] < FAR:
+                    rows[top, count], sums[top, count] = j, whole[j]
+                    count += 1
+            counts[top], turn[top] = count, 0
+            level, number = top, block
+            while level <= top:
+                if turn[level] == 0:
+                    # Arrive: drop rows that cannot be neighbors below.
+                    here, near_sum, count, rest = rows[level], sums[level], counts[level], rests[level]
+                    limit = kth_smallest_sum(near_sum, rest, here, count, room, small)
+                    kept, n_own = 0, 0
+                    for c in range(count):
+                        j, s = here[c], near_sum[c]
+                        here[kept], near_sum[kept] = j, s
+                        if s <= limit:
+                            kept += 1
+                            n_own += codes[j] == codes[i]
+                    counts[level] = kept
+                    sure = certain(n_own, kept, n_classes, ks[0], by_rows, plain) if kept else -1
+                    if kept and k_most == 1 and n_classes == 0 and kept == 1:
+                        means[0] = row_weights[here[0]] * values[here[0]] / row_weights[here[0]] \
+                            if row_weights[here[0]] > 0 else 0.0  # fmt: skip
+                        sure = 2
+                    if sure < 0 and level == 0:
+                        if k_most == 1:
+                            known = kept > 0
+                            if known and by_rows:
+                                vote_by_rows(
+                                    here[:kept], codes, values, row_weights, n_classes, ks, tally, votes, means
+                                )
+                            elif known:
+                                known = vote_by_levels(
+                                    here[:kept], near_sum[:kept], limit,
+                                    codes, values, row_weights, n_classes, ks, tally, votes, means,
+                                )  # fmt: skip
+                        else:
+                            found = list_nearest(near_sum[:kept], near, near_d)
+                            for c in range(found):
+                                listed[c] = here[near[c]]
+                            known = True
+                            if by_rows:
+                                vote_by_rows(
+                                    listed[:found], codes, values, row_weights, n_classes, ks, tally, votes, means
+                                )
+                            else:
+                                known = vote_by_levels(
+                                    listed[:found], near_d[:found], farthest_complete(near_d[:found], room),
+                                    codes, values, row_weights, n_classes, ks, tally, votes, means,
+                                )  # fmt: skip
+                        if not known:
+                            mask[:] = base
+                            code = number ^ (number >> 1)
+                            for u in range(q):
+                                if code >> u & 1:
+                                    for f in members[offsets[u] : offsets[u + 1]]:
+                                        mask[f] = 1.0
+                            add_masks(whole, i, mask, columns, holes, nominal, scale, gap, fold, quantum)
+                            vote(
+                                whole, codes, values, row_weights, n_classes, ks, by_rows,
+                                near, near_d, tally, votes, means,
+                            )  # fmt: skip
+                        sure = 2
+                    if sure >= 0:
+                        for t in range(ks.shape[0]):
+                            amount = row_weights[i] if sure == 1 else 0.0
+                            if sure == 2:
+                                amount = gain(i, t, codes, values, row_weights, n_classes, grain, votes, means)
+                            steps[number - begin, t] += amount
+                            steps[number - begin + (1 << level), t] -= amount
+                        turn[level] = 2
+                if turn[level] == 2:
+                    level += 1
+                    continue
+                # Go down: the next unit is in or out as Gray code has it.
+                below = level - 1
+                half = turn[level]
+                turn[level] += 1
+                number = ((number >> level) << level) | (half << below)
+                code = number ^ (number >> 1)
+                here, near_sum, count = rows[level], sums[level], counts[level]
+                if code >> below & 1:
+                    part = parts[below]
+                    for c in range(count):
+                        rows[below, c], sums[below, c] = here[c], near_sum[c] + part[here[c]]
+                else:
+                    for c in range(count):
+                        rows[below, c], sums[below, c] = here[c], near_sum[c]
+                counts[below], turn[below] = count, 0
+                level = below
+            block += 1 << top
+    for t in range(ks.shape[0]):
+        amount = 0.0
+        for g in range(end - begin):
+            amount += steps[g, t]
+            gains[g, t] += amount

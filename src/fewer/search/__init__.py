@@ -1,8 +1,22 @@
 """Which subset next?"""
 
 from fewer.search._annealing import Annealing
+from fewer.search._branch_and_bound import BranchAndBound
 from fewer.search._exhaustive import Exhaustive
 from fewer.search._floating import Floating
+from fewer.search._genetic import Genetic
+from fewer.search._pbil import PBIL
+from fewer.search._plus_l_take_away_r import PlusLTakeAwayR
 from fewer.search._sequential import Backward, Forward
 
-__all__ = ["Annealing", "Backward", "Exhaustive", "Floating", "Forward"]
+__all__ = [
+    "PBIL",
+    "Annealing",
+    "Backward",
+    "BranchAndBound",
+    "Exhaustive",
+    "Floating",
+    "Forward",
+    "Genetic",
+    "PlusLTakeAwayR",
+]

@@ -36,7 +36,7 @@ class _Sequential(Search):
                 return
             scores = scorer.flips(mask, units)
             choice = int(np.argmax(scores))
-            gain = float(scores[choice]) - score
+            gain = round(float(scores[choice]) - score, 11)
             if self.min_gain is not None and not self._must_go_on(mask, space) and not self._is_enough(gain):
                 return
             mask = mask.copy()

@@ -1,5 +1,41 @@
-"""Splits of rows into folds."""
+"""Splits of rows, significance tests, intervals, stability."""
 
 from fewer.validate._folds import assign_folds, stratified_folds
+from fewer.validate._intervals import MAX_PAIRED_FOLDS, Interval, fold_interval, mean_of_repeats, wilson_interval
+from fewer.validate._layers import Layer, LayeredFolds
+from fewer.validate._significance import (
+    RankComparison,
+    Significance,
+    corrected_resampled_t,
+    friedman_nemenyi,
+    holm,
+    mcnemar,
+    wilcoxon,
+)
+from fewer.validate._splits import Split, folds_of, split_rows
+from fewer.validate._stability import jaccard, kuncheva, nogueira
 
-__all__ = ["assign_folds", "stratified_folds"]
+__all__ = [
+    "MAX_PAIRED_FOLDS",
+    "Interval",
+    "Layer",
+    "LayeredFolds",
+    "RankComparison",
+    "Significance",
+    "Split",
+    "assign_folds",
+    "corrected_resampled_t",
+    "fold_interval",
+    "folds_of",
+    "friedman_nemenyi",
+    "holm",
+    "jaccard",
+    "kuncheva",
+    "mcnemar",
+    "mean_of_repeats",
+    "nogueira",
+    "split_rows",
+    "stratified_folds",
+    "wilcoxon",
+    "wilson_interval",
+]

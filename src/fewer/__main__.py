@@ -1,0 +1,5 @@
+"""`python -m fewer` is the command line."""
+
+from fewer.cli import main
+
+main()

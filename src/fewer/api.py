@@ -1,0 +1,484 @@
+"""One call, one answer: `fewer.select` and its result."""
+
+from __future__ import annotations
+
+import html
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import clone
+
+from fewer import words
+from fewer.contracts import Criterion, OnStep, Resources
+from fewer.control import Prefilter
+from fewer.criteria import KNN
+from fewer.errors import InputError
+from fewer.evaluate import Heldout, heldout
+from fewer.io import to_problem
+from fewer.problem import BoolArray, Problem
+from fewer.runs import RunFolder, fingerprint
+from fewer.selectors import Column, RankSelector, Size, SubsetSelector
+from fewer.trace import Trace
+
+MAX_EXHAUSTIVE = 12
+MAX_FLOATING = 100
+MAX_ROWS_FOR_NEIGHBORS = 10_000
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was selected, how, and whether it helped.
+
+    Attributes
+    ----------
+    features : list of str
+        The chosen features, in the order in which a stepwise search took them.
+    support : list of bool
+        One truth value for each feature of the table.
+    score_search : float or None
+        What the search believed of them. It is optimistic: this score chose them.
+    score_heldout, score_heldout_all_features : float or None
+        The score on rows that the whole selection never saw, with the features selected without those rows, and
+        with all features. The first estimates the *procedure*; the features above come from all rows.
+    heldout : dict
+        The interval of the held-out score, the difference from all features with its interval and p-value, and the
+        number of folds.
+    score_without : dict
+        For each chosen feature, the search's score of the others without it.
+    """
+
+    features: list[str]
+    support: list[bool]
+    score_search: float | None
+    score_heldout: float | None
+    score_heldout_all_features: float | None
+    score_name: str
+    method: str
+    criterion: str | None
+    search: str | None
+    control: str | None
+    n_evaluations: int
+    seconds: float
+    seed: int
+    set_aside: list[str]
+    warnings: list[str]
+    reason: str = ""
+    heldout: dict[str, Any] = field(default_factory=dict)
+    score_without: dict[str, float] = field(default_factory=dict)
+    n_rows: int = 0
+    n_features: int = 0
+    interrupted: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """Say in one sentence whether selecting helped."""
+        if self.score_heldout is None or self.score_heldout_all_features is None:
+            return "Whether this helps was not measured: there is no held-out score."
+        low, high = self.heldout["difference_low"], self.heldout["difference_high"]
+        points = 100 * (self.score_heldout - self.score_heldout_all_features)
+        numbers = f"{points:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f})"
+        fewer = f"{len(self.features)} of {self.n_features} features"
+        if low > 0:
+            return f"Selection helps: {numbers} of held-out {self.score_name} with {fewer}."
+        if high < 0:
+            return f"Selection costs {numbers} of held-out {self.score_name}; all features do better than {fewer}."
+        return f"No difference in held-out {self.score_name} was found: {numbers} with {fewer}."
+
+    def to_json(self) -> str:
+        """Give the selection as JSON text."""
+        return json.dumps(asdict(self), ensure_ascii=False, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> Selection:
+        """Read a selection from JSON text; nothing in it is run."""
+        try:
+            content = json.loads(text)
+            return cls(**{f.name: content[f.name] for f in fields(cls) if f.name in content})
+        except (ValueError, TypeError) as error:
+            raise InputError(f"This is not a selection in JSON: {error}") from None
+
+    def to_frame(self) -> Any:
+        """Give one row a chosen feature, as a polars frame."""
+        import polars as pl
+
+        without = [self.score_without.get(name) for name in self.features]
+        return pl.DataFrame(
+            {"feature": self.features, "score_without": without},
+            schema={"feature": pl.String, "score_without": pl.Float64},
+        )
+
+    def summary(self) -> list[str]:
+        """Give the lines that go with the table of features."""
+        sentence = " × ".join(word for word in (self.criterion, self.search, self.control) if word)
+        lines = [f"{len(self.features)} of {self.n_features} features chosen by {self.method} ({sentence})."]
+        if self.reason:
+            lines.append(self.reason)
+        if self.score_heldout is not None:
+            lines.append(
+                f"Held-out {self.score_name}: {self.score_heldout:.4f} with the chosen features, "
+                f"{self.score_heldout_all_features:.4f} with all {self.n_features} "
+                f"({self.heldout['n_folds']} folds, the selection repeated in each)."
+            )
+        lines.append(self.verdict)
+        if self.score_search is not None:
+            lines.append(f"The search itself believed {self.score_search:.4f}, on the rows that it chose by.")
+        lines.append(f"{self.n_evaluations:,} subsets scored; {self.seconds:.1f} s in all; seed {self.seed}.")
+        if self.set_aside:
+            lines.append(f"Set aside, since they do not vary: {', '.join(self.set_aside)}.")
+        return [*lines, *(f"Warning: {warning}" for warning in self.warnings)]
+
+    def __str__(self) -> str:
+        width = max([len(name) for name in self.features], default=0)
+        rows = []
+        for place, name in enumerate(self.features, 1):
+            without = self.score_without.get(name)
+            fall = "" if without is None else f"   {without:.4f} without it"
+            rows.append(f"{place:>3}  {name:<{width}}{fall}")
+        return "\n".join([*rows, "", *self.summary()])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{self.score_without.get(name, float('nan')):.4f}</td></tr>"
+            for name in self.features
+        )
+        lines = "".join(f"<p>{html.escape(line)}</p>" for line in self.summary())
+        return f"<table><tr><th>feature</th><th>score without it</th></tr>{rows}</table>{lines}"
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run stopped by the user; `selection` is the best so far, or None."""
+
+    def __init__(self, selection: Selection | None) -> None:
+        super().__init__("interrupted")
+        self.selection = selection
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sentence that is ready to run: its name, its selector, and why it was chosen."""
+
+    name: str
+    selector: SubsetSelector | RankSelector
+    reason: str = ""
+
+    @property
+    def words(self) -> dict[str, str | None]:
+        """The words, written out."""
+        if isinstance(self.selector, RankSelector):
+            return {"criterion": str(self.selector._ranker()), "search": None, "control": None}
+        control = self.selector._control()
+        return {
+            "criterion": _one_line(self.selector._criterion()),
+            "search": _one_line(self.selector._search()),
+            "control": None if control is None else _one_line(control),
+        }
+
+
+def make_plan(
+    problem: Problem,
+    method: str = "auto",
+    *,
+    criterion: Any = None,
+    search: Any = None,
+    control: Any = None,
+    n_features_to_select: Size = "auto",
+    include: Sequence[Column] | None = None,
+    exclude: Sequence[Column] | None = None,
+    feature_groups: Sequence[Sequence[Column]] | None = None,
+    memory: str | int = "1GiB",
+    n_jobs: int | None = None,
+    seed: int = 0,
+) -> Plan:
+    """Turn a method's name, or words (names or objects), into a selector for a problem."""
+    reason = ""
+    if criterion is not None or search is not None or control is not None:
+        if method != "auto":
+            raise InputError("Give either a method or words (criterion, search, control), not both.")
+        name = "custom"
+        chosen = words.Method("", criterion or "knn", search or "forward", control)
+    elif method == "auto":
+        name, reason = choose_method(problem)
+        chosen = words.METHODS[name]
+        if problem.n_features > MAX_FLOATING and problem.task == "classification" and chosen.ranker is None:
+            chosen = words.Method(chosen.summary, chosen.criterion, chosen.search, prefilter="fisher")
+    else:
+        name, chosen = method, words.method_named(method)
+    if chosen.ranker is not None:
+        ranker = words.build("ranker", chosen.ranker, problem.task)
+        if isinstance(n_features_to_select, tuple | list):
+            raise InputError(f"A ranker takes a number, a share or 'auto', not the range {n_features_to_select}.")
+        for option, value in (("include", include), ("exclude", exclude), ("feature_groups", feature_groups)):
+            if value:
+                raise InputError(f"{option} is for subset searches; the ranker {chosen.ranker!r} ranks all features.")
+        return Plan(name, RankSelector(ranker, n_features_to_select=n_features_to_select, random_state=seed), reason)
+    built = {
+        kind: words.build(kind, word, problem.task) if isinstance(word, str) else word
+        for kind, word in (("criterion", chosen.criterion), ("search", chosen.search), ("control", chosen.control))
+    }
+    if chosen.prefilter is not None:
+        built["prefilter"] = Prefilter(words.build("ranker", chosen.prefilter, problem.task), keep=50)
+    selector = SubsetSelector(
+        **built,
+        n_features_to_select=n_features_to_select,
+        include=include,
+        exclude=exclude,
+        feature_groups=feature_groups,
+        memory=memory,
+        n_jobs=n_jobs,
+        random_state=seed,
+    )
+    return Plan(name, selector, reason)
+
+
+def choose_method(problem: Problem) -> tuple[str, str]:
+    """Choose a method by the size of the data, and say why."""
+    n, p = problem.n_rows, problem.n_features
+    if n > MAX_ROWS_FOR_NEIGHBORS:
+        return "linear-forward", f"Chosen since {n:,} rows are many for nearest neighbors."
+    if p <= MAX_EXHAUSTIVE:
+        return "knn-exhaustive", f"Chosen since all subsets of {p} features can be scored."
+    if p <= MAX_FLOATING:
+        return "knn-floating", f"Chosen since {p} features are too many for all subsets."
+    return "knn-forward", f"Chosen since {p:,} features are too many for a longer search."
+
+
+def select(
+    X: Any,
+    y: Any,
+    method: str = "auto",
+    *,
+    criterion: Any = None,
+    search: Any = None,
+    control: Any = None,
+    n_features_to_select: Size = "auto",
+    include: Sequence[Column] | None = None,
+    exclude: Sequence[Column] | None = None,
+    feature_groups: Sequence[Sequence[Column]] | None = None,
+    folds: int = 5,
+    n_jobs: int | None = None,
+    random_state: int | None = None,
+) -> Selection:
+    """Select features of a table and measure on held-out rows whether that helped.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_rows, n_features)
+    y : array of shape (n_rows,)
+    method : str, default="auto"
+        A named method (`fewer.words.METHODS`), or `"auto"`: a choice by the size of the data.
+    criterion, search, control : word or str, optional
+        A sentence of your own instead of a method.
+    n_features_to_select, include, exclude, feature_groups
+        As in `SubsetSelector`.
+    folds : int, default=5
+        The whole selection is repeated without each of so many folds, which then judge it; 0 leaves that out.
+    n_jobs : int, optional
+    random_state : int, optional
+
+    Returns
+    -------
+    Selection
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selection = fewer.select(X, y, "knn-forward", random_state=0)
+    >>> selection.features
+    ['petal width (cm)', 'petal length (cm)']
+    >>> selection.score_heldout > 0.9
+    True
+    """
+    problem = to_problem(X, y)
+    seed = int(np.random.default_rng(random_state).integers(2**31)) if random_state is None else int(random_state)
+    plan = make_plan(
+        problem,
+        method,
+        criterion=criterion,
+        search=search,
+        control=control,
+        n_features_to_select=n_features_to_select,
+        include=include,
+        exclude=exclude,
+        feature_groups=feature_groups,
+        n_jobs=n_jobs,
+        seed=seed,
+    )
+    return run_plan(plan, problem, folds=folds, seed=seed)
+
+
+def run_plan(
+    plan: Plan,
+    problem: Problem,
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    on_step: OnStep | None = None,
+    on_fold: Callable[[int], None] | None = None,
+    folder: RunFolder | None = None,
+) -> Selection:
+    """Run a plan: search on all rows, then repeat it on folds to measure it; keep both in a folder if there is one."""
+    began = time.perf_counter()
+    selector = clone(plan.selector)
+    trace = Trace() if folder is None else folder.trace()
+
+    def keep(step_trace: Trace) -> None:
+        if folder is not None:
+            folder.keep_trace(step_trace)
+        if on_step is not None:
+            on_step(step_trace)
+
+    def finish(outcome: Heldout | None, interrupted: bool) -> Selection:
+        if folder is not None and isinstance(selector, SubsetSelector):
+            folder.keep_trace(trace, now=True)
+        selection = _describe(plan, selector, problem, outcome, seed, time.perf_counter() - began, interrupted)
+        if folder is not None:
+            folder.write("result.json", asdict(selection))
+        return selection
+
+    try:
+        if isinstance(selector, SubsetSelector):
+            selector.fit_problem(problem, keep, trace)
+        else:
+            selector.fit_problem(problem)
+    except KeyboardInterrupt:
+        raise Interrupted(finish(None, True) if hasattr(selector, "support_") else None) from None
+    if not folds:
+        return finish(None, False)
+    try:
+        return finish(_measure(plan, problem, folds, seed, folder, on_fold), False)
+    except KeyboardInterrupt:
+        raise Interrupted(finish(None, True)) from None
+
+
+def _measure(
+    plan: Plan,
+    problem: Problem,
+    folds: int,
+    seed: int,
+    folder: RunFolder | None,
+    on_fold: Callable[[int], None] | None,
+) -> Heldout:
+    """Repeat the whole selection without each fold and judge it on that fold."""
+
+    def choose(part: Problem, rng: np.random.Generator) -> BoolArray:
+        return clone(plan.selector).set_params(random_state=rng).fit_problem(part).support_
+
+    def keep(records: list[dict[str, Any]]) -> None:
+        if folder is not None:
+            folder.keep_folds(records)
+        if on_fold is not None:
+            on_fold(len(records))
+
+    return heldout(
+        choose,
+        problem,
+        _judge(plan),
+        n_folds=folds,
+        rng=np.random.default_rng([seed, 1]),
+        resources=_resources(plan),
+        done=None if folder is None else folder.folds(),
+        on_fold=keep,
+    )
+
+
+def _judge(plan: Plan) -> Criterion:
+    """Give the criterion that judges held-out rows: the method's own where it predicts, else nearest neighbors."""
+    if isinstance(plan.selector, SubsetSelector) and plan.selector._criterion().predictive:
+        return plan.selector._criterion()
+    return KNN(n_neighbors="auto")
+
+
+def _resources(plan: Plan) -> Resources:
+    n_jobs = plan.selector.n_jobs if isinstance(plan.selector, SubsetSelector) else 1
+    return Resources(effective_n_jobs(n_jobs))
+
+
+def _describe(
+    plan: Plan,
+    selector: SubsetSelector | RankSelector,
+    problem: Problem,
+    outcome: Heldout | None,
+    seed: int,
+    seconds: float,
+    interrupted: bool,
+) -> Selection:
+    chosen = np.flatnonzero(selector.support_)
+    order = chosen[np.argsort(selector.ranking_[chosen], kind="stable")]
+    notes = list(getattr(problem, "notes", ()))
+    if interrupted:
+        notes.append("The run was stopped before its end; this is the best so far.")
+    score, n_evaluations, without = None, 0, {}
+    if isinstance(selector, SubsetSelector):
+        score, n_evaluations = selector.score_, selector.trace_.n_evaluations
+        notes += selector.trace_.notes
+        if not interrupted:
+            without = _score_without(selector, problem)
+    judge = _judge(plan)
+    scoring = getattr(judge, "scoring", None)
+    name = scoring if isinstance(scoring, str) else "accuracy" if problem.task == "classification" else "R²"
+    constant = problem.constant & ~selector.support_
+    return Selection(
+        features=[problem.names[i] for i in order],
+        support=selector.support_.tolist(),
+        score_search=score,
+        score_heldout=None if outcome is None else outcome.score,
+        score_heldout_all_features=None if outcome is None else outcome.score_all,
+        score_name=name,
+        method=plan.name,
+        **plan.words,
+        n_evaluations=n_evaluations,
+        seconds=round(seconds, 3),
+        seed=seed,
+        set_aside=[problem.names[i] for i in np.flatnonzero(constant)],
+        warnings=notes,
+        reason=plan.reason,
+        heldout={} if outcome is None else _numbers(outcome),
+        score_without=without,
+        n_rows=problem.n_rows,
+        n_features=problem.n_features,
+        interrupted=interrupted,
+    )
+
+
+def _numbers(outcome: Heldout) -> dict[str, Any]:
+    names = ("low", "high", "difference", "difference_low", "difference_high", "p_value", "n_folds")
+    return {name: getattr(outcome, name) for name in names}
+
+
+def _score_without(selector: SubsetSelector, problem: Problem) -> dict[str, float]:
+    """Score the chosen subset without each of its features."""
+    chosen = np.flatnonzero(selector.support_)
+    if len(chosen) < 2:
+        return {}
+    resources = Resources(effective_n_jobs(selector.n_jobs))
+    scorer = selector._criterion().bind(problem, selector._generator(), resources)
+    units = [np.array([column]) for column in chosen]
+    scores = scorer.flips(selector.support_, units, np.zeros(len(chosen), dtype=bool))
+    return {problem.names[column]: round(float(score), 12) for column, score in zip(chosen, scores, strict=True)}
+
+
+def open_folder(path: Path | str, plan: Plan, problem: Problem, *, folds: int, seed: int, resume: bool) -> RunFolder:
+    """Open the folder of a run, new or to be resumed."""
+    about = {"method": plan.name, **plan.words, "features": _sizes(plan), "folds": folds, "seed": seed}
+    return RunFolder(path, about, fingerprint(problem, about), resume=resume)
+
+
+def _sizes(plan: Plan) -> dict[str, Any]:
+    parameters = plan.selector.get_params(deep=False)
+    names = ("n_features_to_select", "include", "exclude", "feature_groups", "cost_weight")
+    return {name: parameters[name] for name in names if parameters.get(name)}
+
+
+def _one_line(word: Any) -> str:
+    return " ".join(repr(word).split())
+
+
+__all__ = ["Interrupted", "Plan", "Selection", "choose_method", "make_plan", "open_folder", "run_plan", "select"]

@@ -1,0 +1,80 @@
+"""The command line. Only typer and the standard library are loaded before a command needs more."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from fewer import __version__
+from fewer.cli._rank import rank
+from fewer.cli._select import demo, select
+from fewer.errors import InputError
+
+ABOUT = """Find the fewest features that carry the signal, and whether that helped.
+
+Give it a table (CSV with a header row) and the column to predict:
+
+    fewer select patients.csv --target outcome
+
+It searches for the best subset of features, then repeats the whole search without each of five folds of the rows
+and tells how well the chosen features predict rows that it never saw, beside all features.
+
+A method is a sentence of three words, criterion × search × control: how good is a subset, which subset next, when to
+stop believing it. Choose one by name (--method knn-floating) or say your own
+(--criterion knn:n_neighbors=5 --search annealing --control aggregate).
+
+New here? Run: fewer demo
+"""
+
+app = typer.Typer(
+    help=ABOUT,
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+app.command()(select)
+app.command()(rank)
+for _name in ("compare", "reproduce", "datasets"):
+    if importlib.util.find_spec(f"fewer.cli._{_name}") is not None:
+        app.command(_name)(getattr(importlib.import_module(f"fewer.cli._{_name}"), _name))
+app.command()(demo)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"fewer {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; leave with 0 if all went well, 2 for bad input, 130 for Ctrl-C."""
+    try:
+        code = app(args=None if arguments is None else list(arguments), prog_name="fewer", standalone_mode=False)
+    except InputError as error:
+        _leave(str(error), 2)
+    except typer.TyperException as error:
+        describe = getattr(error, "format_message", None)
+        _leave(describe() if describe is not None else str(error), getattr(error, "exit_code", 2))
+    except (KeyboardInterrupt, typer.Abort):
+        _leave("stopped.", 130)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _leave(message: str, code: int) -> None:
+    print(f"fewer: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,65 @@
+"""`fewer rank`."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from fewer.cli._select import FileArgument, JsonOption, NominalOption, SeedOption, TargetOption, TaskOption, _task
+from fewer.cli._shared import names_of
+from fewer.errors import InputError
+from fewer.words import WORDS
+
+
+def rank(
+    file: FileArgument,
+    target: TargetOption,
+    method: Annotated[str, typer.Option("--method", "-m", help=f"{', '.join(WORDS['ranker'])}.")] = "fisher",
+    top: Annotated[int | None, typer.Option(help="Show the best so many only.")] = None,
+    nominal: NominalOption = None,
+    task: TaskOption = None,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Rank features, each by itself or against those before it."""
+    import numpy as np
+
+    from fewer import words
+    from fewer.contracts import Resources
+    from fewer.io import read_table
+
+    problem = read_table(file, target, task=_task(task), nominal=names_of(nominal))
+    ranker = words.build("ranker", method, problem.task)
+    if problem.task not in ranker.tasks:
+        raise InputError(f"{method} ranks for {' and '.join(ranker.tasks)}, but the target is for {problem.task}.")
+    ranking = ranker.rank(problem, np.random.default_rng(seed), Resources())
+    rows = [
+        {
+            "feature": problem.names[column],
+            "rank": place,
+            "score": None if np.isnan(ranking.scores[column]) else float(ranking.scores[column]),
+            **{
+                name: float(values[column])
+                for name, values in ranking.extra.items()
+                if len(values) == len(problem.names)
+            },
+        }
+        for place, column in enumerate(ranking.order[:top], 1)
+    ]
+    if as_json:
+        print(json.dumps({"ranking": rows, "method": method}, ensure_ascii=False, indent=1))
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for name in rows[0]:
+        table.add_column(name, justify="left" if name == "feature" else "right")
+    for row in rows:
+        table.add_row(
+            *(escape(v) if isinstance(v, str) else f"{v:.6g}" if v is not None else "–" for v in row.values())
+        )
+    Console(highlight=False).print(table)

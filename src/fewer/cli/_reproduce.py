@@ -1,0 +1,110 @@
+"""`fewer reproduce`: a document's tables re-run and set beside the printed ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from fewer.papers import Cell, Reproduction
+
+STYLES = {"matches": "green", "better": "cyan", "differs": "yellow", "not reproducible": "dim"}
+
+
+def reproduce(
+    name: Annotated[str, typer.Argument(help="dong-kothari, nel, …, or all")],
+    table: Annotated[list[str] | None, typer.Option(help="Only this table; may be given several times.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer repeats, no long searches: about a minute.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Threads; the results do not depend on it.")] = 2,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for cells, figures and intermediate results; a stopped run goes on there."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
+) -> None:
+    """Re-run a document's tables and figures and say, cell by cell, how ours compare with the printed ones.
+
+    Every printed number gets a verdict (matches, better, differs, not reproducible) and, where it is not a match,
+    the reason. Data that does not come with the package is read from the folder FEWER_DATA or from OpenML.
+    """
+    from rich.console import Console
+
+    from fewer import papers
+
+    stderr = Console(stderr=True)
+    documents = [papers.document(each) for each in (papers.names() if name == "all" else [name])]
+    with stderr.status("…") as status:
+        run = papers.Run(quick, seed, out, jobs, lambda message: status.update(message))
+        results = [papers.reproduce(document, run, table or None) for document in documents]
+    if as_json:
+        typer.echo(json.dumps(_contract(results), ensure_ascii=False))
+    else:
+        for result in results:
+            _print(result, Console())
+    if out is not None:
+        stderr.print(f"Cells and figures are in {out}.", highlight=False)
+
+
+def _contract(results: list[Reproduction]) -> dict[str, object]:
+    """One document as it is; several with their cells in one list too."""
+    if len(results) == 1:
+        return results[0].to_json()
+    documents = [result.to_json() for result in results]
+    cells = [{"document": each["document"], **cell} for each in documents for cell in each["cells"]]
+    return {"documents": documents, "cells": cells, "seconds": sum(each["seconds"] for each in documents)}
+
+
+def _print(result: Reproduction, console: Console) -> None:
+    from rich.markup import escape
+
+    console.print(f"\n[bold]{escape(result.document.title)}[/bold]")
+    for name in dict.fromkeys(cell.table for cell in result.cells):
+        _print_table(name, [cell for cell in result.cells if cell.table == name], console)
+    if result.claims:
+        console.print("\n[bold]What the document says, and what holds here[/bold]")
+        for claim in result.claims:
+            console.print(f"· {escape(claim)}", highlight=False)
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in result.counts.items())
+    effort = "quick run" if result.run.quick else "full run"
+    console.print(f"\n{len(result.cells)} cells: {counts}. {result.seconds:.1f} s, {effort}.", highlight=False)
+
+
+def _print_table(name: str, cells: list[Cell], console: Console) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from fewer.papers import show
+
+    reasons = list(dict.fromkeys(cell.reason for cell in cells if cell.reason))
+    table = Table(title=f"Table {name}", title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for heading in ("row", "column", "printed", "ours", "difference", "verdict"):
+        table.add_column(heading, justify="right" if heading in ("printed", "ours", "difference") else "left")
+    for cell in cells:
+        spread = "" if cell.printed_sd is None else f" ± {show(cell.printed_sd)}"
+        note = f" [dim]\\[{reasons.index(cell.reason) + 1}][/dim]" if cell.reason else ""
+        table.add_row(
+            escape(cell.row),
+            escape(cell.column),
+            show(cell.printed) + spread,
+            show(cell.ours),
+            _difference(cell),
+            f"[{STYLES[cell.verdict]}]{cell.verdict}[/]{note}",
+        )
+    console.print()
+    console.print(table)
+    for number, reason in enumerate(reasons, 1):
+        console.print(f"[dim]\\[{number}] {escape(reason)}[/dim]", highlight=False)
+
+
+def _difference(cell: Cell) -> str:
+    if cell.difference is None:
+        return ""
+    digits = 4 if abs(float(cell.printed or 0)) < 10 else 2  # type: ignore[arg-type]
+    in_sd = "" if cell.difference_in_sd is None else f" ({cell.difference_in_sd:+.1f} sd)"
+    return f"{cell.difference:+.{digits}f}{in_sd}"

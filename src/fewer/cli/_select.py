@@ -1,0 +1,192 @@
+"""`fewer select` and `fewer demo`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewer.cli._shared import Progress, names_of, parse_features
+from fewer.errors import InputError
+from fewer.words import METHODS, WORDS
+
+if TYPE_CHECKING:
+    from fewer.api import Selection
+    from fewer.problem import Problem
+
+FileArgument = Annotated[Path, typer.Argument(help="The table: CSV with a header row.", show_default=False)]
+TargetOption = Annotated[str, typer.Option("--target", "-t", help="The column to predict.", show_default=False)]
+NominalOption = Annotated[
+    str | None, typer.Option(help="Columns to compare only as equal or not, such as codes: zip,code.")
+]
+TaskOption = Annotated[str | None, typer.Option(help="classification or regression; found out from the target.")]
+SeedOption = Annotated[int, typer.Option(help="Seed of folds and random searches.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+def select(
+    file: FileArgument,
+    target: TargetOption,
+    method: Annotated[str, typer.Option("--method", "-m", help=f"auto, {', '.join(METHODS)}.")] = "auto",
+    criterion: Annotated[
+        str | None, typer.Option(help=f"How good is a subset? {', '.join(WORDS['criterion'])}.")
+    ] = None,
+    search: Annotated[str | None, typer.Option(help=f"Which subset next? {', '.join(WORDS['search'])}.")] = None,
+    control: Annotated[
+        str | None, typer.Option(help=f"When to stop believing it? {', '.join(WORDS['control'])}.")
+    ] = None,
+    features: Annotated[
+        str, typer.Option("--features", "-f", help="How many: a number, a share (0.5), 3-8 or auto.")
+    ] = "auto",
+    include: Annotated[str | None, typer.Option(help="Columns forced in: age,sex.")] = None,
+    exclude: Annotated[str | None, typer.Option(help="Columns forced out: id,date.")] = None,
+    nominal: NominalOption = None,
+    task: TaskOption = None,
+    folds: Annotated[
+        int, typer.Option(help="Folds of the held-out evaluation; up to 6, each pair is left out too; 0: none.")
+    ] = 5,
+    seed: SeedOption = 0,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads or processes; −1 for all cores.")] = 1,
+    memory: Annotated[str, typer.Option(help="Memory for scoring, beside the data.")] = "1GiB",
+    out: Annotated[Path | None, typer.Option(help="Keep the run in this folder.", show_default=False)] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Select features and measure on held-out rows whether that helped.
+
+    Words take options: --criterion knn:n_neighbors=5,cv=loo --search floating:overshoot=5
+
+    Ctrl-C prints the best subset so far and saves the run; --resume goes on from there.
+    """
+    if resume and out is None:
+        raise InputError("--resume needs --out, the folder of the run to go on with.")
+    from fewer.io import read_table
+
+    problem = read_table(file, target, task=_task(task), nominal=names_of(nominal))
+    _run(
+        problem,
+        file.name.split(".")[0],
+        out,
+        resume,
+        as_json,
+        folds,
+        seed,
+        method=method,
+        criterion=criterion,
+        search=search,
+        control=control,
+        n_features_to_select=parse_features(features),
+        include=names_of(include),
+        exclude=names_of(exclude),
+        memory=memory,
+        n_jobs=jobs,
+    )
+
+
+def demo(seed: SeedOption = 0, as_json: JsonOption = False) -> None:
+    """Select features of the Wisconsin breast-cancer data, which ships with scikit-learn."""
+    from sklearn.datasets import load_breast_cancer
+
+    from fewer.problem import Problem
+
+    data = load_breast_cancer()
+    labels = data.target_names[data.target]
+    problem = Problem.from_arrays(data.data, labels, names=[str(name) for name in data.feature_names])
+    if not as_json:
+        print(f"Wisconsin breast cancer: {problem.n_rows} tumors, {problem.n_features} measurements of cell nuclei,")
+        print("benign or malignant? Which measurements carry the answer?\n")
+    _run(problem, "demo", None, False, as_json, 5, seed, method="auto")
+
+
+def _run(
+    problem: Problem, name: str, out: Path | None, resume: bool, as_json: bool, folds: int, seed: int, **words: Any
+) -> None:
+    from fewer.api import Interrupted, make_plan, open_folder, run_plan
+    from fewer.evaluate import n_selections
+    from fewer.trace import Trace, size_of
+
+    refuse_folds(problem, folds)
+    plan = make_plan(problem, **words, seed=seed)
+    folder = None
+    if out is not None:
+        folder = open_folder(out, plan, problem, folds=folds, seed=seed, resume=resume)
+    trace = Trace()
+
+    def on_step(latest: Trace) -> None:
+        nonlocal trace
+        trace = latest
+        progress.say(
+            f"step {latest.n_steps}, {latest.n_evaluations:,} subsets scored, "
+            f"best {latest.best_score:.4f} with {int(size_of(latest.best))} features"
+        )
+
+    def on_fold(done: int) -> None:
+        progress.say(f"measuring on held-out rows, {done} of {n_selections(folds)} selections done")
+
+    try:
+        with Progress(plan.name) as progress:
+            selection = run_plan(plan, problem, folds=folds, seed=seed, on_step=on_step, on_fold=on_fold, folder=folder)
+    except Interrupted as stop:
+        if stop.selection is None:
+            print("fewer: stopped before the first subset was scored.", file=sys.stderr)
+            raise typer.Exit(130) from None
+        if folder is None:
+            out = Path(f"{name}.fewer")
+            folder = open_folder(out, plan, problem, folds=folds, seed=seed, resume=False)
+            folder.keep_trace(trace, now=True)
+            folder.write("result.json", asdict(stop.selection))
+        _show(stop.selection, as_json)
+        print(f"fewer: stopped; saved in {out}. Go on with: --out {out} --resume", file=sys.stderr)
+        raise typer.Exit(130) from None
+    _show(selection, as_json)
+
+
+def refuse_folds(problem: Problem, folds: int) -> None:
+    """Refuse folds that the rows cannot fill."""
+    import numpy as np
+
+    if folds < 0 or folds == 1:
+        raise InputError(f"--folds {folds}: give at least 2, or 0 to leave the held-out evaluation out.")
+    if folds > problem.n_rows:
+        raise InputError(f"--folds {folds} is more than the {problem.n_rows} rows; ask for fewer folds.")
+    if folds and problem.task == "classification":
+        counts = np.bincount(problem.y, minlength=problem.n_classes)
+        rarest = int(np.argmin(counts))
+        if counts[rarest] < folds:
+            raise InputError(
+                f"Class {problem.classes[rarest]!r} has {counts[rarest]} rows, fewer than the {folds} folds; "
+                f"use --folds {max(int(counts[rarest]), 2) if counts[rarest] > 1 else 0} or leave the class out."
+            )
+
+
+def _task(task: str | None) -> Any:
+    if task not in (None, "classification", "regression"):
+        raise InputError(f"--task {task!r} is not known; choose classification or regression.")
+    return task
+
+
+def _show(selection: Selection, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(asdict(selection), ensure_ascii=False, indent=1))
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("", justify="right", style="dim")
+    table.add_column("feature", style="bold")
+    if selection.score_without:
+        table.add_column("score without it", justify="right")
+    for place, name in enumerate(selection.features, 1):
+        without = selection.score_without.get(name)
+        table.add_row(str(place), escape(name), *([] if without is None else [f"{without:.4f}"]))
+    console = Console(highlight=False)
+    console.print(table)
+    console.print()
+    for line in selection.summary():
+        console.print(escape(line), soft_wrap=True)

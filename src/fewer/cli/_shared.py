@@ -1,0 +1,76 @@
+"""What the commands share: options that are lists, and progress on standard error."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from fewer.errors import InputError
+
+
+def names_of(text: str | None) -> list[str]:
+    """Split a list of column names at its commas.
+
+    Examples
+    --------
+    >>> names_of("zip, code")
+    ['zip', 'code']
+    """
+    return [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def parse_features(text: str) -> Any:
+    """Read `7`, `0.5`, `3-8` or `auto`.
+
+    Examples
+    --------
+    >>> [parse_features(text) for text in ("7", "0.5", "3-8", "auto")]
+    [7, 0.5, (3, 8), 'auto']
+    """
+    if text == "auto":
+        return text
+    try:
+        low, dash, high = text.partition("-")
+        value: Any = (int(low), int(high)) if dash else float(text) if "." in text else int(text)
+    except ValueError:
+        value = None
+    good = (
+        (isinstance(value, tuple)
+        and 1 <= value[0] <= value[1])
+        or (isinstance(value, float)
+        and 0 < value < 1)
+        or (isinstance(value, int)
+        and value >= 1)
+    )
+    if not good:
+        raise InputError(f"--features {text!r} is not understood; write a number (7), a share (0.5), 3-8 or auto.")
+    return value
+
+
+class Progress:
+    """A live line on standard error; silent where nobody watches."""
+
+    def __init__(self, title: str, *, quiet: bool = False) -> None:
+        from rich.console import Console
+        from rich.markup import escape
+
+        self._console = Console(stderr=True)
+        self._title = escape(title)
+        self._live = not quiet and sys.stderr.isatty()
+        self._status = self._console.status(self._title) if self._live else None
+
+    def __enter__(self) -> Progress:
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def say(self, text: str) -> None:
+        """Show what is going on."""
+        if self._status is not None:
+            from rich.markup import escape
+
+            self._status.update(f"{self._title}: {escape(text)}")

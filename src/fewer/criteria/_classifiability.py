@@ -1,0 +1,357 @@
+"""How smooth the class labels lie over the features (Dong & Kothari, Pattern Recognition Letters 24, 2003)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewer.contracts import Criterion, Masks, Resources, Scorer
+from fewer.differences import Differences
+from fewer.io import to_problem
+from fewer.kernels import _classifiability as kernels
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
+
+ROW_BLOCK = 128
+BYTES_A_ROW = 64  # of one candidate: counts, agreement, and their copies
+
+
+class Classifiability(Criterion):
+    """Smoothness of the label surface: do rows that lie near each other carry the same label?
+
+    The score of a subset is L = Σ nᵢ C(xᵢ) / Σ nᵢ with C(xᵢ) = 2 · (share of the own class within the radius) − 1, nᵢ
+    the number of rows within the radius of row i: 1 where no neighborhood is mixed, about 0 for labels thrown at
+    random over two equal classes. No classifier is trained. The empty subset scores 0.
+
+    Parameters
+    ----------
+    factor : float, default=3.0
+        The radius in units of the typical distance to the nearest other row, measured anew for every subset.
+    typical : {"rms", "mean"}, default="rms"
+        Typical distance: the root of the mean square (as printed), or the mean.
+    radius : float, optional
+        One radius for all subsets, in ranges of a column, instead of `factor` typical distances.
+    weighting : {"size", "uniform"}, default="size"
+        Rows count by the number of their neighbors, or all alike.
+    include_self : bool, default=True
+        Whether a row belongs to its own neighborhood. If not, a row without neighbors counts 0.
+    estimate : {"hard", "soft"}, default="hard"
+        A row's own label is certain (hard), or is estimated by its neighborhood as well: C = 2 Σ q² − 1 with q the
+        shares of the classes (soft).
+    coding : {"kinds", "integer"}, default="kinds"
+        Nominal columns count 0 if equal and 1 if not; or their level codes are taken as numbers.
+    missing : {"keep", "drop"}, default="keep"
+        A missing cell is as far from every other as two cells of its column are on average; or rows with
+        missing cells take no part.
+
+    Notes
+    -----
+    Numeric columns are divided by their range. A row at exactly the radius is inside. On columns with repeated
+    values the nearest row is often at distance 0, and so then is the radius: only equal rows are neighbors.
+
+    For a regression target the surface is that of the target itself: C(xᵢ) = 1 − (mean squared difference to the
+    neighbors) / (2 s²), one minus Geary's contiguity ratio, and soft C(xᵢ) = 1 − (variance in the neighborhood) / s².
+    For two equally frequent classes coded 0 and 1 both are the same as above.
+
+    Row weights count in neighborhoods, in the typical distance and in the sum.
+
+    References
+    ----------
+    M. Dong and R. Kothari, Feature subset selection using a new definition of classifiability, Pattern Recognition
+    Letters 24 (2003) 1215–1225. P(y) is n/Σn here; the printed n/N does not sum to 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> import fewer
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> selector = fewer.SubsetSelector(Classifiability(), fewer.search.Forward(min_gain=0.01)).fit(X, y)
+    >>> selector.get_feature_names_out().tolist()
+    ['alcohol', 'flavanoids', 'color_intensity', 'proline']
+    """
+
+    weights: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        factor: float = 3.0,
+        typical: Literal["rms", "mean"] = "rms",
+        radius: float | None = None,
+        weighting: Literal["size", "uniform"] = "size",
+        include_self: bool = True,
+        estimate: Literal["hard", "soft"] = "hard",
+        coding: Literal["kinds", "integer"] = "kinds",
+        missing: Literal["keep", "drop"] = "keep",
+    ) -> None:
+        self.factor = factor
+        self.typical = typical
+        self.radius = radius
+        self.weighting = weighting
+        self.include_self = include_self
+        self.estimate = estimate
+        self.coding = coding
+        self.missing = missing
+
+    def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> ClassifiabilityScorer:
+        """Bind to rows."""
+        for option, choices in (
+            ("typical", ("rms", "mean")),
+            ("weighting", ("size", "uniform")),
+            ("estimate", ("hard", "soft")),
+            ("coding", ("kinds", "integer")),
+            ("missing", ("keep", "drop")),
+        ):
+            if (value := getattr(self, option)) not in choices:
+                raise InputError(f"{option}={value!r} is not known; choose {choices[0]!r} or {choices[1]!r}.")
+        if not self.factor > 0:
+            raise InputError(f"factor={self.factor!r}: the radius must be a positive number of typical distances.")
+        if self.radius is not None and not self.radius >= 0:
+            raise InputError(f"radius={self.radius!r} is not a distance; give a number from 0 on, or None.")
+        if self.coding == "integer":
+            problem = replace(problem, kinds=tuple("numeric" for _ in problem.kinds))
+        if self.missing == "drop":
+            complete = _complete(problem)
+            if complete.sum() < 2:
+                raise InputError(f"{int(complete.sum())} rows have no missing cell; use missing='keep'.")
+            problem = problem.take(complete)
+        return ClassifiabilityScorer(problem, self, resources)
+
+
+class ClassifiabilityScorer(Scorer):
+    """`Classifiability` bound to rows."""
+
+    def __init__(self, problem: Problem, criterion: Classifiability, resources: Resources) -> None:
+        self.problem = problem
+        self._criterion = criterion
+        self._resources = resources
+        n = problem.n_rows
+        self._differences = Differences.within(problem, np.zeros(n, dtype=np.int64), "global")
+        holes = self._differences.holes.any(axis=1)
+        self._plain = np.where(holes, 2, np.where(problem.nominal, 1, 0)).astype(np.int64)
+        self._row_weights = np.ones(n) if problem.weights is None else problem.weights.astype(np.float64)
+        soft = criterion.estimate == "soft"
+        if problem.task == "classification":
+            self._mode = kernels.SOFT_CLASSES if soft else kernels.HARD_CLASSES
+            self._codes, self._values = problem.y.astype(np.int64), np.zeros(n)
+        else:
+            self._mode = kernels.SOFT_VALUES if soft else kernels.HARD_VALUES
+            self._codes, self._values = np.zeros(n, dtype=np.int64), _in_spreads(problem.y, self._row_weights) / 2.0
+        self._reach = self._spread_of_columns()
+
+    def score(self, masks: Masks) -> FloatArray:
+        """Score (m, p) masks or weights, several in threads, one with its rows in threads."""
+        nothing = _Changes.none()
+        jobs = [mask.astype(np.float64) for mask in masks]
+        if len(jobs) == 1 or self._resources.n_jobs == 1:
+            return np.array([self._judge(weights, nothing)[0] if weights.any() else 0.0 for weights in jobs])
+        with ThreadPoolExecutor(self._resources.n_jobs) as pool:
+            found = pool.map(lambda weights: self._judge(weights, nothing, 1)[0] if weights.any() else 0.0, jobs)
+            return np.array(list(found))
+
+    def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
+        """Score all changes of one unit: those that keep the common pivot together, the others one by one."""
+        weights = mask.astype(np.float64)
+        scores = np.empty(len(units))
+        pivot = self._pivot(weights)
+        is_common = np.array([weights.any() and pivot not in unit for unit in units], dtype=bool)
+        alone, together = np.flatnonzero(~is_common), np.flatnonzero(is_common)
+        if len(alone):
+            masks = np.repeat(weights[None], len(alone), axis=0)
+            for row, c in zip(masks, alone.tolist(), strict=True):
+                row[units[c]] = values[c]
+            scores[alone] = self.score(masks)
+        batch = max(self._resources.memory // (BYTES_A_ROW * self.problem.n_rows), 1)
+        for low in range(0, len(together), batch):
+            part = together[low : low + batch]
+            changes = _Changes.of(weights, [units[c] for c in part], [float(values[c]) for c in part])
+            scores[part] = self._judge(weights, changes)
+        return scores
+
+    def per_row(self, mask: Masks) -> tuple[FloatArray, FloatArray, float]:
+        """Give C(x) of each row, the weight of its neighborhood, and the radius."""
+        sizes, agreeing, squares = self._neighborhoods(mask.astype(np.float64), _Changes.none())
+        return _local(sizes, agreeing)[0], sizes[0], float(np.sqrt(squares[0]))
+
+    def _judge(self, weights: FloatArray, changes: _Changes, n_jobs: int | None = None) -> FloatArray:
+        """Score the candidates."""
+        sizes, agreeing, _ = self._neighborhoods(weights, changes, n_jobs)
+        if self._criterion.weighting == "uniform":
+            return self._sum(_local(sizes, agreeing)) / self._row_weights.sum()
+        total = self._sum(sizes)
+        return np.divide(self._sum(2.0 * agreeing - sizes), total, out=np.zeros_like(total), where=total > 0)
+
+    def _neighborhoods(
+        self, weights: FloatArray, changes: _Changes, n_jobs: int | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Give neighborhood sizes and agreement (m, n) and the squared radius (m,) of the candidates."""
+        n, m = self.problem.n_rows, changes.n_candidates
+        pivot = self._pivot(weights)
+        order = np.arange(n) if pivot < 0 else np.argsort(self._differences.columns[pivot], kind="stable")
+        back = np.argsort(order, kind="stable")
+        used, place = np.unique(np.concatenate([np.flatnonzero(weights), changes.extra]), return_inverse=True)
+        layout = self._differences
+        shared = (
+            np.ascontiguousarray(layout.columns[used][:, order]), np.ascontiguousarray(layout.holes[used][:, order]),
+            self._plain[used], layout.nominal[used], layout.scale[0, used], layout.gap[0, used], layout.quantum,
+            weights[used], int(np.searchsorted(used, pivot)) if pivot >= 0 else -1,
+            place[len(place) - len(changes.extra) :].astype(np.int64), changes.offsets, changes.weights,
+        )  # fmt: skip
+        sizes, agreeing = np.empty((m, n)), np.empty((m, n))
+        if self._criterion.radius is None:
+            self._in_blocks(n_jobs, kernels.nearest, *shared, sizes)
+            squares = self._typical_square(sizes[:, back]) * self._criterion.factor**2
+        else:
+            squares = np.full(m, float(self._criterion.radius) ** 2)
+        # Terms are rounded to the quantum, so a row that lies at the radius may seem one quantum a feature beyond it.
+        hair = layout.quantum * (np.count_nonzero(weights) + changes.growth)
+        limits = squares + np.where(squares > 0, hair + 1e-12 * squares, 0.0)
+        self._in_blocks(
+            n_jobs, kernels.neighborhoods, *shared, limits, self._mode, self._criterion.include_self,
+            self._codes[order], self._values[order], self._row_weights[order], self.problem.n_classes,
+            sizes, agreeing,
+        )  # fmt: skip
+        return sizes[:, back], agreeing[:, back], squares
+
+    def _sum(self, values: FloatArray) -> FloatArray:
+        """Sum over rows by their weights, in an order that does not depend on the number of candidates."""
+        return np.asarray((values if self.problem.weights is None else values * self._row_weights).sum(axis=1))
+
+    def _typical_square(self, squares: FloatArray) -> FloatArray:
+        """Give the square of the typical distance to the nearest row, for each candidate."""
+        total = self._row_weights.sum()
+        if self._criterion.typical == "rms":
+            return self._sum(squares) / total
+        return (self._sum(np.sqrt(squares)) / total) ** 2
+
+    def _pivot(self, weights: FloatArray) -> int:
+        """Choose the feature that spreads the rows most, among numbers without holes; −1 if there is none."""
+        reach = weights * self._reach
+        return int(np.argmax(reach)) if reach.max(initial=0.0) > 0 else -1
+
+    def _spread_of_columns(self) -> FloatArray:
+        layout = self._differences
+        return np.where(self._plain == 0, layout.columns.var(axis=1) * layout.scale[0], 0.0)
+
+    def _in_blocks(self, n_jobs: int | None, kernel: Any, *arguments: Any) -> None:
+        """Run a kernel on blocks of rows in threads; each block writes its own rows."""
+        n = self.problem.n_rows
+        n_jobs = self._resources.n_jobs if n_jobs is None else n_jobs
+        if n_jobs == 1 or n <= ROW_BLOCK:
+            kernel(0, n, *arguments)
+            return
+        with ThreadPoolExecutor(n_jobs) as pool:
+            list(pool.map(lambda low: kernel(low, min(low + ROW_BLOCK, n), *arguments), range(0, n, ROW_BLOCK)))
+
+
+@dataclass(frozen=True)
+class _Changes:
+    """What each candidate adds to (or takes from) the features that all have in common."""
+
+    extra: IntArray
+    offsets: IntArray
+    weights: FloatArray
+
+    @classmethod
+    def none(cls) -> _Changes:
+        """One candidate that changes nothing."""
+        return cls(np.empty(0, dtype=np.int64), np.zeros(2, dtype=np.int64), np.empty(0))
+
+    @classmethod
+    def of(cls, weights: FloatArray, units: Sequence[IntArray], values: Sequence[float]) -> _Changes:
+        """One candidate for each unit: its columns leave with the weight that they have and enter with the new."""
+        extra: list[int] = []
+        change: list[float] = []
+        offsets = [0]
+        for unit, value in zip(units, values, strict=True):
+            for column in unit.tolist():
+                for weight in (-weights[column], value):
+                    if weight:
+                        extra.append(column)
+                        change.append(weight)
+            offsets.append(len(extra))
+        return cls(np.array(extra, dtype=np.int64), np.array(offsets, dtype=np.int64), np.array(change))
+
+    @property
+    def growth(self) -> IntArray:
+        """How many features each candidate has more than all have in common."""
+        counts = np.concatenate([[0], np.cumsum(np.sign(self.weights).astype(np.int64))])
+        return counts[self.offsets[1:]] - counts[self.offsets[:-1]]
+
+    @property
+    def n_candidates(self) -> int:
+        """How many candidates there are."""
+        return len(self.offsets) - 1
+
+
+@dataclass(frozen=True)
+class ClassifiabilityResult:
+    """What `classifiability` found.
+
+    Attributes
+    ----------
+    value : float
+        L, from −1 to 1: how smooth the label surface is.
+    per_row : array of shape (n_rows,)
+        C(x): 1 for a row among its own kind, below 0 for one among others. NaN for a row that took no part.
+    n_neighbors : array of shape (n_rows,)
+        How many rows lie within the radius (their weights summed), the row itself included where it counts.
+    radius : float
+        In ranges of a column.
+    """
+
+    value: float
+    per_row: FloatArray
+    n_neighbors: FloatArray
+    radius: float
+
+
+def classifiability(X: Any, y: Any, **options: Any) -> ClassifiabilityResult:
+    """Measure how easily the rows can be told apart, and see which of them are hard.
+
+    Parameters
+    ----------
+    X : array or data frame of shape (n_rows, n_features)
+    y : array of shape (n_rows,)
+    **options
+        As for `Classifiability`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = classifiability(X, y)
+    >>> round(result.value, 3), int((result.per_row < 0).sum())
+    (0.798, 4)
+    """
+    problem = to_problem(X, y)
+    criterion = Classifiability(**options)
+    scorer = criterion.bind(problem, np.random.default_rng(0), Resources())
+    mask = np.ones(problem.n_features, dtype=bool)
+    local, sizes, radius = scorer.per_row(mask)
+    taking_part = _complete(problem) if criterion.missing == "drop" else np.ones(problem.n_rows, dtype=bool)
+    per_row, n_neighbors = np.full(problem.n_rows, np.nan), np.zeros(problem.n_rows)
+    per_row[taking_part], n_neighbors[taking_part] = local, sizes
+    return ClassifiabilityResult(float(scorer.score(mask[None])[0]), per_row, n_neighbors, radius)
+
+
+def _complete(problem: Problem) -> BoolArray:
+    return np.asarray(~problem.missing.any(axis=1))
+
+
+def _local(sizes: FloatArray, agreeing: FloatArray) -> FloatArray:
+    """Give C(x) = 2 · agreement / size − 1, and 0 where nobody is near."""
+    shares = np.divide(agreeing, sizes, out=np.full_like(sizes, 0.5), where=sizes > 0)
+    return np.asarray(2.0 * shares - 1.0)
+
+
+def _in_spreads(y: NDArray[Any], row_weights: FloatArray) -> FloatArray:
+    """Give a target centered and divided by its standard deviation (that of a sample)."""
+    total = row_weights.sum()
+    centered = y - row_weights @ y / total
+    freedom = total - row_weights @ row_weights / total
+    variance = row_weights @ centered**2 / freedom if freedom > 0 else 0.0
+    return np.asarray(centered / np.sqrt(variance)) if variance > 0 else np.zeros(len(y))

@@ -1,0 +1,317 @@
+"""The shelf: which sets there are, where each comes from, and how it gets here."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from fewer.datasets import _generators as make
+from fewer.datasets._openml import fetch_named
+from fewer.datasets._views import VIEWS
+from fewer.io import to_problem
+from fewer.problem import BoolArray, InputError, Problem, Task
+
+Way = Literal["bundled", "scikit-learn", "generated", "view", "outside"]
+Table = tuple[pl.DataFrame, NDArray[Any]]
+
+GENERATORS: dict[str, Callable[[], Table]] = {
+    "monk1": lambda: make.make_monk(1),
+    "monk2": lambda: make.make_monk(2),
+    "monk3": lambda: make.make_monk(3),
+    "corral": make.make_corral,
+    "mofn_3_7_10": make.make_m_of_n,
+    "nel_three_features": make.make_nel_three_features,
+    "nel_shifted": make.make_nel_shifted,
+    "nel_surrounded": make.make_nel_surrounded,
+    "scott_bimodal": make.make_scott_bimodal,
+    "rdg1": lambda: make.make_rdg1()[:2],
+}
+
+ALIASES = {
+    "artificial": "weka_rdg1_200x100",
+    "bupa": "liver_bupa",
+    "diabetes": "pima",
+    "dexter": "dexter_train",
+    "ion": "ionosphere",
+    "liver": "liver_bupa",
+    "mfeat": "mfeat_digits",
+}
+
+
+@dataclass(frozen=True)
+class Info:
+    """One line of the manifest.
+
+    Attributes
+    ----------
+    name : str
+    rows, columns : int
+        The table without its target.
+    kinds : str
+        How many columns of each kind, such as "6 numeric, 7 nominal".
+    task : {"classification", "regression"}
+    counts : str
+        Rows of each class, such as "0:97 1:111".
+    way : {"bundled", "scikit-learn", "generated", "view", "outside"}
+        Where `load` finds it: in this package, in scikit-learn, made by a rule, a task on another set, or outside
+        (a folder named by FEWER_DATA, or OpenML).
+    source, licence : str
+        Who published the data, and under which terms.
+    documents : str
+        Which of the documents use it.
+    note : str
+    file, sha256 : str
+        The bundled file and its checksum; for a set from outside, the file looked for in FEWER_DATA.
+    test_rows : str
+        Which rows are the publisher's own test file, such as "4435:6435".
+    nominal, boolean : tuple of str
+        Columns of whole numbers that are levels, or true and false.
+    openml : str
+        The number of the OpenML set, or of those whose columns stand side by side.
+    """
+
+    name: str
+    rows: int
+    columns: int
+    kinds: str
+    task: Task
+    counts: str
+    way: Way
+    source: str
+    licence: str
+    documents: str
+    note: str
+    file: str
+    sha256: str
+    test_rows: str
+    nominal: tuple[str, ...]
+    boolean: tuple[str, ...]
+    openml: str
+
+    @property
+    def bundled(self) -> bool:
+        """Whether it needs neither a network nor a folder."""
+        return manifest()[VIEWS[self.name].of].bundled if self.way == "view" else self.way != "outside"
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A table, its target, and where they come from.
+
+    Attributes
+    ----------
+    X : polars.DataFrame
+    y : array of shape (n_rows,)
+        Class labels or numbers.
+    info : Info
+        The line of the manifest.
+    holdout : bool array of shape (n_rows,), optional
+        The rows of the publisher's own test file, if there is one.
+    """
+
+    X: pl.DataFrame
+    y: NDArray[Any]
+    info: Info
+    holdout: BoolArray | None = None
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The same as every room sees it."""
+        return to_problem(self.X, self.y, task=self.info.task)
+
+
+def names() -> list[str]:
+    """Name every set on the shelf.
+
+    Examples
+    --------
+    >>> "sonar" in names()
+    True
+    """
+    return list(manifest())
+
+
+def info(name: str) -> Info:
+    """Give the line of the manifest of one set.
+
+    Examples
+    --------
+    >>> info("sonar").rows, info("sonar").licence
+    (208, 'CC BY 4.0')
+    """
+    return manifest()[_canonical(name)]
+
+
+def load(name: str) -> Dataset:
+    """Load a set by its name; capital letters do not matter.
+
+    A set comes from this package, from scikit-learn or from its rule where that is possible, so that it is the
+    same for everybody. Otherwise the folder named by the variable FEWER_DATA is searched for `NAME.csv.gz` and
+    `NAME.csv` (the column `target`, or else the last one, is the target), and then OpenML is asked. Files in that
+    folder that are not on the shelf can be loaded by their names too.
+
+    Examples
+    --------
+    >>> data = load("sonar")
+    >>> data.X.shape, data.problem.classes
+    ((208, 60), (0, 1))
+    """
+    if name.lower() not in _spellings() and (path := _in_folder(name)) is not None:
+        return _own_file(name, path)
+    line = info(name)
+    X, y = _table(line)
+    X = X.cast({column: pl.String for column in _chosen(line.nominal, X)})
+    X = X.cast({column: pl.Boolean for column in _chosen(line.boolean, X)})
+    return Dataset(X, y, line, _holdout(line))
+
+
+@cache
+def manifest() -> dict[str, Info]:
+    """Read the manifest that the package carries."""
+    text = resources.files("fewer.datasets").joinpath("manifest.csv").read_text(encoding="utf-8")
+    lines: dict[str, Info] = {}
+    for row in csv.DictReader(text.splitlines()):
+        fields: dict[str, Any] = dict(row)
+        fields["rows"], fields["columns"] = int(row["rows"]), int(row["columns"])
+        fields["nominal"] = tuple(filter(None, row["nominal"].split(";")))
+        fields["boolean"] = tuple(filter(None, row["boolean"].split(";")))
+        lines[row["name"]] = Info(**fields)
+    return lines
+
+
+def _table(line: Info) -> Table:
+    if line.way == "generated":
+        return GENERATORS[line.name]()
+    if line.way == "view":
+        view = VIEWS[line.name]
+        parent = load(view.of)
+        return view.make(parent.X, parent.y)
+    if line.way == "scikit-learn":
+        return _wdbc()
+    if line.way == "bundled":
+        return _split(_bundled_file(line))
+    return _from_outside(line)
+
+
+def _bundled_file(line: Info) -> pl.DataFrame:
+    content = resources.files("fewer.datasets").joinpath("files", line.file).read_bytes()
+    if hashlib.sha256(content).hexdigest() != line.sha256:
+        raise InputError(f"{line.file} of this package is damaged (its checksum differs); install fewer again.")
+    return pl.read_csv(content, infer_schema_length=None)
+
+
+def _from_outside(line: Info) -> Table:
+    path = _in_folder(line.file)
+    if path is not None:
+        X, y = _split(pl.read_csv(path, infer_schema_length=None))
+    elif line.openml:
+        X, y = fetch_named(line.name, [int(number) for number in line.openml.split("+")])
+    else:
+        raise InputError(
+            f"{line.name} is not carried in this package ({line.licence}); put {line.file}.csv.gz into a folder and "
+            f"name the folder in the variable FEWER_DATA."
+        )
+    found = f"{X.height} x {X.width}, classes {_counts(y)}"
+    expected = f"{line.rows} x {line.columns}, classes {line.counts}"
+    if found != expected:
+        where = path if path is not None else f"OpenML {line.openml}"
+        raise InputError(f"{line.name} from {where} is {found}, but {expected} is expected; look for the right file.")
+    return X, y
+
+
+def _own_file(name: str, path: Path) -> Dataset:
+    X, y = _split(pl.read_csv(path, infer_schema_length=None))
+    problem = to_problem(X, y)
+    line = Info(
+        name=name,
+        rows=X.height,
+        columns=X.width,
+        kinds=count_kinds(problem),
+        task=problem.task,
+        counts=_counts(y) if problem.task == "classification" else "",
+        way="outside",
+        source=str(path),
+        licence="not known",
+        documents="",
+        note="",
+        file=path.name,
+        sha256="",
+        test_rows="",
+        nominal=(),
+        boolean=(),
+        openml="",
+    )
+    return Dataset(X, y, line)
+
+
+def count_kinds(problem: Problem) -> str:
+    """Say how many columns of each kind there are."""
+    counts = ((kind, problem.kinds.count(kind)) for kind in ("numeric", "nominal", "boolean"))  # type: ignore[arg-type]
+    return ", ".join(f"{count} {kind}" for kind, count in counts if count)
+
+
+def _in_folder(name: str) -> Path | None:
+    folder = os.environ.get("FEWER_DATA")
+    if not folder:
+        return None
+    if not Path(folder).is_dir():
+        raise InputError(f"FEWER_DATA names {folder}, which is no folder; correct or unset it.")
+    paths = (Path(folder) / f"{name}{ending}" for ending in (".csv.gz", ".csv"))
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _split(frame: pl.DataFrame) -> Table:
+    target = "target" if "target" in frame.columns else frame.columns[-1]
+    return frame.drop(target), frame[target].to_numpy()
+
+
+def _wdbc() -> Table:
+    from sklearn.datasets import load_breast_cancer
+
+    source = load_breast_cancer()
+    columns = [str(name).replace(" ", "_") for name in source.feature_names]
+    return pl.DataFrame(source.data, schema=columns), 1 - source.target.astype(np.int64)
+
+
+def _holdout(line: Info) -> BoolArray | None:
+    if not line.test_rows:
+        return None
+    start, stop = map(int, line.test_rows.split(":"))
+    mask = np.zeros(line.rows, dtype=bool)
+    mask[start:stop] = True
+    return mask
+
+
+def _counts(y: NDArray[Any]) -> str:
+    return " ".join(f"{label}:{count}" for label, count in zip(*np.unique(y, return_counts=True), strict=True))
+
+
+def _chosen(columns: tuple[str, ...], X: pl.DataFrame) -> list[str]:
+    return X.columns if columns == ("*",) else [column for column in columns if column in X.columns]
+
+
+@cache
+def _spellings() -> dict[str, str]:
+    return {name.lower(): name for name in manifest()} | ALIASES
+
+
+def _canonical(name: str) -> str:
+    spellings = _spellings()
+    key = name.lower().replace("-", "_")
+    if key in spellings:
+        return spellings[key]
+    near = difflib.get_close_matches(key, spellings, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else "`fewer datasets` lists them."
+    raise InputError(f"There is no data set {name!r}; {hint}")

@@ -1,0 +1,241 @@
+"""Running squared distances: add, remove or re-weight one feature of the distances from one row to all rows.
+
+A squared distance is a sum of terms, one for each feature in use. There are two kinds of sums:
+
+*Exact* ones, in float64: each term is rounded to a multiple of a power of two (`quantum`), so every sum is exact,
+adding and removing features in any order gives the same bits, and ties stay ties.
+
+*Coarse* ones, in int32: the same terms in coarser units, off by a known number of units each. Integer sums do not
+drift either. They are half as wide, and decide all comparisons whose outcome the error cannot change.
+
+Arguments of the exact kernels:
+
+columns, holes : (p, n) float64 and uint8
+    One row for each feature: its values, and where they are missing.
+nominal : (p,) uint8
+scale, gap : (k, p) float64
+    For queries of fold k: the factor on a squared difference, and the squared difference of a missing cell.
+fold : (n,) int64
+    Row i may use row j when their folds differ.
+quantum : float
+    Terms are multiples of this power of two.
+
+Arguments of the coarse kernels, the rows in another order if that helps:
+
+columns : (p, n) float32
+    Values shifted and scaled to 0 … 1, level codes of nominal features; NaN where missing.
+kinds : (p,) uint8
+    PLAIN, CLIPPED (numeric, with holes or with terms that reach the clip) or NOMINAL.
+factor, gap : (k, p) float32, clip : float32
+    As scale, gap and CLIP, in coarse units.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+FAR = 1e300
+CLIP = 64.0
+PLAIN, CLIPPED, NOMINAL = 0, 1, 2
+FAR_32 = np.int32(1 << 30)
+
+
+@intrinsic
+def add_32(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
+    """Add int32 numbers without widening them, so that loops work on whole vectors of them."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.add(*args)
+
+    return types.int32(types.int32, types.int32), build
+
+
+@intrinsic
+def subtract_32(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
+    """Subtract int32 numbers without widening them."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.sub(*args)
+
+    return types.int32(types.int32, types.int32), build
+
+
+@intrinsic
+def least_32(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
+    """Give the smaller of two int32 numbers without widening them."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.select(builder.icmp_signed("<", *args), *args)
+
+    return types.int32(types.int32, types.int32), build
+
+
+# ---------------------------------------------------------------------------------------------------- exact
+
+
+@njit(nogil=True, cache=True)
+def term(x, x_hole, z, z_hole, nominal, scale, gap, weight, quantum):  # type: ignore[no-untyped-def]
+    """Give one feature's part of a squared distance."""
+    if x_hole or z_hole:
+        square = gap
+    elif nominal:
+        square = 0.0 if x == z else scale
+    else:
+        square = min(scale * (x - z) * (x - z), CLIP)
+    return np.rint(weight * square / quantum) * quantum
+
+
+@njit(nogil=True, cache=True)
+def add_terms(  # type: ignore[no-untyped-def]
+    d, x, x_hole, column, holes, nominal, scale, gap, weight, quantum
+):
+    """Add one feature's terms to the distances from one query to all rows."""
+    # Adding and taking off 1.5·2⁵² quanta rounds to whole quanta, half to even, as `rint` does, but in vectors.
+    shift = 1.5 * 2.0**52 * quantum
+    absent = (weight * gap + shift) - shift
+    if x_hole:
+        for j in range(d.shape[0]):
+            d[j] += absent
+    elif nominal:
+        unequal = (weight * scale + shift) - shift
+        for j in range(d.shape[0]):
+            part = 0.0 if column[j] == x else unequal
+            d[j] += absent if holes[j] else part
+    else:
+        for j in range(d.shape[0]):
+            square = scale * (x - column[j]) * (x - column[j])
+            square = CLIP if square > CLIP else square
+            part = (weight * square + shift) - shift
+            d[j] += absent if holes[j] else part
+
+
+@njit(nogil=True, cache=True)
+def fill_terms(  # type: ignore[no-untyped-def]
+    out, x, x_hole, column, holes, nominal, scale, gap, weight, quantum
+):
+    """Write one feature's terms of the distances from one query to all rows."""
+    out[:] = 0.0
+    add_terms(out, x, x_hole, column, holes, nominal, scale, gap, weight, quantum)
+
+
+@njit(nogil=True, cache=True)
+def start_row(d, i, fold):  # type: ignore[no-untyped-def]
+    """Start a row of distances: 0 to rows that may be used, FAR to the others."""
+    for j in range(d.shape[0]):
+        d[j] = FAR if fold[j] == fold[i] else 0.0
+
+
+@njit(nogil=True, cache=True)
+def add_masks(  # type: ignore[no-untyped-def]
+    d, i, weights, columns, holes, nominal, scale, gap, fold, quantum
+):
+    """Sum the distances of row i over the features with a weight."""
+    start_row(d, i, fold)
+    k = fold[i]
+    for f in range(weights.shape[0]):
+        if weights[f] > 0.0:
+            add_terms(
+                d, columns[f, i], holes[f, i], columns[f], holes[f], nominal[f],
+                scale[k, f], gap[k, f], weights[f], quantum,
+            )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def change_row(  # type: ignore[no-untyped-def]
+    d, part, i, members, old, new, columns, holes, nominal, scale, gap, fold, quantum
+):
+    """Change the weights of some features from old to new in the distances of row i; `part` is scratch."""
+    k = fold[i]
+    for f in members:
+        if old[f] > 0.0:
+            fill_terms(
+                part, columns[f, i], holes[f, i], columns[f], holes[f], nominal[f],
+                scale[k, f], gap[k, f], old[f], quantum,
+            )  # fmt: skip
+            for j in range(d.shape[0]):
+                d[j] -= part[j]
+        if new[f] > 0.0:
+            add_terms(
+                d, columns[f, i], holes[f, i], columns[f], holes[f], nominal[f],
+                scale[k, f], gap[k, f], new[f], quantum,
+            )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def fill_distances(  # type: ignore[no-untyped-def]
+    low, high, mask, columns, holes, nominal, scale, gap, fold, quantum, out
+):
+    """Write the distances of rows low … high−1 under one mask into out (n, n)."""
+    for i in range(low, high):
+        add_masks(out[i], i, mask, columns, holes, nominal, scale, gap, fold, quantum)
+
+
+# --------------------------------------------------------------------------------------------------- coarse
+
+
+@njit(nogil=True, cache=True)
+def coarse_terms(out, x, column, kind, factor, gap, clip):  # type: ignore[no-untyped-def]
+    """Write one feature's coarse terms from one query to all rows; the factor includes the feature's weight."""
+    if kind == PLAIN:
+        for j in range(out.shape[0]):
+            out[j] = np.int32(factor * (x - column[j]) * (x - column[j]))
+    elif kind == CLIPPED:
+        for j in range(out.shape[0]):
+            square = factor * (x - column[j]) * (x - column[j])
+            square = clip if square > clip else square
+            out[j] = np.int32(square if square == square else gap)
+    else:
+        for j in range(out.shape[0]):
+            difference = x - column[j]
+            square = factor if difference != np.float32(0.0) else np.float32(0.0)
+            out[j] = np.int32(square if difference == difference else gap)
+
+
+@njit(nogil=True, cache=True)
+def coarse_change(  # type: ignore[no-untyped-def]
+    d, part, i, members, old, new, columns, kinds, factor, gap, clip, fold
+):
+    """Change the weights of some features from old to new in the coarse distances of row i; `part` is scratch."""
+    k = fold[i]
+    for f in members:
+        column, kind = columns[f], kinds[f]
+        x = column[i]
+        if old[f] > 0.0:
+            weight = np.float32(old[f])
+            coarse_terms(part, x, column, kind, weight * factor[k, f], weight * gap[k, f], weight * clip)
+            for j in range(d.shape[0]):
+                d[j] = subtract_32(d[j], part[j])
+        if new[f] > 0.0:
+            weight = np.float32(new[f])
+            coarse_terms(part, x, column, kind, weight * factor[k, f], weight * gap[k, f], weight * clip)
+            for j in range(d.shape[0]):
+                d[j] = add_32(d[j], part[j])
+
+
+@njit(nogil=True, cache=True)
+def coarse_start(d, i, fold):  # type: ignore[no-untyped-def]
+    """Start a row of coarse distances: 0 to rows that may be used, FAR_32 to the others."""
+    for j in range(d.shape[0]):
+        d[j] = FAR_32 if fold[j] == fold[i] else np.int32(0)
+
+
+@njit(nogil=True, cache=True)
+def least(d):  # type: ignore[no-untyped-def]
+    """Give the smallest coarse distance, FAR_32 if there is none."""
+    smallest = FAR_32
+    for j in range(d.shape[0]):
+        smallest = least_32(smallest, d[j])
+    return smallest
+
+
+@njit(nogil=True, cache=True)
+def least_sum(d, part):  # type: ignore[no-untyped-def]
+    """Give the smallest of the coarse distances with a part added, FAR_32 if there is none."""
+    smallest = FAR_32
+    for j in range(d.shape[0]):
+        smallest = least_32(smallest, add_32(d[j], part[j]))
+    return smallest

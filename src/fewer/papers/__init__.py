@@ -1,0 +1,53 @@
+"""The documents' tables, re-run and set beside the printed ones."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from fewer.papers._core import (
+    QUICK,
+    Absent,
+    Cell,
+    Document,
+    Reproduction,
+    Run,
+    judge,
+    mean_and_sd,
+    read_printed,
+    reproduce,
+    show,
+)
+from fewer.problem import InputError
+
+_HOMES = {
+    "dong-kothari": "fewer.papers._dong_kothari",
+}
+
+__all__ = [
+    "QUICK",
+    "Absent",
+    "Cell",
+    "Document",
+    "Reproduction",
+    "Run",
+    "document",
+    "judge",
+    "mean_and_sd",
+    "names",
+    "read_printed",
+    "reproduce",
+    "show",
+]
+
+
+def names() -> list[str]:
+    """Name the documents that can be re-run."""
+    return list(_HOMES)
+
+
+def document(name: str) -> Document:
+    """Give a document by its name."""
+    if name not in _HOMES:
+        raise InputError(f"There is no document {name!r}; choose one of {', '.join([*_HOMES, 'all'])}.")
+    found: Document = import_module(_HOMES[name]).DOCUMENT
+    return found

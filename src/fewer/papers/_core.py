@@ -1,0 +1,390 @@
+"""How a document's tables are re-run and set beside the printed ones.
+
+A document is one module with a `DOCUMENT`: functions that give the cells of each table, the figures and the claims.
+They all work from a `Run`, which knows the effort allowed, keeps intermediate results so that a stopped run goes on
+where it was, and hands out random numbers that do not depend on the order of the tables.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+from fewer import __version__
+from fewer.problem import InputError
+from fewer.trace import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Verdict = Literal["matches", "better", "differs", "not reproducible"]
+VERDICTS: tuple[Verdict, ...] = ("matches", "better", "differs", "not reproducible")
+Value = float | int | str | list[int] | None
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One printed number (or list of features, or word) beside ours.
+
+    Attributes
+    ----------
+    table, row, column : str
+        Where it is printed. A second reading of one printed cell gets its own column name.
+    printed : number, str, list of int or None
+        What the document says; None where it says nothing and ours stands alone.
+    printed_sd : float or None
+        The spread that the document prints with it.
+    ours : number, str, list of int or None
+    verdict : {"matches", "better", "differs", "not reproducible"}
+    reason : str
+        Why it is not a match; free for remarks where it is.
+    """
+
+    table: str
+    row: str
+    column: str
+    printed: Value
+    printed_sd: float | None
+    ours: Value
+    verdict: Verdict
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        place = f"Table {self.table}, {self.row}, {self.column}"
+        if self.verdict not in VERDICTS:
+            raise ValueError(f"{place}: {self.verdict!r} is no verdict.")
+        if self.verdict != "matches" and not self.reason:
+            raise ValueError(f"{place} {self.verdict} without a reason.")
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less printed, where both are numbers."""
+        if _is_number(self.ours) and _is_number(self.printed):
+            return float(self.ours) - float(self.printed)  # type: ignore[arg-type]
+        return None
+
+    @property
+    def difference_in_sd(self) -> float | None:
+        """The difference in printed standard deviations, where one above zero is printed."""
+        return self.difference / self.printed_sd if self.difference is not None and self.printed_sd else None
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A result that cannot be had here, and why."""
+
+    reason: str
+
+
+QUICK = Absent("left out with --quick; run without it")
+
+
+def judge(
+    table: str,
+    row: str,
+    column: str,
+    printed: Value,
+    ours: Any,
+    *,
+    sd: float | None = None,
+    tolerance: float | None = None,
+    better: Literal["higher", "lower"] | None = None,
+    reason: str = "",
+    remark: str = "",
+) -> Cell:
+    """Set one result beside the printed one and say how they compare.
+
+    Parameters
+    ----------
+    ours : number, str, list of int or Absent
+        An `Absent` makes the cell not reproducible, with its reason.
+    sd : float, optional
+        The printed standard deviation.
+    tolerance : float, optional
+        How far apart two numbers may be and still match; two printed standard deviations if not given, and exactly
+        equal if none is printed either.
+    better : {"higher", "lower"}, optional
+        Which side of the printed number is an improvement; without it a difference is only that.
+    reason : str
+        Why the numbers differ, if they do.
+    remark : str
+        What a reader should know even if they match.
+
+    Examples
+    --------
+    >>> judge("3", "Pima", "Naive Bayes", 75.9, 76.4, sd=1.88).verdict
+    'matches'
+    >>> judge("3", "Pima", "Naive Bayes", 75.9, 81.2, sd=1.88, better="higher", reason="Another estimator.").verdict
+    'better'
+    >>> judge("2", "Pima", "features", [2, 8, 1], [2, 8], reason="Stops earlier.").verdict
+    'differs'
+    """
+    if isinstance(ours, Absent):
+        return Cell(table, row, column, printed, sd, None, "not reproducible", ours.reason)
+    ours = _plain(ours)
+    verdict = _verdict(printed, ours, 2 * sd if tolerance is None and sd is not None else tolerance or 0.0, better)
+    if verdict == "better" and not reason:
+        reason = "On the good side of the printed number."
+    return Cell(table, row, column, printed, sd, ours, verdict, remark if verdict == "matches" else reason)
+
+
+def _verdict(printed: Value, ours: Value, tolerance: float, better: str | None) -> Verdict:
+    if not (_is_number(printed) and _is_number(ours)):
+        return "matches" if printed == ours else "differs"
+    difference = float(ours) - float(printed)  # type: ignore[arg-type]
+    # A relative hair, so that 0.30 against 0.10 ± 0.10 is two deviations in binary too.
+    if abs(difference) <= tolerance * (1 + 1e-9) + 1e-12:
+        return "matches"
+    return "better" if better == ("higher" if difference > 0 else "lower") else "differs"
+
+
+@dataclass
+class Run:
+    """What a document's functions work from.
+
+    Attributes
+    ----------
+    quick : bool
+        Fewer repeats and no long searches: the whole document in about a minute.
+    seed : int
+    out : Path, optional
+        Where results are kept; a second run there goes on where the first stopped.
+    n_jobs : int
+    report : callable
+        Takes one line that says what is being done.
+    """
+
+    quick: bool = False
+    seed: int = 0
+    out: Path | None = None
+    n_jobs: int = 1
+    report: Callable[[str], None] = field(default=lambda message: None)
+    _known: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def once(self, key: str, function: Callable[[], T]) -> T:
+        """Compute a result that JSON can hold, or give it as it was computed before.
+
+        Results are kept by key, seed, effort and version, in `out` if there is one. A list comes back as a list, an
+        array or a tuple as a list too, the first time as well as later.
+
+        Examples
+        --------
+        >>> run = Run()
+        >>> run.once("squares", lambda: tuple(i * i for i in range(3)))
+        [0, 1, 4]
+        >>> run.once("squares", lambda: 1 / 0)
+        [0, 1, 4]
+        """
+        if key in self._known:
+            return self._known[key]
+        path = self._path(key)
+        if path is not None and path.exists():
+            result = json.loads(path.read_text())["result"]
+        else:
+            result = _plain(function())
+            if path is not None:
+                text = json.dumps({"key": key, "result": result})
+                write_atomically(path, lambda file: file.write(text.encode()))
+        self._known[key] = result
+        return result
+
+    def attempt(self, function: Callable[[], T]) -> T | Absent:
+        """Compute a result, or say why it cannot be had (data that is not at hand)."""
+        try:
+            return function()
+        except InputError as error:
+            return Absent(str(error))
+
+    def rng(self, key: str) -> np.random.Generator:
+        """Give the random numbers of one piece of work, the same whatever ran before it."""
+        digest = hashlib.sha256(key.encode()).digest()
+        return np.random.default_rng([self.seed, int.from_bytes(digest[:8], "little")])
+
+    def within(self, name: str) -> Run:
+        """Give this run with a folder of its own."""
+        out = None if self.out is None else self.out / name
+        return Run(self.quick, self.seed, out, self.n_jobs, self.report)
+
+    def _path(self, key: str) -> Path | None:
+        if self.out is None:
+            return None
+        effort = "quick" if self.quick else "full"
+        readable = re.sub(r"[^A-Za-z0-9.+-]+", "_", key)[:80]
+        digest = hashlib.sha256(key.encode()).hexdigest()[:8]
+        return self.out / "results" / f"{__version__}-{effort}-seed{self.seed}" / f"{readable}-{digest}.json"
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document: how its tables, figures and claims are computed again.
+
+    Attributes
+    ----------
+    name : str
+        As `fewer reproduce` knows it.
+    title : str
+        Authors, title, year.
+    tables : dict of str to callable
+        By the printed number; each takes a `Run` and gives cells.
+    figures : dict of str to callable
+        By the printed number; each takes a `Run` and gives a matplotlib figure. The house style is on while they draw.
+    claims : callable
+        Takes a `Run` and gives sentences: what the document says, and whether it holds here.
+    """
+
+    name: str
+    title: str
+    tables: Mapping[str, Callable[[Run], list[Cell]]]
+    figures: Mapping[str, Callable[[Run], Figure]] = field(default_factory=dict)
+    claims: Callable[[Run], list[str]] = field(default=lambda run: [])
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What came out of re-running a document."""
+
+    document: Document
+    cells: list[Cell]
+    claims: list[str]
+    figures: list[str]
+    seconds: float
+    run: Run
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many cells got each verdict."""
+        found = Counter(cell.verdict for cell in self.cells)
+        return {verdict: found[verdict] for verdict in VERDICTS}
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as plain objects."""
+        return {
+            "document": self.document.name,
+            "title": self.document.title,
+            "quick": self.run.quick,
+            "seed": self.run.seed,
+            "seconds": round(self.seconds, 3),
+            "counts": self.counts,
+            "cells": [asdict(cell) for cell in self.cells],
+            "claims": self.claims,
+            "figures": self.figures,
+        }
+
+    def save(self, folder: Path) -> None:
+        """Write the cells as JSON and CSV."""
+        text = json.dumps(self.to_json(), indent=1, ensure_ascii=False)
+        write_atomically(folder / "cells.json", lambda file: file.write(text.encode()))
+        with (folder / "cells.csv").open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow([field.name for field in fields(Cell)])
+            writer.writerows([show(value) for value in asdict(cell).values()] for cell in self.cells)
+
+
+def reproduce(document: Document, run: Run, tables: Sequence[str] | None = None) -> Reproduction:
+    """Re-run a document, or some of its tables; figures and claims come with the whole of it.
+
+    Figures are drawn only where there is a folder to put them in.
+    """
+    began = time.perf_counter()
+    run = run.within(document.name)
+    cells: list[Cell] = []
+    for name in document.tables if tables is None else tables:
+        if name not in document.tables:
+            raise InputError(f"{document.title} has no table {name!r} here; it has {', '.join(document.tables)}.")
+        run.report(f"{document.name}: table {name}")
+        cells.extend(document.tables[name](run))
+    claims: list[str] = []
+    drawn: list[str] = []
+    if tables is None:
+        run.report(f"{document.name}: claims")
+        claims = document.claims(run)
+        drawn, notes = _draw(document.figures, run)
+        claims = [*claims, *notes]
+    result = Reproduction(document, cells, claims, drawn, time.perf_counter() - began, run)
+    if run.out is not None:
+        result.save(run.out)
+    return result
+
+
+def _draw(figures: Mapping[str, Callable[[Run], Figure]], run: Run) -> tuple[list[str], list[str]]:
+    """Save each figure as PNG and SVG; one whose data is not at hand leaves a note."""
+    drawn: list[str] = []
+    notes: list[str] = []
+    if run.out is None:
+        return drawn, notes
+    from fewer.plots._style import style
+
+    folder = run.out / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, draw in figures.items():
+        run.report(f"figure {name}")
+        with style():
+            figure = run.attempt(lambda draw=draw: draw(run))  # type: ignore[misc]
+            if isinstance(figure, Absent):
+                notes.append(f"Figure {name} could not be drawn: {figure.reason}")
+                continue
+            for suffix in ("png", "svg"):
+                path = folder / f"{name}.{suffix}"
+                figure.savefig(path, dpi=150)
+                drawn.append(str(path))
+    return drawn, notes
+
+
+def read_printed(name: str) -> Any:
+    """Read the printed numbers of a document, as the package carries them."""
+    return json.loads(files("fewer.papers").joinpath("printed", f"{name}.json").read_text(encoding="utf-8"))
+
+
+def show(value: Value) -> str:
+    """Write a value as a reader likes it.
+
+    Examples
+    --------
+    >>> show(0.60814), show([2, 8, 1]), show(None), show(70.0), show(1234.5678)
+    ('0.6081', '2 8 1', '–', '70', '1234.6')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "none"
+    if isinstance(value, float):
+        text = f"{value:.4f}" if abs(value) < 10 else f"{value:.2f}" if abs(value) < 1000 else f"{value:.1f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return str(value)
+
+
+def mean_and_sd(values: Iterable[float]) -> tuple[float, float]:
+    """Give the mean and the sample standard deviation."""
+    numbers = np.asarray(list(values), dtype=np.float64)
+    return float(numbers.mean()), float(numbers.std(ddof=1)) if len(numbers) > 1 else 0.0
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _plain(value: Any) -> Any:
+    """Turn arrays, tuples and NumPy scalars into what JSON knows."""
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,85 @@
+"""One look for every picture: readable in grey, legends beside the data, no decoration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLORS = ("#1b4f72", "#d9822b", "#6aa84f", "#a33a3a", "#7b68a6", "#8c8c8c", "#3aa6a6", "#c2a83e")
+"""Colors of lines and classes, ordered so that neighbors differ in lightness too."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+"""Markers of classes, so that color is never the only difference."""
+
+LINES = ("-", "--", "-.", ":")
+"""Line styles, in the order of the colors."""
+
+DIVERGING = "RdYlBu"
+"""For quantities with a meaningful middle, such as C(x) between −1 and 1."""
+
+SEQUENTIAL = "viridis"
+"""For quantities that only grow."""
+
+STYLE: dict[str, Any] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#444444",
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "axes.labelsize": 9,
+    "figure.dpi": 100,
+    "font.size": 9,
+    "grid.color": "#e3e3e3",
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.5,
+    "savefig.bbox": "tight",
+    "svg.hashsalt": "fewer",
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in the house style inside the block."""
+    import matplotlib as mpl
+    from cycler import cycler
+
+    with mpl.rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLORS)}):
+        yield
+
+
+def new_figure(
+    n_rows: int = 1, n_columns: int = 1, *, size: tuple[float, float] = (4.6, 3.2), **subplots: Any
+) -> tuple[Figure, Any]:
+    """Make a figure without a window and its axes; `size` is that of one panel in inches.
+
+    Call it inside `style()`. A single panel comes as `Axes`, several as an array, as in `matplotlib.pyplot.subplots`.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(size[0] * n_columns, size[1] * n_rows), layout="constrained")
+    return figure, figure.subplots(n_rows, n_columns, **subplots)
+
+
+def legend_beside(axes: Axes, **options: Any) -> None:
+    """Put the legend to the right of the data."""
+    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), **options)
+
+
+def axes_or_new(axes: Axes | None) -> Axes:
+    """Give these axes, or new ones in a window, as scikit-learn's displays do."""
+    if axes is not None:
+        return axes
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(layout="constrained")[1]

@@ -1,0 +1,184 @@
+"""Genetic search (Nel, section 3; Loughrey, chapter 4, specification section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from fewer.contracts import Search, SearchSpace
+from fewer.objective import Objective
+from fewer.problem import FloatArray, InputError, IntArray
+from fewer.search._population import repair
+from fewer.trace import Step, best_first, is_better
+
+
+class Genetic(Search):
+    """A population of subsets that recombine and mutate, the better ones more often.
+
+    Parameters
+    ----------
+    population : int, default=50
+    generations : int, default=120
+    crossover : {"two-point", "one-point"}, default="two-point"
+    mutation : float or "auto", default="auto"
+        The chance of each gene to change: a bit flips, a weight becomes another one. `"auto"` is 1 / units.
+    selection : {"best", "roulette"}, default="best"
+        `"best"` (Nel): every member is as likely a parent, and the best distinct subsets of parents and children
+        survive. `"roulette"` (Loughrey): parents are drawn in proportion to log(fitness + 1), fitness being the
+        score in percent, and the children replace them, except for the elite.
+    elitism : float, default=0.05
+        Share of a generation that goes on unchanged under roulette selection, one member at least if above 0.
+    patience : int, optional
+        Stop when so many generations in a row brought nothing better.
+    answer : {"best", "final"}, default="best"
+        The best subset met, or the best of the last generation.
+
+    Notes
+    -----
+    Children of a size that is not allowed are repaired by switching random units. Under roulette selection, where
+    some score is negative, fitness is measured from the worst member. Loughrey's thesis is
+    `Genetic(25, 120, mutation=0.05, selection="roulette", answer="final")`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> import fewer
+    >>> X, y = load_wine(return_X_y=True)
+    >>> search = Genetic(population=20, generations=20)
+    >>> selector = fewer.SubsetSelector(fewer.criteria.KNN(), search, random_state=0).fit(X, y)
+    >>> round(selector.score_, 3)
+    0.994
+    """
+
+    stochastic: ClassVar[bool] = True
+    weights: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        population: int = 50,
+        generations: int = 120,
+        crossover: Literal["two-point", "one-point"] = "two-point",
+        mutation: float | Literal["auto"] = "auto",
+        selection: Literal["best", "roulette"] = "best",
+        elitism: float = 0.05,
+        patience: int | None = None,
+        answer: Literal["best", "final"] = "best",
+    ) -> None:
+        self.population = population
+        self.generations = generations
+        self.crossover = crossover
+        self.mutation = mutation
+        self.selection = selection
+        self.elitism = elitism
+        self.patience = patience
+        self.answer = answer
+
+    def shortened(self, share: float) -> Genetic:
+        """Stop after a share of the generations."""
+        return clone(self).set_params(generations=max(1, round(self.generations * share)))
+
+    def steps(
+        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
+    ) -> Iterator[Step]:
+        """Breed one generation after the other."""
+        self._refuse_unknown_words()
+        if not state:
+            members = np.array([space.random(rng) for _ in range(self.population)])
+            if space.start is not None:
+                members[0] = space.start
+            scores = scorer.score(members)
+            first = best_first(members, scores)[0]
+            state.update(generation=0, stale=0, members=members, scores=scores)
+            state.update(best=members[first].copy(), best_score=float(scores[first]))
+            yield self._step(state)
+        while state["generation"] < self.generations and (self.patience is None or state["stale"] < self.patience):
+            members, scores = state["members"], state["scores"]
+            children = self._breed(members, scores, space, rng)
+            members, scores = self._survive(members, scores, children, scorer)
+            first = best_first(members, scores)[0]
+            improved = is_better(float(scores[first]), members[first], state["best_score"], state["best"])
+            if improved or self.answer == "final":
+                state.update(best=members[first].copy(), best_score=float(scores[first]))
+            state.update(generation=state["generation"] + 1, stale=0 if improved else state["stale"] + 1)
+            state.update(members=members, scores=scores)
+            yield self._step(state)
+
+    def _breed(
+        self, members: NDArray[Any], scores: FloatArray, space: SearchSpace, rng: np.random.Generator
+    ) -> NDArray[Any]:
+        n, q = self.population - self._n_elite(), space.n_units
+        chances = roulette(scores) if self.selection == "roulette" else None
+        pairs = rng.choice(len(members), size=(n, 2), p=chances)
+        from_second = crossed(n, q, 2 if self.crossover == "two-point" else 1, rng)
+        children = np.where(from_second, members[pairs[:, 1]], members[pairs[:, 0]])
+        rate = 1.0 / max(q, 1) if self.mutation == "auto" else self.mutation
+        mutants = rng.random((n, q)) < rate
+        shift = rng.integers(1, space.levels + 1, size=(n, q))
+        others = (np.rint(children * space.levels).astype(np.int64) + shift) % (space.levels + 1) / space.levels
+        children = np.where(mutants, others, children).astype(space.dtype)
+        return repair(children, space, rng)
+
+    def _survive(
+        self, members: NDArray[Any], scores: FloatArray, children: NDArray[Any], scorer: Objective
+    ) -> tuple[NDArray[Any], FloatArray]:
+        offspring = scorer.score(children)
+        if self.selection == "roulette":
+            elite = best_first(members, scores)[: self._n_elite()]
+            return np.concatenate([members[elite], children]), np.concatenate([scores[elite], offspring])
+        everyone, scores = np.concatenate([members, children]), np.concatenate([scores, offspring])
+        _, distinct = np.unique(everyone, axis=0, return_index=True)
+        kept = distinct[best_first(everyone[distinct], scores[distinct])[: self.population]]
+        return everyone[kept], scores[kept]
+
+    def _n_elite(self) -> int:
+        if self.selection != "roulette" or self.elitism <= 0:
+            return 0
+        return min(max(1, round(self.elitism * self.population)), self.population - 1)
+
+    def _step(self, state: dict[str, Any]) -> Step:
+        first = best_first(state["members"], state["scores"])[0]
+        return Step(state["members"][first], float(state["scores"][first]), state["best"], state["best_score"])
+
+    def _refuse_unknown_words(self) -> None:
+        for name, known in (
+            ("crossover", ("two-point", "one-point")),
+            ("selection", ("best", "roulette")),
+            ("answer", ("best", "final")),
+        ):
+            value = getattr(self, name)
+            if value not in known:
+                raise InputError(f"{name}={value!r} is not known; choose {known[0]!r} or {known[1]!r}.")
+        if self.population < 2:
+            raise InputError(f"population={self.population}: at least two members are needed to recombine.")
+
+
+def crossed(n: int, n_genes: int, n_points: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Say which genes each of n children takes from its second parent: those behind the first point, up to the second.
+
+    Points lie between genes, all places equally likely; one point lies strictly inside.
+    """
+    places: IntArray
+    if n_points == 1:
+        places = np.stack([rng.integers(1, max(n_genes, 2), n), np.full(n, n_genes)], axis=1)
+    else:
+        places = np.sort(rng.integers(0, n_genes + 1, (n, 2)), axis=1)
+    genes = np.arange(n_genes)
+    return (genes >= places[:, :1]) & (genes < places[:, 1:])
+
+
+def roulette(scores: FloatArray) -> FloatArray:
+    """Turn scores into chances in proportion to log(fitness + 1), fitness in percent.
+
+    Examples
+    --------
+    >>> roulette(np.array([0.9, 0.7, 0.0])).round(3).tolist()
+    [0.514, 0.486, 0.0]
+    """
+    finite = np.where(np.isfinite(scores), scores, np.min(scores[np.isfinite(scores)], initial=0.0))
+    share = np.log1p(100.0 * (finite - min(float(finite.min()), 0.0)))
+    total = share.sum()
+    return share / total if total > 0 else np.full(len(scores), 1.0 / len(scores))

@@ -1,0 +1,120 @@
+"""Training and test rows of any cross-validation: repeated, stratified, grouped, time-ordered."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fewer.errors import InputError
+from fewer.problem import IntArray, Problem
+from fewer.validate._folds import assign_folds
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Rows to train on and rows to test on.
+
+    Attributes
+    ----------
+    train, test : int arrays
+    fold : int
+        Number of the split within its repeat.
+    repeat : int
+        Number of the cross-validation that it belongs to.
+    """
+
+    train: IntArray
+    test: IntArray
+    fold: int = 0
+    repeat: int = 0
+
+
+def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats: int = 1) -> list[Split]:
+    """Split the rows of a problem into training and test rows.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its row groups are never split.
+    cv : int, "loo", scikit-learn splitter or list of (train, test)
+        A number of shuffled folds, stratified by class; leave-one-out; or any splitter, such as `GroupKFold`,
+        `TimeSeriesSplit` or `RepeatedStratifiedKFold`. A splitter that shuffles without a seed gets one from `rng`.
+    rng : Generator
+    n_repeats : int, default=1
+        How often to split anew, for a number of folds.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import TimeSeriesSplit
+    >>> problem = Problem.from_arrays(np.zeros((6, 1)), np.arange(6.0), task="regression")
+    >>> splits = split_rows(problem, TimeSeriesSplit(2), np.random.default_rng(0))
+    >>> [(split.train.tolist(), split.test.tolist()) for split in splits]
+    [([0, 1], [2, 3]), ([0, 1, 2, 3], [4, 5])]
+    """
+    if isinstance(cv, int | np.integer | str):
+        splits = [
+            Split(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold), number, repeat)
+            for repeat in range(n_repeats)
+            for folds in [assign_folds(problem, cv, rng)]
+            for number, fold in enumerate(np.unique(folds))
+        ]
+    else:
+        if n_repeats != 1:
+            raise InputError("Repeats are for a number of folds; give a splitter that repeats instead.")
+        pairs = _seeded(cv, rng).split(problem.X, problem.y, problem.groups) if hasattr(cv, "split") else cv
+        splits = _number([Split(np.asarray(train), np.asarray(test)) for train, test in pairs], problem.n_rows)
+    if len(splits) < 2:
+        raise InputError(f"cv={cv} gives {len(splits)} split(s); at least 2 are needed.")
+    for split in splits:
+        _refuse_leak(problem, split, cv)
+    return splits
+
+
+def folds_of(splits: list[Split], n_rows: int) -> IntArray | None:
+    """Give each row the number of the split that tests it, or None if the splits are no plain cross-validation.
+
+    Plain: every row is tested once, by a rule trained on all rows of the other folds.
+    """
+    folds = np.full(n_rows, -1, dtype=np.int64)
+    for split in splits:
+        folds[split.test] = split.fold
+    plain = all(
+        np.array_equal(np.flatnonzero(folds == split.fold), np.sort(split.test))
+        and np.array_equal(np.flatnonzero(folds != split.fold), np.sort(split.train))
+        for split in splits
+    )
+    return folds if plain and (folds >= 0).all() else None
+
+
+def _seeded(splitter: Any, rng: np.random.Generator) -> Any:
+    if getattr(splitter, "random_state", 0) is None:
+        splitter = copy.copy(splitter)
+        splitter.random_state = int(rng.integers(2**31))
+    return splitter
+
+
+def _number(splits: list[Split], n_rows: int) -> list[Split]:
+    """Number the splits, and begin a new repeat whenever every row was tested once; else they are one repeat."""
+    numbered, repeat, fold, tested = [], 0, 0, np.zeros(n_rows, dtype=bool)
+    for split in splits:
+        if tested.all():
+            repeat, fold, tested = repeat + 1, 0, np.zeros(n_rows, dtype=bool)
+        if tested[split.test].any():
+            return [replace(split, fold=number, repeat=0) for number, split in enumerate(splits)]
+        tested[split.test] = True
+        numbered.append(replace(split, fold=fold, repeat=repeat))
+        fold += 1
+    return numbered
+
+
+def _refuse_leak(problem: Problem, split: Split, cv: Any) -> None:
+    both = np.intersect1d(split.train, split.test)
+    if len(both):
+        raise InputError(f"cv={cv} has row {both[0]} among its training and its test rows.")
+    if problem.groups is not None:
+        torn = np.intersect1d(problem.groups[split.train], problem.groups[split.test])
+        if len(torn):
+            raise InputError(f"cv={cv} has rows of one group on both sides of a split; use GroupKFold or a number.")

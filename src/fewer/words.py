@@ -1,0 +1,150 @@
+"""The words by name, for people who type: `knn`, `forward`, `knn:n_neighbors=5,cv=loo`, and named sentences.
+
+Nothing heavy is imported before a word is built, so that names can be listed at once.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fewer.errors import InputError
+
+Kind = Literal["criterion", "search", "control", "ranker", "estimator"]
+
+WORDS: dict[str, dict[str, str]] = {
+    "criterion": {
+        "knn": "fewer.criteria:KNN",
+        "cross-validated": "fewer.criteria:CrossValidated",
+    },
+    "search": {
+        "exhaustive": "fewer.search:Exhaustive",
+        "forward": "fewer.search:Forward",
+        "backward": "fewer.search:Backward",
+        "floating": "fewer.search:Floating",
+        "annealing": "fewer.search:Annealing",
+    },
+    "control": {
+        "aggregate": "fewer.control:Aggregate",
+        "prefilter": "fewer.control:Prefilter",
+    },
+    "ranker": {
+        "fisher": "fewer.rankers:Fisher",
+    },
+    "estimator": {
+        "knn": "sklearn.neighbors:KNeighborsClassifier|KNeighborsRegressor",
+        "linear": "sklearn.linear_model:LogisticRegression|Ridge",
+        "svm": "sklearn.svm:SVC|SVR",
+        "tree": "sklearn.tree:DecisionTreeClassifier|DecisionTreeRegressor",
+        "forest": "sklearn.ensemble:RandomForestClassifier|RandomForestRegressor",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """A named sentence: a criterion, a search and perhaps a control; or a ranker alone."""
+
+    summary: str
+    criterion: str | None = None
+    search: str | None = None
+    control: str | None = None
+    ranker: str | None = None
+    prefilter: str | None = None
+
+
+METHODS: dict[str, Method] = {
+    "knn-forward": Method("nearest neighbors, features added one by one", "knn", "forward"),
+    "knn-backward": Method("nearest neighbors, features dropped one by one", "knn", "backward"),
+    "knn-floating": Method("nearest neighbors, added and dropped as it pays", "knn", "floating"),
+    "knn-exhaustive": Method("nearest neighbors, every subset", "knn", "exhaustive"),
+    "knn-annealing": Method("nearest neighbors, simulated annealing", "knn", "annealing"),
+    "knn-aggregate": Method("features that forward selection keeps on resamples", "knn", "forward", "aggregate"),
+    "linear-forward": Method(
+        "logistic or ridge regression, features added one by one", "cross-validated:estimator=linear", "forward"
+    ),
+    "linear-floating": Method(
+        "logistic or ridge regression, added and dropped as it pays", "cross-validated:estimator=linear", "floating"
+    ),
+    "forest-forward": Method("random forest, features added one by one", "cross-validated:estimator=forest", "forward"),
+    "fisher": Method("spread between the classes over spread within, for each feature", ranker="fisher"),
+}
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """End a sentence about an unknown name: the nearest match, or what there is."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+    return f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(names)}."
+
+
+def build(kind: Kind, text: str, task: str = "classification") -> Any:
+    """Build a word from `name` or `name:option=value,…`.
+
+    Examples
+    --------
+    >>> build("criterion", "knn:n_neighbors=(1,3),cv=loo")
+    KNN(cv='loo', n_neighbors=(1, 3))
+    """
+    name, _, options = text.partition(":")
+    known = WORDS[kind]
+    if name not in known:
+        raise InputError(f"There is no {kind} {name!r}; {nearest(name, known)}")
+    module, classes = known[name].split(":")
+    chosen = classes.split("|")[-1 if task == "regression" else 0]
+    word = getattr(importlib.import_module(module), chosen)
+    arguments = _options(options, text)
+    parameters = [p for p in inspect.signature(word).parameters if p != "self"]
+    for key in arguments:
+        if key not in parameters:
+            raise InputError(f"{kind.capitalize()} {name!r} has no option {key!r}; {nearest(key, parameters)}")
+    if kind == "estimator":
+        return _ready(word, arguments)
+    for key, inner in (("estimator", "estimator"), ("ranker", "ranker"), ("control", "control")):
+        if isinstance(arguments.get(key), str):
+            arguments[key] = build(inner, arguments[key], task)  # type: ignore[arg-type]
+    if "estimator" in parameters and "estimator" not in arguments:
+        arguments["estimator"] = build("estimator", "linear", task)
+    if "ranker" in parameters and "ranker" not in arguments:
+        arguments["ranker"] = build("ranker", "fisher", task)
+    return word(**arguments)
+
+
+def method_named(name: str) -> Method:
+    """Look a named sentence up."""
+    if name not in METHODS:
+        raise InputError(f"There is no method {name!r}; {nearest(name, [*METHODS, 'auto'])}")
+    return METHODS[name]
+
+
+def _ready(word: Any, arguments: dict[str, Any]) -> Any:
+    """Give an estimator on scaled columns, with what is needed to make it converge."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    if "max_iter" in inspect.signature(word).parameters and "max_iter" not in arguments:
+        arguments = {"max_iter": 1000, **arguments} if word.__name__ == "LogisticRegression" else arguments
+    if word.__name__.startswith(("DecisionTree", "RandomForest")):
+        return word(**{"random_state": 0, **arguments})
+    return make_pipeline(StandardScaler(), word(**arguments))
+
+
+def _options(options: str, text: str) -> dict[str, Any]:
+    if not options:
+        return {}
+    try:
+        call = ast.parse(f"f({options})", mode="eval").body
+        assert isinstance(call, ast.Call)
+        assert not call.args
+        return {str(keyword.arg): _value(keyword.value) for keyword in call.keywords}
+    except (SyntaxError, AssertionError, ValueError):
+        raise InputError(f"{text!r} is not understood; write name:option=value,option=value.") from None
+
+
+def _value(node: ast.expr) -> Any:
+    return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)

@@ -1,0 +1,227 @@
+"""The command line as people meet it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from making import make_problem
+
+from fewer.api import Selection
+from fewer.cli import main
+from fewer.trace import Trace
+
+CONTRACT = """
+features support score_search score_heldout score_heldout_all_features method criterion search control
+n_evaluations seconds seed set_aside warnings
+""".split()
+
+
+def write_table(path: Path, **options) -> Path:
+    problem = make_problem(**options)
+    columns = {name: problem.X[:, i] for i, name in enumerate(problem.names)}
+    pl.DataFrame({**columns, "y": problem.y}).write_csv(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return write_table(tmp_path_factory.mktemp("data") / "table.csv", n_rows=80)
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as stop:
+        main([str(argument) for argument in arguments])
+    return stop.value.code
+
+
+def test_json_is_the_contract(table, capsys):
+    assert run("select", table, "--target", "y", "--method", "knn-forward", "--json") == 0
+    result = json.loads(capsys.readouterr().out)
+    assert set(CONTRACT) <= set(result)
+    assert sum(result["support"]) == len(result["features"])
+    assert {"x0", "x1"} & set(result["features"])
+    assert 0.5 < result["score_heldout"] <= 1.0
+    assert 0.5 < result["score_heldout_all_features"] <= 1.0
+    assert result["method"] == "knn-forward"
+    assert result["n_evaluations"] > 6
+    assert Selection.from_json(json.dumps(result)).features == result["features"]
+
+
+def test_words_with_options_and_a_table(table, capsys):
+    words = ["--criterion", "knn:n_neighbors=(1,3),cv=loo", "--search", "floating", "--control", "aggregate:n_runs=3"]
+    assert run("select", table, "--target", "y", *words, "--features", "1-3", "--folds", 3) == 0
+    text = capsys.readouterr().out
+    assert "KNN(cv='loo', n_neighbors=(1, 3)) × Floating() × Aggregate(n_runs=3)" in text
+    assert "Held-out accuracy" in text
+
+
+def test_any_method_runs(table, capsys):
+    from fewer.words import METHODS
+
+    for method in METHODS:
+        folds = 0 if method.startswith("forest") else 2
+        assert run("select", table, "-t", "y", "-m", method, "--folds", folds, "--features", 2, "--json") == 0, method
+        assert len(json.loads(capsys.readouterr().out)["features"]) == 2
+
+
+def test_rank(table, capsys):
+    assert run("rank", table, "--target", "y", "--json") == 0
+    ranking = json.loads(capsys.readouterr().out)["ranking"]
+    assert [row["rank"] for row in ranking] == [1, 2, 3, 4, 5, 6]
+    assert {ranking[0]["feature"], ranking[1]["feature"]} == {"x0", "x1"}
+    assert ranking == sorted(ranking, key=lambda row: -row["score"])
+    assert run("rank", table, "--target", "y", "--top", 2) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_demo_says_what_and_why_and_how_long(capsys):
+    assert run("demo") == 0
+    text = capsys.readouterr().out
+    for part in ("of 30 features chosen", "score without it", "Held-out accuracy", "with all 30", " s in all"):
+        assert part in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["select", "T", "--target", "y", "--method", "knn-floatin"], "no method 'knn-floatin'; did you mean 'knn-floating'?"),
+        (["select", "T", "--target", "y", "--criterion", "kn"], "no criterion 'kn'; did you mean 'knn'?"),
+        (["select", "T", "--target", "y", "--search", "fast"], "no search 'fast'"),
+        (["select", "T", "--target", "y", "--criterion", "knn:k=3"], "Criterion 'knn' has no option 'k'"),
+        (["select", "T", "--target", "y", "--criterion", "knn:3"], "is not understood; write name:option=value"),
+        (["select", "T", "--target", "y", "--features", "many"], "--features 'many' is not understood"),
+        (["select", "T", "--target", "y", "--features", "9"], "9 features are asked for, but there are only 6"),
+        (["select", "T", "--target", "y", "--folds", "90"], "--folds 90 is more than the 80 rows"),
+        (["select", "T", "--target", "y", "--folds", "50"], "has 40 rows, fewer than the 50 folds"),
+        (["select", "T", "--target", "y", "--task", "guess"], "--task 'guess' is not known"),
+        (["select", "T", "--target", "y", "--resume"], "--resume needs --out"),
+        (["select", "T", "--target", "y", "--method", "knn-forward", "--search", "forward"], "not both"),
+        (["select", "T", "--target", "y", "--metod", "x"], "No such option: --metod"),
+        (["selct", "T"], "No such command 'selct'"),
+        (["select", "T"], "Missing option '--target'"),
+        (["select", "nowhere.csv", "--target", "y"], "nowhere.csv"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line_and_exit_code_2(arguments, message, table, capsys):
+    assert run(*[str(table) if argument == "T" else argument for argument in arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_runs_on_disk_resume_only_as_themselves(table, tmp_path, capsys):
+    base = ["select", table, "--target", "y", "--method", "knn-forward", "--out", tmp_path / "run", "--json"]
+    assert run(*base) == 0
+    first = json.loads(capsys.readouterr().out)
+    saved = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert saved == first
+    assert run(*base, "--resume") == 0
+    again = json.loads(capsys.readouterr().out)
+    assert {**again, "seconds": 0} == {**first, "seconds": 0}
+    assert run(*base, "--resume", "--seed", 1) == 2
+    assert "holds another run (its seed differ)" in capsys.readouterr().err
+    assert run(*base[:6], tmp_path / "nothing", "--resume") == 2
+    capsys.readouterr()
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    assert run("select", table, "--target", "y", "--out", blocked / "run") == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+SLOW_TREE = "cross-validated:estimator=tree,cv=8"
+LONG_RUNS = {
+    "exhaustive": ["--search", "exhaustive"],
+    "floating": ["--search", "floating:overshoot=9"],
+    "annealing": ["--search", "annealing:effort=0.15"],
+}
+
+
+def start(table, out, words, *more):
+    command = [sys.executable, "-m", "fewer", "select", str(table), "--target", "y", "--criterion", SLOW_TREE]
+    arguments = [*words, "--folds", "0", "--json", "--out", str(out), *more]
+    return subprocess.Popen(
+        [*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
+    )
+
+
+def wait_for_steps(process, out, steps):
+    """Wait until the run has saved some steps."""
+    for _ in range(6000):
+        if process.poll() is not None:
+            pytest.fail(f"the run ended before it could be stopped: {process.communicate()[1]}")
+        if (out / "trace.npz").exists() and Trace.load(out / "trace.npz").n_steps >= steps:
+            return
+        time.sleep(0.01)
+    pytest.fail("the run saved nothing")
+
+
+@pytest.fixture(scope="module")
+def long_table(tmp_path_factory):
+    return write_table(tmp_path_factory.mktemp("data") / "long.csv", n_rows=150, n_features=8, seed=2)
+
+
+@pytest.mark.parametrize("name", LONG_RUNS)
+def test_a_killed_run_resumes_to_the_same_result(name, long_table, tmp_path):
+    whole, _ = start(long_table, tmp_path / "whole", LONG_RUNS[name]).communicate()
+    process = start(long_table, tmp_path / "killed", LONG_RUNS[name])
+    wait_for_steps(process, tmp_path / "killed", 2)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert not (tmp_path / "killed" / "result.json").exists()
+    assert not Trace.load(tmp_path / "killed" / "trace.npz").done
+    resumed, errors = start(long_table, tmp_path / "killed", LONG_RUNS[name], "--resume").communicate()
+    assert errors == ""
+    assert {**json.loads(resumed), "seconds": 0} == {**json.loads(whole), "seconds": 0}
+
+
+def test_ctrl_c_prints_and_saves_the_best_so_far(long_table, tmp_path):
+    process = start(long_table, tmp_path / "run", LONG_RUNS["exhaustive"])
+    wait_for_steps(process, tmp_path / "run", 2)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate()
+    assert process.returncode == 130
+    result = json.loads(out)
+    assert result["interrupted"]
+    assert result["features"]
+    assert "Traceback" not in errors
+    assert "--resume" in errors
+    assert json.loads((tmp_path / "run" / "result.json").read_text()) == result
+    resumed, _ = start(long_table, tmp_path / "run", LONG_RUNS["exhaustive"], "--resume").communicate()
+    assert not json.loads(resumed)["interrupted"]
+
+
+def test_ctrl_c_without_a_folder_makes_one(long_table, tmp_path):
+    command = [sys.executable, "-m", "fewer", "select", str(long_table), "--target", "y", "--folds", "0"]
+    process = subprocess.Popen(
+        [*command, "--criterion", SLOW_TREE, "--search", "annealing"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
+    time.sleep(8)
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate()
+    assert process.returncode == 130
+    assert "long.fewer" in errors
+    assert Trace.load(tmp_path / "long.fewer" / "trace.npz").n_steps >= 1
+    assert "features chosen" in out
+
+
+def test_regression_and_forced_columns(tmp_path, capsys):
+    table = write_table(tmp_path / "r.csv", task="regression")
+    options = ["--method", "knn-floating", "--include", "x5", "--exclude", "x0", "--folds", 3, "--json"]
+    assert run("select", table, "--target", "y", *options) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["score_name"] == "R²"
+    assert "x5" in result["features"]
+    assert "x0" not in result["features"]
+    assert np.isfinite(result["score_heldout"])

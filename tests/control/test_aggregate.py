@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+from making import make_problem
+
+from fewer.contracts import Resources, SearchSpace
+from fewer.control import Aggregate, Prefilter
+from fewer.control._aggregate import draw_rows
+from fewer.criteria import KNN
+from fewer.errors import InputError
+from fewer.objective import run_sentence
+from fewer.problem import Problem
+from fewer.rankers import Fisher
+from fewer.search import Forward
+from fewer.trace import Trace
+
+
+def run(control, problem, trace=None, on_step=None, **space):
+    return run_sentence(
+        control,
+        KNN(),
+        problem,
+        Forward(),
+        SearchSpace.of(problem.n_features, **space),
+        np.random.default_rng(0),
+        on_step,
+        resources=Resources(),
+        trace=trace,
+    )
+
+
+def test_printed_example_of_ten_masks():
+    """Loughrey's Table 3.1: counts 1, 4, 7, 1, 10, 10, 2, 1, 0, 1 of ten runs; half of them or more stay."""
+    frequency = np.array([1, 4, 7, 1, 10, 10, 2, 1, 0, 1]) / 10
+    kept = Aggregate(threshold=0.5)._keep(frequency, SearchSpace.of(10))
+    assert np.flatnonzero(kept).tolist() == [2, 4, 5]
+    assert np.flatnonzero(Aggregate()._keep(frequency, SearchSpace.of(10, sizes=(4, 4)))).tolist() == [1, 2, 4, 5]
+    assert np.flatnonzero(Aggregate()._keep(frequency, SearchSpace.of(10, sizes=(1, 1)))).tolist() == [4]
+
+
+def test_frequencies_are_those_of_the_runs():
+    problem = make_problem(seed=5)
+    trace = run(Aggregate(n_runs=6), problem)
+    masks = np.array([step.mask for step in trace.steps])
+    assert np.array_equal(trace.extra["frequency"], masks.mean(axis=0))
+    assert np.array_equal(trace.best, masks.mean(axis=0) >= 0.5)
+
+
+@pytest.mark.parametrize("control", [Aggregate(n_runs=5), Aggregate(n_runs=5, control=Prefilter(Fisher(), keep=3))])
+def test_interrupted_and_resumed_ends_the_same(control, tmp_path):
+    problem = make_problem(seed=6)
+    whole = run(control, problem)
+
+    def stop(trace):
+        if trace.n_steps == 3:
+            trace.save(tmp_path / "t.npz")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(control, problem, on_step=stop)
+    again = run(control, problem, trace=Trace.load(tmp_path / "t.npz"))
+    assert np.array_equal(again.best, whole.best)
+    assert again.best_score == whole.best_score
+    assert again.n_evaluations == whole.n_evaluations
+    assert np.array_equal(again.extra["frequency"], whole.extra["frequency"])
+
+
+def test_resamples_keep_every_class_and_whole_groups():
+    rng = np.random.default_rng(0)
+    y = np.array([0] * 40 + [1] * 3)
+    problem = Problem.from_arrays(rng.normal(size=(43, 2)), y)
+    for resample in ("subsample", "bootstrap"):
+        rows = draw_rows(problem, resample, rng)
+        assert set(y[rows]) == {0, 1}
+    assert len(draw_rows(problem, "subsample", rng)) == 32 + 3
+    assert np.array_equal(draw_rows(problem, "reshuffle", rng), np.arange(43))
+    grouped = Problem.from_arrays(rng.normal(size=(40, 2)), y[:40] + np.arange(40) % 2, groups=np.arange(40) // 4)
+    rows = draw_rows(grouped, "subsample", rng)
+    assert len(rows) == 32
+    assert all(np.isin(np.flatnonzero(grouped.groups == g), rows).all() for g in grouped.groups[rows])
+    with pytest.raises(InputError, match="resample='jackknife' is not known"):
+        draw_rows(problem, "jackknife", rng)

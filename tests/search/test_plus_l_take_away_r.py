@@ -1,0 +1,146 @@
+import numpy as np
+import pytest
+
+from fewer.contracts import Scorer, SearchSpace
+from fewer.objective import Objective
+from fewer.problem import InputError
+from fewer.search import Backward, Forward, PlusLTakeAwayR
+from fewer.trace import Trace
+
+
+class Analytic(Scorer):
+    """A scorer with a known optimum."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def score(self, masks):
+        return self.function(np.asarray(masks))
+
+
+GAINS = np.random.default_rng(3).normal(size=20)
+
+
+def additive(masks):
+    return masks @ GAINS
+
+
+def deceptive(masks):
+    """Three traps of four: fewer looks better, all four are best."""
+    counts = (masks != 0).reshape(len(masks), 3, 4).sum(axis=2)
+    return np.where(counts == 4, 1.0, 0.2 * (3 - counts)).sum(axis=1)
+
+
+def xor_like(masks):
+    """Three pairs that help only together; every unit costs a little."""
+    used = masks != 0
+    return sum(used[:, i] & used[:, i + 6] for i in range(3)) - 0.1 * used.sum(axis=1)
+
+
+OPTIMA = [
+    (additive, 20, GAINS[GAINS > 0].sum()),
+    (deceptive, 12, 3.0),
+    (xor_like, 12, 2.4),
+]
+
+
+def run(search, function, space, seed=0, **kwargs):
+    return search.run(Objective(Analytic(function), space), space, np.random.default_rng(seed), **kwargs)
+
+
+class _Stop(Exception):
+    pass
+
+
+def run_interrupted(search, function, space, seed, after, path):
+    """Stop after some steps, save, load, go on."""
+
+    def stop(trace):
+        if trace.n_steps == after:
+            trace.save(path)
+            raise _Stop
+
+    with pytest.raises(_Stop):
+        run(search, function, space, seed, on_step=stop)
+    return run(search, function, space, seed, trace=Trace.load(path))
+
+
+def assert_same(one, other):
+    assert one.n_steps == other.n_steps
+    assert one.n_evaluations == other.n_evaluations
+    for a, b in zip(one.steps, other.steps, strict=True):
+        assert np.array_equal(a.mask, b.mask)
+        assert np.array_equal(a.best, b.best)
+        assert (a.score, a.best_score) == (b.score, b.best_score)
+    assert np.array_equal(one.top_masks, other.top_masks)
+
+
+def twin(function, p, plus, minus, size):
+    """Ten obvious lines: the same walk with plain loops, climbing to a size."""
+    mask, visited = np.zeros(p, dtype=bool), []
+
+    def move(value):
+        candidates = [f for f in range(p) if mask[f] != value]
+        masks = np.array([np.where(np.arange(p) == f, value, mask) for f in candidates])
+        mask[candidates[int(np.argmax(np.round(function(masks), 9)))]] = value
+        visited.append(mask.copy())
+
+    while mask.sum() < size:
+        for _ in range(plus):
+            if not mask.all():
+                move(True)
+        full = mask.all()
+        for _ in range(minus):
+            move(False)
+        if full:
+            break
+    allowed = [m for m in visited if m.sum() == size]
+    return max(float(function(m[None])[0]) for m in allowed)
+
+
+def rugged(masks):
+    rng = np.random.default_rng(8)
+    quadratic = rng.normal(size=(10, 10))
+    used = (np.asarray(masks) != 0).astype(float)
+    return np.einsum("mi,ij,mj->m", used, quadratic, used)
+
+
+@pytest.mark.parametrize(("plus", "minus", "size"), [(2, 1, 5), (3, 1, 4), (3, 2, 6), (5, 3, 3)])
+def test_it_walks_as_its_slow_twin(plus, minus, size):
+    trace = run(PlusLTakeAwayR(plus, minus), rugged, SearchSpace.of(10, sizes=(size, size)))
+    assert trace.best.sum() == size
+    assert trace.best_score == pytest.approx(twin(rugged, 10, plus, minus, size))
+
+
+def test_with_nothing_taken_away_it_is_forward_and_backward():
+    space = SearchSpace.of(10, sizes=(4, 4))
+    forward = run(Forward(), rugged, space)
+    assert np.array_equal(run(PlusLTakeAwayR(1, 0), rugged, space).best, forward.best)
+    backward = run(Backward(), rugged, space)
+    assert np.array_equal(run(PlusLTakeAwayR(0, 1), rugged, space).best, backward.best)
+
+
+def test_it_escapes_a_nested_trap():
+    """The best single unit is not in the best pair: taking away repairs it."""
+    value = {(0,): 0.5, (1,): 0.4, (2,): 0.4, (0, 1): 0.6, (0, 2): 0.6, (1, 2): 1.0, (0, 1, 2): 0.9, (): 0.0}
+
+    def function(masks):
+        return np.array([value[tuple(np.flatnonzero(mask).tolist())] for mask in masks])
+
+    space = SearchSpace.of(3, sizes=(2, 2))
+    assert run(Forward(), function, space).best_score == pytest.approx(0.6)
+    assert run(PlusLTakeAwayR(3, 1), function, space).best_score == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("numbers", [(2, 1), (1, 2)])
+def test_it_goes_on_after_an_interruption(tmp_path, numbers):
+    space = SearchSpace.of(10)
+    whole = run(PlusLTakeAwayR(*numbers), rugged, space)
+    for after in (2, 5):
+        again = run_interrupted(PlusLTakeAwayR(*numbers), rugged, space, 0, after, tmp_path / "trace")
+        assert_same(whole, again)
+
+
+def test_equal_numbers_are_refused():
+    with pytest.raises(InputError, match="different"):
+        run(PlusLTakeAwayR(2, 2), rugged, SearchSpace.of(10))

@@ -1,0 +1,158 @@
+"""A new word takes a few lines and works with every other whose needs it meets."""
+
+import numpy as np
+import pytest
+from making import make_problem
+
+from fewer import SubsetSelector
+from fewer.contracts import Criterion, Refusal, Resources, Scorer, Search, SearchSpace, gray_states, settle
+from fewer.control import Aggregate, Prefilter
+from fewer.criteria import KNN, CrossValidated
+from fewer.objective import Objective
+from fewer.rankers import Fisher
+from fewer.search import Annealing, Backward, Exhaustive, Floating, Forward
+from fewer.trace import Step, is_better
+
+
+class Correlation(Criterion):
+    """The toy criterion: squared correlations with the target, summed, less a price for each feature."""
+
+    def __init__(self, price=0.05):
+        self.price = price
+
+    def bind(self, problem, rng, resources):
+        return CorrelationScorer(problem, self.price)
+
+
+class CorrelationScorer(Scorer):
+    def __init__(self, problem, price):
+        self.gains = np.array([np.corrcoef(column, problem.y)[0, 1] ** 2 for column in problem.X.T]) - price
+
+    def score(self, masks):
+        return masks @ self.gains
+
+
+class Luck(Search):
+    """The toy search: random subsets, the best one kept."""
+
+    stochastic = True
+
+    def __init__(self, tries=50):
+        self.tries = tries
+
+    def steps(self, scorer, space, rng, state):
+        state = state or {"left": self.tries, "best": space.random(rng), "score": -np.inf}
+        while state["left"]:
+            mask = space.random(rng)
+            score = float(scorer.score(mask[None])[0])
+            if is_better(score, mask, state["score"], state["best"]):
+                state.update(best=mask, score=score)
+            state["left"] -= 1
+            yield Step(mask, score, state["best"], state["score"])
+
+
+class Fussy(Luck):
+    needs = frozenset({"monotone"})
+
+
+SEARCHES = [Exhaustive(), Forward(), Backward(), Floating(), Floating("backward"), Annealing(levels=5), Luck()]
+CONTROLS = [None, Aggregate(n_runs=3), Prefilter(Fisher(), keep=4), Aggregate(n_runs=3, control=Prefilter(Fisher()))]
+
+
+def named(word):
+    return type(word).__name__
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=named)
+@pytest.mark.parametrize("control", CONTROLS, ids=named)
+def test_toy_criterion_works_with_every_search_and_control(search, control, problem):
+    selector = SubsetSelector(Correlation(), search, control=control, random_state=0)
+    assert selector.fit(problem.X, problem.y).support_[:2].all()
+
+
+@pytest.mark.parametrize("criterion", [KNN(), Correlation()], ids=named)
+@pytest.mark.parametrize("control", CONTROLS, ids=named)
+def test_toy_search_works_with_every_criterion_and_control(criterion, control, problem):
+    selector = SubsetSelector(criterion, Luck(), control=control, random_state=0).fit(problem.X, problem.y)
+    assert selector.support_.any()
+
+
+def test_toy_search_with_cross_validated(problem):
+    from sklearn.tree import DecisionTreeClassifier
+
+    selector = SubsetSelector(CrossValidated(DecisionTreeClassifier(max_depth=2)), Luck(5), random_state=0)
+    assert selector.fit(problem.X, problem.y).support_.any()
+
+
+def test_unmet_needs_are_refused_in_one_sentence(problem):
+    with pytest.raises(Refusal, match="Fussy needs a criterion that never falls .*, and KNN is not monotone"):
+        SubsetSelector(KNN(), Fussy()).fit(problem.X, problem.y)
+    space = SearchSpace.of(problem.n_features, levels=4)
+    from fewer.objective import run_sentence
+
+    for criterion, search, message in (
+        (Correlation(), Annealing(), "Weighting needs a criterion that takes weights"),
+        (KNN(), Forward(), "Forward moves on masks only"),
+    ):
+        with pytest.raises(Refusal, match=message):
+            run_sentence(None, criterion, problem, search, space, np.random.default_rng(0), resources=Resources())
+    with pytest.raises(Refusal, match="cannot be shortened"):
+        Forward().shortened(0.5)
+
+
+def test_space_with_groups_forced_columns_and_prices():
+    space = SearchSpace.of(6, sizes=(2, 3), include=[0], exclude=[5], groups=[[1, 2]], prices=np.arange(6.0))
+    assert [unit.tolist() for unit in space.units] == [[1, 2], [3], [4]]
+    assert (space.min_units, space.max_units) == (1, 2)
+    assert space.expand(np.array([[True, False, True]])).astype(int).tolist() == [[1, 1, 1, 0, 1, 0]]
+    assert space.price(np.array([[True, False, True]])).tolist() == [3.0 + 4.0]
+    assert space.allows(np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]])).tolist() == [False, True, True, False]
+    smaller = space.without(np.array([False, True, False, True, False, False]))
+    assert [unit.tolist() for unit in smaller.units] == [[1, 2], [4]]
+    assert space.shrink(space.expand(np.array([[True, False, True]]))[0]).tolist() == [True, False, True]
+
+
+def test_random_states_have_allowed_sizes():
+    rng = np.random.default_rng(0)
+    for levels in (1, 4):
+        space = SearchSpace.of(9, sizes=(3, 4), levels=levels)
+        states = np.array([space.random(rng) for _ in range(100)])
+        assert space.allows(states).all()
+        assert set(np.unique(states).tolist()) <= {i / levels for i in range(levels + 1)}
+
+
+def test_gray_codes_visit_every_subset_once_one_change_at_a_time():
+    states = gray_states(np.arange(32), 5)
+    assert len(np.unique(states, axis=0)) == 32
+    assert (np.abs(np.diff(states.astype(int), axis=0)).sum(axis=1) == 1).all()
+
+
+def test_default_flips_walk_and_sweep_agree_with_score(problem):
+    scorer = Correlation().bind(problem, np.random.default_rng(0), Resources())
+    space = SearchSpace.of(problem.n_features, prices=np.full(problem.n_features, 0.01))
+    objective = Objective(scorer, space)
+    every = gray_states(np.arange(64), 6)[1:]
+    truth = settle(scorer.score(every) - 0.01 * every.sum(axis=1))
+    sweep = objective.sweep(0, 64, 63)
+    order = {tuple(state): score for state, score in zip(sweep.states.tolist(), sweep.scores, strict=True)}
+    assert [order[tuple(state)] for state in every.tolist()] == truth.tolist()
+    assert sweep.scores.tolist() == sorted(truth, reverse=True)
+    state = every[20]
+    changed = np.repeat(state[None], 6, axis=0) ^ np.eye(6, dtype=bool)
+    assert objective.flips(state).tolist() == objective.score(changed).tolist()
+    walk = objective.walk(state)
+    assert [walk.propose(u, float(not state[u])) for u in range(6)] == objective.score(changed).tolist()
+
+
+def test_settle_forgets_the_order_of_sums():
+    assert settle(np.array([0.1 + 0.2]))[0] == settle(np.array([0.3]))[0]
+    assert settle(np.array([-np.inf, 0.0, 1.0])).tolist() == [-np.inf, 0.0, 1.0]
+    assert settle(np.array([1.0 + 1e-9]))[0] != 1.0
+
+
+def test_regression_is_refused_by_a_classifier():
+    from sklearn.linear_model import LogisticRegression
+
+    rows = make_problem(task="regression")
+    with pytest.raises(ValueError, match="Unknown label type"):
+        SubsetSelector(CrossValidated(LogisticRegression()), Forward()).fit(rows.X, rows.y)

@@ -1,0 +1,54 @@
+"""A room may use those above it in this list, never one below; words meet only in the contracts."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import fewer
+
+ROOT = Path(fewer.__file__).parent
+ORDER = """
+errors problem trace contracts objective io kernels differences validate models criteria rankers search control roc
+selectors evaluate datasets plots words runs api report papers cli __main__
+""".split()
+STRANGERS = {"criteria", "rankers", "search"}
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    first = path.relative_to(ROOT).parts[0]
+    return first.removesuffix(".py")
+
+
+def imported_rooms(path: Path) -> set[str]:
+    rooms = set()
+    guarded = set()
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            guarded.update(ast.walk(node))
+    for node in ast.walk(tree):
+        if node in guarded:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module == "fewer":
+            rooms.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("fewer."):
+            rooms.add(node.module.split(".")[1])
+        elif isinstance(node, ast.Import):
+            rooms.update(alias.name.split(".")[1] for alias in node.names if alias.name.startswith("fewer."))
+    return rooms - {"__version__"}
+
+
+def test_every_room_has_its_place():
+    assert {room_of(path) for path in FILES} - {"__init__"} <= set(ORDER)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_upwards(path):
+    room = room_of(path)
+    if room == "__init__":
+        return
+    for other in imported_rooms(path) - {room}:
+        assert ORDER.index(other) < ORDER.index(room), f"{room} must not import {other}"
+        assert not {room, other} <= STRANGERS, f"{room} and {other} meet only in the contracts"

@@ -1,0 +1,34 @@
+"""What is loaded when: people wait for nothing that they did not ask for."""
+
+import subprocess
+import sys
+
+
+def modules_after(code: str) -> set[str]:
+    probe = f"import sys\n{code}\nprint('\\n'.join(sys.modules), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in done.stderr.split()}
+
+
+def test_import_fewer_loads_next_to_nothing():
+    loaded = modules_after("import fewer")
+    assert not loaded & {"matplotlib", "jinja2", "typer", "sklearn", "numba", "scipy", "polars", "numpy"}
+
+
+def test_using_a_selector_loads_no_pictures_and_no_command_line():
+    loaded = modules_after("import fewer; fewer.SubsetSelector")
+    assert not loaded & {"matplotlib", "jinja2", "typer"}
+
+
+def test_help_and_version_load_no_library():
+    for argument in ("--help", "--version"):
+        code = f"from fewer.cli import main\ntry:\n    main([{argument!r}])\nexcept SystemExit:\n    pass"
+        assert not modules_after(code) & {"sklearn", "numba", "scipy", "polars", "matplotlib", "numpy"}
+
+
+def test_every_public_name_is_there():
+    import fewer
+
+    for name in fewer.__all__:
+        assert getattr(fewer, name) is not None
+    assert set(fewer.__all__) <= set(dir(fewer))
