@@ -23,8 +23,10 @@ _HOMES = {
     "InputError": "fewer.problem",
     "Problem": "fewer.problem",
     "RankSelector": "fewer.selectors",
+    "Selection": "fewer.api",
     "SubsetSelector": "fewer.selectors",
     "Trace": "fewer.trace",
+    "select": "fewer.api",
 }
 _ROOMS = ("contracts", "control", "criteria", "datasets", "rankers", "search", "selectors")
 
@@ -32,6 +34,7 @@ __all__ = [
     "InputError",
     "Problem",
     "RankSelector",
+    "Selection",
     "SubsetSelector",
     "Trace",
     "contracts",
@@ -40,11 +43,13 @@ __all__ = [
     "datasets",
     "rankers",
     "search",
+    "select",
     "selectors",
 ]
 
 if TYPE_CHECKING:
     from fewer import contracts, control, criteria, datasets, rankers, search, selectors
+    from fewer.api import Selection, select
     from fewer.problem import InputError, Problem
     from fewer.selectors import RankSelector, SubsetSelector
     from fewer.trace import Trace

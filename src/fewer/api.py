@@ -217,15 +217,15 @@ def make_plan(
             if value:
                 raise InputError(f"{option} is for subset searches; the ranker {chosen.ranker!r} ranks all features.")
         return Plan(name, RankSelector(ranker, n_features_to_select=n_features_to_select, random_state=seed), reason)
-    built = {
-        kind: words.build(kind, word, problem.task) if isinstance(word, str) else word
-        for kind, word in (("criterion", chosen.criterion), ("search", chosen.search), ("control", chosen.control))
-    }
+    prefilter = None
     if chosen.prefilter is not None:
-        built["prefilter"] = Prefilter(words.build("ranker", chosen.prefilter, problem.task), keep=50)
+        prefilter = Prefilter(words.build("ranker", chosen.prefilter, problem.task), keep=50)
     selector = SubsetSelector(
-        **built,
+        _word("criterion", chosen.criterion, problem),
+        _word("search", chosen.search, problem),
+        control=_word("control", chosen.control, problem),
         n_features_to_select=n_features_to_select,
+        prefilter=prefilter,
         include=include,
         exclude=exclude,
         feature_groups=feature_groups,
@@ -475,6 +475,10 @@ def _sizes(plan: Plan) -> dict[str, Any]:
     parameters = plan.selector.get_params(deep=False)
     names = ("n_features_to_select", "include", "exclude", "feature_groups", "cost_weight")
     return {name: parameters[name] for name in names if parameters.get(name)}
+
+
+def _word(kind: words.Kind, word: Any, problem: Problem) -> Any:
+    return words.build(kind, word, problem.task) if isinstance(word, str) else word
 
 
 def _one_line(word: Any) -> str:

@@ -651,15 +651,23 @@ def kth_smallest_sum(d, rest, rows, count, k, small):  # type: ignore[no-untyped
 
 
 @njit(nogil=True, cache=True)
-def certain(n_own, n_all, n_classes, k, by_rows, plain):  # type: ignore[no-untyped-def]
-    """Say whether k votes among these rows must go right (1) or wrong (0), or can go either way (−1)."""
-    if n_classes == 0 or (k > 1 and not by_rows):
+def certain(n_own, n_all, n_classes, ks, by_rows, even, positive):  # type: ignore[no-untyped-def]
+    """Say whether the votes among these rows must go right (1) or wrong (0), or can go either way (−1).
+
+    `even`: all rows weigh the same; `positive`: all rows weigh something.
+    """
+    if n_classes == 0 or n_all == 0 or not (by_rows or (ks[-1] == 1 and positive)):
         return -1
     if n_own == 0:
         return 0
-    if n_own == n_all or (plain and n_all >= k and 2 * (n_all - n_own) < k):
+    if n_own == n_all:
         return 1
-    return 0 if plain and n_all >= k and n_classes == 2 and 2 * n_own < k else -1
+    if even and n_all >= ks[-1]:
+        if 2 * (n_all - n_own) < ks[0]:
+            return 1
+        if n_classes == 2 and 2 * n_own < ks[0]:
+            return 0
+    return -1
 
 
 @njit(nogil=True, cache=True)
@@ -678,9 +686,8 @@ def score_gray(  # type: ignore[no-untyped-def]
     mask = np.empty(base.shape[0])
     k_most, steps = ks[-1], np.zeros((end - begin + 1, ks.shape[0]))
     room = k_most if by_rows or k_most == 1 else near.shape[0]
-    plain = True
-    for j in range(n):
-        plain = plain and row_weights[j] == row_weights[0] and row_weights[0] > 0
+    positive = row_weights.min() > 0.0
+    even = positive and row_weights.min() == row_weights.max()
     for i in range(low, high):
         k = fold[i]
         add_masks(d, i, base, columns, holes, nominal, scale, gap, fold, quantum)
@@ -726,8 +733,8 @@ def score_gray(  # type: ignore[no-untyped-def]
                             kept += 1
                             n_own += codes[j] == codes[i]
                     counts[level] = kept
-                    sure = certain(n_own, kept, n_classes, ks[0], by_rows, plain) if kept else -1
-                    if kept and k_most == 1 and n_classes == 0 and kept == 1:
+                    sure = certain(n_own, kept, n_classes, ks, by_rows, even, positive)
+                    if k_most == 1 and n_classes == 0 and kept == 1:
                         means[0] = row_weights[here[0]] * values[here[0]] / row_weights[here[0]] \
                             if row_weights[here[0]] > 0 else 0.0  # fmt: skip
                         sure = 2

@@ -36,7 +36,7 @@ def nogueira(masks: ArrayLike, *, level: float = 0.95) -> Interval:
     Examples
     --------
     >>> print(nogueira([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]]))
-    0.3333 (-0.2584 to 0.9251, 95 % Nogueira)
+    0.3333 (-0.0223 to 0.6890, 95 % Nogueira)
     """
     z = _masks(masks).astype(np.float64)
     m, d = z.shape

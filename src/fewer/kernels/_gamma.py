@@ -1,0 +1,241 @@
+"""Sums over near neighbors for the Gamma Test: how far they lie, and how much their targets differ.
+
+Squared distances are sums of quantised terms, exact in double precision (see `_neighbors`), so adding and removing
+features in any order gives the same bits, and every route to a subset gives the same sums.
+
+Arguments that the kernels share:
+
+columns, holes, nominal, scale, gap, quantum
+    As in `_neighbors`; scale and gap are those of one casebase, (p,) arrays.
+group : (n,) int64
+    Row i may use row j when their groups differ.
+values : (n,) float64
+    Class codes or quantities.
+discrete : bool
+    Targets compare as equal or not (0 or 1), not by their squared difference.
+share : bool
+    Rows at the same distance share their places: each counts the mean of their target differences. Otherwise the
+    earlier rows come first.
+row_weights : (n,) float64
+sums : (…, 2, k) float64
+    For the j-th neighbor: the sums over rows of the squared distance, and of the squared target difference.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from fewer.kernels._neighbors import term
+
+FAR = 1e300
+N_BUCKETS = 64
+
+
+@njit(nogil=True, cache=True)
+def fill_part(part, i, f, weight, columns, holes, nominal, scale, gap, quantum):  # type: ignore[no-untyped-def]
+    """Write feature f's part of the squared distances from row i."""
+    column, hole = columns[f], holes[f]
+    x, x_hole = column[i], hole[i]
+    for j in range(part.shape[0]):
+        part[j] = term(x, x_hole, column[j], hole[j], nominal[f], scale[f], gap[f], weight, quantum)
+
+
+@njit(nogil=True, cache=True)
+def add_part(d, part, sign):  # type: ignore[no-untyped-def]
+    """Add or take off one part."""
+    for j in range(d.shape[0]):
+        d[j] += sign * part[j]
+
+
+@njit(nogil=True, cache=True)
+def start_row(d, i, group):  # type: ignore[no-untyped-def]
+    """Start a row of distances: 0 to rows that may be used, FAR to the others."""
+    for j in range(d.shape[0]):
+        d[j] = FAR if group[j] == group[i] else 0.0
+
+
+@njit(nogil=True, cache=True)
+def farthest(d):  # type: ignore[no-untyped-def]
+    """Give the largest distance to a row that may be used."""
+    most = 0.0
+    for j in range(d.shape[0]):
+        if d[j] < FAR and d[j] > most:
+            most = d[j]
+    return most
+
+
+@njit(nogil=True, cache=True)
+def select(d, bound, k, near, near_d, found, bucket):  # type: ignore[no-untyped-def]
+    """Write the k nearest rows in order, and all rows as near as the k-th; give their number.
+
+    No row farther than `bound` is looked at; at least k must lie within it. Rows are dealt into buckets by distance,
+    and only the buckets that hold the first k are put in order. Equally near rows keep the order of the table.
+    """
+    n_found = 0
+    low = FAR
+    for j in range(d.shape[0]):
+        found[n_found] = j
+        n_found += d[j] <= bound
+    for t in range(n_found):
+        low = min(low, d[found[t]])
+    factor = (N_BUCKETS - 0.5) / (bound - low) if bound > low else 0.0
+    start = np.zeros(N_BUCKETS + 1, np.int64)
+    for t in range(n_found):
+        b = int((d[found[t]] - low) * factor)
+        bucket[t] = b
+        start[b + 1] += 1
+    last = 0
+    while start[last + 1] < k:
+        start[last + 2] += start[last + 1]
+        last += 1
+    n_near = start[last + 1]
+    for t in range(n_found):
+        b = bucket[t]
+        if b <= last:
+            j = found[t]
+            place = start[b]
+            start[b] = place + 1
+            near[place] = j
+            near_d[place] = d[j]
+    for t in range(1, n_near):
+        x, j = near_d[t], near[t]
+        place = t
+        while place > 0 and near_d[place - 1] > x:
+            near_d[place], near[place] = near_d[place - 1], near[place - 1]
+            place -= 1
+        near_d[place], near[place] = x, j
+    return n_near
+
+
+@njit(nogil=True, cache=True)
+def gather(i, k, n_near, near, near_d, values, discrete, share, weight, sums):  # type: ignore[no-untyped-def]
+    """Add what the near rows of row i say to the sums."""
+    y = values[i]
+    t = 0
+    while t < k:
+        stop = t + 1
+        if share:
+            while stop < n_near and near_d[stop] == near_d[t]:
+                stop += 1
+        total = 0.0
+        for s in range(t, stop):
+            z = values[near[s]]
+            if discrete:
+                total += 1.0 if y != z else 0.0
+            else:
+                total += (y - z) * (y - z)
+        total *= weight / (stop - t)
+        while t < min(stop, k):
+            sums[0, t] += weight * near_d[t]
+            sums[1, t] += total
+            t += 1
+
+
+@njit(nogil=True, cache=True)
+def within_reach(d, k, near):  # type: ignore[no-untyped-def]
+    """Bound the k-th smallest distance by the k rows that were nearest before."""
+    most = 0.0
+    for t in range(k):
+        most = max(most, d[near[t]])
+    return most
+
+
+@njit(nogil=True, cache=True)
+def sum_masks(  # type: ignore[no-untyped-def]
+    masks, columns, holes, nominal, scale, gap, quantum, group, values, discrete, share, row_weights, k, sums
+):
+    """Sum for each of (m, p) masks or weights; sums (m, 2, k)."""
+    n, p = columns.shape[1], columns.shape[0]
+    d, part, parts = np.empty(n), np.empty(n), np.empty((p, n))
+    near, near_d, found, bucket = np.empty(n, np.int64), np.empty(n), np.empty(n + 1, np.int64), np.empty(n, np.int64)
+    whole = np.zeros(p, np.bool_)
+    for f in range(p):
+        for m in range(masks.shape[0]):
+            whole[f] |= masks[m, f] == 1.0
+    for i in range(n):
+        if row_weights[i] <= 0.0:
+            continue
+        for f in range(p):
+            if whole[f]:
+                fill_part(parts[f], i, f, 1.0, columns, holes, nominal, scale, gap, quantum)
+        for m in range(masks.shape[0]):
+            start_row(d, i, group)
+            for f in range(p):
+                weight = masks[m, f]
+                if weight == 1.0:
+                    add_part(d, parts[f], 1.0)
+                elif weight > 0.0:
+                    fill_part(part, i, f, weight, columns, holes, nominal, scale, gap, quantum)
+                    add_part(d, part, 1.0)
+            bound = farthest(d) if m == 0 else within_reach(d, k, near)
+            n_near = select(d, bound, k, near, near_d, found, bucket)
+            gather(i, k, n_near, near, near_d, values, discrete, share, row_weights[i], sums[m])
+
+
+@njit(nogil=True, cache=True)
+def sum_flips(  # type: ignore[no-untyped-def]
+    mask, members, offsets, new, columns, holes, nominal, scale, gap, quantum, group, values, discrete, share,
+    row_weights, k, sums,
+):  # fmt: skip
+    """Sum with unit u (columns members[offsets[u]:offsets[u+1]]) set to new[u], each in turn; sums (u, 2, k)."""
+    n = columns.shape[1]
+    d, changed, part = np.empty(n), np.empty(n), np.empty(n)
+    near, near_d, found, bucket = np.empty(n, np.int64), np.empty(n), np.empty(n + 1, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        if row_weights[i] <= 0.0:
+            continue
+        start_row(d, i, group)
+        for f in range(mask.shape[0]):
+            if mask[f] > 0.0:
+                fill_part(part, i, f, mask[f], columns, holes, nominal, scale, gap, quantum)
+                add_part(d, part, 1.0)
+        for u in range(offsets.shape[0] - 1):
+            changed[:] = d
+            for f in members[offsets[u] : offsets[u + 1]]:
+                if mask[f] > 0.0:
+                    fill_part(part, i, f, mask[f], columns, holes, nominal, scale, gap, quantum)
+                    add_part(changed, part, -1.0)
+                if new[u] > 0.0:
+                    fill_part(part, i, f, new[u], columns, holes, nominal, scale, gap, quantum)
+                    add_part(changed, part, 1.0)
+            bound = farthest(changed) if u == 0 else within_reach(changed, k, near)
+            n_near = select(changed, bound, k, near, near_d, found, bucket)
+            gather(i, k, n_near, near, near_d, values, discrete, share, row_weights[i], sums[u])
+
+
+@njit(nogil=True, cache=True)
+def sum_gray(  # type: ignore[no-untyped-def]
+    first, last, base, members, offsets, columns, holes, nominal, scale, gap, quantum, group, values, discrete, share,
+    row_weights, k, sums,
+):  # fmt: skip
+    """Sum for the Gray-code subsets first … last−1 of the units beside the base columns; sums (last−first, 2, k)."""
+    n, q = columns.shape[1], offsets.shape[0] - 1
+    d, part, parts = np.empty(n), np.empty(n), np.empty((q, n))
+    near, near_d, found, bucket = np.empty(n, np.int64), np.empty(n), np.empty(n + 1, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        if row_weights[i] <= 0.0:
+            continue
+        start_row(d, i, group)
+        for f in range(base.shape[0]):
+            if base[f] > 0.0:
+                fill_part(part, i, f, base[f], columns, holes, nominal, scale, gap, quantum)
+                add_part(d, part, 1.0)
+        code = first ^ (first >> 1)
+        for u in range(q):
+            parts[u] = 0.0
+            for f in members[offsets[u] : offsets[u + 1]]:
+                fill_part(part, i, f, 1.0, columns, holes, nominal, scale, gap, quantum)
+                add_part(parts[u], part, 1.0)
+            if code >> u & 1:
+                add_part(d, parts[u], 1.0)
+        for g in range(first, last):
+            bound = farthest(d) if g == first else within_reach(d, k, near)
+            n_near = select(d, bound, k, near, near_d, found, bucket)
+            gather(i, k, n_near, near, near_d, values, discrete, share, row_weights[i], sums[g - first])
+            u = 0
+            while (g + 1) >> u & 1 == 0:
+                u += 1
+            if g + 1 < last:
+                add_part(d, parts[u], -1.0 if code >> u & 1 else 1.0)
+            code ^= 1 << u

@@ -1,0 +1,195 @@
+"""Best-first search with compound operators (Kohavi & John, Artificial Intelligence 97, 1997, sections 3.2 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+
+from fewer.contracts import Search, SearchSpace
+from fewer.objective import Objective
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray
+from fewer.trace import Step, size_of
+
+
+class BestFirst(Search):
+    """Always expand the most promising subset that was not expanded yet, wherever it lies.
+
+    Expanding a subset scores all subsets that have one unit more or less. A search that only climbs stops where no
+    single change helps; this one looks around from the next best subsets before it gives up, and so finds features
+    that help only together.
+
+    Parameters
+    ----------
+    patience : int, default=5
+        Stop when so many expansions in a row brought nothing better.
+    compound : bool, default=True
+        After an expansion try the best two changes at once, the best three, and so on, for as long as that improves.
+        Such jumps cross the space quickly and pass over single changes that do not pay by themselves.
+    min_gain : float, default=0.0
+        A subset is better if it scores more than this above the best so far (Kohavi & John: 0.001 of accuracy).
+    direction : {"forward", "backward"}, default="forward"
+        Start with no unit or with all; the search adds and drops units either way.
+
+    Notes
+    -----
+    `BestFirst(patience=1, compound=False)` is hill climbing: it moves to the best neighbor while that is better.
+    Of equally promising subsets the smaller is expanded first, then the one met first. Every subset is scored once.
+
+    Examples
+    --------
+    Two features that help only together, beside one that helps a little by itself:
+
+    >>> import fewer
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 5)).round(2)
+    >>> y = (X[:, 3] * X[:, 4] > 0).astype(int)
+    >>> criterion = fewer.criteria.KNN(n_neighbors=5)
+    >>> selector = fewer.SubsetSelector(criterion, BestFirst(), random_state=0).fit(X, y)
+    >>> selector.get_support(indices=True)
+    array([3, 4])
+    """
+
+    def __init__(
+        self,
+        patience: int = 5,
+        compound: bool = True,
+        min_gain: float = 0.0,
+        direction: Literal["forward", "backward"] = "forward",
+    ) -> None:
+        self.patience = patience
+        self.compound = compound
+        self.min_gain = min_gain
+        self.direction = direction
+
+    def steps(
+        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
+    ) -> Iterator[Step]:
+        """Expand one subset after the other."""
+        if self.direction not in ("forward", "backward"):
+            raise InputError(f"direction={self.direction!r} is not known; choose 'forward' or 'backward'.")
+        if self.patience < 1:
+            raise InputError(f"patience={self.patience!r}: at least one expansion is needed.")
+        if not state:
+            start = space.empty() if self.direction == "forward" else space.full()
+            start = start if space.start is None else space.start.astype(bool)
+            score = float(scorer.score(start[None])[0])
+            state.update(
+                masks=start[None], scores=np.array([score]), expanded=np.zeros(1, dtype=bool),
+                best=start, best_score=score, idle=0,
+            )  # fmt: skip
+        known = dict(zip(_keys(state["masks"]), state["scores"].tolist(), strict=True))
+        while (chosen := self._most_promising(state, space)) is not None:
+            mask, score = state["masks"][chosen], float(state["scores"][chosen])
+            self._crown(mask, score, space, state)
+            if state["idle"] >= self.patience:
+                return
+            children, scores = self._expand(mask, scorer, space, known)
+            expanded = np.concatenate([state["expanded"], np.zeros(len(children), dtype=bool)])
+            expanded[chosen] = True
+            state.update(
+                masks=np.concatenate([state["masks"], children]),
+                scores=np.concatenate([state["scores"], scores]),
+                expanded=expanded,
+                idle=state["idle"] + 1,
+            )
+            self._crown_best_child(children, scores, space, state)
+            yield Step(mask, score, state["best"], state["best_score"])
+
+    def _most_promising(self, state: dict[str, Any], space: SearchSpace) -> int | None:
+        """Give the number of the best subset that was not expanded: higher score, smaller, earlier."""
+        waiting = np.flatnonzero(~state["expanded"])
+        if not len(waiting):
+            return None
+        masks = state["masks"][waiting]
+        # Until an allowed size is reached, only subsets as near to it as the last ones count.
+        distance = _distance(masks, space)
+        order = np.lexsort((waiting, size_of(masks), -state["scores"][waiting], distance))
+        return int(waiting[order[0]])
+
+    def _crown(self, mask: BoolArray, score: float, space: SearchSpace, state: dict[str, Any]) -> None:
+        """Let a subset be the best so far if it is better, and wait anew; a smaller equal replaces it quietly."""
+        best, best_score = state["best"], state["best_score"]
+        if not space.allows(mask):
+            state["idle"] = 0
+        elif not space.allows(best) or score > best_score + self.min_gain:
+            state.update(best=mask, best_score=score, idle=0)
+        elif score == best_score and mask.sum() < best.sum():
+            state["best"] = mask
+
+    def _crown_best_child(
+        self, children: BoolArray, scores: FloatArray, space: SearchSpace, state: dict[str, Any]
+    ) -> None:
+        """Show a better child at once, so that a search stopped now answers with it."""
+        allowed = np.flatnonzero(space.allows(children))
+        if len(allowed):
+            order = np.lexsort((size_of(children[allowed]), -scores[allowed]))
+            child = int(allowed[order[0]])
+            self._crown(children[child], float(scores[child]), space, state)
+
+    def _expand(
+        self, mask: BoolArray, scorer: Objective, space: SearchSpace, known: dict[bytes, float]
+    ) -> tuple[BoolArray, FloatArray]:
+        """Score the neighbors of a subset, then compound changes; give those that are new."""
+        units = _changes(mask, space)
+        neighbors = np.repeat(mask[None], len(units), axis=0)
+        neighbors[np.arange(len(units)), units] ^= True
+        keys = _keys(neighbors)
+        new = np.array([key not in known for key in keys], dtype=bool)
+        if new.any():
+            known.update(zip(np.array(keys, dtype=object)[new], scorer.flips(mask, units[new]).tolist(), strict=True))
+        scores = np.array([known[key] for key in keys])
+        found, found_scores = [neighbors[new]], [scores[new]]
+        if self.compound:
+            for child, score in self._compounds(mask, units, scores, scorer, space, known):
+                found.append(child[None])
+                found_scores.append(np.array([score]))
+        return np.concatenate(found), np.concatenate(found_scores)
+
+    def _compounds(
+        self,
+        mask: BoolArray,
+        units: IntArray,
+        scores: FloatArray,
+        scorer: Objective,
+        space: SearchSpace,
+        known: dict[bytes, float],
+    ) -> Iterator[tuple[BoolArray, float]]:
+        """Combine the best two changes, the best three, … while the score rises; give the new subsets."""
+        if len(units) < 2:
+            return
+        order = np.argsort(-scores, kind="stable")
+        child, last = mask.copy(), float(scores[order[0]])
+        child[units[order[0]]] ^= True
+        for place in order[1:]:
+            child = child.copy()
+            child[units[place]] ^= True
+            if _distance(child[None], space)[0] > _distance(mask[None], space)[0]:
+                return
+            key = child.tobytes()
+            is_new = key not in known
+            if is_new:
+                known[key] = float(scorer.score(child[None])[0])
+                yield child, known[key]
+            if known[key] <= last:
+                return
+            last = known[key]
+
+
+def _changes(mask: BoolArray, space: SearchSpace) -> IntArray:
+    """Give the units that may change: towards the allowed sizes, or within them."""
+    size = int(mask.sum())
+    may_grow = size < space.max_units
+    may_shrink = size > space.min_units
+    return np.flatnonzero(np.where(mask, may_shrink, may_grow))
+
+
+def _distance(masks: BoolArray, space: SearchSpace) -> IntArray:
+    """Give how many units each subset is away from an allowed size."""
+    sizes = size_of(masks)
+    return np.maximum(np.maximum(space.min_units - sizes, sizes - space.max_units), 0)
+
+
+def _keys(masks: BoolArray) -> list[bytes]:
+    return [mask.tobytes() for mask in masks]
