@@ -1,4 +1,5 @@
 import pytest
+
 from making import make_problem
 
 

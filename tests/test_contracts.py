@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from making import make_problem
 
 from fewer import SubsetSelector
 from fewer.contracts import Criterion, Refusal, Resources, Scorer, Search, SearchSpace, gray_states, settle
@@ -12,6 +11,7 @@ from fewer.objective import Objective
 from fewer.rankers import Fisher
 from fewer.search import Annealing, Backward, Exhaustive, Floating, Forward
 from fewer.trace import Step, is_better
+from making import make_problem
 
 
 class Correlation(Criterion):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from making import make_problem
 
 from fewer.contracts import Resources, SearchSpace, gray_states
 from fewer.criteria import KNN
@@ -12,6 +11,7 @@ from fewer.objective import Objective, run_search
 from fewer.problem import Problem
 from fewer.search import Annealing, Backward, Exhaustive, Floating, Forward
 from fewer.trace import Trace
+from making import make_problem
 
 SLOW = settings(deadline=None, max_examples=15)
 SEEDS = st.integers(0, 2**31)

@@ -1,8 +1,9 @@
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from making import make_problem
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
@@ -21,6 +22,7 @@ from fewer.errors import InputError
 from fewer.rankers import Fisher
 from fewer.search import Annealing, Backward, Exhaustive, Floating, Forward
 from fewer.selectors import one_standard_error
+from making import make_problem
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
@@ -157,11 +159,11 @@ def test_prefilter_cuts_columns_and_may_start_the_search():
 
 def test_ranking_follows_the_order_of_entry_and_of_elimination(problem):
     forward = SubsetSelector(KNN(), Forward(), n_features_to_select=3, random_state=0).fit(problem.X, problem.y)
-    entered = [np.flatnonzero(b.mask & ~a.mask)[0] for a, b in zip(forward.trace_.steps, forward.trace_.steps[1:])]
+    entered = [np.flatnonzero(b.mask & ~a.mask)[0] for a, b in pairwise(forward.trace_.steps)]
     assert forward.ranking_[entered].tolist() == [1, 2, 3]
     assert set(forward.ranking_[~forward.support_]) == {4}
     backward = SubsetSelector(KNN(), Backward(), n_features_to_select=2, random_state=0).fit(problem.X, problem.y)
-    left = [np.flatnonzero(a.mask & ~b.mask)[0] for a, b in zip(backward.trace_.steps, backward.trace_.steps[1:])]
+    left = [np.flatnonzero(a.mask & ~b.mask)[0] for a, b in pairwise(backward.trace_.steps)]
     assert backward.ranking_[left].tolist() == [6, 5, 4, 3]
 
 

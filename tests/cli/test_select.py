@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from making import make_problem
 
 from fewer.api import Selection
 from fewer.cli import main
 from fewer.trace import Trace
+from making import make_problem
 
 CONTRACT = """
 features support score_search score_heldout score_heldout_all_features method criterion search control
@@ -91,7 +91,7 @@ def test_demo_says_what_and_why_and_how_long(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["select", "T", "--target", "y", "--method", "knn-floatin"], "no method 'knn-floatin'; did you mean 'knn-floating'?"),
+        (["select", "T", "--target", "y", "--method", "knn-floatin"], "'knn-floatin'; did you mean 'knn-floating'?"),
         (["select", "T", "--target", "y", "--criterion", "kn"], "no criterion 'kn'; did you mean 'knn'?"),
         (["select", "T", "--target", "y", "--search", "fast"], "no search 'fast'"),
         (["select", "T", "--target", "y", "--criterion", "knn:k=3"], "Criterion 'knn' has no option 'k'"),

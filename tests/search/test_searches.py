@@ -1,6 +1,6 @@
 """Searches on scorers whose answers are known."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import comb
 
 import numpy as np
@@ -79,7 +79,7 @@ def test_forward_takes_gains_above_epsilon_in_order():
     assert columns(search_on(Additive(gains), Forward(), 5)) == [0, 1, 2, 4]
     assert columns(search_on(Additive(gains), Forward(min_gain=0.05), 5)) == [0, 2, 4]
     steps = search_on(Additive(gains), Forward(), 5).steps
-    assert [np.flatnonzero(b.mask & ~a.mask)[0] for a, b in zip(steps, steps[1:])] == [0, 4, 2, 1]
+    assert [np.flatnonzero(b.mask & ~a.mask)[0] for a, b in pairwise(steps)] == [0, 4, 2, 1]
     assert columns(search_on(Additive(gains), Forward(), 5, sizes=(5, 5))) == [0, 1, 2, 3, 4]
     assert columns(search_on(Additive(gains), Forward(None), 5)) == [0, 1, 2, 4]
 

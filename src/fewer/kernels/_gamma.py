@@ -29,7 +29,7 @@ from numba import njit
 from fewer.kernels._neighbors import term
 
 FAR = 1e300
-N_BUCKETS = 64
+N_BUCKETS = 128
 
 
 @njit(nogil=True, cache=True)
@@ -56,48 +56,59 @@ def start_row(d, i, group):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def farthest(d):  # type: ignore[no-untyped-def]
-    """Give the largest distance to a row that may be used."""
-    most = 0.0
+def span(d):  # type: ignore[no-untyped-def]
+    """Give the smallest and the largest distance to a row that may be used."""
+    low, high = FAR, 0.0
     for j in range(d.shape[0]):
-        if d[j] < FAR and d[j] > most:
-            most = d[j]
-    return most
+        if d[j] < FAR:
+            low, high = min(low, d[j]), max(high, d[j])
+    return low, high
 
 
 @njit(nogil=True, cache=True)
-def select(d, bound, k, near, near_d, found, bucket):  # type: ignore[no-untyped-def]
+def reach(d, k, near):  # type: ignore[no-untyped-def]
+    """Give the smallest and the largest distance to the k rows that were nearest before the last change.
+
+    The largest bounds the k-th smallest distance of all, mostly closely.
+    """
+    low, high = FAR, 0.0
+    for t in range(k):
+        x = d[near[t]]
+        low, high = min(low, x), max(high, x)
+    return low, high
+
+
+@njit(nogil=True, cache=True)
+def select(d, low, high, k, near, near_d, found, bucket, start):  # type: ignore[no-untyped-def]
     """Write the k nearest rows in order, and all rows as near as the k-th; give their number.
 
-    No row farther than `bound` is looked at; at least k must lie within it. Rows are dealt into buckets by distance,
-    and only the buckets that hold the first k are put in order. Equally near rows keep the order of the table.
+    No row farther than `high` is looked at; at least k must lie within it. Rows are dealt into buckets by distance,
+    those nearer than `low` into the first, and only the buckets that hold the first k are put in order. Equally near
+    rows keep the order of the table.
     """
     n_found = 0
-    low = FAR
     for j in range(d.shape[0]):
         found[n_found] = j
-        n_found += d[j] <= bound
+        n_found += d[j] <= high
+    start[:] = 0
+    factor = (N_BUCKETS - 0.5) / (high - low) if high > low else 0.0
     for t in range(n_found):
-        low = min(low, d[found[t]])
-    factor = (N_BUCKETS - 0.5) / (bound - low) if bound > low else 0.0
-    start = np.zeros(N_BUCKETS + 1, np.int64)
-    for t in range(n_found):
-        b = int((d[found[t]] - low) * factor)
+        b = max(int((d[found[t]] - low) * factor), 0)
         bucket[t] = b
-        start[b + 1] += 1
-    last = 0
-    while start[last + 1] < k:
-        start[last + 2] += start[last + 1]
-        last += 1
-    n_near = start[last + 1]
+        start[b] += 1
+    total, n_near = 0, n_found
+    for b in range(N_BUCKETS):
+        before = total
+        total += start[b]
+        start[b] = before
+        if before < k <= total:
+            n_near = total
     for t in range(n_found):
-        b = bucket[t]
-        if b <= last:
-            j = found[t]
-            place = start[b]
-            start[b] = place + 1
-            near[place] = j
-            near_d[place] = d[j]
+        b, j = bucket[t], found[t]
+        place = start[b]
+        start[b] = place + 1
+        near[place] = j
+        near_d[place] = d[j]
     for t in range(1, n_near):
         x, j = near_d[t], near[t]
         place = t
@@ -111,34 +122,26 @@ def select(d, bound, k, near, near_d, found, bucket):  # type: ignore[no-untyped
 @njit(nogil=True, cache=True)
 def gather(i, k, n_near, near, near_d, values, discrete, share, weight, sums):  # type: ignore[no-untyped-def]
     """Add what the near rows of row i say to the sums."""
-    y = values[i]
+    y, far, apart = values[i], sums[0], sums[1]
+    for t in range(k):
+        far[t] += weight * near_d[t]
     t = 0
     while t < k:
-        stop = t + 1
-        if share:
-            while stop < n_near and near_d[stop] == near_d[t]:
-                stop += 1
-        total = 0.0
-        for s in range(t, stop):
-            z = values[near[s]]
-            if discrete:
-                total += 1.0 if y != z else 0.0
-            else:
-                total += (y - z) * (y - z)
-        total *= weight / (stop - t)
-        while t < min(stop, k):
-            sums[0, t] += weight * near_d[t]
-            sums[1, t] += total
+        z = values[near[t]]
+        gap = (1.0 if y != z else 0.0) if discrete else (y - z) * (y - z)
+        if not share or t + 1 >= n_near or near_d[t + 1] > near_d[t]:
+            apart[t] += weight * gap
             t += 1
-
-
-@njit(nogil=True, cache=True)
-def within_reach(d, k, near):  # type: ignore[no-untyped-def]
-    """Bound the k-th smallest distance by the k rows that were nearest before."""
-    most = 0.0
-    for t in range(k):
-        most = max(most, d[near[t]])
-    return most
+            continue
+        stop = t + 1
+        while stop < n_near and near_d[stop] == near_d[t]:
+            z = values[near[stop]]
+            gap += (1.0 if y != z else 0.0) if discrete else (y - z) * (y - z)
+            stop += 1
+        gap *= weight / (stop - t)
+        while t < min(stop, k):
+            apart[t] += gap
+            t += 1
 
 
 @njit(nogil=True, cache=True)
@@ -148,7 +151,8 @@ def sum_masks(  # type: ignore[no-untyped-def]
     """Sum for each of (m, p) masks or weights; sums (m, 2, k)."""
     n, p = columns.shape[1], columns.shape[0]
     d, part, parts = np.empty(n), np.empty(n), np.empty((p, n))
-    near, near_d, found, bucket = np.empty(n, np.int64), np.empty(n), np.empty(n + 1, np.int64), np.empty(n, np.int64)
+    near, near_d, found = np.empty(n, np.int64), np.empty(n), np.empty(n + 1, np.int64)
+    bucket, start = np.empty(n, np.int64), np.empty(N_BUCKETS, np.int64)
     whole = np.zeros(p, np.bool_)
     for f in range(p):
         for m in range(masks.shape[0]):
@@ -168,8 +172,8 @@ def sum_masks(  # type: ignore[no-untyped-def]
                 elif weight > 0.0:
                     fill_part(part, i, f, weight, columns, holes, nominal, scale, gap, quantum)
                     add_part(d, part, 1.0)
-            bound = farthest(d) if m == 0 else within_reach(d, k, near)
-            n_near = select(d, bound, k, near, near_d, found, bucket)
+            low, high = span(d) if m == 0 else reach(d, k, near)
+            n_near = select(d, low, high, k, near, near_d, found, bucket, start)
             gather(i, k, n_near, near, near_d, values, discrete, share, row_weights[i], sums[m])
 
 
@@ -181,7 +185,8 @@ def sum_flips(  # type: ignore[no-untyped-def]
     """Sum with unit u (columns members[offsets[u]:offsets[u+1]]) set to new[u], each in turn; sums (u, 2, k)."""
     n = columns.shape[1]
     d, changed, part = np.empty(n), np.empty(n), np.empty(n)
-    near, near_d, found, bucket = np.empty(n, np.int64), np.empty(n), np.empty(n + 1, np.int64), np.empty(n, np.int64)
+    near, near_d, found = np.empty(n, np.int64), np.empty(n), np.empty(n + 1, np.int64)
+    bucket, start = np.empty(n, np.int64), np.empty(N_BUCKETS, np.int64)
     for i in range(n):
         if row_weights[i] <= 0.0:
             continue
@@ -199,8 +204,8 @@ def sum_flips(  # type: ignore[no-untyped-def]
                 if new[u] > 0.0:
                     fill_part(part, i, f, new[u], columns, holes, nominal, scale, gap, quantum)
                     add_part(changed, part, 1.0)
-            bound = farthest(changed) if u == 0 else within_reach(changed, k, near)
-            n_near = select(changed, bound, k, near, near_d, found, bucket)
+            low, high = span(changed) if u == 0 else reach(changed, k, near)
+            n_near = select(changed, low, high, k, near, near_d, found, bucket, start)
             gather(i, k, n_near, near, near_d, values, discrete, share, row_weights[i], sums[u])
 
 
@@ -212,7 +217,8 @@ def sum_gray(  # type: ignore[no-untyped-def]
     """Sum for the Gray-code subsets first … last−1 of the units beside the base columns; sums (last−first, 2, k)."""
     n, q = columns.shape[1], offsets.shape[0] - 1
     d, part, parts = np.empty(n), np.empty(n), np.empty((q, n))
-    near, near_d, found, bucket = np.empty(n, np.int64), np.empty(n), np.empty(n + 1, np.int64), np.empty(n, np.int64)
+    near, near_d, found = np.empty(n, np.int64), np.empty(n), np.empty(n + 1, np.int64)
+    bucket, start = np.empty(n, np.int64), np.empty(N_BUCKETS, np.int64)
     for i in range(n):
         if row_weights[i] <= 0.0:
             continue
@@ -230,8 +236,8 @@ def sum_gray(  # type: ignore[no-untyped-def]
             if code >> u & 1:
                 add_part(d, parts[u], 1.0)
         for g in range(first, last):
-            bound = farthest(d) if g == first else within_reach(d, k, near)
-            n_near = select(d, bound, k, near, near_d, found, bucket)
+            low, high = span(d) if g == first else reach(d, k, near)
+            n_near = select(d, low, high, k, near, near_d, found, bucket, start)
             gather(i, k, n_near, near, near_d, values, discrete, share, row_weights[i], sums[g - first])
             u = 0
             while (g + 1) >> u & 1 == 0:

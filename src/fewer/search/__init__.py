@@ -1,6 +1,7 @@
 """Which subset next?"""
 
 from fewer.search._annealing import Annealing
+from fewer.search._best_first import BestFirst
 from fewer.search._branch_and_bound import BranchAndBound
 from fewer.search._exhaustive import Exhaustive
 from fewer.search._floating import Floating
@@ -13,6 +14,7 @@ __all__ = [
     "PBIL",
     "Annealing",
     "Backward",
+    "BestFirst",
     "BranchAndBound",
     "Exhaustive",
     "Floating",

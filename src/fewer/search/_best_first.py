@@ -81,10 +81,9 @@ class BestFirst(Search):
             )  # fmt: skip
         known = dict(zip(_keys(state["masks"]), state["scores"].tolist(), strict=True))
         while (chosen := self._most_promising(state, space)) is not None:
-            mask, score = state["masks"][chosen], float(state["scores"][chosen])
-            self._crown(mask, score, space, state)
             if state["idle"] >= self.patience:
                 return
+            mask, score = state["masks"][chosen], float(state["scores"][chosen])
             children, scores = self._expand(mask, scorer, space, known)
             expanded = np.concatenate([state["expanded"], np.zeros(len(children), dtype=bool)])
             expanded[chosen] = True
@@ -94,39 +93,35 @@ class BestFirst(Search):
                 expanded=expanded,
                 idle=state["idle"] + 1,
             )
-            self._crown_best_child(children, scores, space, state)
+            self._crown(children, scores, space, state)
             yield Step(mask, score, state["best"], state["best_score"])
 
     def _most_promising(self, state: dict[str, Any], space: SearchSpace) -> int | None:
-        """Give the number of the best subset that was not expanded: higher score, smaller, earlier."""
+        """Give the best subset that was not expanded: nearer to an allowed size, higher score, smaller, earlier."""
         waiting = np.flatnonzero(~state["expanded"])
         if not len(waiting):
             return None
         masks = state["masks"][waiting]
-        # Until an allowed size is reached, only subsets as near to it as the last ones count.
-        distance = _distance(masks, space)
-        order = np.lexsort((waiting, size_of(masks), -state["scores"][waiting], distance))
+        order = np.lexsort((waiting, size_of(masks), -state["scores"][waiting], _distance(masks, space)))
         return int(waiting[order[0]])
 
-    def _crown(self, mask: BoolArray, score: float, space: SearchSpace, state: dict[str, Any]) -> None:
-        """Let a subset be the best so far if it is better, and wait anew; a smaller equal replaces it quietly."""
-        best, best_score = state["best"], state["best_score"]
-        if not space.allows(mask):
-            state["idle"] = 0
-        elif not space.allows(best) or score > best_score + self.min_gain:
-            state.update(best=mask, best_score=score, idle=0)
-        elif score == best_score and mask.sum() < best.sum():
-            state["best"] = mask
+    def _crown(self, children: BoolArray, scores: FloatArray, space: SearchSpace, state: dict[str, Any]) -> None:
+        """Let the best child be the best so far if it is better, and be patient anew.
 
-    def _crown_best_child(
-        self, children: BoolArray, scores: FloatArray, space: SearchSpace, state: dict[str, Any]
-    ) -> None:
-        """Show a better child at once, so that a search stopped now answers with it."""
-        allowed = np.flatnonzero(space.allows(children))
-        if len(allowed):
-            order = np.lexsort((size_of(children[allowed]), -scores[allowed]))
-            child = int(allowed[order[0]])
-            self._crown(children[child], float(scores[child]), space, state)
+        A smaller subset with the same score takes the place quietly. Nothing is idle on the way to an allowed size.
+        """
+        allowed = space.allows(children)
+        if not space.allows(state["best"]):
+            state["idle"] = 0
+        if not allowed.any():
+            return
+        children, scores = children[allowed], scores[allowed]
+        child = int(np.lexsort((size_of(children), -scores))[0])
+        mask, score = children[child], float(scores[child])
+        if not space.allows(state["best"]) or score > state["best_score"] + self.min_gain:
+            state.update(best=mask, best_score=score, idle=0)
+        elif score == state["best_score"] and mask.sum() < state["best"].sum():
+            state["best"] = mask
 
     def _expand(
         self, mask: BoolArray, scorer: Objective, space: SearchSpace, known: dict[bytes, float]
