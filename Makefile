@@ -17,7 +17,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(READY)  ## set up, then select features on the Wisconsin breast-cancer data
-	$(BIN)/fewer demo
+	$(BIN)/fewer demo --report fewer-demo.html
 
 test: $(READY)  ## set up, then lint, types, tests and doctests
 	$(BIN)/ruff check .

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import html
 import json
+import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,14 @@ class Selection:
         number of folds.
     score_without : dict
         For each chosen feature, the search's score of the others without it.
+    frequency : dict
+        For each feature chosen at least once when the selection was repeated on the folds, the share of those
+        repetitions: how sure we can be of it.
+    data : dict
+        The table at a glance.
+    command, code : str
+        What repeats the run on the command line, where it came from there, and in Python.
+    versions : dict
     """
 
     features: list[str]
@@ -71,8 +81,13 @@ class Selection:
     reason: str = ""
     heldout: dict[str, Any] = field(default_factory=dict)
     score_without: dict[str, float] = field(default_factory=dict)
+    frequency: dict[str, float] = field(default_factory=dict)
     n_rows: int = 0
     n_features: int = 0
+    data: dict[str, Any] = field(default_factory=dict)
+    command: str = ""
+    code: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
 
     @property
@@ -166,6 +181,7 @@ class Plan:
     name: str
     selector: SubsetSelector | RankSelector
     reason: str = ""
+    command: str = ""
 
     @property
     def words(self) -> dict[str, str | None]:
@@ -442,8 +458,13 @@ def _describe(
         reason=plan.reason,
         heldout={} if outcome is None else _numbers(outcome),
         score_without=without,
+        frequency={} if outcome is None else _frequencies(outcome, problem),
         n_rows=problem.n_rows,
         n_features=problem.n_features,
+        data=_at_a_glance(problem),
+        command=plan.command,
+        code=f"fewer.{_one_line(plan.selector)}.fit(X, y)",
+        versions=versions(),
         interrupted=interrupted,
     )
 
@@ -451,6 +472,23 @@ def _describe(
 def _numbers(outcome: Heldout) -> dict[str, Any]:
     names = ("low", "high", "difference", "difference_low", "difference_high", "p_value", "n_folds")
     return {name: getattr(outcome, name) for name in names}
+
+
+def _frequencies(outcome: Heldout, problem: Problem) -> dict[str, float]:
+    shares = np.mean([mask != 0 for mask in outcome.masks], axis=0)
+    often = np.argsort(-shares, kind="stable")
+    return {problem.names[i]: round(float(shares[i]), 4) for i in often if shares[i] > 0}
+
+
+def _at_a_glance(problem: Problem) -> dict[str, Any]:
+    kinds = {kind: problem.kinds.count(kind) for kind in ("numeric", "nominal", "boolean")}
+    glance: dict[str, Any] = {"task": problem.task, "missing_cells": int(problem.missing.sum()), **kinds}
+    if problem.task == "classification":
+        counts = np.bincount(problem.y, minlength=problem.n_classes)
+        glance["classes"] = {str(label): int(count) for label, count in zip(problem.classes, counts, strict=True)}
+    else:
+        glance["target"] = {"smallest": float(problem.y.min()), "largest": float(problem.y.max())}
+    return glance
 
 
 def _score_without(selector: SubsetSelector, problem: Problem) -> dict[str, float]:
@@ -475,6 +513,12 @@ def _sizes(plan: Plan) -> dict[str, Any]:
     parameters = plan.selector.get_params(deep=False)
     names = ("n_features_to_select", "include", "exclude", "feature_groups", "cost_weight")
     return {name: parameters[name] for name in names if parameters.get(name)}
+
+
+def versions() -> dict[str, str]:
+    """Give the versions that a result depends on."""
+    packages = ("fewer", "numpy", "scikit-learn", "numba")
+    return {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}}
 
 
 def _word(kind: words.Kind, word: Any, problem: Problem) -> Any:

@@ -442,9 +442,8 @@ class SearchSpace:
         if len(kept) == self.n_units:
             return self
         if len(kept) < self.min_units:
-            asked = self.min_units + self.n_units - len(self.units)
             raise InputError(
-                f"{asked} features are asked for beside those forced in, but only {len(kept)} can vary: "
+                f"{self.min_units} features are asked for beside those forced in, but only {len(kept)} can vary: "
                 f"ask for at most {len(kept)}."
             )
         return replace(

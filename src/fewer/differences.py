@@ -82,13 +82,13 @@ class Coarse:
 
     Rows are sorted by class, so that the nearest row of each side is a minimum over contiguous places. Terms are
     int32 numbers of a unit chosen so that no distance reaches 2²⁹ units. `error` bounds, in units and for each
-    feature in use, how far the *difference of two* coarse distances can be from that of the exact ones: what lies
-    farther apart is decided, what does not is for exact distances to decide.
+    feature, what it adds to the difference between *two* coarse distances beyond that between the exact ones. What
+    lies farther apart than the errors of the features in use is decided; for the rest exact distances decide.
 
-    The bound, for values in 0 … 1 and a factor F (the largest term, in units): a value is off by 2⁻²⁵ from rounding
-    to float32, a difference by 2·2⁻²⁵ + 2⁻²⁴, its square times F by F·(4 + 3)·2⁻²⁴ with the three roundings on the
-    way, and cutting to whole units adds 1. Doubled for two distances: F·2⁻²⁰ + 2, and 1 more for the roundings of
-    the exact terms and of this sum.
+    The bound: a value in 0 … 1 is off by 2⁻²⁵ from rounding to float32, a difference of two by δ = 2⁻²³ at most.
+    Its square times the factor F counts only up to the clip, so C = min(F, clip) is the largest term, and the term
+    is off by 2√(FC)·δ + 3Fδ². Three roundings on the way add 4C·2⁻²⁴ and cutting to whole units 1; all that twice
+    for two distances, and 1 for the roundings of the exact terms and of this sum.
     """
 
     order: IntArray
@@ -100,7 +100,7 @@ class Coarse:
     fold: IntArray
     first: IntArray
     last: IntArray
-    error: float
+    error: FloatArray
 
     @classmethod
     def of(cls, exact: Differences, codes: IntArray) -> Coarse:
@@ -118,6 +118,7 @@ class Coarse:
         largest = np.maximum(np.minimum(factor, CLIP), exact.gap).max(axis=0, initial=0.0)
         unit = 2.0 ** np.ceil(np.log2(max(float(largest.sum()), 1e-12) / 2.0**29))
         clipped = ~nominal & (holes.any(axis=1) | (factor.max(axis=0, initial=0.0) >= CLIP))
+        steep, most = factor.max(axis=0, initial=0.0) / unit, largest / unit
         sorted_codes = codes[order]
         return cls(
             order=order.astype(np.int64),
@@ -129,7 +130,7 @@ class Coarse:
             fold=exact.fold[order],
             first=np.searchsorted(sorted_codes, sorted_codes, side="left").astype(np.int64),
             last=np.searchsorted(sorted_codes, sorted_codes, side="right").astype(np.int64),
-            error=float(factor.max(initial=0.0) / unit * 2.0**-20 + 3.0),
+            error=2.0 * (2.0 * np.sqrt(steep * most) * 2.0**-23 + 3.0 * steep * 2.0**-46 + most * 2.0**-22 + 1.0) + 1.0,
         )
 
     def arrays(self) -> tuple[Any, ...]:

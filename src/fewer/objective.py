@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -55,7 +56,7 @@ class Objective:
 
     def score(self, states: NDArray[Any]) -> FloatArray:
         """Score (m, n_units) states; a state met before is not computed again."""
-        keys = [state.tobytes() for state in states]
+        keys = [_key(state) for state in states]
         known = {key: score for key in keys if (score := self._cache.get(key)) is not None}
         new = {key: i for i, key in enumerate(keys) if key not in known}
         if new:
@@ -121,7 +122,7 @@ class Objective:
 
 
 class ObjectiveWalk(Walk):
-    """A walk in units, with prices and settled scores."""
+    """A walk in units, with prices and settled scores; a state met before is not computed again."""
 
     def __init__(self, objective: Objective, state: NDArray[Any], walk: Walk) -> None:
         self.state = state.copy()
@@ -129,24 +130,33 @@ class ObjectiveWalk(Walk):
         self._walk = walk
         self._change = (0, 0.0)
         self._score = 0.0
+        self._computed = False
 
     def propose(self, unit: int, value: float) -> float:
         """Score the state with one unit set to a value."""
         self._change = (unit, value)
-        score = np.array([self._walk.propose(unit, value)])
-        self._objective._count(1)
-        space = self._objective.space
-        if space.has_prices:
-            proposed = self.state.copy()
-            proposed[unit] = value
-            score -= space.price(proposed[None])
-        self._score = float(settle(score)[0])
-        return self._score
+        objective, old = self._objective, self.state[unit]
+        self.state[unit] = value
+        key = _key(self.state)
+        known = objective._cache.get(key)
+        self._computed = known is None
+        if known is None:
+            score = np.array([self._walk.propose(unit, value)])
+            if objective.space.has_prices:
+                score -= objective.space.price(self.state[None])
+            known = float(settle(score)[0])
+            objective._cache.put(key, known)
+        self.state[unit] = old
+        objective._count(1)
+        self._score = known
+        return known
 
     def accept(self) -> None:
         """Make the proposed change."""
         unit, value = self._change
         self.state[unit] = value
+        if not self._computed:
+            self._walk.propose(unit, value)
         self._walk.accept()
         trace = self._objective._trace
         if trace is not None and (len(trace.top_scores) < trace.keep or self._score > trace.top_scores[-1]):
@@ -154,7 +164,14 @@ class ObjectiveWalk(Walk):
 
     def reject(self) -> None:
         """Forget the proposed change."""
-        self._walk.reject()
+        if self._computed:
+            self._walk.reject()
+
+
+def _key(state: NDArray[Any]) -> bytes:
+    """Name a state: by its bytes, or by a digest of them where they are many."""
+    name = state.tobytes()
+    return name if len(name) <= 256 else hashlib.blake2b(name, digest_size=16).digest()
 
 
 def run_search(

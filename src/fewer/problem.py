@@ -44,6 +44,8 @@ class Problem:
         How much each row counts.
     groups : array of shape (n_rows,), optional
         Rows of one group are never on both sides of a split.
+    notes : tuple of str
+        What was noticed at the door, such as columns that look like identifiers.
     """
 
     X: FloatArray
@@ -55,6 +57,7 @@ class Problem:
     levels: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     weights: FloatArray | None = None
     groups: IntArray | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_arrays(

@@ -11,7 +11,9 @@ import typer
 
 from fewer import __version__
 from fewer.cli._rank import rank
+from fewer.cli._report import report
 from fewer.cli._select import demo, select
+from fewer.cli._shared import remember
 from fewer.errors import InputError
 
 ABOUT = """Find the fewest features that carry the signal, and whether that helped.
@@ -43,6 +45,7 @@ app.command()(rank)
 for _name in ("compare", "reproduce", "datasets"):
     if importlib.util.find_spec(f"fewer.cli._{_name}") is not None:
         app.command(_name)(getattr(importlib.import_module(f"fewer.cli._{_name}"), _name))
+app.command()(report)
 app.command()(demo)
 
 
@@ -63,8 +66,10 @@ def _options(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; leave with 0 if all went well, 2 for bad input, 130 for Ctrl-C."""
+    typed = list(sys.argv[1:] if arguments is None else arguments)
+    remember(typed)
     try:
-        code = app(args=None if arguments is None else list(arguments), prog_name="fewer", standalone_mode=False)
+        code = app(args=typed, prog_name="fewer", standalone_mode=False)
     except InputError as error:
         _leave(str(error), 2)
     except typer.TyperException as error:

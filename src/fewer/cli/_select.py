@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewer.cli._shared import Progress, names_of, parse_features
+from fewer.cli._shared import Progress, names_of, parse_features, typed
 from fewer.errors import InputError
 from fewer.words import METHODS, WORDS
 
@@ -18,13 +18,18 @@ if TYPE_CHECKING:
     from fewer.api import Selection
     from fewer.problem import Problem
 
-FileArgument = Annotated[Path, typer.Argument(help="The table: CSV with a header row.", show_default=False)]
+FileArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The table: CSV with a header row.", show_default=False)
+]
 TargetOption = Annotated[str, typer.Option("--target", "-t", help="The column to predict.", show_default=False)]
 NominalOption = Annotated[
     str | None, typer.Option(help="Columns to compare only as equal or not, such as codes: zip,code.")
 ]
 TaskOption = Annotated[str | None, typer.Option(help="classification or regression; found out from the target.")]
 SeedOption = Annotated[int, typer.Option(help="Seed of folds and random searches.")]
+ReportOption = Annotated[
+    Path | None, typer.Option("--report", help="Write the answer as one HTML page.", show_default=False)
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
@@ -54,6 +59,7 @@ def select(
     memory: Annotated[str, typer.Option(help="Memory for scoring, beside the data.")] = "1GiB",
     out: Annotated[Path | None, typer.Option(help="Keep the run in this folder.", show_default=False)] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    report: ReportOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Select features and measure on held-out rows whether that helped.
@@ -72,6 +78,7 @@ def select(
         file.name.split(".")[0],
         out,
         resume,
+        report,
         as_json,
         folds,
         seed,
@@ -87,7 +94,7 @@ def select(
     )
 
 
-def demo(seed: SeedOption = 0, as_json: JsonOption = False) -> None:
+def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption = False) -> None:
     """Select features of the Wisconsin breast-cancer data, which ships with scikit-learn."""
     from sklearn.datasets import load_breast_cancer
 
@@ -99,22 +106,30 @@ def demo(seed: SeedOption = 0, as_json: JsonOption = False) -> None:
     if not as_json:
         print(f"Wisconsin breast cancer: {problem.n_rows} tumors, {problem.n_features} measurements of cell nuclei,")
         print("benign or malignant? Which measurements carry the answer?\n")
-    _run(problem, "demo", None, False, as_json, 5, seed, method="auto")
+    _run(problem, "demo", None, False, report, as_json, 5, seed, method="auto")
 
 
 def _run(
-    problem: Problem, name: str, out: Path | None, resume: bool, as_json: bool, folds: int, seed: int, **words: Any
+    problem: Problem,
+    name: str,
+    out: Path | None,
+    resume: bool,
+    report: Path | None,
+    as_json: bool,
+    folds: int,
+    seed: int,
+    **words: Any,
 ) -> None:
     from fewer.api import Interrupted, make_plan, open_folder, run_plan
     from fewer.evaluate import n_selections
     from fewer.trace import Trace, size_of
 
     refuse_folds(problem, folds)
-    plan = make_plan(problem, **words, seed=seed)
+    plan = replace(make_plan(problem, **words, seed=seed), command=typed())
     folder = None
     if out is not None:
         folder = open_folder(out, plan, problem, folds=folds, seed=seed, resume=resume)
-    trace = Trace()
+    trace = Trace() if folder is None else folder.trace()
 
     def on_step(latest: Trace) -> None:
         nonlocal trace
@@ -143,6 +158,10 @@ def _run(
         print(f"fewer: stopped; saved in {out}. Go on with: --out {out} --resume", file=sys.stderr)
         raise typer.Exit(130) from None
     _show(selection, as_json)
+    if report is not None:
+        from fewer.report import write_selection_report
+
+        print(f"Report: {write_selection_report(report, selection, trace)}", file=sys.stderr)
 
 
 def refuse_folds(problem: Problem, folds: int) -> None:

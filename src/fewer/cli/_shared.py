@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from fewer.errors import InputError
+
+_typed: list[str] = []
+
+
+def remember(arguments: Sequence[str]) -> None:
+    """Remember what was typed, so that results can say how to repeat them."""
+    _typed[:] = arguments
+
+
+def typed() -> str:
+    """Give the command that was typed."""
+    return shlex.join(["fewer", *_typed])
 
 
 def names_of(text: str | None) -> list[str]:
@@ -35,12 +49,9 @@ def parse_features(text: str) -> Any:
     except ValueError:
         value = None
     good = (
-        (isinstance(value, tuple)
-        and 1 <= value[0] <= value[1])
-        or (isinstance(value, float)
-        and 0 < value < 1)
-        or (isinstance(value, int)
-        and value >= 1)
+        (isinstance(value, tuple) and 1 <= value[0] <= value[1])
+        or (isinstance(value, float) and 0 < value < 1)
+        or (isinstance(value, int) and value >= 1)
     )
     if not good:
         raise InputError(f"--features {text!r} is not understood; write a number (7), a share (0.5), 3-8 or auto.")

@@ -1,8 +1,22 @@
 """How good is this subset?"""
 
+from fewer.criteria._boundary import BoundaryShare, FisherRatio, boundary_share, fisher_ratio
 from fewer.criteria._classifiability import Classifiability, classifiability
 from fewer.criteria._cross_validated import CrossValidated
+from fewer.criteria._gamma_test import GammaTest, gamma_test
 from fewer.criteria._knn import KNN
 from fewer.criteria._separability import Separability
 
-__all__ = ["KNN", "Classifiability", "CrossValidated", "Separability", "classifiability"]
+__all__ = [
+    "KNN",
+    "BoundaryShare",
+    "Classifiability",
+    "CrossValidated",
+    "FisherRatio",
+    "GammaTest",
+    "Separability",
+    "boundary_share",
+    "classifiability",
+    "fisher_ratio",
+    "gamma_test",
+]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar, Literal
+from functools import cache
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +22,16 @@ from fewer.contracts import (
     best_of,
     gray_states,
 )
-from fewer.differences import Differences, Scaling
+from fewer.differences import Coarse, Differences, Scaling
 from fewer.kernels import _neighbors as kernels
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds
 
 AUTO_NEIGHBORS = (1, 3, 5, 7, 9, 11)
-ROW_BLOCK = 64
+SWEEP_BLOCK = 1 << 16  # subsets whose scores are held at once
+TABLE_WIDTH = 64  # columns that the tables of `coarse_masks` cover at once: they stay in the cache
+TABLE_SIZE = 16  # combinations of levels in one such table
+WORTH_A_THREAD = 200_000  # distances: less than this is done before a thread has woken up
 
 
 class KNN(Criterion):
@@ -94,7 +99,11 @@ class KNN(Criterion):
 
 
 class KNNScorer(PredictiveScorer):
-    """`KNN` bound to rows."""
+    """`KNN` bound to rows.
+
+    One neighbor and classes: coarse distances decide all rows they can, exact ones the others. Otherwise exact
+    distances throughout. The scores are the same either way, and do not depend on the number of threads.
+    """
 
     def __init__(
         self,
@@ -108,60 +117,82 @@ class KNNScorer(PredictiveScorer):
         self.problem = problem
         self.ks = ks
         self._by_rows = by_rows
+        self._scaling = scaling
         self._resources = resources
         self._differences = Differences.within(problem, fold, scaling)
-        everyone = np.zeros(problem.n_rows, dtype=np.int64)
-        self._all_rows = Differences.within(problem, everyone, "global" if scaling == "casebase" else scaling)
-        self._row_weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        n = problem.n_rows
+        weights = whole_multiples(np.ones(n) if problem.weights is None else problem.weights)
         classification = problem.task == "classification"
+        self._center = 0.0 if classification else float(np.average(problem.y, weights=weights))
+        values = np.zeros(n) if classification else problem.y - self._center
+        most = float(weights.max(initial=1.0) * (2.0 * np.abs(values).max(initial=0.0)) ** 2) or 1.0
         self._targets = (
-            problem.y if classification else np.zeros(problem.n_rows, dtype=np.int64),
-            np.zeros(problem.n_rows) if classification else problem.y,
-            self._row_weights,
+            problem.y if classification else np.zeros(n, dtype=np.int64),
+            values,
+            weights,
             problem.n_classes if classification else 0,
         )
-        self._blocks = [(low, min(low + ROW_BLOCK, problem.n_rows)) for low in range(0, problem.n_rows, ROW_BLOCK)]
-        total = float(self._row_weights.sum())
-        mean = 0.0 if classification else float(np.average(problem.y, weights=self._row_weights))
-        spread = 0.0 if classification else float(self._row_weights @ (problem.y - mean) ** 2)
-        self._offset, self._unit = (0.0, total) if classification else (1.0, spread or 1.0)
+        self._rules = (*self._targets, power_of_two_above(n * most / 2.0**52), ks, by_rows)
+        spread = float(weights @ values**2)
+        self._offset, self._unit = (0.0, float(weights.sum())) if classification else (1.0, spread or 1.0)
+        self._coarse: Coarse | None = None
+        if classification and ks[-1] == 1 and weights.min(initial=1.0) > 0:
+            self._coarse = Coarse.of(self._differences, problem.y)
 
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks or weights."""
-        return self._best(self._gains(kernels.score_masks, len(masks), masks.astype(np.float64)))
+        weights = np.ascontiguousarray(masks, dtype=np.float64)
+        if self._coarse is None:
+            return self._best(self._gains(kernels.score_masks, len(weights), weights))
+        return self._best(self._coarse_masks(self._coarse, weights))
 
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
         """Score all changes of one unit from one set of running distances."""
+        weights, new = mask.astype(np.float64), np.asarray(values, dtype=np.float64)
         members, offsets = _pack(units)
-        return self._best(
-            self._gains(
-                kernels.score_flips,
-                len(units),
-                mask.astype(np.float64),
-                members,
-                offsets,
-                values.astype(np.float64),
+        coarse = self._coarse
+        if coarse is None:
+            return self._best(
+                self._gains(kernels.score_flips, len(units), weights, members, offsets, new)
             )
-        )
+
+        def look(low: int, high: int) -> FloatArray:
+            verdicts = np.empty((len(units), high - low), dtype=np.uint8)
+            kernels.coarse_flips(
+                low, high, weights, np.flatnonzero(weights), members, offsets, new,
+                *coarse.arrays(), coarse.first, coarse.last, coarse.error, verdicts,
+            )  # fmt: skip
+            return self._settle(coarse, low, verdicts, lambda u: with_unit(weights, units[u], new[u]))
+
+        return self._best(self._in_blocks(look, len(members) + np.count_nonzero(weights)))
 
     def walk(self, mask: Masks, units: Sequence[IntArray]) -> Walk:
-        """Stand on one mask with its distances at hand."""
-        return KNNWalk(self, mask, units)
+        """Stand on one mask with its distances at hand, if they fit into memory."""
+        n = self.problem.n_rows
+        if n * n * (8 if self._coarse is None else 4) > self._resources.memory:
+            return super().walk(mask, units)
+        return ExactWalk(self, mask, units) if self._coarse is None else CoarseWalk(self, self._coarse, mask, units)
 
     def sweep(self, space: SearchSpace, start: int, stop: int, top: int) -> Sweep:
         """Score a range of subsets in Gray-code order."""
         members, offsets = _pack(space.units)
+        base = space.base.astype(np.float64)
         best = Sweep(np.zeros((0, space.n_units), dtype=bool), np.empty(0), 0)
-        for low in range(start, stop, 1 << 14):
-            high = min(low + (1 << 14), stop)
-            gains = self._gains(
-                kernels.score_gray, high - low, low, high, space.base.astype(np.float64), members, offsets
-            )
-            states = gray_states(np.arange(low, high), space.n_units)
-            allowed = space.allows(states)
-            states = states[allowed]
-            scores = space.objective(self._best(gains[allowed]), states)
-            best = best_of(best, Sweep(states, scores, len(states)), top)
+        for low in range(start, stop, SWEEP_BLOCK):
+            high = min(low + SWEEP_BLOCK, stop)
+            gains = self._gains(kernels.score_gray, high - low, low, high, base, members, offsets)
+            numbers = np.arange(low, high)
+            sizes = np.bitwise_count(numbers ^ (numbers >> 1))
+            allowed = (sizes >= space.min_units) & (sizes <= space.max_units)
+            numbers, scores = numbers[allowed], self._best(gains[allowed])
+            n_allowed = len(numbers)
+            if not space.has_prices and n_allowed > top:
+                # Settled scores keep their order, so that what is below the top ones by more than that stays out.
+                least = np.partition(scores, -top)[-top]
+                good = scores >= least - 1e-11 * max(abs(least), 1.0)
+                numbers, scores = numbers[good], scores[good]
+            states = gray_states(numbers, space.n_units)
+            best = best_of(best, Sweep(states, space.objective(scores, states), n_allowed), top)
         return best
 
     def outputs(self, mask: Masks) -> FloatArray:
@@ -170,79 +201,233 @@ class KNNScorer(PredictiveScorer):
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from all bound rows."""
-        return self._predict(mask, X, self._all_rows, np.full(len(X), -1, dtype=np.int64))
+        everyone = np.zeros(self.problem.n_rows, dtype=np.int64)
+        scaling = "global" if self._scaling == "casebase" else self._scaling
+        differences = Differences.within(self.problem, everyone, scaling)
+        return self._predict(mask, X, differences, np.full(len(X), -1, dtype=np.int64))
 
     def n_neighbors_for(self, mask: Masks) -> int:
         """Give the number of neighbors that judges a subset best."""
+        if len(self.ks) == 1:
+            return int(self.ks[0])
         gains = self._gains(kernels.score_masks, 1, mask[None, :].astype(np.float64))[0]
         return int(self.ks[int(np.argmax(gains))])
 
     def _predict(self, mask: Masks, X: FloatArray, differences: Differences, fold: IntArray) -> FloatArray:
-        k = self.ks if len(self.ks) == 1 else np.array([self.n_neighbors_for(mask)])
         holes = np.isnan(X)
         out = np.empty((len(X), max(self._targets[3], 1)))
         kernels.predict_rows(
             np.where(holes, 0.0, X), holes.astype(np.uint8), fold, mask.astype(np.float64),
-            *differences.arrays(), *self._targets, k, self._by_rows, out,
+            *differences.arrays(), *self._targets, np.array([self.n_neighbors_for(mask)]), self._by_rows, out,
         )  # fmt: skip
-        return out if self._targets[3] else out[:, 0]
+        return out if self._targets[3] else out[:, 0] + self._center
 
     def _best(self, gains: FloatArray) -> FloatArray:
         return self._offset + gains.max(axis=1) / self._unit
 
     def _gains(self, kernel: Callable[..., None], n: int, *arguments: Any) -> FloatArray:
-        """Run a kernel on blocks of rows and sum what they gain; the blocks do not depend on the threads."""
+        """Run a kernel on blocks of rows and sum what they gain: (n, t)."""
 
-        def run(block: tuple[int, int]) -> FloatArray:
+        def run(low: int, high: int) -> FloatArray:
             gains = np.zeros((n, len(self.ks)))
-            kernel(*block, *arguments, *self._differences.arrays(), *self._targets, self.ks, self._by_rows, gains)
+            kernel(low, high, *arguments, *self._differences.arrays(), *self._rules, gains)
             return gains
 
-        return np.asarray(sum(in_threads(run, self._blocks, self._resources.n_jobs)))
+        return self._in_blocks(run, n)
+
+    def _in_blocks(self, run: Callable[[int, int], FloatArray], work: int) -> FloatArray:
+        """Deal the rows out to threads and sum the results, which are exact in any order."""
+        n = self.problem.n_rows
+        n_jobs = self._resources.n_jobs if n * n * work > WORTH_A_THREAD else 1
+        n_blocks = 1 if n_jobs == 1 else min(4 * n_jobs, n)
+        edges = np.linspace(0, n, n_blocks + 1).astype(int)
+        parts = in_threads(lambda block: run(*block), list(zip(edges[:-1], edges[1:], strict=True)), n_jobs)
+        return np.asarray(sum(parts[1:], parts[0]))
+
+    def _coarse_masks(self, coarse: Coarse, masks: FloatArray) -> FloatArray:
+        used = np.flatnonzero(masks.any(axis=0))
+        margins = (masks > 0) @ coarse.error
+        levels = np.unique(np.append(masks[:, used], 0.0))
+        n_digits = max(int(np.log(TABLE_SIZE) / np.log(len(levels))), 1) if len(levels) > 1 else 1
+        n_groups = -(-len(used) // n_digits)
+        tables_pay = len(masks) > TABLE_SIZE and np.count_nonzero(masks) > len(masks) * n_groups / 2
+        if len(levels) <= TABLE_SIZE and tables_pay:
+            digits = np.zeros((len(masks), n_groups * n_digits), dtype=np.int64)
+            digits[:, : len(used)] = np.searchsorted(levels, masks[:, used])
+            picks = digits.reshape(len(masks), n_groups, n_digits) @ len(levels) ** np.arange(n_digits)
+
+        def look(low: int, high: int) -> FloatArray:
+            verdicts = np.empty((len(masks), high - low), dtype=np.uint8)
+            if tables_pay:
+                kernels.coarse_masks(
+                    low, high, picks, used, levels, n_digits, margins, TABLE_WIDTH,
+                    *coarse.arrays(), coarse.first, coarse.last, verdicts,
+                )  # fmt: skip
+            else:
+                kernels.coarse_few(
+                    low, high, masks, used, margins, *coarse.arrays(), coarse.first, coarse.last, verdicts
+                )
+            return self._settle(coarse, low, verdicts, lambda m: masks[m])
+
+        return self._in_blocks(look, np.count_nonzero(masks))
+
+    def _settle(
+        self, coarse: Coarse, low: int, verdicts: NDArray[np.uint8], mask_of: Callable[[int], FloatArray]
+    ) -> FloatArray:
+        """Sum what the rows gain for each mask, (m, 1), asking exact distances about the unsure ones."""
+        order = coarse.order[low : low + verdicts.shape[1]]
+        gains = ((verdicts == kernels.RIGHT) @ self._targets[2][order])[:, None]
+        unsure = verdicts == kernels.UNSURE
+        for m in np.flatnonzero(unsure.any(axis=1)):
+            kernels.score_listed(order[unsure[m]], mask_of(m), *self._differences.arrays(), *self._rules, gains[m])
+        return gains
 
 
-class KNNWalk(Walk):
-    """Running distances under one mask; each move changes one unit's part of them."""
+class ExactWalk(Walk):
+    """Running distances under one mask. An accepted change is written into them on the next pass."""
 
     def __init__(self, scorer: KNNScorer, mask: Masks, units: Sequence[IntArray]) -> None:
-        self._scorer = scorer
-        self._mask = mask.astype(np.float64)
-        self._units = units
         n = scorer.problem.n_rows
-        self._current, self._proposed = np.empty((n, n)), np.empty((n, n))
-        kernels.fill_distances(0, n, self._mask, *scorer._differences.arrays(), self._current)
-        self._change = (0, 0.0)
+        self._scorer = scorer
+        self._units = units
+        self._masks = np.repeat(mask[None, :].astype(np.float64), 3, axis=0)  # settled, accepted, proposed
+        self._before = self._unit = np.empty(0, dtype=np.int64)
+        self._distances = np.empty((n, n))
+        kernels.fill_distances(0, n, self._masks[0], *scorer._differences.arrays(), self._distances)
 
     def propose(self, unit: int, value: float) -> float:
         """Score the mask with one unit set to a value."""
-        scorer, n = self._scorer, len(self._current)
-        self._change = (unit, float(value))
-        kernels.move(
-            0, n, self._mask, self._units[unit], float(value), *scorer._differences.arrays(),
-            self._current, self._proposed,
-        )  # fmt: skip
-        gains = np.zeros((1, len(scorer.ks)))
-        kernels.score_distances(0, n, self._proposed, *scorer._targets, scorer.ks, scorer._by_rows, gains[0])
+        scorer, masks = self._scorer, self._masks
+        masks[2, self._unit] = masks[1, self._unit]
+        self._unit = self._units[unit]
+        masks[2, self._unit] = value
+
+        def run(low: int, high: int) -> FloatArray:
+            gains = np.zeros((1, len(scorer.ks)))
+            kernels.score_move(
+                low, high, self._distances, masks[0], masks[1], masks[2], self._before, self._unit,
+                *scorer._differences.arrays(), *scorer._rules, gains[0],
+            )  # fmt: skip
+            return gains
+
+        gains = scorer._in_blocks(run, 1)
+        masks[0, self._before] = masks[1, self._before]
+        self._before = self._before[:0]
         return float(scorer._best(gains)[0])
 
     def accept(self) -> None:
         """Make the proposed change."""
-        unit, value = self._change
-        self._mask[self._units[unit]] = value
-        self._current, self._proposed = self._proposed, self._current
+        self._masks[1, self._unit] = self._masks[2, self._unit]
+        self._before = self._unit
 
     def reject(self) -> None:
         """Forget the proposed change."""
 
 
-def in_threads(run: Callable[[Any], FloatArray], jobs: Sequence[Any], n_jobs: int) -> list[FloatArray]:
+class CoarseWalk(Walk):
+    """Running coarse distances under one mask. An accepted change is written into them on the next pass."""
+
+    def __init__(self, scorer: KNNScorer, coarse: Coarse, mask: Masks, units: Sequence[IntArray]) -> None:
+        n = scorer.problem.n_rows
+        self._scorer, self._coarse, self._units = scorer, coarse, units
+        self._masks = np.repeat(mask[None, :].astype(np.float64), 3, axis=0)  # settled, accepted, proposed
+        self._before = self._unit = np.empty(0, dtype=np.int64)
+        self._distances = np.empty((n, n), dtype=np.int32)
+        self._unsure = np.empty(n, dtype=np.int64)
+        kernels.coarse_rows(
+            0, n, self._distances, self._masks[0], np.flatnonzero(self._masks[0]), *coarse.arrays()
+        )
+        weights = scorer._targets[2][coarse.order]
+        self._fixed = (*coarse.arrays(), coarse.first, coarse.last, coarse.error, weights, self._unsure)
+        n_jobs = scorer._resources.n_jobs if n * n > WORTH_A_THREAD else 1
+        edges = np.linspace(0, n, n_jobs + 1).astype(int)
+        self._blocks = [(int(low), int(high)) for low, high in zip(edges[:-1], edges[1:], strict=True)]
+
+    def propose(self, unit: int, value: float) -> float:
+        """Score the mask with one unit set to a value."""
+        scorer, masks = self._scorer, self._masks
+        masks[2, self._unit] = masks[1, self._unit]
+        self._unit = self._units[unit]
+        masks[2, self._unit] = value
+        if len(self._blocks) == 1:
+            right = self._pass(self._blocks[0])
+        else:
+            right = sum(in_threads(self._pass, self._blocks, len(self._blocks)))
+        if len(self._before):
+            masks[0, self._before] = masks[1, self._before]
+            self._before = self._before[:0]
+        return scorer._offset + right / scorer._unit
+
+    def _pass(self, block: tuple[int, int]) -> float:
+        low, high = block
+        right, n_unsure = kernels.coarse_move(
+            low, high, self._distances, self._masks, self._before, self._unit, *self._fixed
+        )
+        if n_unsure:
+            scorer, gains = self._scorer, np.zeros(1)
+            rows = self._coarse.order[self._unsure[low : low + n_unsure]]
+            kernels.score_listed(rows, self._masks[2], *scorer._differences.arrays(), *scorer._rules, gains)
+            right += float(gains[0])
+        return float(right)
+
+    def accept(self) -> None:
+        """Make the proposed change."""
+        self._masks[1, self._unit] = self._masks[2, self._unit]
+        self._before = self._unit
+
+    def reject(self) -> None:
+        """Forget the proposed change."""
+
+
+Result = TypeVar("Result")
+
+
+def in_threads(run: Callable[[Any], Result], jobs: Sequence[Any], n_jobs: int) -> list[Result]:
     """Run jobs that release the interpreter lock in threads and give the results in order."""
     if n_jobs == 1 or len(jobs) == 1:
         return [run(job) for job in jobs]
-    with ThreadPoolExecutor(n_jobs) as pool:
-        return list(pool.map(run, jobs))
+    return list(_threads(n_jobs, os.getpid()).map(run, jobs))
+
+
+@cache
+def _threads(n_jobs: int, process: int) -> ThreadPoolExecutor:
+    """Keep one pool of each size in each process: starting threads anew costs more than many a job."""
+    return ThreadPoolExecutor(n_jobs, thread_name_prefix="fewer")
+
+
+def power_of_two_above(x: float) -> float:
+    """Give the smallest power of two that is not smaller.
+
+    Examples
+    --------
+    >>> power_of_two_above(5.0)
+    8.0
+    """
+    return float(2.0 ** np.ceil(np.log2(x)))
+
+
+def whole_multiples(weights: FloatArray) -> FloatArray:
+    """Round weights to multiples of a power of two so fine that nobody minds and so coarse that all sums are exact.
+
+    Examples
+    --------
+    >>> whole_multiples(np.array([1.0, 0.5, 3.0])).tolist()
+    [1.0, 0.5, 3.0]
+    """
+    total = float(weights.sum())
+    if total <= 0:
+        return weights
+    grain = power_of_two_above(total / 2.0**50)
+    return np.rint(weights / grain) * grain
+
+
+def with_unit(mask: FloatArray, unit: IntArray, value: float) -> FloatArray:
+    """Give a copy of a mask with the columns of one unit set to a value."""
+    changed = mask.copy()
+    changed[unit] = value
+    return changed
 
 
 def _pack(units: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
-    members = np.concatenate([*units, np.empty(0, dtype=np.int64)])
+    members = np.concatenate([*units, np.empty(0, dtype=np.int64)]).astype(np.int64)
     return members, np.cumsum([0, *(len(unit) for unit in units)]).astype(np.int64)

@@ -18,9 +18,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from fewer.datasets import _generators as make
-from fewer.datasets._openml import fetch_named
+from fewer.datasets._openml import fetch, fetch_named
 from fewer.datasets._views import VIEWS
-from fewer.io import to_problem
+from fewer.io import read_frame, to_problem
 from fewer.problem import BoolArray, InputError, Problem, Task
 
 Way = Literal["bundled", "scikit-learn", "generated", "view", "outside"]
@@ -91,14 +91,14 @@ class Info:
     way: Way
     source: str
     licence: str
-    documents: str
-    note: str
-    file: str
-    sha256: str
-    test_rows: str
-    nominal: tuple[str, ...]
-    boolean: tuple[str, ...]
-    openml: str
+    documents: str = ""
+    note: str = ""
+    file: str = ""
+    sha256: str = ""
+    test_rows: str = ""
+    nominal: tuple[str, ...] = ()
+    boolean: tuple[str, ...] = ()
+    openml: str = ""
 
     @property
     def bundled(self) -> bool:
@@ -160,7 +160,7 @@ def load(name: str) -> Dataset:
     A set comes from this package, from scikit-learn or from its rule where that is possible, so that it is the
     same for everybody. Otherwise the folder named by the variable FEWER_DATA is searched for `NAME.csv.gz` and
     `NAME.csv` (the column `target`, or else the last one, is the target), and then OpenML is asked. Files in that
-    folder that are not on the shelf can be loaded by their names too.
+    folder that are not on the shelf can be loaded by their names too, and any OpenML set as "openml:NUMBER".
 
     Examples
     --------
@@ -168,12 +168,14 @@ def load(name: str) -> Dataset:
     >>> data.X.shape, data.problem.classes
     ((208, 60), (0, 1))
     """
+    if name.startswith("openml:"):
+        return _stranger(name, *fetch(_number(name)), source=f"OpenML {name.removeprefix('openml:')}")
     if name.lower() not in _spellings() and (path := _in_folder(name)) is not None:
-        return _own_file(name, path)
+        return _stranger(name, *_split(read_frame(path)), source=str(path))
     line = info(name)
     X, y = _table(line)
-    X = X.cast({column: pl.String for column in _chosen(line.nominal, X)})
-    X = X.cast({column: pl.Boolean for column in _chosen(line.boolean, X)})
+    X = X.cast(dict.fromkeys(_chosen(line.nominal, X), pl.String))
+    X = X.cast(dict.fromkeys(_chosen(line.boolean, X), pl.Boolean))
     return Dataset(X, y, line, _holdout(line))
 
 
@@ -231,8 +233,8 @@ def _from_outside(line: Info) -> Table:
     return X, y
 
 
-def _own_file(name: str, path: Path) -> Dataset:
-    X, y = _split(pl.read_csv(path, infer_schema_length=None))
+def _stranger(name: str, X: pl.DataFrame, y: NDArray[Any], source: str) -> Dataset:
+    """Describe a set that is not on the shelf by what it holds."""
     problem = to_problem(X, y)
     line = Info(
         name=name,
@@ -242,23 +244,15 @@ def _own_file(name: str, path: Path) -> Dataset:
         task=problem.task,
         counts=_counts(y) if problem.task == "classification" else "",
         way="outside",
-        source=str(path),
+        source=source,
         licence="not known",
-        documents="",
-        note="",
-        file=path.name,
-        sha256="",
-        test_rows="",
-        nominal=(),
-        boolean=(),
-        openml="",
     )
     return Dataset(X, y, line)
 
 
 def count_kinds(problem: Problem) -> str:
     """Say how many columns of each kind there are."""
-    counts = ((kind, problem.kinds.count(kind)) for kind in ("numeric", "nominal", "boolean"))  # type: ignore[arg-type]
+    counts = ((kind, problem.kinds.count(kind)) for kind in ("numeric", "nominal", "boolean"))
     return ", ".join(f"{count} {kind}" for kind, count in counts if count)
 
 
@@ -274,7 +268,17 @@ def _in_folder(name: str) -> Path | None:
 
 def _split(frame: pl.DataFrame) -> Table:
     target = "target" if "target" in frame.columns else frame.columns[-1]
-    return frame.drop(target), frame[target].to_numpy()
+    y = frame[target]
+    if y.dtype == pl.Float64 and (y == y.round()).all():
+        y = y.cast(pl.Int64)
+    return frame.drop(target), y.to_numpy()
+
+
+def _number(name: str) -> int:
+    number = name.removeprefix("openml:")
+    if not number.isdigit():
+        raise InputError(f"{name!r} names no OpenML data set; write for example 'openml:61'.")
+    return int(number)
 
 
 def _wdbc() -> Table:

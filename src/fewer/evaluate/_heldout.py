@@ -13,9 +13,9 @@ from fewer.contracts import Criterion, PredictiveScorer, Resources
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.evaluate._grading import Grader, is_share
-from fewer.evaluate._parts import Part, leave_out, n_parts, pair_table
+from fewer.evaluate._parts import Part, estimand_of, interval_over_parts, n_parts, parts_of
 from fewer.problem import FloatArray, IntArray, Problem
-from fewer.validate import Interval, assign_folds, fold_interval
+from fewer.validate import Interval, folds_of, split_rows
 
 Choose = Callable[[Problem, np.random.Generator], NDArray[Any]]
 Record = dict[str, Any]
@@ -155,16 +155,19 @@ def heldout(
     """
     judge = criterion if criterion.predictive else KNN(n_neighbors="auto")
     grader = Grader(problem, getattr(judge, "scoring", None))
-    folds = assign_folds(problem, n_folds, rng)
+    splits = split_rows(problem, n_folds, rng)
+    parts = parts_of(splits, problem.n_rows, pairs=pairs)
     seed = int(rng.integers(2**63))
     records = list(done or [])
-    known = {tuple(record["left_out"]) for record in records}
-    for part in leave_out(folds, pairs):
-        if part.left_out not in known:
+    known = {tuple(record["part"]) for record in records}
+    for part in parts:
+        if part.key not in known:
             records.append(_measure(part, choose, problem, judge, grader, seed, resources))
             if on_fold is not None:
                 on_fold(records)
-    return _summarize(records, problem, folds, grader)
+    folds = folds_of(splits, problem.n_rows)
+    assert folds is not None
+    return _summarize(records, parts, problem, folds, grader)
 
 
 def _measure(
@@ -176,7 +179,7 @@ def _measure(
     seed: int,
     resources: Resources,
 ) -> Record:
-    rng = np.random.default_rng([seed, *part.left_out])
+    rng = np.random.default_rng([seed, *part.key])
     train = problem.take(part.train)
     mask = np.asarray(choose(train, rng))
     if mask.shape != (problem.n_features,):
@@ -184,45 +187,40 @@ def _measure(
     scorer = judge.bind(train, rng, resources)
     assert isinstance(scorer, PredictiveScorer)
     everything = np.ones(problem.n_features, dtype=bool)
-    record: Record = {"left_out": list(part.left_out), "mask": mask.tolist(), "scores": [], "scores_all": []}
+    record: Record = {"part": list(part.key), "mask": mask.tolist(), "scores": [], "scores_all": []}
     for rows in part.tests:
         test = problem.take(rows)
         outputs, outputs_all = scorer.predict(mask, test.X), scorer.predict(everything, test.X)
         record["scores"].append(grader.grade(scorer, outputs, test))
         record["scores_all"].append(grader.grade(scorer, outputs_all, test))
-    if len(part.left_out) == 1:
+    if part.is_single:
         record.update(outputs=outputs.tolist(), outputs_all=outputs_all.tolist())
     return record
 
 
-def _summarize(records: Sequence[Record], problem: Problem, folds: IntArray, grader: Grader) -> Heldout:
-    by_part = {tuple(record["left_out"]): record for record in records}
-    n_folds = int(folds.max()) + 1
-    singles = [by_part[(k,)] for k in range(n_folds)]
-    weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
-    sizes = np.bincount(folds, weights=weights)
-    estimand = (
-        f"mean {grader.name} on new rows from the same source of the {n_folds} rules that the whole procedure gives "
-        f"on about {problem.n_rows - problem.n_rows // n_folds} of these {problem.n_rows} rows"
-    )
+def _summarize(
+    records: Sequence[Record], parts: Sequence[Part], problem: Problem, folds: IntArray, grader: Grader
+) -> Heldout:
+    by_key = {tuple(record["part"]): record for record in records}
+    singles = [by_key[part.key] for part in parts if part.is_single]
 
-    def interval(value: Callable[[Record, int], float]) -> Interval:
-        return fold_interval(
-            [value(record, 0) for record in singles],
-            pair_table({part: [value(record, side) for side in range(len(part))] for part, record in by_part.items()}),
-            sizes=sizes,
+    def interval(scores: Callable[[Record], FloatArray]) -> Interval:
+        return interval_over_parts(
+            parts,
+            {key: scores(record).tolist() for key, record in by_key.items()},
+            problem,
             resolution=grader.resolution,
-            estimand=estimand,
+            estimand=estimand_of(parts, problem, grader.name),
         )
 
-    score = interval(lambda record, side: record["scores"][side])
-    score_all = interval(lambda record, side: record["scores_all"][side])
+    score = interval(lambda record: np.array(record["scores"]))
+    score_all = interval(lambda record: np.array(record["scores_all"]))
     if is_share(grader.name):
         score, score_all = score.within(0.0, 1.0), score_all.within(0.0, 1.0)
     return Heldout(
         interval=score,
         interval_all=score_all,
-        interval_of_difference=interval(lambda record, side: record["scores"][side] - record["scores_all"][side]),
+        interval_of_difference=interval(lambda record: np.array(record["scores"]) - np.array(record["scores_all"])),
         masks=tuple(np.array(record["mask"]) for record in singles),
         folds=folds,
         outputs=_rows_in_order(singles, "outputs", folds),

@@ -245,3 +245,24 @@ def sum_gray(  # type: ignore[no-untyped-def]
             if g + 1 < last:
                 add_part(d, parts[u], -1.0 if code >> u & 1 else 1.0)
             code ^= 1 << u
+
+
+@njit(nogil=True, cache=True)
+def list_near(  # type: ignore[no-untyped-def]
+    mask, columns, holes, nominal, scale, gap, quantum, group, k, near_rows, near_squares
+):
+    """Write the k nearest rows of every row under one mask, and how far they are; both (n, k)."""
+    n = columns.shape[1]
+    d, part = np.empty(n), np.empty(n)
+    near, near_d, found = np.empty(n, np.int64), np.empty(n), np.empty(n + 1, np.int64)
+    bucket, start = np.empty(n, np.int64), np.empty(N_BUCKETS, np.int64)
+    for i in range(n):
+        start_row(d, i, group)
+        for f in range(mask.shape[0]):
+            if mask[f] > 0.0:
+                fill_part(part, i, f, mask[f], columns, holes, nominal, scale, gap, quantum)
+                add_part(d, part, 1.0)
+        low, high = span(d)
+        select(d, low, high, k, near, near_d, found, bucket, start)
+        near_rows[i] = near[:k]
+        near_squares[i] = near_d[:k]

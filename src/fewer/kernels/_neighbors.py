@@ -395,9 +395,9 @@ def verdict(own, other, margin):  # type: ignore[no-untyped-def]
         return UNSURE
     if own >= FAR_32:
         return WRONG
-    if other >= FAR_32 or np.int64(own) + margin < np.int64(other):
+    if other >= FAR_32 or own + margin < other:
         return RIGHT
-    return WRONG if np.int64(other) + margin < np.int64(own) else UNSURE
+    return WRONG if other + margin < own else UNSURE
 
 
 @njit(nogil=True, cache=True)
@@ -407,12 +407,13 @@ def verdict_of_row(d, first, last, margin):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def count_used(mask):  # type: ignore[no-untyped-def]
-    """Count the features with a weight."""
-    used = 0
+def error_of(mask, error):  # type: ignore[no-untyped-def]
+    """Sum the errors of the features with a weight."""
+    total = 0.0
     for f in range(mask.shape[0]):
-        used += mask[f] > 0.0
-    return used
+        if mask[f] > 0.0:
+            total += error[f]
+    return total
 
 
 @njit(nogil=True, cache=True)
@@ -422,7 +423,7 @@ def coarse_flips(  # type: ignore[no-untyped-def]
     """Give verdicts (u, high−low) on rows low … high−1 with unit u set to new[u]."""
     n, nothing = columns.shape[1], np.zeros(mask.shape[0])
     d, part, whole = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    flipped = mask.copy()
+    flipped, margin = mask.copy(), error_of(mask, error)
     for i in range(low, high):
         coarse_start(d, i, fold)
         coarse_change(d, part, i, used, nothing, mask, columns, kinds, factor, gap, clip, fold)
@@ -445,7 +446,10 @@ def coarse_flips(  # type: ignore[no-untyped-def]
             a, b = first[i], last[i]
             own = least_sum(d[a:b], part[a:b])
             other = least_32(least_sum(d[:a], part[:a]), least_sum(d[b:], part[b:]))
-            verdicts[u, i - low] = verdict(own, other, np.int64(error * (used.shape[0] + unit.shape[0])))
+            added = 0.0
+            for f in unit:
+                added += error[f]
+            verdicts[u, i - low] = verdict(own, other, margin + added)
 
 
 @njit(nogil=True, cache=True)
@@ -472,7 +476,7 @@ def coarse_move(  # type: ignore[no-untyped-def]
     n = columns.shape[1]
     changed, part = np.empty(n, np.int32), np.empty(n, np.int32)
     settled, accepted, proposed = masks[0], masks[1], masks[2]
-    margin = np.int64(error * max(count_used(proposed), 1))
+    margin = error_of(proposed, error)
     right, n_unsure = 0.0, 0
     simple = unit.shape[0] == 1 and accepted[unit[0]] == 0.0 and proposed[unit[0]] > 0.0
     for i in range(low, high):

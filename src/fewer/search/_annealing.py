@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
@@ -71,26 +72,26 @@ class Annealing(Search):
             state.update(level=0, mask=mask, score=score, best=mask.copy(), best_score=score)
             yield Step(mask, score, mask, score)
         walk = scorer.walk(state["mask"])
-        max_successes = max(1, round(self.effort * space.n_units))
-        max_tries = max(1, round(10 * self.effort * space.n_units))
-        if self.max_tries is not None:
-            max_tries = min(max_tries, self.max_tries)
+        max_tries, max_successes = self._limits(space)
         while state["level"] < self.levels:
             temperature = self.t0 * self.cooling ** (state["level"] + 1)
-            tries = successes = 0
-            while tries < max_tries and successes < max_successes:
-                tries += 1
-                change = draw_change(walk.state, space, rng)
+            draws = draw_changes(space, max_tries, rng)
+            chances = rng.random(max_tries)
+            successes = 0
+            for (unit, shift), chance in zip(draws, chances.tolist(), strict=True):
+                change = change_of(walk.state, unit, shift, space, rng)
                 if not change:
                     break
                 score = propose(walk, change)
                 drop = 100.0 * (state["score"] - score)
-                if drop <= 0 or rng.random() < np.exp(-drop / temperature):
+                if drop <= 0 or chance < math.exp(-drop / temperature):
                     walk.accept()
                     successes += 1
                     state["score"] = score
                     if self.answer == "best" and is_better(score, walk.state, state["best_score"], state["best"]):
                         state.update(best=walk.state.copy(), best_score=score)
+                    if successes == max_successes:
+                        break
                 else:
                     take_back(walk, change)
             state.update(level=state["level"] + 1, mask=walk.state.copy())
@@ -98,24 +99,39 @@ class Annealing(Search):
                 state.update(best=state["mask"], best_score=state["score"])
             yield Step(state["mask"], state["score"], state["best"], state["best_score"])
 
+    def _limits(self, space: SearchSpace) -> tuple[int, int]:
+        """Give how many tries and how many accepted changes end a level."""
+        tries = max(1, round(10 * self.effort * space.n_units))
+        return tries if self.max_tries is None else min(tries, self.max_tries), max(
+            1, round(self.effort * space.n_units)
+        )
+
 
 Change = list[tuple[int, float, float]]
 
 
-def draw_change(state: Any, space: SearchSpace, rng: np.random.Generator) -> Change:
-    """Draw a unit and another value for it, with an exchange where the size limits ask for one.
+def draw_changes(space: SearchSpace, n: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+    """Draw a unit and by how many weight levels it goes on, around the circle, n times."""
+    if space.n_units == 0:
+        return [(0, 1)] * n
+    units = rng.integers(space.n_units, size=n)
+    shifts = rng.integers(1, space.levels + 1, size=n)
+    return list(zip(units.tolist(), shifts.tolist(), strict=True))
+
+
+def change_of(state: Any, unit: int, shift: int, space: SearchSpace, rng: np.random.Generator) -> Change:
+    """Give a unit another value, with an exchange where the size limits ask for one.
 
     A change is a list of (unit, new value, old value); an empty one means that no change is possible.
     """
     if space.n_units == 0:
         return []
-    unit = int(rng.integers(space.n_units))
     old = float(state[unit])
-    level = round(old * space.levels)
-    new = ((level + 1 + int(rng.integers(space.levels))) % (space.levels + 1)) / space.levels
-    size = int(np.count_nonzero(state))
-    after = size + (new > 0) - (old > 0)
+    new = ((round(old * space.levels) + shift) % (space.levels + 1)) / space.levels
     change = [(unit, new, old)]
+    if (new > 0) == (old > 0):
+        return change
+    after = int(np.count_nonzero(state)) + (1 if new > 0 else -1)
     if space.min_units <= after <= space.max_units:
         return change
     others = np.flatnonzero(state) if after > space.max_units else np.flatnonzero(state == 0)

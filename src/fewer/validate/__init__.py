@@ -1,6 +1,6 @@
 """Splits of rows, significance tests, intervals, stability."""
 
-from fewer.validate._folds import assign_folds, stratified_folds
+from fewer.validate._folds import FixedFolds, assign_folds, stratified_folds
 from fewer.validate._intervals import MAX_PAIRED_FOLDS, Interval, fold_interval, mean_of_repeats, wilson_interval
 from fewer.validate._layers import Layer, LayeredFolds
 from fewer.validate._significance import (
@@ -17,6 +17,7 @@ from fewer.validate._stability import jaccard, kuncheva, nogueira
 
 __all__ = [
     "MAX_PAIRED_FOLDS",
+    "FixedFolds",
     "Interval",
     "Layer",
     "LayeredFolds",

@@ -2,12 +2,49 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
 from fewer.problem import InputError, IntArray, Problem
+
+
+class FixedFolds:
+    """Folds that are known already, as a scikit-learn splitter.
+
+    Examples
+    --------
+    >>> [(train.tolist(), test.tolist()) for train, test in FixedFolds([0, 1, 0]).split()]
+    [([1], [0, 2]), ([0, 2], [1])]
+    """
+
+    def __init__(self, folds: Any) -> None:
+        self.folds = np.asarray(folds)
+
+    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
+        """Give the training and test rows of each fold."""
+        for fold in np.unique(self.folds):
+            yield np.flatnonzero(self.folds != fold), np.flatnonzero(self.folds == fold)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Count the folds."""
+        return len(np.unique(self.folds))
+
+    def __repr__(self) -> str:
+        return f"FixedFolds(<{self.get_n_splits()} folds of {len(self.folds)} rows>)"
+
+
+def splits_of(splitter: Any, problem: Problem) -> list[tuple[IntArray, IntArray]]:
+    """Let a scikit-learn splitter split the rows of a problem; one that knows no row groups is not told of any."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+        return [
+            (np.asarray(train), np.asarray(test))
+            for train, test in splitter.split(problem.X, problem.y, problem.groups)
+        ]
 
 
 def assign_folds(problem: Problem, cv: Any, rng: np.random.Generator) -> IntArray:
@@ -65,7 +102,7 @@ def stratified_folds(codes: IntArray, n_folds: int, rng: np.random.Generator) ->
 
 def _folds_of_splitter(problem: Problem, splitter: Any) -> IntArray:
     folds = np.full(problem.n_rows, -1, dtype=np.int64)
-    for number, (_, test) in enumerate(splitter.split(problem.X, problem.y, problem.groups)):
+    for number, (_, test) in enumerate(splits_of(splitter, problem)):
         if (folds[test] >= 0).any():
             raise InputError(f"{splitter} tests some row twice; a partition into folds is needed here.")
         folds[test] = number

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.model_selection import PredefinedSplit
 
 from fewer.problem import IntArray, Problem
-from fewer.validate._folds import assign_folds
+from fewer.validate._folds import FixedFolds, assign_folds
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +35,9 @@ class Layer:
     inner: tuple[Layer, ...] = ()
 
     @property
-    def cv(self) -> PredefinedSplit:
+    def cv(self) -> FixedFolds:
         """The training layer as a scikit-learn splitter, for the `cv` of a criterion bound to `train`."""
-        return PredefinedSplit(self.folds)
+        return FixedFolds(self.folds)
 
 
 @dataclass(frozen=True)

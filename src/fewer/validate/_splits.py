@@ -10,7 +10,7 @@ import numpy as np
 
 from fewer.errors import InputError
 from fewer.problem import IntArray, Problem
-from fewer.validate._folds import assign_folds
+from fewer.validate._folds import assign_folds, splits_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats
     else:
         if n_repeats != 1:
             raise InputError("Repeats are for a number of folds; give a splitter that repeats instead.")
-        pairs = _seeded(cv, rng).split(problem.X, problem.y, problem.groups) if hasattr(cv, "split") else cv
+        pairs = splits_of(_seeded(cv, rng), problem) if hasattr(cv, "split") else cv
         splits = _number([Split(np.asarray(train), np.asarray(test)) for train, test in pairs], problem.n_rows)
     if len(splits) < 2:
         raise InputError(f"cv={cv} gives {len(splits)} split(s); at least 2 are needed.")

@@ -1,0 +1,409 @@
+"""The Gamma Test: the noise variance that no smooth model can explain, from near neighbors (Nel, chapter 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fewer.contracts import Criterion, Masks, Resources, Scorer, SearchSpace, Sweep, best_of, gray_states
+from fewer.criteria._knn import in_threads
+from fewer.differences import Differences
+from fewer.io import to_problem
+from fewer.kernels import _gamma as kernels
+from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
+
+GRAY_BLOCK = 512
+Z_95 = 1.959963984540054
+
+
+class GammaTest(Criterion):
+    """Minus γ, the noise variance of the target given a subset, estimated from near neighbors.
+
+    Near neighbors have near targets, up to noise. The mean squared distance Δ(p) to the first p neighbors and half
+    the mean squared target difference Γ(p), for p = 1 … `n_neighbors`, lie near a line Γ = A Δ + γ; its intercept γ
+    is what is left at distance 0. With two classes γ tends to E[η(1 − η)], η being a row's chance of its class: half
+    the error of one nearest neighbor.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=30
+        How many neighbors, and so points, make the line; all there are if there are fewer. With 1 there is no line,
+        and γ is Γ(1).
+    negative : {"keep", "zero"}, default="keep"
+        A line can cut the axis below 0. The thesis ranks such subsets as better still; `"zero"` takes γ as 0.
+    slope_weight : float, default=0.0
+        Rank by γ + slope_weight · A · Δ(last): 0 is the intercept, 1 the line's height at the farthest neighbors. A
+        little of it prefers smooth relations among equally noisy ones.
+    fit : {"line", "local"}, default="line"
+        `"local"` weighs the points by nearness (tricube in Δ), for curves that bend, as with classes in several lumps.
+    ties : {"share", "index"}, default="share"
+        Equally near rows share their places, so that the order of the rows does not matter; or earlier rows come first.
+    scaling : {"global", "none"}, default="global"
+        Numeric columns are divided by their range, or not.
+
+    Notes
+    -----
+    Classes compare as equal (0) or not (1), also when there are more than two; regression targets by their squared
+    difference. The empty subset has γ = half the mean squared difference of two rows, the target's variance. Nominal
+    columns and missing cells count as in `KNN`. Row weights weigh what each row's neighborhood says; rows of one row
+    group are never each other's neighbors.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import fewer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = fewer.SubsetSelector(GammaTest(), fewer.search.Forward()).fit(X, y)
+    >>> bool(selector.score_ > -0.03)
+    True
+    """
+
+    weights: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_neighbors: int = 30,
+        negative: Literal["keep", "zero"] = "keep",
+        slope_weight: float = 0.0,
+        fit: Literal["line", "local"] = "line",
+        ties: Literal["share", "index"] = "share",
+        scaling: Literal["global", "none"] = "global",
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.negative = negative
+        self.slope_weight = slope_weight
+        self.fit = fit
+        self.ties = ties
+        self.scaling = scaling
+
+    def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> GammaTestScorer:
+        """Bind to rows."""
+        for name, known in (
+            ("negative", ("keep", "zero")),
+            ("fit", ("line", "local")),
+            ("ties", ("share", "index")),
+            ("scaling", ("global", "none")),
+        ):
+            value = getattr(self, name)
+            if value not in known:
+                raise InputError(f"{name}={value!r} is not known; choose {known[0]!r} or {known[1]!r}.")
+        if self.n_neighbors < 1:
+            raise InputError(f"n_neighbors={self.n_neighbors}: at least one neighbor is needed.")
+        return GammaTestScorer(self, problem, resources)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Fitted lines Γ = slope · Δ + gamma, and the last Δ of each."""
+
+    gamma: FloatArray
+    slope: FloatArray
+    reach: FloatArray
+
+
+class GammaTestScorer(Scorer):
+    """`GammaTest` bound to rows."""
+
+    def __init__(self, criterion: GammaTest, problem: Problem, resources: Resources) -> None:
+        n = problem.n_rows
+        self.problem = problem
+        self._clip = criterion.negative == "zero"
+        self._slope_weight = criterion.slope_weight
+        self._local = criterion.fit == "local"
+        self._resources = resources
+        group = np.arange(n) if problem.groups is None else problem.groups
+        self.n_neighbors = min(criterion.n_neighbors, n - int(np.bincount(group).max(initial=0)))
+        if self.n_neighbors < 1:
+            raise InputError("The Gamma Test needs at least two rows that may be each other's neighbors.")
+        self._row_weights = np.ones(n) if problem.weights is None else problem.weights
+        self._total = float(self._row_weights.sum())
+        self._discrete = problem.task == "classification"
+        layout = Differences.within(problem, np.zeros(n, dtype=np.int64), criterion.scaling)
+        self._cells = (layout.columns, layout.holes, layout.nominal, layout.scale[0], layout.gap[0], layout.quantum)
+        self._group = group.astype(np.int64)
+        self._values = problem.y.astype(np.float64)
+        self._rest = (
+            self._group, self._values, self._discrete, criterion.ties == "share", self._row_weights,
+        )  # fmt: skip
+        self.spread = half_mean_square(self._values, self._row_weights, self._discrete)
+
+    def score(self, masks: Masks) -> FloatArray:
+        """Score (m, p) masks or weights."""
+        return self._scores(self.lines(masks))
+
+    def lines(self, masks: Masks) -> Lines:
+        """Fit the line of each mask."""
+        table = np.asarray(masks, dtype=np.float64)
+        parts = np.array_split(np.arange(len(table)), max(min(self._resources.n_jobs, len(table)), 1))
+
+        def run(part: IntArray) -> FloatArray:
+            return self._sums(kernels.sum_masks, len(part), table[part])
+
+        sums = np.concatenate(in_threads(run, parts, self._resources.n_jobs))
+        return self._with_empty(self.fit(sums), ~table.any(axis=1))
+
+    def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
+        """Score all changes of one unit from one set of running distances."""
+        base, new = mask.astype(np.float64), values.astype(np.float64)
+        parts = np.array_split(np.arange(len(units)), max(min(self._resources.n_jobs, len(units)), 1))
+
+        def run(part: IntArray) -> FloatArray:
+            members, offsets = pack([units[u] for u in part])
+            return self._sums(kernels.sum_flips, len(part), base, members, offsets, new[part])
+
+        sums = np.concatenate(in_threads(run, parts, self._resources.n_jobs))
+        left = np.array([np.count_nonzero(base) - np.count_nonzero(base[unit]) for unit in units])
+        return self._scores(self._with_empty(self.fit(sums), (left == 0) & (new == 0)))
+
+    def sweep(self, space: SearchSpace, start: int, stop: int, top: int) -> Sweep:
+        """Score a range of subsets in Gray-code order."""
+        blocks = [(low, min(low + GRAY_BLOCK, stop)) for low in range(start, stop, GRAY_BLOCK)]
+
+        def run(block: tuple[int, int]) -> FloatArray:
+            return self._scores(self._gray_lines(space, *block, [self.n_neighbors])[0])
+
+        best = Sweep(np.zeros((0, space.n_units), dtype=bool), np.empty(0), 0)
+        for block, scores in zip(blocks, in_threads(run, blocks, self._resources.n_jobs), strict=True):
+            states = gray_states(np.arange(*block), space.n_units)
+            allowed = space.allows(states)
+            states = states[allowed]
+            best = best_of(best, Sweep(states, space.objective(scores[allowed], states), len(states)), top)
+        return best
+
+    def all_gammas(self, space: SearchSpace, counts: Sequence[int]) -> FloatArray:
+        """Give γ for every subset of a space in Gray-code order and for several numbers of neighbors, in one sweep.
+
+        The result is (n_counts, 2^n_units); counts go up to the `n_neighbors` of the criterion.
+        """
+        last = 1 << space.n_units
+        blocks = [(low, min(low + GRAY_BLOCK, last)) for low in range(0, last, GRAY_BLOCK)]
+
+        def run(block: tuple[int, int]) -> FloatArray:
+            return np.array([lines.gamma for lines in self._gray_lines(space, *block, counts)])
+
+        return np.concatenate(in_threads(run, blocks, self._resources.n_jobs), axis=1)
+
+    def points(self, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Turn (…, 2, k) sums into the points Δ(p) and Γ(p)."""
+        order = np.arange(1, sums.shape[-1] + 1)
+        means = np.cumsum(sums, axis=-1) / (order * self._total)
+        return means[..., 0, :], means[..., 1, :] / 2.0
+
+    def fit(self, sums: FloatArray, n_points: int | None = None) -> Lines:
+        """Fit lines through the points of (m, 2, k) sums, or the first of them."""
+        delta, gamma = self.points(sums[..., :n_points])
+        return fit_lines(delta, gamma, nearness(delta) if self._local else np.ones_like(delta))
+
+    def near(self, mask: Masks) -> tuple[IntArray, FloatArray]:
+        """Give each row's neighbors under a mask and their squared distances."""
+        shape = (self.problem.n_rows, self.n_neighbors)
+        rows, squares = np.empty(shape, dtype=np.int64), np.empty(shape)
+        kernels.list_near(mask.astype(np.float64), *self._cells, self._group, self.n_neighbors, rows, squares)
+        return rows, squares
+
+    def sums(self, mask: Masks) -> FloatArray:
+        """Give the (2, k) sums of one mask."""
+        return self._sums(kernels.sum_masks, 1, mask[None].astype(np.float64))[0]
+
+    def _gray_lines(self, space: SearchSpace, first: int, last: int, counts: Sequence[int]) -> list[Lines]:
+        members, offsets = pack(space.units)
+        base = space.base.astype(np.float64)
+        sums = self._sums(kernels.sum_gray, last - first, first, last, base, members, offsets)
+        empty = np.zeros(last - first, dtype=bool)
+        empty[0] = first == 0 and not base.any()
+        return [self._with_empty(self.fit(sums, count), empty) for count in counts]
+
+    def _sums(self, kernel: Callable[..., None], n: int, *arguments: Any) -> FloatArray:
+        sums = np.zeros((n, 2, self.n_neighbors))
+        if n:
+            kernel(*arguments, *self._cells, *self._rest, self.n_neighbors, sums)
+        return sums
+
+    def _with_empty(self, lines: Lines, empty: NDArray[np.bool_]) -> Lines:
+        """Without a feature all rows are equally near: the target's variance is left."""
+        lines.gamma[empty], lines.slope[empty], lines.reach[empty] = self.spread, 0.0, 0.0
+        return lines
+
+    def _scores(self, lines: Lines) -> FloatArray:
+        gamma = np.maximum(lines.gamma, 0.0) if self._clip else lines.gamma
+        return -(gamma + self._slope_weight * lines.slope * lines.reach)
+
+
+@dataclass(frozen=True)
+class GammaTestResult:
+    """What `gamma_test` found.
+
+    Attributes
+    ----------
+    gamma : float
+        Noise variance of the target that no smooth model of these features explains.
+    slope : float
+        Slope A of the line: how fast targets part with squared distance (columns scaled by their range).
+    v_ratio : float
+        γ over the target's variance: 0 means that the features tell the target, 1 that they tell nothing.
+    delta, Gamma : arrays of shape (n_neighbors,)
+        The points of the line.
+    standard_error : float
+    interval : (float, float)
+        95 % interval of γ. It knows the chance in rows and targets, not a bend of the curve.
+    """
+
+    gamma: float
+    slope: float
+    v_ratio: float
+    delta: FloatArray
+    Gamma: FloatArray
+    standard_error: float
+    interval: tuple[float, float]
+    _criterion: GammaTest = field(repr=False)
+    _problem: Problem = field(repr=False)
+
+    def m_test(self, sizes: int | Sequence[int] = 20, *, random_state: int = 0) -> NDArray[np.float64]:
+        """Give γ for growing samples of the rows: columns M, γ, standard error.
+
+        A curve that has become level says that the rows are enough to trust γ.
+
+        Parameters
+        ----------
+        sizes : int or sequence of int, default=20
+            How many sizes, evenly spaced up to all rows; or the sizes.
+        random_state : int, default=0
+            The rows are shuffled once, and each sample holds the one before it.
+        """
+        n = self._problem.n_rows
+        smallest = min(max(2 * self._criterion.n_neighbors, 10), n)
+        chosen = np.linspace(smallest, n, sizes).round() if isinstance(sizes, int) else np.asarray(sizes)
+        order = np.random.default_rng(random_state).permutation(n)
+        rows = []
+        for size in np.unique(chosen.astype(np.int64)):
+            part = _test(self._criterion, self._problem.take(np.sort(order[:size])))
+            rows.append((size, part.gamma, part.standard_error))
+        return np.array(rows)
+
+
+def gamma_test(
+    X: Any,
+    y: ArrayLike,
+    *,
+    n_neighbors: int = 10,
+    task: Task | None = None,
+    fit: Literal["line", "local"] = "line",
+    scaling: Literal["global", "none"] = "global",
+) -> GammaTestResult:
+    """Estimate the noise variance of a target given all columns of a table.
+
+    Parameters
+    ----------
+    X : array or data frame of shape (n_rows, n_features)
+    y : array of shape (n_rows,)
+        Classes or quantities.
+    n_neighbors : int, default=10
+    task : {"classification", "regression"}, optional
+        Told from the target if left out.
+    fit : {"line", "local"}, default="line"
+    scaling : {"global", "none"}, default="global"
+        As in `GammaTest`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(1000, 2))
+    >>> y = np.sin(3 * X[:, 0]) * X[:, 1] + rng.normal(scale=0.1, size=1000)
+    >>> result = gamma_test(X, y)
+    >>> result.interval[0] < 0.01 < result.interval[1]
+    True
+    """
+    problem = to_problem(X, y, task=task)
+    return _test(GammaTest(n_neighbors, fit=fit, scaling=scaling), problem)
+
+
+def _test(criterion: GammaTest, problem: Problem) -> GammaTestResult:
+    scorer = criterion.bind(problem, np.random.default_rng(0), Resources())
+    everything = np.ones(problem.n_features, dtype=bool)
+    sums = scorer.sums(everything)
+    delta, gamma = scorer.points(sums)
+    lines = scorer.fit(sums[None])
+    intercept, slope = float(lines.gamma[0]), float(lines.slope[0])
+    error = standard_error(scorer, everything, intercept, slope)
+    return GammaTestResult(
+        gamma=intercept,
+        slope=slope,
+        v_ratio=intercept / scorer.spread if scorer.spread > 0 else 0.0,
+        delta=delta,
+        Gamma=gamma,
+        standard_error=error,
+        interval=(intercept - Z_95 * error, intercept + Z_95 * error),
+        _criterion=criterion,
+        _problem=problem,
+    )
+
+
+def standard_error(scorer: GammaTestScorer, mask: Masks, gamma: float, slope: float) -> float:
+    """Estimate the standard error of γ.
+
+    γ is a weighted sum of what pairs of neighbors say. Leaving a row out takes all its pairs away, whether it is the
+    row or the neighbor; so the variance is the sum over rows of the squared residuals of their pairs.
+    """
+    rows, squares = scorer.near(mask)
+    delta, _ = scorer.points(scorer.sums(mask))
+    weights = pair_weights(delta, nearness(delta) if scorer._local else np.ones_like(delta))
+    y = scorer._values
+    gaps = (y[rows] != y[:, None]).astype(np.float64) if scorer._discrete else (y[rows] - y[:, None]) ** 2
+    shares = scorer._row_weights / scorer._total
+    residuals = shares[:, None] * weights * (gaps / 2.0 - gamma - slope * squares)
+    influence = residuals.sum(axis=1)
+    np.add.at(influence, rows, residuals)
+    return float(np.sqrt((influence**2).sum()))
+
+
+def fit_lines(delta: FloatArray, gamma: FloatArray, weights: FloatArray) -> Lines:
+    """Fit weighted least-squares lines through rows of points; a row without spread in Δ gets a level line."""
+    total = weights.sum(axis=-1)
+    x = (weights * delta).sum(axis=-1) / total
+    y = (weights * gamma).sum(axis=-1) / total
+    dx, dy = delta - x[..., None], gamma - y[..., None]
+    square = (weights * dx * dx).sum(axis=-1)
+    slope = np.divide(
+        (weights * dx * dy).sum(axis=-1), square, out=np.zeros_like(x), where=square > 1e-20 * total * x * x
+    )
+    return Lines(y - slope * x, slope, delta[..., -1].copy())
+
+
+def pair_weights(delta: FloatArray, weights: FloatArray) -> FloatArray:
+    """Give the weight of the j-th neighbor's Γ in the intercept of the line through the points."""
+    count = len(delta)
+    response = np.array([fit_lines(delta, row, weights).gamma for row in np.eye(count)])
+    order = np.arange(1, count + 1)
+    return np.cumsum((response / order)[::-1])[::-1]
+
+
+def nearness(delta: FloatArray) -> FloatArray:
+    """Weigh points by how near they are: tricube of Δ between the first point and a little beyond the last."""
+    first, last = delta[..., :1], delta[..., -1:]
+    width = 1.05 * (last - first)
+    u = np.divide(delta - first, width, out=np.zeros_like(delta), where=width > 0)
+    return (1.0 - u**3) ** 3
+
+
+def half_mean_square(values: FloatArray, weights: FloatArray, discrete: bool) -> float:
+    """Give half the mean squared difference of two different rows: the variance of the target."""
+    total = float(weights.sum())
+    pairs = total**2 - float(weights @ weights)
+    if pairs <= 0:
+        return 0.0
+    if discrete:
+        mass = np.bincount(values.astype(np.int64), weights=weights)
+        return float((total**2 - mass @ mass) / (2.0 * pairs))
+    centered = values - np.average(values, weights=weights)
+    return float(total * (weights @ centered**2) / pairs)
+
+
+def pack(units: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+    """Lay the columns of units end to end, with the places where each begins and the last ends."""
+    members = np.concatenate([*units, np.empty(0, dtype=np.int64)])
+    return members, np.cumsum([0, *(len(unit) for unit in units)]).astype(np.int64)

@@ -1,0 +1,77 @@
+"""Any selector, ours or another library's, fitted to the rows of a part."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+
+from fewer.errors import InputError
+from fewer.problem import BoolArray, FloatArray, Problem
+
+
+def choose(selector: Any, rows: Problem, seed: int) -> tuple[BoolArray, float | None]:
+    """Fit a fresh copy of a selector to these rows; give its features and what it believed of them, if it says.
+
+    Whatever the selector learnt before is forgotten. A selector of `fewer` gets the rows as they are. Any other gets
+    `fit(X, y)` with an array of numbers: nominal columns as their level codes, and missing cells filled with the
+    median (the most frequent level) of these rows.
+    """
+    fresh = _seeded(clone(selector), seed)
+    if hasattr(fresh, "fit_problem"):
+        fresh.fit_problem(rows)
+    else:
+        fresh.fit(_filled(rows), rows.y.copy())
+    score = getattr(fresh, "score_", getattr(fresh, "k_score_", None))
+    return support_of(fresh, rows.n_features), score if isinstance(score, float) else None
+
+
+def support_of(selector: Any, n_features: int) -> BoolArray:
+    """Find out which features a fitted selector chose, by the names that libraries have for that."""
+    last = selector.steps[-1][1] if isinstance(selector, Pipeline) else selector
+    if hasattr(last, "get_support"):
+        mask = np.asarray(last.get_support(), dtype=bool)
+    elif hasattr(last, "support_"):
+        mask = np.asarray(last.support_, dtype=bool)
+    else:
+        # mlxtend's sequential and exhaustive searches
+        chosen = getattr(last, "k_feature_idx_", getattr(last, "best_idx_", None))
+        if chosen is None:
+            raise InputError(
+                f"{type(last).__name__} does not say which features it chose; it needs get_support() or support_."
+            )
+        mask = np.zeros(n_features, dtype=bool)
+        mask[np.asarray(chosen, dtype=np.int64)] = True
+    if mask.shape != (n_features,):
+        raise InputError(f"{type(last).__name__} chose among {len(mask)} features, but there are {n_features}.")
+    return mask
+
+
+def describe(word: Any) -> str:
+    """Write a selector or estimator out in one line that is the same in every process."""
+    full = getattr(type(word), "__repr__", None)
+    try:
+        text = full(word, N_CHAR_MAX=10**6)  # type: ignore[misc]
+    except TypeError:
+        text = repr(word)
+    return re.sub(r" at 0x[0-9a-f]+", "", " ".join(text.split()))
+
+
+def _seeded(word: Any, seed: int) -> Any:
+    """Give a seed to whatever has none."""
+    parameters = word.get_params(deep=True)
+    names = [name for name in parameters if name == "random_state" or name.endswith("__random_state")]
+    return word.set_params(**{name: seed for name in names if parameters[name] is None})
+
+
+def _filled(rows: Problem) -> FloatArray:
+    X = rows.X.copy()
+    for columns, strategy in ((rows.nominal, "most_frequent"), (~rows.nominal, "median")):
+        holed = columns & rows.missing.any(axis=0)
+        if holed.any():
+            X[:, holed] = SimpleImputer(strategy=strategy, keep_empty_features=True).fit_transform(X[:, holed])
+    return X

@@ -1,0 +1,433 @@
+"""From arrays and frames to a problem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from fewer.io._memory import available_memory, refuse_too_large
+from fewer.io._names import Place, forced_kinds, refuse_repeated_names, row_number
+from fewer.io._typed import typed_columns
+from fewer.problem import BoolArray, FloatArray, InputError, Kind, Problem, Task
+
+MAX_INTEGER_CLASSES = 20
+MIN_IDENTIFIER_ROWS = 10
+EPOCH = datetime(1970, 1, 1)
+IDENTIFIER_NAME = re.compile(
+    r"(?i)(^|[^a-z])(id|uuid|guid|index|key|row|nr|no)([^a-z]|$)|identifier|^unnamed|^column 1$"
+)
+
+NUMBERS = (Real, Decimal, np.bool_)
+
+Encoded = tuple[FloatArray, Kind, tuple[str, ...]]
+
+
+def is_frame(X: Any) -> bool:
+    """Say whether X is a data frame (pandas, polars, …)."""
+    try:
+        return isinstance(nw.from_native(X, pass_through=True, eager_only=True), nw.DataFrame)
+    except nw.exceptions.DuplicateError:
+        refuse_repeated_names([str(name) for name in X.columns])
+        raise
+
+
+def infer_task(y: NDArray[Any]) -> Task:
+    """Tell classification from regression by the target.
+
+    Strings, booleans and up to 20 distinct whole numbers are classes; everything else is a quantity.
+
+    Examples
+    --------
+    >>> infer_task(np.array([1, 2, 1])), infer_task(np.array([0.5, 1.2, 3.0]))
+    ('classification', 'regression')
+    """
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    values = np.unique(y)
+    whole = bool(np.all(values == np.round(values)))
+    return "classification" if whole and len(values) <= MAX_INTEGER_CLASSES else "regression"
+
+
+def to_problem(
+    X: Any,
+    y: Any,
+    *,
+    task: Task | None = None,
+    nominal: Iterable[str | int] = (),
+    numeric: Iterable[str | int] = (),
+    weights: Any = None,
+    groups: Any = None,
+    place: Place = row_number,
+    notes: Sequence[str] = (),
+) -> Problem:
+    """Make a problem of a table and its target.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, list of rows or data frame of shape (n_rows, n_features)
+    y : sequence of length n_rows
+    task : {"classification", "regression"}, optional
+        Found out from the target unless given.
+    nominal, numeric : columns by name or number
+        Columns whose kind is not what their cells look like: codes that are compared only as equal or not, and
+        numbers kept as text or categories.
+    weights, groups : arrays of shape (n_rows,), optional
+    place : callable
+        Says where a row is, for messages.
+    notes : sequence of str
+        What was noticed about the table so far.
+
+    Examples
+    --------
+    >>> problem = to_problem([[1.5, "red"], [2.5, "blue"], [None, "red"]], ["no", "yes", "no"])
+    >>> problem.kinds, problem.levels, problem.X.tolist()
+    (('numeric', 'nominal'), {1: ('blue', 'red')}, [[1.5, 1.0], [2.5, 0.0], [nan, 1.0]])
+    """
+    table = _encode_table(X, nominal, numeric, place)
+    n_rows, n_columns = table.X.shape
+    if not n_columns:
+        raise InputError("The table has no column beside the target; there is nothing to select.")
+    if not n_rows:
+        raise InputError("The table has no rows.")
+    target = target_values(y, place)
+    if len(target) != n_rows:
+        raise InputError(f"The target has {len(target)} rows, but the table has {n_rows}; give one for each row.")
+    target, task = _settle_task(target, task, place)
+    problem = Problem.from_arrays(
+        table.X, target, task=task, names=table.names, kinds=table.kinds, weights=weights, groups=groups
+    )
+    problem.levels.update(table.levels)
+    refuse_useless_target(problem)
+    low, high = np.fmin.reduce(table.X, axis=0), np.fmax.reduce(table.X, axis=0)
+    _refuse_infinite(table.X, low, high, table.names, place)
+    if not (low < high).any():
+        raise InputError("Every column is constant or empty; there is nothing to select.")
+    return replace(problem, notes=(*notes, *table.notes, *_identifiers(problem, low, high)))
+
+
+def refuse_useless_target(problem: Problem) -> None:
+    """Refuse a target with one class or one value, or a class for each row: nothing can be learnt from it."""
+    if problem.task == "regression":
+        if problem.n_rows and (problem.y == problem.y[0]).all():
+            raise InputError(f"The target has one value only, {problem.y[0]:g}; nothing can be learnt from it.")
+    elif problem.n_classes < 2:
+        raise InputError(f"The target has one class only, {problem.classes[0]!r}; at least two are needed.")
+    elif problem.n_classes == problem.n_rows > 2:
+        raise InputError(
+            f"The target has {problem.n_classes} classes in {problem.n_rows} rows, one for each row; "
+            "choose another target, or task regression if it is a quantity."
+        )
+
+
+# ----------------------------------------------------------------------------------------------------- table
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    X: FloatArray
+    names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    levels: dict[int, tuple[str, ...]]
+    notes: list[str]
+
+
+def _encode_table(X: Any, nominal: Iterable[str | int], numeric: Iterable[str | int], place: Place) -> _Table:
+    if is_frame(X):
+        frame = nw.from_native(X, eager_only=True)
+        names = tuple(str(name) for name in frame.columns)
+        refuse_repeated_names(names)
+        return _encode_columns(frame.iter_columns(), len(frame), names, nominal, numeric, place)
+    array = _as_array(X)
+    names = tuple(f"x{i}" for i in range(array.shape[1]))
+    nominal = list(nominal)
+    if array.dtype.kind in "biuf" and not nominal:
+        kind: Kind = "boolean" if array.dtype.kind == "b" else "numeric"
+        return _Table(np.asarray(array, dtype=np.float64), names, (kind,) * len(names), {}, [])
+    if array.dtype.kind in "US":
+        import polars as pl
+
+        texts = pl.DataFrame(array.astype(str), schema=list(names))
+        return _encode_table(typed_columns(texts, nominal, numeric, place), nominal, numeric, place)
+    columns = (array[:, i].tolist() for i in range(len(names)))
+    return _encode_columns(columns, len(array), names, nominal, numeric, place)
+
+
+def _encode_columns(
+    columns: Iterable[Any],
+    n_rows: int,
+    names: tuple[str, ...],
+    nominal: Iterable[str | int],
+    numeric: Iterable[str | int],
+    place: Place,
+) -> _Table:
+    forced = forced_kinds(nominal, numeric, names)
+    table = np.empty((n_rows, len(names)))
+    kinds: list[Kind] = []
+    levels: dict[int, tuple[str, ...]] = {}
+    notes: list[str] = []
+    for i, column in enumerate(columns):
+        table[:, i], kind, labels = encode(column, names[i], forced.get(i), place, notes)
+        kinds.append(kind)
+        if kind == "nominal":
+            levels[i] = labels
+    return _Table(table, names, tuple(kinds), levels, notes)
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    if hasattr(X, "toarray"):
+        refuse_too_large("The sparse table", 8 * X.shape[0] * X.shape[1], available_memory())
+        return np.asarray(X.astype(np.float64).toarray())
+    array = np.asarray(X) if isinstance(X, np.ndarray) else _array_of_lists(X)
+    if array.ndim != 2:
+        raise InputError(f"X has {array.ndim} dimension(s); a table with rows and columns is needed.")
+    if array.dtype.kind not in "biufOUS":
+        raise InputError(f"X holds {array.dtype.name} cells; numbers, truth values or text are needed.")
+    return array
+
+
+def _array_of_lists(X: Any) -> NDArray[Any]:
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        rows = [len(row) if hasattr(row, "__len__") else 1 for row in X]
+        odd = next((i for i, length in enumerate(rows) if length != rows[0]), 0)
+        raise InputError(f"Row {odd} of X has {rows[odd]} cells, but row 0 has {rows[0]}; give equal rows.") from None
+    # NumPy makes text of numbers that stand beside text: keep the cells as they are.
+    return np.asarray(X, dtype=object) if array.dtype.kind in "OUS" else array
+
+
+# --------------------------------------------------------------------------------------------------- columns
+
+
+def encode(column: Any, name: str, forced: Kind | None, place: Place, notes: list[str]) -> Encoded:
+    """Turn a column (a series or a list of cells) into numbers, its kind, and its levels if it is nominal."""
+    category = False
+    if isinstance(column, nw.Series):
+        dtype = column.dtype
+        category = dtype == nw.Categorical or dtype == nw.Enum
+        if dtype.is_numeric() or dtype == nw.Boolean:
+            numbers = _to_floats(column)
+            return _levels_of(numbers.tolist()) if forced == "nominal" else _plain(numbers, dtype == nw.Boolean, forced)
+        if dtype == nw.Date or dtype == nw.Datetime:
+            return _dated(_to_floats(column.dt.timestamp("us")) / 86_400e6, name, forced, notes)
+        if dtype == nw.Duration:
+            return _plain(_to_floats(column.dt.total_microseconds()) / 86_400e6, False, forced)
+        if dtype.is_nested() or dtype in (nw.Binary, nw.Time):
+            raise InputError(
+                f"Column {name!r} holds {dtype} cells; turn them into numbers or text, or leave the column out."
+            )
+        column = column.to_list()
+    present = [not _is_missing(cell) for cell in column]
+    cells = [cell for cell, there in zip(column, present, strict=True) if there]
+    types = {type(cell) for cell in cells}
+    if forced == "numeric":
+        return _forced_numbers(column, present, name, place), "numeric", ()
+    if cells and all(issubclass(kind, date) for kind in types):
+        return _dated(_scatter([_days(cell) for cell in cells], present), name, forced, notes)
+    if cells and all(issubclass(kind, timedelta) for kind in types):
+        return _plain(_scatter([cell / timedelta(days=1) for cell in cells], present), False, forced)
+    if odd := next((kind for kind in types if not issubclass(kind, (str, date, *NUMBERS))), None):
+        raise InputError(
+            f"Column {name!r} holds {odd.__name__} cells; turn them into numbers or text, or leave the column out."
+        )
+    if not category and forced != "nominal":
+        if types and types <= {bool, np.bool_}:
+            return _scatter(cells, present), "boolean", ()
+        if not any(issubclass(kind, str | date) for kind in types):
+            return _scatter(cells, present), "numeric", ()
+    return _levels_of(column)
+
+
+def _to_floats(column: nw.Series[Any]) -> FloatArray:
+    """Give numbers with NaN for missing cells."""
+    floats = column if column.dtype == nw.Float64 else column.cast(nw.Float64)
+    return np.asarray(floats.to_numpy(), dtype=np.float64)
+
+
+def _plain(numbers: FloatArray, boolean: bool, forced: Kind | None) -> Encoded:
+    if forced == "nominal":
+        return _levels_of(numbers.tolist())
+    return numbers, "boolean" if boolean and forced is None else "numeric", ()
+
+
+def _dated(days: FloatArray, name: str, forced: Kind | None, notes: list[str]) -> Encoded:
+    if forced is None:
+        notes.append(f"Column {name!r} holds dates; they count as days since 1970-01-01.")
+    return _plain(days, False, forced)
+
+
+def _levels_of(column: Sequence[Any]) -> Encoded:
+    """Number the distinct cells: in the order of numbers if all are, else of their text."""
+    present = [not _is_missing(cell) for cell in column]
+    cells = [cell for cell, there in zip(column, present, strict=True) if there]
+    if all(isinstance(cell, NUMBERS) for cell in cells):
+        distinct: list[Any] = sorted({float(cell) for cell in cells})
+        codes = {value: code for code, value in enumerate(distinct)}
+        labels = tuple(number_label(value) for value in distinct)
+        return _scatter([codes[float(cell)] for cell in cells], present), "nominal", labels
+    texts = [str(cell) for cell in cells]
+    distinct = sorted(set(texts))
+    codes = {value: code for code, value in enumerate(distinct)}
+    return _scatter([codes[text] for text in texts], present), "nominal", tuple(distinct)
+
+
+def number_label(value: float) -> str:
+    """Write a number as a label: whole numbers without a point.
+
+    Examples
+    --------
+    >>> number_label(3.0), number_label(0.25)
+    ('3', '0.25')
+    """
+    return str(int(value)) if value == np.round(value) and np.isfinite(value) else repr(value)
+
+
+def _forced_numbers(column: Sequence[Any], present: list[bool], name: str, place: Place) -> FloatArray:
+    numbers = np.full(len(column), np.nan)
+    for row, (cell, there) in enumerate(zip(column, present, strict=True)):
+        if there:
+            try:
+                numbers[row] = float(cell)
+            except (TypeError, ValueError):
+                raise InputError(
+                    f"Column {name!r} is named as numeric, but {place(row)} holds {cell!r}; correct or empty the cell."
+                ) from None
+    return numbers
+
+
+def _scatter(values: Sequence[Any], present: Sequence[bool]) -> FloatArray:
+    """Put values at the places that are present, NaN at the others."""
+    result = np.full(len(present), np.nan)
+    result[np.array(present, dtype=bool)] = values
+    return result
+
+
+def _is_missing(cell: Any) -> bool:
+    # Only NaN and NaT differ from themselves; pandas' NA does not say.
+    return cell is None or type(cell).__name__ == "NAType" or (not isinstance(cell, str) and cell != cell)
+
+
+def _days(cell: date) -> float:
+    moment = cell if isinstance(cell, datetime) else datetime(cell.year, cell.month, cell.day)
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(UTC).replace(tzinfo=None)
+    return (moment - EPOCH) / timedelta(days=1)
+
+
+# ---------------------------------------------------------------------------------------------------- target
+
+
+def target_values(y: Any, place: Place) -> NDArray[Any]:
+    """Give the target as numbers, truth values or text; refuse holes."""
+    if is_frame(y):
+        y = nw.from_native(y, eager_only=True)
+        if y.shape[1] != 1:
+            raise InputError(f"The target has {y.shape[1]} columns; give one.")
+        y = next(y.iter_columns()).to_native()
+    series = y if isinstance(y, list | np.ndarray) else nw.from_native(y, pass_through=True, series_only=True)
+    if isinstance(series, nw.Series):
+        dtype = series.dtype
+        if dtype.is_numeric() or dtype == nw.Date or dtype == nw.Datetime:
+            values = encode(series, "target", None, place, [])[0]
+        else:
+            values = _objects(series.to_list())
+    else:
+        values = np.asarray(series) if isinstance(series, np.ndarray) else _objects(list(series))
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise InputError(f"The target has {values.ndim} dimensions; give one value for each row.")
+    if values.dtype.kind == "O":
+        values = _settled(values, place)
+    if values.dtype.kind not in "biufUS":
+        raise InputError(f"The target holds {values.dtype.name} cells; numbers, truth values or text are needed.")
+    if values.dtype.kind == "f":
+        _refuse_holes(np.isnan(values), place)
+        if np.isinf(values).any():
+            row = int(np.argmax(np.isinf(values)))
+            raise InputError(f"The target is infinite in {place(row)}; correct the cell or delete the row.")
+    return values
+
+
+def _objects(cells: list[Any]) -> NDArray[Any]:
+    values = np.empty(len(cells), dtype=object)
+    values[:] = cells
+    return values
+
+
+def _settled(values: NDArray[Any], place: Place) -> NDArray[Any]:
+    """Turn Python objects into numbers, truth values or text."""
+    _refuse_holes(np.array([_is_missing(cell) for cell in values], dtype=bool), place)
+    cells = values.tolist()
+    if all(isinstance(cell, bool | np.bool_) for cell in cells):
+        return np.array(cells, dtype=bool)
+    if all(isinstance(cell, NUMBERS) for cell in cells):
+        return np.array(cells, dtype=np.float64)
+    if cells and all(isinstance(cell, date) for cell in cells):
+        return np.array([_days(cell) for cell in cells])
+    if odd := next((cell for cell in cells if not isinstance(cell, (str, date, *NUMBERS))), None):
+        raise InputError(f"The target holds {type(odd).__name__} cells; numbers, truth values or text are needed.")
+    return np.array([str(cell) for cell in cells])
+
+
+def _refuse_holes(missing: BoolArray, place: Place) -> None:
+    if missing.any():
+        row, count = int(np.argmax(missing)), int(missing.sum())
+        more = f" and {count - 1} more" if count > 1 else ""
+        raise InputError(f"The target is missing in {place(row)}{more}; fill the cell or delete the row.")
+
+
+def _settle_task(target: NDArray[Any], task: Task | None, place: Place) -> tuple[NDArray[Any], Task]:
+    """Decide on the task; classes that are whole numbers are whole numbers, however they were stored."""
+    task = infer_task(target) if task is None else task
+    if task == "regression" and target.dtype.kind in "US":
+        raise InputError(
+            f"The target holds text ({place(0)}: {str(target[0])!r}), so it is no quantity; choose task classification."
+        )
+    if task == "classification" and target.dtype.kind == "f" and (target == np.round(target)).all():
+        return target.astype(np.int64), task
+    return target, task
+
+
+# ----------------------------------------------------------------------------------------------------- notes
+
+
+def _refuse_infinite(X: FloatArray, low: FloatArray, high: FloatArray, names: Sequence[str], place: Place) -> None:
+    endless = np.isinf(low) | np.isinf(high)
+    if endless.any():
+        column = int(np.argmax(endless))
+        row = int(np.argmax(np.isinf(X[:, column])))
+        raise InputError(
+            f"Column {names[column]!r} is infinite in {place(row)}; correct the cell, or empty it if it is not known."
+        )
+
+
+def _identifiers(problem: Problem, low: FloatArray, high: FloatArray) -> list[str]:
+    """Warn of columns that only name the rows."""
+    if problem.n_rows < MIN_IDENTIFIER_ROWS:
+        return []
+    suspects = []
+    for i, (name, kind) in enumerate(zip(problem.names, problem.kinds, strict=True)):
+        if kind == "nominal":
+            unique = len(problem.levels[i]) == problem.n_rows
+        else:
+            counts_rows = high[i] - low[i] == problem.n_rows - 1
+            unique = (counts_rows or IDENTIFIER_NAME.search(name) is not None) and _all_whole_and_different(
+                problem.X[:, i]
+            )
+        if unique:
+            suspects.append(name)
+    return [f"Column {name!r} looks like an identifier, a value for each row; exclude it." for name in suspects]
+
+
+def _all_whole_and_different(column: FloatArray) -> bool:
+    return bool((column == np.round(column)).all()) and len(np.unique(column)) == len(column)

@@ -1,0 +1,37 @@
+"""How much memory there is, and what does not fit into it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from fewer.problem import InputError
+
+
+def available_memory() -> int:
+    """Say how many bytes of memory are free."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        try:
+            free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        except (AttributeError, ValueError, OSError):
+            return 1 << 62
+    try:
+        group = Path("/sys/fs/cgroup")
+        limit = (group / "memory.max").read_text().strip()
+        if limit.isdigit():
+            free = min(free, int(limit) - int((group / "memory.current").read_text()))
+    except (OSError, ValueError):
+        pass
+    return free
+
+
+def refuse_too_large(name: str, needed: int, limit: int) -> None:
+    """Refuse a table that does not fit into memory."""
+    if needed > limit:
+        raise InputError(
+            f"{name} needs about {needed / 2**30:.1f} GiB of memory, but {limit / 2**30:.1f} GiB are free; "
+            "select on a sample of its rows, or leave columns out of the file."
+        )

@@ -1,0 +1,55 @@
+"""What all pages share: the template environment and pictures as text."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fewer.trace import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def render(template: str, **content: Any) -> str:
+    """Fill a template; everything that is put in is escaped."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("fewer.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["percent"] = lambda share: f"{100 * share:.0f} %"
+    environment.filters["score"] = lambda score: "–" if score is None else f"{score:.4f}"
+    return environment.get_template(template).render(**content)
+
+
+def as_svg(figure: Figure, alternative: str) -> Any:
+    """Turn a figure into inline SVG with an alternative text.
+
+    Text is drawn as shapes, so nothing in a name can become markup, and no font is needed.
+    """
+    import matplotlib as mpl
+    from markupsafe import Markup, escape
+
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": "fewer"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    label = f'<svg role="img" aria-label="{escape(alternative)}"'
+    return Markup(label + svg.removeprefix("<svg"))  # the figure is ours, and its names are shapes
+
+
+def write_page(path: Path | str, page: str) -> Path:
+    """Write a page whole."""
+    path = Path(path)
+    write_atomically(path, lambda file: file.write(page.encode()))
+    return path
