@@ -95,7 +95,9 @@ class Selection:
         """Say in one sentence whether selecting helped."""
         if self.score_heldout is None or self.score_heldout_all_features is None:
             return "Whether this helps was not measured: there is no held-out score."
-        low, high = self.heldout["difference_low"], self.heldout["difference_high"]
+        low, high = self.heldout.get("difference_low"), self.heldout.get("difference_high")
+        if low is None or high is None or high - low >= 1.0:
+            return f"Whether this helps cannot be told from {self.n_rows} rows."
         points = 100 * (self.score_heldout - self.score_heldout_all_features)
         numbers = f"{points:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f})"
         fewer = f"{len(self.features)} of {self.n_features} features"
@@ -105,9 +107,13 @@ class Selection:
             return f"Selection costs {numbers} of held-out {self.score_name}; all features do better than {fewer}."
         return f"No difference in held-out {self.score_name} was found: {numbers} with {fewer}."
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give the selection as plain JSON data; a number that is not finite becomes None."""
+        return {key: _finite(value) for key, value in asdict(self).items()}
+
     def to_json(self) -> str:
         """Give the selection as JSON text."""
-        return json.dumps(asdict(self), ensure_ascii=False, indent=1)
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Selection:
@@ -356,7 +362,7 @@ def run_plan(
             folder.keep_trace(trace, now=True)
         selection = _describe(plan, selector, problem, outcome, seed, time.perf_counter() - began, interrupted)
         if folder is not None:
-            folder.write("result.json", asdict(selection))
+            folder.write("result.json", selection.to_dict())
         return selection
 
     try:
@@ -513,6 +519,12 @@ def _sizes(plan: Plan) -> dict[str, Any]:
     parameters = plan.selector.get_params(deep=False)
     names = ("n_features_to_select", "include", "exclude", "feature_groups", "cost_weight")
     return {name: parameters[name] for name in names if parameters.get(name)}
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def versions() -> dict[str, str]:

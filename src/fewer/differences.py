@@ -80,7 +80,7 @@ class Differences:
 class Coarse:
     """Rows laid out for coarse distances, which are half as wide and four times as fast as exact ones.
 
-    Rows are sorted by class, so that the nearest row of each side is a minimum over contiguous places. Terms are
+    Rows are sorted by class, so that the nearest row of each class is a minimum over contiguous places. Terms are
     int32 numbers of a unit chosen so that no distance reaches 2²⁹ units. `error` bounds, in units and for each
     feature, what it adds to the difference between *two* coarse distances beyond that between the exact ones. What
     lies farther apart than the errors of the features in use is decided; for the rest exact distances decide.
@@ -98,12 +98,12 @@ class Coarse:
     gap: NDArray[np.float32]
     clip: np.float32
     fold: IntArray
-    first: IntArray
-    last: IntArray
+    starts: IntArray
+    codes: IntArray
     error: FloatArray
 
     @classmethod
-    def of(cls, exact: Differences, codes: IntArray) -> Coarse:
+    def of(cls, exact: Differences, codes: IntArray, n_classes: int) -> Coarse:
         """Lay out the rows of exact differences, sorted by class."""
         order = np.argsort(codes, kind="stable")
         holes, nominal = exact.holes.astype(bool), exact.nominal.astype(bool)
@@ -119,7 +119,6 @@ class Coarse:
         unit = 2.0 ** np.ceil(np.log2(max(float(largest.sum()), 1e-12) / 2.0**29))
         clipped = ~nominal & (holes.any(axis=1) | (factor.max(axis=0, initial=0.0) >= CLIP))
         steep, most = factor.max(axis=0, initial=0.0) / unit, largest / unit
-        sorted_codes = codes[order]
         return cls(
             order=order.astype(np.int64),
             columns=np.ascontiguousarray(columns[:, order]),
@@ -128,8 +127,8 @@ class Coarse:
             gap=(exact.gap / unit).astype(np.float32),
             clip=np.float32(CLIP / unit),
             fold=exact.fold[order],
-            first=np.searchsorted(sorted_codes, sorted_codes, side="left").astype(np.int64),
-            last=np.searchsorted(sorted_codes, sorted_codes, side="right").astype(np.int64),
+            starts=np.searchsorted(codes[order], np.arange(n_classes + 1)).astype(np.int64),
+            codes=codes[order],
             error=2.0 * (2.0 * np.sqrt(steep * most) * 2.0**-23 + 3.0 * steep * 2.0**-46 + most * 2.0**-22 + 1.0) + 1.0,
         )
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -153,7 +152,7 @@ def _run(
             out = Path(f"{name}.fewer")
             folder = open_folder(out, plan, problem, folds=folds, seed=seed, resume=False)
             folder.keep_trace(trace, now=True)
-            folder.write("result.json", asdict(stop.selection))
+            folder.write("result.json", stop.selection.to_dict())
         _show(stop.selection, as_json)
         print(f"fewer: stopped; saved in {out}. Go on with: --out {out} --resume", file=sys.stderr)
         raise typer.Exit(130) from None
@@ -190,7 +189,7 @@ def _task(task: str | None) -> Any:
 
 def _show(selection: Selection, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(asdict(selection), ensure_ascii=False, indent=1))
+        print(selection.to_json())
         return
     from rich.console import Console
     from rich.markup import escape

@@ -1,6 +1,7 @@
 """When to stop believing it?"""
 
 from fewer.control._aggregate import Aggregate
+from fewer.control._early_stopping import EarlyStopping
 from fewer.control._prefilter import Prefilter, add_innermost
 
-__all__ = ["Aggregate", "Prefilter", "add_innermost"]
+__all__ = ["Aggregate", "EarlyStopping", "Prefilter", "add_innermost"]

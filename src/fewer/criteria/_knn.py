@@ -137,7 +137,7 @@ class KNNScorer(PredictiveScorer):
         self._offset, self._unit = (0.0, float(weights.sum())) if classification else (1.0, spread or 1.0)
         self._coarse: Coarse | None = None
         if classification and ks[-1] == 1 and weights.min(initial=1.0) > 0:
-            self._coarse = Coarse.of(self._differences, problem.y)
+            self._coarse = Coarse.of(self._differences, problem.y, problem.n_classes)
 
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks or weights."""
@@ -160,7 +160,7 @@ class KNNScorer(PredictiveScorer):
             verdicts = np.empty((len(units), high - low), dtype=np.uint8)
             kernels.coarse_flips(
                 low, high, weights, np.flatnonzero(weights), members, offsets, new,
-                *coarse.arrays(), coarse.first, coarse.last, coarse.error, verdicts,
+                *coarse.arrays(), coarse.starts, coarse.codes, self._by_rows, coarse.error, verdicts,
             )  # fmt: skip
             return self._settle(coarse, low, verdicts, lambda u: with_unit(weights, units[u], new[u]))
 
@@ -261,11 +261,11 @@ class KNNScorer(PredictiveScorer):
             if tables_pay:
                 kernels.coarse_masks(
                     low, high, picks, used, levels, n_digits, margins, TABLE_WIDTH,
-                    *coarse.arrays(), coarse.first, coarse.last, verdicts,
+                    *coarse.arrays(), coarse.starts, coarse.codes, self._by_rows, verdicts,
                 )  # fmt: skip
             else:
                 kernels.coarse_few(
-                    low, high, masks, used, margins, *coarse.arrays(), coarse.first, coarse.last, verdicts
+                    low, high, masks, used, margins, *coarse.arrays(), coarse.starts, coarse.codes, self._by_rows, verdicts
                 )
             return self._settle(coarse, low, verdicts, lambda m: masks[m])
 
@@ -338,7 +338,7 @@ class CoarseWalk(Walk):
             0, n, self._distances, self._masks[0], np.flatnonzero(self._masks[0]), *coarse.arrays()
         )
         weights = scorer._targets[2][coarse.order]
-        self._fixed = (*coarse.arrays(), coarse.first, coarse.last, coarse.error, weights, self._unsure)
+        self._fixed = (*coarse.arrays(), coarse.starts, coarse.codes, scorer._by_rows, coarse.error, weights, self._unsure)
         n_jobs = scorer._resources.n_jobs if n * n > WORTH_A_THREAD else 1
         edges = np.linspace(0, n, n_jobs + 1).astype(int)
         self._blocks = [(int(low), int(high)) for low, high in zip(edges[:-1], edges[1:], strict=True)]

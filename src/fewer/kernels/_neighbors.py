@@ -389,21 +389,32 @@ def predict_rows(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def verdict(own, other, margin):  # type: ignore[no-untyped-def]
-    """Compare the nearest rows of the own class and of the others."""
-    if own >= FAR_32 and other >= FAR_32:
-        return UNSURE
-    if own >= FAR_32:
-        return WRONG
-    if other >= FAR_32 or own + margin < other:
+def verdict(nearest, own, by_rows, margin):  # type: ignore[no-untyped-def]
+    """Compare the coarse distances to the nearest rows of each class (c,) with that of the own class.
+
+    By rows, the nearest row decides. By distances, rows of two other classes may tie for the nearest, and then the
+    next distance may turn the vote; so these two must be told apart too.
+    """
+    mine, other, another = nearest[own], FAR_32, FAR_32
+    for c in range(nearest.shape[0]):
+        if c != own:
+            if nearest[c] < other:
+                other, another = nearest[c], other
+            elif nearest[c] < another:
+                another = nearest[c]
+    if mine < FAR_32 and (other >= FAR_32 or mine + margin < other):
         return RIGHT
-    return WRONG if other + margin < own else UNSURE
+    if other < FAR_32 and (mine >= FAR_32 or other + margin < mine):
+        if by_rows or another >= FAR_32 or other + margin < another:
+            return WRONG
+    return UNSURE
 
 
 @njit(nogil=True, cache=True)
-def verdict_of_row(d, first, last, margin):  # type: ignore[no-untyped-def]
-    """Compare the nearest rows by the coarse distances of a row whose class has the places first … last−1."""
-    return verdict(least(d[first:last]), least_32(least(d[:first]), least(d[last:])), margin)
+def nearest_sums(d, part, starts, nearest):  # type: ignore[no-untyped-def]
+    """Find the nearest row of each class when a part is added to the coarse distances."""
+    for c in range(nearest.shape[0]):
+        nearest[c] = least_sum(d[starts[c] : starts[c + 1]], part[starts[c] : starts[c + 1]])
 
 
 @njit(nogil=True, cache=True)
@@ -418,12 +429,13 @@ def error_of(mask, error):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def coarse_flips(  # type: ignore[no-untyped-def]
-    low, high, mask, used, members, offsets, new, columns, kinds, factor, gap, clip, fold, first, last, error, verdicts
-):
+    low, high, mask, used, members, offsets, new, columns, kinds, factor, gap, clip, fold, starts, codes, by_rows,
+    error, verdicts,
+):  # fmt: skip
     """Give verdicts (u, high−low) on rows low … high−1 with unit u set to new[u]."""
     n, nothing = columns.shape[1], np.zeros(mask.shape[0])
     d, part, whole = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    flipped, margin = mask.copy(), error_of(mask, error)
+    flipped, nearest, margin = mask.copy(), np.empty(starts.shape[0] - 1, np.int32), error_of(mask, error)
     for i in range(low, high):
         coarse_start(d, i, fold)
         coarse_change(d, part, i, used, nothing, mask, columns, kinds, factor, gap, clip, fold)
@@ -443,13 +455,11 @@ def coarse_flips(  # type: ignore[no-untyped-def]
                 coarse_change(part, whole, i, unit, mask, flipped, columns, kinds, factor, gap, clip, fold)
                 for f in unit:
                     flipped[f] = mask[f]
-            a, b = first[i], last[i]
-            own = least_sum(d[a:b], part[a:b])
-            other = least_32(least_sum(d[:a], part[:a]), least_sum(d[b:], part[b:]))
+            nearest_sums(d, part, starts, nearest)
             added = 0.0
             for f in unit:
                 added += error[f]
-            verdicts[u, i - low] = verdict(own, other, margin + added)
+            verdicts[u, i - low] = verdict(nearest, codes[i], by_rows, margin + added)
 
 
 @njit(nogil=True, cache=True)
@@ -465,8 +475,8 @@ def coarse_rows(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def coarse_move(  # type: ignore[no-untyped-def]
-    low, high, distances, masks, before, unit, columns, kinds, factor, gap, clip, fold, first, last, error,
-    row_weights, unsure,
+    low, high, distances, masks, before, unit, columns, kinds, factor, gap, clip, fold, starts, codes, by_rows,
+    error, row_weights, unsure,
 ):  # fmt: skip
     """Judge rows low … high−1 under a proposed mask, by running coarse distances (n, n).
 
@@ -476,24 +486,22 @@ def coarse_move(  # type: ignore[no-untyped-def]
     n = columns.shape[1]
     changed, part = np.empty(n, np.int32), np.empty(n, np.int32)
     settled, accepted, proposed = masks[0], masks[1], masks[2]
-    margin = error_of(proposed, error)
+    margin, nearest = error_of(proposed, error), np.empty(starts.shape[0] - 1, np.int32)
     right, n_unsure = 0.0, 0
     simple = unit.shape[0] == 1 and accepted[unit[0]] == 0.0 and proposed[unit[0]] > 0.0
     for i in range(low, high):
         d = distances[i]
         coarse_change(d, part, i, before, settled, accepted, columns, kinds, factor, gap, clip, fold)
-        a, b, k = first[i], last[i], fold[i]
         if simple:
-            f, weight = unit[0], np.float32(proposed[unit[0]])
+            k, f, weight = fold[i], unit[0], np.float32(proposed[unit[0]])
             coarse_terms(
                 part, columns[f, i], columns[f], kinds[f], weight * factor[k, f], weight * gap[k, f], weight * clip
             )
         else:
             part[:] = 0
             coarse_change(part, changed, i, unit, accepted, proposed, columns, kinds, factor, gap, clip, fold)
-        own = least_sum(d[a:b], part[a:b])
-        other = least_32(least_sum(d[:a], part[:a]), least_sum(d[b:], part[b:]))
-        found = verdict(own, other, margin)
+        nearest_sums(d, part, starts, nearest)
+        found = verdict(nearest, codes[i], by_rows, margin)
         if found == RIGHT:
             right += row_weights[i]
         elif found == UNSURE:
@@ -544,7 +552,7 @@ def least_of_tables(total, tables, picks):  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True)
 def coarse_masks(  # type: ignore[no-untyped-def]
     low, high, picks, used, levels, n_digits, margins, width,
-    columns, kinds, factor, gap, clip, fold, first, last, verdicts,
+    columns, kinds, factor, gap, clip, fold, starts, codes, by_rows, verdicts,
 ):  # fmt: skip
     """Give verdicts (m, high−low) on rows low … high−1 under many masks at once.
 
@@ -556,20 +564,16 @@ def coarse_masks(  # type: ignore[no-untyped-def]
     tables = np.empty((n_groups, base**n_digits, width), np.int32)
     terms = np.empty((n_groups * n_digits, max(base - 1, 1), width), np.int32)
     start, total = np.empty(n, np.int32), np.empty(width, np.int32)
-    nearest = np.empty((n_masks, 2), np.int32)
+    nearest = np.empty((n_masks, starts.shape[0] - 1), np.int32)
     for i in range(low, high):
         coarse_start(start, i, fold)
         nearest[:] = FAR_32
         k = fold[i]
-        place = 0
+        place, c = 0, 0
         while place < n:
-            side = 0 if first[i] <= place < last[i] else 1
-            edge = n
-            if place < first[i]:
-                edge = first[i]
-            elif place < last[i]:
-                edge = last[i]
-            stop = min(place + width, edge)
+            while place == starts[c + 1]:
+                c += 1
+            stop = min(place + width, starts[c + 1])
             w = stop - place
             for u in range(used.shape[0]):
                 f = used[u]
@@ -584,19 +588,20 @@ def coarse_masks(  # type: ignore[no-untyped-def]
                 tabulate(tables[g, :, :w], terms[:, :, :w], g * n_digits, digits, base)
             for m in range(n_masks):
                 total[:w] = start[place:stop]
-                nearest[m, side] = least_32(nearest[m, side], least_of_tables(total[:w], tables[:, :, :w], picks[m]))
+                nearest[m, c] = least_32(nearest[m, c], least_of_tables(total[:w], tables[:, :, :w], picks[m]))
             place = stop
         for m in range(n_masks):
-            verdicts[m, i - low] = verdict(nearest[m, 0], nearest[m, 1], margins[m])
+            verdicts[m, i - low] = verdict(nearest[m], codes[i], by_rows, margins[m])
 
 
 @njit(nogil=True, cache=True)
 def coarse_few(  # type: ignore[no-untyped-def]
-    low, high, masks, used, margins, columns, kinds, factor, gap, clip, fold, first, last, verdicts
+    low, high, masks, used, margins, columns, kinds, factor, gap, clip, fold, starts, codes, by_rows, verdicts
 ):
     """Give verdicts (m, high−low) on rows low … high−1 under a few masks, or masks with few features."""
     n = columns.shape[1]
     d, part, terms = np.empty(n, np.int32), np.empty(n, np.int32), np.empty((used.shape[0], n), np.int32)
+    nearest = np.empty(starts.shape[0] - 1, np.int32)
     for i in range(low, high):
         k = fold[i]
         for u in range(used.shape[0]):
@@ -619,7 +624,9 @@ def coarse_few(  # type: ignore[no-untyped-def]
                     )  # fmt: skip
                     for j in range(n):
                         d[j] = add_32(d[j], part[j])
-            verdicts[m, i - low] = verdict_of_row(d, first[i], last[i], margins[m])
+            for c in range(nearest.shape[0]):
+                nearest[c] = least(d[starts[c] : starts[c + 1]])
+            verdicts[m, i - low] = verdict(nearest, codes[i], by_rows, margins[m])
 
 
 # ---------------------------------------------------------------------------------------------- all subsets
@@ -655,14 +662,15 @@ def kth_smallest_sum(d, rest, rows, count, k, small):  # type: ignore[no-untyped
 
 
 @njit(nogil=True, cache=True)
-def certain(n_own, n_all, n_classes, ks, by_rows, even, positive):  # type: ignore[no-untyped-def]
+def certain(n_own, n_first, n_all, n_classes, ks, by_rows, even, positive):  # type: ignore[no-untyped-def]
     """Say whether the votes among these rows must go right (1) or wrong (0), or can go either way (−1).
 
-    `even`: all rows weigh the same; `positive`: all rows weigh something.
+    `n_own` rows are of the right class and `n_first` of the class of the first row. `even`: all rows weigh the same;
+    `positive`: all rows weigh something.
     """
     if n_classes == 0 or n_all == 0 or not (by_rows or (ks[-1] == 1 and positive)):
         return -1
-    if n_own == 0:
+    if n_own == 0 and (by_rows or n_first == n_all):
         return 0
     if n_own == n_all:
         return 1
@@ -729,15 +737,16 @@ def score_gray(  # type: ignore[no-untyped-def]
                     # Arrive: drop rows that cannot be neighbors below.
                     here, near_sum, count, rest = rows[level], sums[level], counts[level], rests[level]
                     limit = kth_smallest_sum(near_sum, rest, here, count, room, small)
-                    kept, n_own = 0, 0
+                    kept, n_own, n_first = 0, 0, 0
                     for c in range(count):
                         j, s = here[c], near_sum[c]
                         here[kept], near_sum[kept] = j, s
                         if s <= limit:
                             kept += 1
                             n_own += codes[j] == codes[i]
+                            n_first += codes[j] == codes[here[0]]
                     counts[level] = kept
-                    sure = certain(n_own, kept, n_classes, ks, by_rows, even, positive)
+                    sure = certain(n_own, n_first, kept, n_classes, ks, by_rows, even, positive)
                     if k_most == 1 and n_classes == 0 and kept == 1:
                         means[0] = row_weights[here[0]] * values[here[0]] / row_weights[here[0]] \
                             if row_weights[here[0]] > 0 else 0.0  # fmt: skip

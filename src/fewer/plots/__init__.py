@@ -1,3 +1,5 @@
 """Pictures: Display classes in the manner of scikit-learn, one style sheet."""
 
-__all__: list[str] = []
+from fewer.plots._classifiability import ClassifiabilityDisplay
+
+__all__ = ["ClassifiabilityDisplay"]

@@ -19,11 +19,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", "-.", ":")
 """Line styles, in the order of the colors."""
 
-DIVERGING = "RdYlBu"
-"""For quantities with a meaningful middle, such as C(x) between −1 and 1."""
-
-SEQUENTIAL = "viridis"
-"""For quantities that only grow."""
+SEQUENTIAL = "cividis"
+"""For quantities: its lightness only grows, so it survives a grey printer."""
 
 STYLE: dict[str, Any] = {
     "axes.axisbelow": True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,8 @@ def as_svg(figure: Figure, alternative: str) -> Any:
     from markupsafe import Markup, escape
 
     buffer = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": "fewer"}):
+    with mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": "fewer"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box in the picture; the table has the name
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :]

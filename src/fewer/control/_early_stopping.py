@@ -1,0 +1,380 @@
+"""Stop a stochastic search before it overfits (Loughrey, chapter 5; specification section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar, Literal, cast
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from fewer.contracts import Control, Criterion, OnStep, PredictiveScorer, Resources, Search, SearchSpace
+from fewer.objective import Objective, run_sentence
+from fewer.problem import FloatArray, InputError, Problem
+from fewer.trace import Step, Trace, best_first
+from fewer.validate import Split, split_rows
+
+Record = dict[str, Any]
+"""One validation run: `training` and `validation`, a score a step; `masks`, where the search stood; `n_evaluations`."""
+
+WAYS = ("shorten", "level", "peak", "aggregate")
+
+
+class EarlyStopping(Control):
+    """Find the step after which the search learns its rows by heart, and search all rows no further than that.
+
+    The rows are split into folds. The unmodified search runs on all folds but one, and after each step the fold
+    left out judges where the search stands. The validation curves are averaged over the folds and smoothed; the step
+    at which they peak is where to stop.
+
+    Parameters
+    ----------
+    cv : int or splitter, default=10
+        The validation folds: a number of stratified ones that never split a row group, or a scikit-learn splitter.
+    how : {"shorten", "level", "peak", "aggregate"}, default="shorten"
+        What to do with the stopping point x. `"shorten"` (the thesis): search all rows with x / length of the effort;
+        annealing keeps its schedule and tries less at each level, a genetic search stops at generation x.
+        `"level"`: search all rows unmodified and stop at step x. The other two search no more. `"peak"`: of the
+        subsets at which the validation runs stood at step x, take the one that scores best on all rows.
+        `"aggregate"`: keep what at least `threshold` of these subsets hold.
+    window : int, default=5
+        Points of the moving average that smooths the validation curve: centered, full windows only.
+    threshold : float, default=0.5
+        For `"aggregate"`.
+    only_if_seen : bool, default=False
+        Go on to the end where the validation runs show no overfitting. The thesis stops at the peak in any case.
+    control : Control, optional
+        Runs inside each run, such as a `Prefilter`.
+
+    Notes
+    -----
+    The peak is the highest point of the smoothed curve, the earliest among equals. Overfitting counts as seen if the
+    curve falls from there to its end by more than one standard error of that fall over the folds. A run that ends
+    early keeps its last score for the steps that others took.
+
+    The trace holds, in `extra`, `training` and `validation` (the averaged curves, one score a step, the start
+    first), `smoothed`, `stop` (x, and the number of steps of a whole search), `fall` (of the smoothed curve from x
+    to its end, and its standard error), `validation_masks` (where each run stood at step x) and
+    `frequency` (the share of them that holds each feature). Its steps are those of the last search.
+
+    Results do not depend on the number of threads or processes. An interrupted run keeps the validation runs that are
+    finished, and ends as if it had never been interrupted.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> X, y, _ = fewer.datasets.make_rdg1(60, 20, 15, random_state=0)
+    >>> search = fewer.search.Annealing(levels=30, answer="final")
+    >>> selector = fewer.SubsetSelector(fewer.criteria.KNN(), search, control=EarlyStopping(cv=5), random_state=0)
+    >>> trace = selector.fit(X, y).trace_
+    >>> x, length = trace.extra["stop"]
+    >>> int(x) <= int(length) == 30
+    True
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"predictive"})
+    search_needs: ClassVar[frozenset[str]] = frozenset({"stochastic"})
+
+    def __init__(
+        self,
+        cv: Any = 10,
+        how: Literal["shorten", "level", "peak", "aggregate"] = "shorten",
+        window: int = 5,
+        threshold: float = 0.5,
+        only_if_seen: bool = False,
+        control: Control | None = None,
+    ) -> None:
+        self.cv = cv
+        self.how = how
+        self.window = window
+        self.threshold = threshold
+        self.only_if_seen = only_if_seen
+        self.control = control
+
+    def run(
+        self,
+        criterion: Criterion,
+        problem: Problem,
+        search: Search,
+        space: SearchSpace,
+        rng: np.random.Generator,
+        on_step: OnStep | None = None,
+        *,
+        resources: Resources,
+        trace: Trace,
+    ) -> Trace:
+        """Validate, find the stopping point, search all rows up to it."""
+        if self.how not in WAYS:
+            raise InputError(f"how={self.how!r} is not known; choose from {', '.join(WAYS)}.")
+        if trace.done:
+            return trace
+        splits = split_rows(problem, self.cv, rng)
+        *seeds, last = rng.spawn(len(splits) + 1)
+        tell = on_step if on_step is not None else _ignore
+        try:
+            records = self._validate(criterion, problem, search, space, splits, seeds, tell, resources, trace)
+            point = stopping_point([record["validation"] for record in records], self.window)
+            self._explain(records, point, trace)
+            trace.steps.clear()
+            trace.n_steps, trace._stride = 0, 1
+            if self.how in ("shorten", "level"):
+                self._search_on(criterion, problem, search, space, last, tell, point, resources, trace)
+            else:
+                own = space.without(problem.constant)
+                objective = Objective(criterion.bind(problem, last, resources), own)
+                self._choose_mask(objective, own, [record["masks"] for record in records], point, trace)
+                tell(trace)
+        except KeyboardInterrupt:
+            trace.interrupted = True
+            raise
+        trace.done, trace.interrupted = True, False
+        return trace
+
+    def _validate(
+        self,
+        criterion: Criterion,
+        problem: Problem,
+        search: Search,
+        space: SearchSpace,
+        splits: list[Split],
+        seeds: list[np.random.Generator],
+        tell: OnStep,
+        resources: Resources,
+        trace: Trace,
+    ) -> list[Record]:
+        """Run the search without each fold; runs that are in the trace already are not repeated."""
+        records: list[Record] = trace.state.setdefault("runs", [])
+        trace.n_evaluations = sum(int(record["n_evaluations"]) for record in records)
+        jobs = [
+            (self.control, criterion, problem, search, space, split, seed)
+            for split, seed in zip(splits, seeds, strict=True)
+        ][len(records) :]
+
+        def watch(unfinished: Record) -> None:
+            trace.extra.update(_mean_curves(records or [unfinished]))
+            tell(trace)
+
+        runs: Iterable[Record]
+        if resources.n_jobs > 1 and len(jobs) > 1:
+            alone = Resources(1, resources.memory // resources.n_jobs)
+            runs = Parallel(n_jobs=resources.n_jobs, return_as="generator")(
+                delayed(validation_run)(*job, alone) for job in jobs
+            )
+        else:
+            runs = (validation_run(*job, resources, watch) for job in jobs)
+        for record in runs:
+            records.append(record)
+            trace.n_evaluations += int(record["n_evaluations"])
+            trace.extra.update(_mean_curves(records))
+            trace.record(_as_step(record))
+            tell(trace)
+        return records
+
+    def _search_on(
+        self,
+        criterion: Criterion,
+        problem: Problem,
+        search: Search,
+        space: SearchSpace,
+        rng: np.random.Generator,
+        tell: OnStep,
+        point: StoppingPoint,
+        resources: Resources,
+        trace: Trace,
+    ) -> None:
+        """Search all rows up to the stopping point."""
+        before = trace.n_evaluations
+        whole = self.only_if_seen and not point.overfitting
+
+        def follow(own: Trace) -> None:
+            trace.n_evaluations = before + own.n_evaluations
+            trace.top_masks, trace.top_scores = own.top_masks, own.top_scores
+            trace.record(own.steps[-1])
+            tell(trace)
+            if self.how == "level" and not whole and own.n_steps > point.step:
+                raise _EnoughError
+
+        if self.how == "shorten" and not whole:
+            search = search.shortened(point.share)
+        try:
+            run_sentence(
+                self.control, criterion, problem, search, space, rng, follow,
+                resources=resources, trace=Trace(keep=trace.keep),
+            )  # fmt: skip
+        except _EnoughError:
+            pass
+
+    def _choose_mask(
+        self, objective: Objective, space: SearchSpace, masks: list[NDArray[Any]], point: StoppingPoint, trace: Trace
+    ) -> None:
+        """Make the answer of the subsets at which the validation runs stood."""
+        objective.follow(trace)
+        states = np.array([space.shrink(mask) for mask in _at_step(masks, point.step)])
+        if self.how == "aggregate":
+            states = join_states(states, space, self.threshold)[None]
+        scores = objective.score(states)
+        best = best_first(states, scores)[0]
+        mask = space.expand(states[best][None])[0]
+        trace.record(Step(mask, float(scores[best]), mask, float(scores[best])))
+
+    def _explain(self, records: list[Record], point: StoppingPoint, trace: Trace) -> None:
+        masks = _at_step([record["masks"] for record in records], point.step)
+        trace.extra.update(
+            _mean_curves(records),
+            smoothed=point.smoothed,
+            stop=np.array([point.step, point.length]),
+            fall=np.array([point.fall, point.fall_error]),
+            validation_masks=masks,
+            frequency=(masks != 0).mean(axis=0),
+        )
+        validation = trace.extra["validation"]
+        runs = f"{len(records)} validation runs"
+        if point.overfitting:
+            sentence = (
+                f"Overfitting was seen in {runs}: held-out rows score best around step {point.step} of {point.length}, "
+                f"and by {point.fall:.4f} ± {point.fall_error:.4f} less at the end."
+            )
+        else:
+            sentence = (
+                f"No overfitting was seen in {runs}: held-out rows score {validation[-1]:.4f} at the end, and "
+                f"{point.fall:.4f} ± {point.fall_error:.4f} more around step {point.step} of {point.length}."
+            )
+        if sentence not in trace.notes:
+            trace.notes.append(sentence)
+
+
+class StoppingPoint:
+    """Where averaged validation curves peak.
+
+    Attributes
+    ----------
+    step, length : int
+        The step of the peak, counted from 0, and the last step of a whole search.
+    smoothed : array
+        The moving average; NaN where the window is not full.
+    fall, fall_error : float
+        How much the smoothed curve falls from the peak to its last point, and the standard error of that.
+    """
+
+    def __init__(self, step: int, length: int, smoothed: FloatArray, fall: float, fall_error: float) -> None:
+        self.step, self.length, self.smoothed = step, length, smoothed
+        self.fall, self.fall_error = fall, fall_error
+
+    @property
+    def share(self) -> float:
+        """The share of the search's effort that leads to the peak."""
+        return self.step / self.length if self.length and self.step else 1.0 / max(self.length, 1)
+
+    @property
+    def overfitting(self) -> bool:
+        """The fall is more than one standard error."""
+        return self.fall > self.fall_error
+
+
+def stopping_point(curves: list[FloatArray], window: int = 5) -> StoppingPoint:
+    """Average validation curves, smooth them, and find the peak, the earliest among equals.
+
+    Examples
+    --------
+    >>> curve = np.array([50, 52, 60, 61, 70, 69, 71, 66, 60, 58, 57.0])
+    >>> point = stopping_point([curve, curve])
+    >>> point.step, point.length, point.smoothed[5].tolist(), point.overfitting
+    (5, 10, 67.4, True)
+    """
+    table = _same_length(curves)
+    n = table.shape[1]
+    width = min(window, n if n % 2 else n - 1)
+    if width < 1 or width % 2 == 0:
+        raise InputError(f"window={window}: the moving average needs an odd number of points.")
+    half = width // 2
+    smooth = np.array([np.convolve(curve, np.full(width, 1.0 / width), mode="valid") for curve in table])
+    mean = np.round(smooth.mean(axis=0), 12)  # equal windows tie, whatever the order of their sums
+    best = int(np.argmax(mean))
+    falls = smooth[:, best] - smooth[:, -1]
+    error = float(falls.std(ddof=1) / np.sqrt(len(falls))) if len(falls) > 1 else float("inf")
+    smoothed = np.full(n, np.nan)
+    smoothed[half : n - half] = mean
+    return StoppingPoint(best + half, n - 1, smoothed, float(mean[best] - mean[-1]), error)
+
+
+def validation_run(
+    control: Control | None,
+    criterion: Criterion,
+    problem: Problem,
+    search: Search,
+    space: SearchSpace,
+    split: Split,
+    rng: np.random.Generator,
+    resources: Resources,
+    watch: Callable[[Record], None] | None = None,
+) -> Record:
+    """Search without some rows, and let them judge where the search stands after each step."""
+    train, held = problem.take(split.train), problem.take(split.test)
+    scorer = cast(PredictiveScorer, criterion.bind(train, rng.spawn(1)[0], resources))
+    known: dict[bytes, float] = {}
+    training: list[float] = []
+    validation: list[float] = []
+    masks: list[NDArray[Any]] = []
+
+    def judge(own: Trace) -> None:
+        step = own.steps[-1]
+        key = step.mask.tobytes()
+        if key not in known:
+            known[key] = scorer.grade(scorer.predict(step.mask, held.X), held)
+        training.append(step.score)
+        validation.append(known[key])
+        masks.append(step.mask.copy())
+        if watch is not None:
+            watch({"training": np.array(training), "validation": np.array(validation)})
+
+    # Only the best subset is kept in memory: keeping many costs more than a move of the search.
+    own = run_sentence(control, criterion, train, search, space, rng, judge, resources=resources, trace=Trace(keep=1))
+    return {
+        "training": np.array(training),
+        "validation": np.array(validation),
+        "masks": np.array(masks),
+        "n_evaluations": own.n_evaluations,
+    }
+
+
+def join_states(states: NDArray[Any], space: SearchSpace, threshold: float) -> NDArray[Any]:
+    """Keep the units that enough of the states hold, with their mean weight on the grid.
+
+    If the sizes asked for say otherwise, the most frequent units fill up or the least frequent give way.
+    """
+    shares = (states != 0).mean(axis=0)
+    order = np.argsort(-shares, kind="stable")
+    size = int(np.clip((shares >= threshold).sum(), space.min_units, space.max_units))
+    joined = space.empty()
+    kept = order[:size]
+    means = states[:, kept].sum(axis=0) / np.maximum((states[:, kept] != 0).sum(axis=0), 1)
+    joined[kept] = np.maximum(np.rint(means * space.levels), 1) / space.levels
+    return joined
+
+
+class _EnoughError(Exception):
+    """The search has come as far as it should."""
+
+
+def _ignore(trace: Trace) -> None:
+    pass
+
+
+def _as_step(record: Record) -> Step:
+    mask, score = record["masks"][-1], float(record["training"][-1])
+    return Step(mask, score, mask, score)
+
+
+def _same_length(curves: list[FloatArray]) -> FloatArray:
+    """Put curves into one table, each going on with its last value."""
+    longest = max(len(curve) for curve in curves)
+    return np.array([np.append(curve, np.full(longest - len(curve), curve[-1])) for curve in curves])
+
+
+def _mean_curves(records: list[Record]) -> dict[str, FloatArray]:
+    return {name: _same_length([r[name] for r in records]).mean(axis=0) for name in ("training", "validation")}
+
+
+def _at_step(masks: list[NDArray[Any]], step: int) -> NDArray[Any]:
+    return np.array([own[min(step, len(own) - 1)] for own in masks])

@@ -1,0 +1,139 @@
+"""Naive Bayes on integer codes: class scores are sums of table entries, one for each feature.
+
+Arguments that the kernels share:
+
+codes : (p, n) int32
+    Which row of its feature's table a cell picks.
+tables : (t, c − 1) int64
+    Fixed-point log-likelihoods of classes 1 … c−1 less that of class 0, all tables below each other.
+start : (s, p) int64
+    Where the table of each feature begins, for each part of the rows.
+bounds : (s + 1,) int64
+    Rows bounds[k] … bounds[k + 1] − 1 belong to part k: they were not used for its tables.
+base : (n, c − 1) int64
+    Sums so far. Class 0 has 0; the lowest class among equals wins.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from fewer.kernels._roc import N_BUCKETS, pack, pairs_won, sort_keys
+
+
+@njit(nogil=True, cache=True)
+def add_feature(base, f, sign, codes, tables, start, bounds):  # type: ignore[no-untyped-def]
+    """Add (or take off) the part of one feature."""
+    column = codes[f]
+    for part in range(bounds.shape[0] - 1):
+        first = start[part, f]
+        for i in range(bounds[part], bounds[part + 1]):
+            row = first + column[i]
+            for k in range(base.shape[1]):
+                base[i, k] += sign * tables[row, k]
+
+
+@njit(nogil=True, cache=True)
+def weight_right(base, y, weights):  # type: ignore[no-untyped-def]
+    """Sum the weights of the rows whose class wins."""
+    total = 0.0
+    for i in range(base.shape[0]):
+        best = np.int64(0)
+        winner = 0
+        for k in range(base.shape[1]):
+            if base[i, k] > best:
+                best = base[i, k]
+                winner = k + 1
+        if winner == y[i]:
+            total += weights[i]
+    return total
+
+
+@njit(nogil=True, cache=True)
+def weight_of_pairs(base, y, weights, bounds):  # type: ignore[no-untyped-def]
+    """Sum the weights of the pairs within one part that the scores rank rightly, ties by half (two classes)."""
+    total = 0.0
+    for part in range(bounds.shape[0] - 1):
+        low, high = bounds[part], bounds[part + 1]
+        order = np.argsort(base[low:high, 0])
+        below = 0.0
+        i = 0
+        while i < order.shape[0]:
+            score = base[low + order[i], 0]
+            positive = 0.0
+            negative = 0.0
+            while i < order.shape[0] and base[low + order[i], 0] == score:
+                row = low + order[i]
+                if y[row] == 1:
+                    positive += weights[row]
+                else:
+                    negative += weights[row]
+                i += 1
+            total += positive * (below + negative / 2)
+            below += negative
+    return total
+
+
+@njit(nogil=True, cache=True)
+def count_of_pairs(base, y, bounds):  # type: ignore[no-untyped-def]
+    """Do the same where every row weighs 1."""
+    n = base.shape[0]
+    keys, spare, counts = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(N_BUCKETS, np.int64)
+    total = np.int64(0)
+    for part in range(bounds.shape[0] - 1):
+        low, high = bounds[part], bounds[part + 1]
+        if high > low:
+            pack(base[low:high, 0], y[low:high], keys[low:high])
+            sort_keys(keys[low:high], spare[low:high], counts)
+            total += pairs_won(keys[low:high])
+    return total / 2
+
+
+@njit(nogil=True, cache=True)
+def judge(base, y, weights, bounds, by_rank, weighted):  # type: ignore[no-untyped-def]
+    """Give the weight of what is right: rows, or pairs of rows."""
+    if not by_rank:
+        return weight_right(base, y, weights)
+    if weighted:
+        return weight_of_pairs(base, y, weights, bounds)
+    return count_of_pairs(base, y, bounds)
+
+
+@njit(nogil=True, cache=True)
+def score_masks(masks, prior, codes, tables, start, bounds, y, weights, by_rank, weighted, out):  # type: ignore[no-untyped-def]
+    """Judge (m, p) masks."""
+    base = np.empty_like(prior)
+    for m in range(masks.shape[0]):
+        base[:] = prior
+        for f in range(masks.shape[1]):
+            if masks[m, f]:
+                add_feature(base, f, 1, codes, tables, start, bounds)
+        out[m] = judge(base, y, weights, bounds, by_rank, weighted)
+
+
+@njit(nogil=True, cache=True)
+def score_flips(  # type: ignore[no-untyped-def]
+    mask, base, members, offsets, values, codes, tables, start, bounds, y, weights, by_rank, weighted, out
+):
+    """Judge the masks that differ in one unit: unit u holds members[offsets[u]:offsets[u + 1]], set to values[u]."""
+    child = np.empty_like(base)
+    for u in range(values.shape[0]):
+        child[:] = base
+        for m in range(offsets[u], offsets[u + 1]):
+            f = members[m]
+            if mask[f] != values[u]:
+                add_feature(child, f, 1 if values[u] else -1, codes, tables, start, bounds)
+        out[u] = judge(child, y, weights, bounds, by_rank, weighted)
+
+
+@njit(nogil=True, cache=True)
+def fill_scores(masks, prior, codes, tables, start, bounds, out):  # type: ignore[no-untyped-def]
+    """Write the scores of class 1 over class 0 under (m, p) masks: (m, n)."""
+    base = np.empty_like(prior)
+    for m in range(masks.shape[0]):
+        base[:] = prior
+        for f in range(masks.shape[1]):
+            if masks[m, f]:
+                add_feature(base, f, 1, codes, tables, start, bounds)
+        out[m] = base[:, 0]

@@ -1,0 +1,168 @@
+"""ROC points of whole-number scores: sorting, area, and the points that lie outside a hull.
+
+Scores are whole numbers (fixed-point log-ratios, or ranks), so sums do not depend on their order and equal scores tie.
+Rates are counts: false positives up to the number of negatives, true positives up to the number of positives.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+BITS = 11
+N_BUCKETS = 1 << BITS
+
+
+@njit(nogil=True, cache=True)
+def pack(scores, positive, keys):  # type: ignore[no-untyped-def]
+    """Write keys that grow as scores fall, with the class in the lowest bit; give the highest score."""
+    highest = scores[0]
+    for i in range(scores.shape[0]):
+        highest = max(highest, scores[i])
+    for i in range(scores.shape[0]):
+        keys[i] = ((highest - scores[i]) << 1) | positive[i]
+    return highest
+
+
+@njit(nogil=True, cache=True)
+def sort_keys(keys, spare, counts):  # type: ignore[no-untyped-def]
+    """Sort keys of at least 0 upwards, by digits; the result is in the first array."""
+    n = keys.shape[0]
+    largest = np.int64(0)
+    for i in range(n):
+        largest = max(largest, keys[i])
+    shift = 0
+    swapped = False
+    while (largest >> shift) > 0:
+        source, target = (spare, keys) if swapped else (keys, spare)
+        counts[:] = 0
+        for i in range(n):
+            counts[(source[i] >> shift) & (N_BUCKETS - 1)] += 1
+        place = 0
+        for b in range(N_BUCKETS):
+            size = counts[b]
+            counts[b] = place
+            place += size
+        for i in range(n):
+            digit = (source[i] >> shift) & (N_BUCKETS - 1)
+            target[counts[digit]] = source[i]
+            counts[digit] += 1
+        swapped = not swapped
+        shift += BITS
+    if swapped:
+        keys[:] = spare
+
+
+@njit(nogil=True, cache=True)
+def pairs_won(keys):  # type: ignore[no-untyped-def]
+    """Count twice the pairs of a positive and a negative that sorted keys rank rightly, ties once."""
+    won = np.int64(0)
+    n_positive = np.int64(0)
+    i = 0
+    while i < keys.shape[0]:
+        score = keys[i] >> 1
+        positive = np.int64(0)
+        negative = np.int64(0)
+        while i < keys.shape[0] and (keys[i] >> 1) == score:
+            if keys[i] & 1:
+                positive += 1
+            else:
+                negative += 1
+            i += 1
+        won += negative * (2 * n_positive + positive)
+        n_positive += positive
+    return won
+
+
+@njit(nogil=True, cache=True)
+def hull_of_sorted(keys, fp, tp, last):  # type: ignore[no-untyped-def]
+    """Give the upper hull of the ROC points of sorted keys.
+
+    Writes the counts of each vertex, and the key (without the class) of the lowest score that it calls positive;
+    gives the number of vertices, (0, 0) and the end among them.
+    """
+    size = 1
+    fp[0] = 0
+    tp[0] = 0
+    last[0] = -1
+    false = np.int64(0)
+    true = np.int64(0)
+    i = 0
+    while i < keys.shape[0]:
+        score = keys[i] >> 1
+        while i < keys.shape[0] and (keys[i] >> 1) == score:
+            if keys[i] & 1:
+                true += 1
+            else:
+                false += 1
+            i += 1
+        while size >= 2 and (fp[size - 1] - fp[size - 2]) * (true - tp[size - 2]) >= (tp[size - 1] - tp[size - 2]) * (
+            false - fp[size - 2]
+        ):
+            size -= 1
+        fp[size] = false
+        tp[size] = true
+        last[size] = score
+        size += 1
+    return size
+
+
+@njit(nogil=True, cache=True)
+def keep_outside(fp, tp, size, price, hull_fp, hull_tp, kept):  # type: ignore[no-untyped-def]
+    """Number the inner vertices that are not below a hull, less their price; give how many there are.
+
+    The hull is given by counts with growing false positives, the highest true positives at each.
+    """
+    n = 0
+    segment = 0
+    for v in range(1, size - 1):
+        while segment < hull_fp.shape[0] - 2 and hull_fp[segment + 1] <= fp[v]:
+            segment += 1
+        run = hull_fp[segment + 1] - hull_fp[segment]
+        rise = hull_tp[segment + 1] - hull_tp[segment]
+        if (tp[v] - price - hull_tp[segment]) * run >= rise * (fp[v] - hull_fp[segment]):
+            kept[n] = v
+            n += 1
+    return n
+
+
+@njit(nogil=True, cache=True)
+def grown(array, size):  # type: ignore[no-untyped-def]
+    """Give an array of twice the length with the same beginning."""
+    longer = np.empty(2 * array.shape[0], array.dtype)
+    longer[:size] = array[:size]
+    return longer
+
+
+@njit(nogil=True, cache=True)
+def outside_points(scores, positive, prices, hull_fp, hull_tp):  # type: ignore[no-untyped-def]
+    """Give the ROC points of several scorings, (m, n) whole numbers, that are not below a hull.
+
+    Returns
+    -------
+    owner, fp, tp, threshold : arrays
+        Which scoring, its counts, and the lowest score that it calls positive.
+    """
+    m, n = scores.shape
+    keys, spare, counts = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(N_BUCKETS, np.int64)
+    fp, tp, last = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    kept = np.empty(n + 1, np.int64)
+    total = 0
+    owners, fps = np.empty(64, np.int64), np.empty(64, np.int64)
+    tps, thresholds = np.empty(64, np.int64), np.empty(64, np.int64)
+    for child in range(m):
+        highest = pack(scores[child], positive, keys)
+        sort_keys(keys, spare, counts)
+        size = hull_of_sorted(keys, fp, tp, last)
+        n_kept = keep_outside(fp, tp, size, prices[child], hull_fp, hull_tp, kept)
+        for k in range(n_kept):
+            if total == owners.shape[0]:
+                owners, fps = grown(owners, total), grown(fps, total)
+                tps, thresholds = grown(tps, total), grown(thresholds, total)
+            v = kept[k]
+            owners[total] = child
+            fps[total] = fp[v]
+            tps[total] = tp[v]
+            thresholds[total] = highest - last[v]
+            total += 1
+    return owners[:total], fps[:total], tps[:total], thresholds[:total]

@@ -1,0 +1,190 @@
+"""The label surface over one or two features, with every row colored by how well it agrees with its neighbors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewer.contracts import Resources
+from fewer.criteria import Classifiability
+from fewer.io import to_problem
+from fewer.plots._style import MARKERS, SEQUENTIAL, axes_or_new, style
+from fewer.problem import FloatArray, InputError, Problem
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+GRID = 90
+
+
+class ClassifiabilityDisplay:
+    """Which rows are hard? Rows over two features, dark where their neighborhood disagrees with them.
+
+    Make it with `from_data` or `from_estimator`. Behind the rows, for two classes, lies the label surface that
+    Dong & Kothari sketch: the share of the second class within the radius of each point.
+
+    Attributes
+    ----------
+    points : array of shape (n_rows, 1 or 2)
+    y : array of shape (n_rows,)
+    local : array of shape (n_rows,)
+        C(x) of each row.
+    value : float
+        L of the two features together.
+    radius : float
+        In ranges of a column.
+    names, classes : tuple
+    ax_, figure_ : matplotlib axes and figure
+        After `plot`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> display = ClassifiabilityDisplay.from_data(X, y, features=["petal length (cm)", "petal width (cm)"])
+    >>> display.ax_.get_xlabel()
+    'petal length (cm)'
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self,
+        points: FloatArray,
+        y: Any,
+        local: FloatArray,
+        value: float,
+        radius: float,
+        names: tuple[str, ...],
+        classes: tuple[Any, ...],
+    ) -> None:
+        self.points = points
+        self.y = y
+        self.local = local
+        self.value = value
+        self.radius = radius
+        self.names = names
+        self.classes = classes
+
+    @classmethod
+    def from_data(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        features: Sequence[str | int] | None = None,
+        ax: Axes | None = None,
+        surface: bool = True,
+        **options: Any,
+    ) -> ClassifiabilityDisplay:
+        """Measure the rows over one or two features and draw them.
+
+        Parameters
+        ----------
+        X : array or data frame
+        y : array
+            Classes.
+        features : one or two names or positions, optional
+            The first two columns unless given.
+        ax : matplotlib axes, optional
+        surface : bool, default=True
+            Draw the label surface behind the rows (two classes, two features).
+        **options
+            As for `fewer.criteria.Classifiability`.
+        """
+        problem = to_problem(X, y, task="classification")
+        chosen = range(min(2, problem.n_features)) if features is None else features
+        columns = [_position(feature, problem) for feature in chosen]
+        if len(columns) not in (1, 2):
+            raise InputError(f"{len(columns)} features are named; one or two can be drawn.")
+        display = cls._measured(problem, columns, options)
+        return display.plot(ax=ax, surface=surface)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None, surface: bool = True, **options: Any
+    ) -> ClassifiabilityDisplay:
+        """Draw the rows over the two best features of a fitted selector (the first two that it chose)."""
+        chosen = np.flatnonzero(estimator.get_support())
+        order = chosen[np.argsort(estimator.ranking_[chosen], kind="stable")][:2]
+        return cls.from_data(X, y, features=[int(i) for i in order], ax=ax, surface=surface, **options)
+
+    @classmethod
+    def _measured(cls, problem: Problem, columns: list[int], options: dict[str, Any]) -> ClassifiabilityDisplay:
+        mask = np.zeros(problem.n_features, dtype=bool)
+        mask[columns] = True
+        scorer = Classifiability(**options).bind(problem, np.random.default_rng(0), Resources())
+        local, _, radius = scorer.per_row(mask)
+        rows = scorer.problem
+        value = float(scorer.score(mask[None])[0])
+        names = tuple(problem.names[column] for column in columns)
+        return cls(rows.X[:, columns], rows.y, local, value, radius, names, problem.classes)
+
+    def plot(self, ax: Axes | None = None, *, surface: bool = True) -> ClassifiabilityDisplay:
+        """Draw on the given axes or on new ones."""
+        with style():
+            ax = axes_or_new(ax)
+            x = self.points[:, 0]
+            height = self.points[:, 1] if self.points.shape[1] == 2 else self.y.astype(np.float64)
+            surface = surface and self.points.shape[1] == 2 and len(self.classes) == 2
+            if surface:
+                self._draw_surface(ax)
+            for code in range(len(self.classes)):
+                rows = self.y == code
+                drawn = ax.scatter(
+                    x[rows], height[rows], c=self.local[rows], marker=MARKERS[code % len(MARKERS)], cmap=SEQUENTIAL,
+                    vmin=-1, vmax=1, s=24, linewidths=0.5, edgecolors="#333333", zorder=3,
+                )  # fmt: skip
+            ax.set_xlabel(self.names[0])
+            if self.points.shape[1] == 2:
+                ax.set_ylabel(self.names[1])
+            else:
+                ax.set_yticks(range(len(self.classes)), [str(label) for label in self.classes])
+                ax.set_ylabel("class")
+            ax.set_title(f"L = {self.value:.3f}, {np.mean(self.local < 0):.0%} of the rows among others")
+            figure = ax.get_figure()
+            figure.colorbar(drawn, ax=ax, label="C(x): −1 among others, 1 among its own", shrink=0.9)
+            self._explain(ax, surface)
+        self.ax_, self.figure_ = ax, figure
+        return self
+
+    def _explain(self, ax: Axes, surface: bool) -> None:
+        """Say below the data which marker is which class, and what the grey ground is."""
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        handles: list[Any] = [
+            Line2D([], [], marker=MARKERS[code % len(MARKERS)], ls="", mfc="white", mec="#333333", label=str(label))
+            for code, label in enumerate(self.classes)
+        ]
+        if surface:
+            handles.append(Patch(color="#9a9a9a", label=f"darker ground: more of class {self.classes[1]} nearby"))
+        ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=min(len(handles), 6))
+
+    def _draw_surface(self, ax: Axes) -> None:
+        """Shade the share of the second class within the radius of each point, where there are rows."""
+        low, high = self.points.min(axis=0), self.points.max(axis=0)
+        span = np.where(high > low, high - low, 1.0)
+        steps = [np.linspace(low[k] - 0.03 * span[k], high[k] + 0.03 * span[k], GRID) for k in (0, 1)]
+        across = (steps[0][:, None] - self.points[:, 0]) / span[0]
+        share = np.full((GRID, GRID), np.nan)
+        for row, level in enumerate(steps[1]):
+            up = (level - self.points[:, 1]) / span[1]
+            near = across**2 + up**2 <= self.radius**2
+            count = near.sum(axis=1)
+            share[row] = np.divide(near @ self.y, count, out=np.full(GRID, np.nan), where=count > 0)
+        ax.contourf(*steps, share, levels=np.linspace(0, 1, 6), cmap="Greys", alpha=0.45, zorder=1)
+
+
+def _position(feature: str | int, problem: Problem) -> int:
+    if isinstance(feature, str):
+        if feature not in problem.names:
+            raise InputError(f"There is no feature {feature!r}; there are {', '.join(problem.names[:10])}.")
+        return problem.names.index(feature)
+    if not 0 <= feature < problem.n_features:
+        raise InputError(f"There is no feature number {feature}; there are {problem.n_features}.")
+    return int(feature)

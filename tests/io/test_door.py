@@ -1,0 +1,389 @@
+"""The door: the same table gives the same problem, whatever holds it; what cannot be used is refused in one line."""
+
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fewer
+from fewer.io import infer_task, is_frame, to_problem
+from fewer.problem import InputError
+
+SIZES = [1.5, None, 2.0, -3.0, 4.25, 0.0, 1.0, 9.0, 2.5, 7.0, 6.0]
+COLORS = ["red", "blue", None, "red", "green", "blue", "red", "red", "blue", "green", "red"]
+FLAGS = [True, False, True, True, None, False, True, False, False, True, True]
+COUNTS = [10, 2, 1, 2, 10, 1, 2, 10, 2, 1, 1]
+LABELS = ["no", "yes", "no", "yes", "no", "yes", "no", "no", "yes", "yes", "no"]
+
+
+def same(one, other, *, names=True):
+    assert one.X.dtype == other.X.dtype == np.float64
+    np.testing.assert_array_equal(one.X, other.X)
+    np.testing.assert_array_equal(one.y, other.y)
+    assert one.y.dtype == other.y.dtype
+    assert (one.kinds, one.levels, one.task) == (other.kinds, other.levels, other.task)
+    assert [(type(c), c) for c in one.classes] == [(type(c), c) for c in other.classes]
+    if names:
+        assert one.names == other.names
+        assert one.notes == other.notes
+
+
+def polars_frame():
+    return pl.DataFrame({"size": SIZES, "color": COLORS, "flag": FLAGS, "count": COUNTS})
+
+
+def test_kinds_levels_and_holes_are_recorded_and_nothing_else_changes():
+    problem = to_problem(polars_frame(), LABELS)
+    assert problem.kinds == ("numeric", "nominal", "boolean", "numeric")
+    assert problem.levels == {1: ("blue", "green", "red")}
+    assert problem.classes == ("no", "yes")
+    np.testing.assert_array_equal(problem.X[:, 0], np.array(SIZES, dtype=float))
+    np.testing.assert_array_equal(problem.X[:, 1], [2, 0, np.nan, 2, 1, 0, 2, 2, 0, 1, 2])
+    np.testing.assert_array_equal(problem.X[:, 2], np.array(FLAGS, dtype=float))
+    np.testing.assert_array_equal(problem.y, [label == "yes" for label in LABELS])
+    assert problem.X.flags.c_contiguous
+
+
+@pytest.mark.parametrize("nominal", [(), ("count",)])
+@pytest.mark.parametrize(
+    "frame",
+    [
+        polars_frame,
+        lambda: polars_frame().with_columns(pl.col("color").cast(pl.Categorical)),
+        lambda: polars_frame().with_columns(pl.col("color").cast(pl.Enum(["red", "green", "blue", "unused"]))),
+        lambda: polars_frame().with_columns(pl.col("size").cast(pl.Decimal(10, 2)), pl.col("count").cast(pl.Float32)),
+        lambda: polars_frame().to_pandas(),
+        lambda: polars_frame().to_pandas(use_pyarrow_extension_array=True),
+        lambda: polars_frame().to_pandas().convert_dtypes(),
+        lambda: pd.DataFrame({"size": SIZES, "color": COLORS, "flag": FLAGS, "count": COUNTS}, dtype=object),
+        lambda: polars_frame().to_pandas().assign(color=pd.Categorical(COLORS)),
+        lambda: polars_frame().to_arrow(),
+    ],
+    ids=["polars", "categorical", "enum", "decimal", "pandas", "arrow-backed", "nullable", "object", "category", "arrow"],
+)
+def test_every_frame_gives_the_same_problem(frame, nominal):
+    same(to_problem(frame(), LABELS, nominal=nominal), to_problem(polars_frame(), LABELS, nominal=nominal))
+
+
+def test_lists_and_object_arrays_give_the_same_problem_as_frames():
+    rows = polars_frame().rows()
+    expected = to_problem(polars_frame(), LABELS)
+    same(to_problem([list(row) for row in rows], LABELS), expected, names=False)
+    same(to_problem(np.array(rows, dtype=object), LABELS), expected, names=False)
+    assert to_problem([list(row) for row in rows], LABELS).names == ("x0", "x1", "x2", "x3")
+
+
+def test_an_array_of_text_is_read_like_a_text_file():
+    text = np.array([["1.5", "red", "true"], ["NA", "blue", "false"], ["2", "", "true"]])
+    problem = to_problem(text, [0, 1, 0])
+    assert problem.kinds == ("numeric", "nominal", "boolean")
+    np.testing.assert_array_equal(problem.X, [[1.5, 1, 1], [np.nan, 0, 0], [2, np.nan, 1]])
+
+
+def test_sparse_and_dense_arrays_of_any_number_type_agree():
+    dense = np.array([[0, 1, 0], [2, 0, 0], [0, 0, 3]])
+    expected = to_problem(dense.astype(float), [0, 1, 0])
+    for array in (dense, dense.astype(np.float32), dense.tolist(), sp.csr_array(dense), sp.csc_matrix(dense), sp.coo_array(dense)):
+        same(to_problem(array, [0, 1, 0]), expected)
+
+
+def test_a_wide_sparse_table_passes_with_one_copy():
+    import tracemalloc
+
+    table = sp.random(1000, 10_000, 0.01, format="csr", random_state=0)
+    y = np.arange(1000) % 2
+    tracemalloc.start()
+    problem = to_problem(table, y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.25 * problem.X.nbytes
+    assert problem.X.sum() == pytest.approx(table.sum())
+
+
+# ------------------------------------------------------------------------------------------------- overruled
+
+
+def test_nominal_overrules_numbers_with_levels_in_the_order_of_numbers():
+    problem = to_problem(polars_frame(), LABELS, nominal=["count"])
+    assert problem.kinds[3] == "nominal"
+    assert problem.levels[3] == ("1", "2", "10")
+    np.testing.assert_array_equal(problem.X[:, 3], [2, 1, 0, 1, 2, 0, 1, 2, 1, 0, 0])
+    same(to_problem(polars_frame(), LABELS, nominal=[3]), problem)
+
+
+def test_numeric_overrules_text_and_categories():
+    frame = pl.DataFrame({"a": ["1", "2.5", None], "b": [1, 2, 3]})
+    assert to_problem(frame, [0, 1, 0]).kinds == ("nominal", "numeric")
+    problem = to_problem(frame, [0, 1, 0], numeric=["a"])
+    assert problem.kinds == ("numeric", "numeric")
+    np.testing.assert_array_equal(problem.X[:, 0], [1, 2.5, np.nan])
+    flags = to_problem(pl.DataFrame({"f": [True, False, True]}), [0, 1, 0], numeric=["f"])
+    assert flags.kinds == ("numeric",)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"nominal": ["colour"]}, "nominal names 'colour', which is no feature; did you mean 'color'?"),
+        ({"nominal": ["z"]}, "nominal names 'z', which is no feature; the columns are 'size', 'color', 'flag', 'count'."),
+        ({"nominal": [9]}, "nominal names feature 9, but features go from 0 to 3."),
+        ({"nominal": ["size"], "numeric": ["size"]}, "Column 'size' is named as nominal and as numeric; choose one."),
+        (
+            {"numeric": ["color"]},
+            "Column 'color' is named as numeric, but row 0 holds 'red'; correct or empty the cell.",
+        ),
+    ],
+)
+def test_choices_that_fit_no_column_are_refused(options, message):
+    with pytest.raises(InputError) as error:
+        to_problem(polars_frame(), LABELS, **options)
+    assert str(error.value) == message
+
+
+# ----------------------------------------------------------------------------------------------------- dates
+
+
+def test_dates_count_as_days_in_every_frame():
+    days = [date(1970, 1, 2), date(2026, 1, 31), None]
+    moments = [datetime(1970, 1, 1, 12), datetime(2026, 1, 31, 6, 0, 0), None]
+    spans = [timedelta(hours=36), timedelta(days=-1), None]
+    frame = pl.DataFrame({"d": days, "m": moments, "s": spans})
+    expected = [[1, 0.5, 1.5], [20484, 20484.25, -1], [np.nan] * 3]
+    for table in (frame, frame.to_pandas(), pd.DataFrame({"d": days, "m": moments, "s": spans}, dtype=object)):
+        problem = to_problem(table, [0, 1, 0])
+        np.testing.assert_array_equal(problem.X, expected)
+        assert problem.kinds == ("numeric",) * 3
+        assert problem.notes == tuple(f"Column {c!r} holds dates; they count as days since 1970-01-01." for c in "dm")
+
+
+def test_times_with_a_zone_are_compared_as_moments():
+    moments = pl.Series([datetime(2026, 1, 1), datetime(2026, 7, 1)]).dt.replace_time_zone("Europe/Berlin")
+    problem = to_problem(pl.DataFrame({"m": moments}), [0, 1])
+    assert np.diff(problem.X[:, 0])[0] == pytest.approx(181 - 1 / 24)
+    objects = pd.DataFrame({"m": moments.to_list()}, dtype=object)
+    np.testing.assert_array_equal(to_problem(objects, [0, 1]).X, problem.X)
+
+
+# ---------------------------------------------------------------------------------------------------- target
+
+
+@pytest.mark.parametrize(
+    ("y", "task", "classes"),
+    [
+        ([0, 1, 1, 0], "classification", (0, 1)),
+        ([0.0, 1.0, 1.0, 0.0], "classification", (0, 1)),
+        ([True, False, True, True], "classification", (False, True)),
+        (["b", "a", "a", "b"], "classification", ("a", "b")),
+        (np.array(["b", "a", "a", "b"], dtype=object), "classification", ("a", "b")),
+        (pd.Series(["b", "a", "a", "b"], dtype="category"), "classification", ("a", "b")),
+        (pl.Series([2, 1, 1, 2], dtype=pl.UInt8), "classification", (1, 2)),
+        (pd.Series([2, 1, 1, 2], dtype="Int64"), "classification", (1, 2)),
+        (pl.DataFrame({"y": ["b", "a", "a", "b"]}), "classification", ("a", "b")),
+        (np.array([[2], [1], [1], [2]]), "classification", (1, 2)),
+        (["1", 2, 2, "1"], "classification", ("1", "2")),
+        ([0.5, 1.5, 0.5, 1.5], "regression", ()),
+        ([Decimal("0.5"), Decimal(1), Decimal(2), Decimal(3)], "regression", ()),
+        ([date(2026, 1, day) for day in (1, 2, 3, 4)], "classification", None),
+    ],
+)
+def test_targets_of_every_kind(y, task, classes):
+    X = [[0.0], [1.0], [2.0], [3.0]]
+    if classes is None:
+        assert to_problem(X, y, task="regression").y.tolist() == [20454, 20455, 20456, 20457]
+        return
+    problem = to_problem(X, y)
+    assert problem.task == task
+    assert [(type(c), c) for c in problem.classes] == [(type(c), c) for c in classes]
+
+
+def test_the_task_is_inferred_and_can_be_overruled():
+    assert infer_task(np.arange(20)) == "classification"
+    assert infer_task(np.arange(21)) == "regression"
+    assert infer_task(np.array(["a"])) == "classification"
+    X = np.arange(30.0)[:, None]
+    y = np.arange(30) % 3
+    assert to_problem(X, y).task == "classification"
+    assert to_problem(X, y, task="regression").y.dtype == np.float64
+    assert to_problem(X, y + 0.5, task="classification").classes == (0.5, 1.5, 2.5)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "message"),
+    [
+        ([[1], [2]], [1, None], {}, "The target is missing in row 1; fill the cell or delete the row."),
+        ([[1], [2]], [np.nan, np.nan], {}, "The target is missing in row 0 and 1 more; fill the cell or delete the row."),
+        ([[1], [2]], pd.Series(["a", None]), {}, "The target is missing in row 1; fill the cell or delete the row."),
+        ([[1], [2]], [1.0, np.inf], {}, "The target is infinite in row 1; correct the cell or delete the row."),
+        ([[1], [2]], ["a", "a"], {}, "The target has one class only, 'a'; at least two are needed."),
+        ([[1], [2]], [0.5, 0.5], {}, "The target has one value only, 0.5; nothing can be learnt from it."),
+        (
+            [[1], [2], [3]],
+            ["a", "b", "c"],
+            {},
+            "The target has 3 classes in 3 rows, one for each row; choose another target, or task regression if it is "
+            "a quantity.",
+        ),
+        (
+            [[1], [2], [3]],
+            ["a", "b", "a"],
+            {"task": "regression"},
+            "The target holds text (row 0: 'a'), so it is no quantity; choose task classification.",
+        ),
+        ([[1], [2], [3]], [0, 1], {}, "The target has 2 rows, but the table has 3; give one for each row."),
+        ([[1], [2]], np.eye(2), {}, "The target has 2 dimensions; give one value for each row."),
+        ([[1], [2]], [{"a": 1}, 2], {}, "The target holds dict cells; numbers, truth values or text are needed."),
+        ([[1, np.inf], [2, 0]], [0, 1], {}, "Column 'x1' is infinite in row 0; correct the cell, or empty it if it is not known."),
+        ([[1, 2], [1, 2]], [0, 1], {}, "Every column is constant or empty; there is nothing to select."),
+        ([[None, 2], [None, 2]], [0, 1], {}, "Every column is constant or empty; there is nothing to select."),
+        ([1, 2], [0, 1], {}, "X has 1 dimension(s); a table with rows and columns is needed."),
+        ([[1, 2], [3]], [0, 1], {}, "Row 1 of X has 1 cells, but row 0 has 2; give equal rows."),
+        (np.empty((2, 0)), [0, 1], {}, "The table has no column beside the target; there is nothing to select."),
+        (np.empty((0, 2)), [], {}, "The table has no rows."),
+        (np.ones((2, 2), dtype=complex), [0, 1], {}, "X holds complex128 cells; numbers, truth values or text are needed."),
+        (
+            pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]),
+            [0, 1],
+            {},
+            "2 columns are named 'a'; give every column a name of its own.",
+        ),
+        (
+            pl.DataFrame({"a": [[1], [2]]}),
+            [0, 1],
+            {},
+            "Column 'a' holds List(Int64) cells; turn them into numbers or text, or leave the column out.",
+        ),
+        (
+            pd.DataFrame({"a": [(1,), (2,)]}),
+            [0, 1],
+            {},
+            "Column 'a' holds tuple cells; turn them into numbers or text, or leave the column out.",
+        ),
+    ],
+)  # fmt: skip
+def test_refusals_name_the_place_and_the_cure(X, y, options, message):
+    with pytest.raises(InputError) as error:
+        to_problem(X, y, **options)
+    assert str(error.value) == message
+
+
+# ----------------------------------------------------------------------------------------------------- notes
+
+
+def test_identifiers_draw_a_note_and_ordinary_columns_do_not():
+    rng = np.random.default_rng(0)
+    n = 30
+    frame = pl.DataFrame(
+        {
+            "patient": rng.permutation(n) + 1000,
+            "code": [f"p{i}" for i in range(n)],
+            "customer_id": rng.permutation(10 * n)[:n],
+            "weight": rng.normal(size=n),
+            "price": rng.permutation(10 * n)[:n],
+            "color": ["red", "blue", "green"] * (n // 3),
+        }
+    )
+    notes = to_problem(frame, np.arange(n) % 2).notes
+    assert notes == tuple(
+        f"Column {name!r} looks like an identifier, a value for each row; exclude it."
+        for name in ("patient", "code", "customer_id")
+    )
+    assert to_problem(frame[:9], np.arange(9) % 2).notes == ()
+
+
+def test_constant_and_empty_columns_come_through_and_are_set_aside_later():
+    frame = pl.DataFrame({"a": [1.0, 2, 3, 9, 8, 7], "one": [1] * 6, "void": [None] * 6})
+    problem = to_problem(frame, [0, 0, 0, 1, 1, 1])
+    assert problem.kinds == ("numeric",) * 3
+    assert problem.constant.tolist() == [False, True, True]
+    selector = fewer.SubsetSelector(random_state=0).fit(frame, [0, 0, 0, 1, 1, 1])
+    assert selector.set_aside_.tolist() == [1, 2]
+
+
+def test_a_table_of_five_rows_passes():
+    problem = to_problem([[1.0, 5.0], [2.0, 4.0], [3.0, 3.0], [4.0, 2.0], [5.0, 1.0]], ["a", "a", "b", "b", "b"])
+    assert (problem.n_rows, problem.classes) == (5, ("a", "b"))
+
+
+def test_is_frame():
+    assert is_frame(polars_frame())
+    assert is_frame(polars_frame().to_pandas())
+    assert not is_frame(np.eye(2))
+    assert not is_frame([[1]])
+    assert not is_frame(sp.eye_array(2).tocsr())
+
+
+# ------------------------------------------------------------------------------------------------ selections
+
+
+def test_pandas_polars_and_numpy_give_identical_selections():
+    X, y = fewer.datasets.load("cleve").X, fewer.datasets.load("cleve").y
+    answers = []
+    for table in (X, X.to_pandas(), X.with_columns(pl.col(pl.String).cast(pl.Categorical))):
+        selector = fewer.SubsetSelector(fewer.criteria.KNN(), fewer.search.Forward(), random_state=0).fit(table, y)
+        answers.append((selector.support_.tolist(), selector.score_))
+    assert answers[0] == answers[1] == answers[2]
+    numbers = fewer.datasets.load("glass")
+    supports = [
+        fewer.SubsetSelector(random_state=0).fit(table, numbers.y).support_.tolist()
+        for table in (numbers.X, numbers.X.to_pandas(), numbers.X.to_numpy(), sp.csr_array(numbers.X.to_numpy()))
+    ]
+    assert all(support == supports[0] for support in supports)
+
+
+def test_a_level_never_seen_passes_through_transform():
+    X = pl.DataFrame({"color": ["red", "blue"] * 10, "noise": [float(i * 7 % 5) for i in range(20)]})
+    y = ["a", "b"] * 10
+    selector = fewer.SubsetSelector(random_state=0, n_features_to_select=1).set_output(transform="polars").fit(X, y)
+    new = pl.DataFrame({"color": ["violet", None, "red"], "noise": [1.0, 2.0, 3.0]})
+    assert selector.transform(new).to_dict(as_series=False) == {"color": ["violet", None, "red"]}
+
+
+def test_a_level_never_seen_is_equal_to_none():
+    problem = to_problem(pl.DataFrame({"c": ["red", "red", "blue", "blue"], "x": [0.0, 1.0, 0.0, 1.0]}), [0, 0, 1, 1])
+    scorer = fewer.criteria.KNN(cv="loo").bind(problem, np.random.default_rng(0), fewer.contracts.Resources())
+    mask = np.array([True, False])
+    unseen = np.array([[2.0, 0.0]])
+    seen = np.array([[0.0, 0.0]])
+    assert scorer.predict(mask, seen).argmax() == 1
+    # Equally far from every row, so that it says no more than the class shares do.
+    np.testing.assert_allclose(scorer.predict(mask, unseen)[0], [0.5, 0.5], atol=1e-6)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.tuples(
+            st.one_of(st.none(), st.floats(-1e9, 1e9)),
+            st.one_of(st.none(), st.sampled_from(["a", "b", "ü"])),
+            st.one_of(st.none(), st.booleans()),
+            st.sampled_from(["x", "y"]),
+        ),
+        min_size=4,
+        max_size=12,
+    )
+)
+def test_frames_agree_on_any_table(rows):
+    columns = list(zip(*rows, strict=True))
+    schema = {"a": pl.Float64, "b": pl.String, "c": pl.Boolean}
+    frame = pl.DataFrame(dict(zip("abc", columns[:3], strict=True)), schema=schema)
+    outcomes = []
+    for table in (frame, frame.to_pandas(), frame.to_arrow()):
+        try:
+            outcomes.append(to_problem(table, list(columns[3])))
+        except InputError as error:
+            outcomes.append(str(error))
+    if isinstance(outcomes[0], str):
+        assert outcomes[0] == outcomes[1] == outcomes[2]
+        return
+    for other in outcomes[1:]:
+        # A frame without any truth value or text no longer knows what its empty column was of.
+        empty = [i for i, column in enumerate(columns[:3]) if all(cell is None for cell in column)]
+        np.testing.assert_array_equal(outcomes[0].X, other.X)
+        kinds = zip(outcomes[0].kinds, other.kinds, strict=True)
+        assert all(one == two for i, (one, two) in enumerate(kinds) if i not in empty)

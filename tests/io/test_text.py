@@ -1,0 +1,257 @@
+"""Text tables: separators, quotes, line ends, encodings, missing cells, and what is wrong on which line."""
+
+import csv
+import gzip
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fewer.io import read_table
+from fewer.io._text import find_separator, read_text
+from fewer.problem import InputError
+
+PLAIN = "a,b,y\n1,x,no\n2,y,yes\n3,x,no\n4,y,yes\n"
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(text, target="y", name="t.csv", **options):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return read_table(path, target, **options)
+
+    return read
+
+
+def same(one, other):
+    np.testing.assert_array_equal(one.X, other.X)
+    np.testing.assert_array_equal(one.y, other.y)
+    assert (one.kinds, one.levels, one.task, one.classes, one.names) == (
+        other.kinds,
+        other.levels,
+        other.task,
+        other.classes,
+        other.names,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        (PLAIN, None),
+        (PLAIN.rstrip("\n"), None),
+        (PLAIN.replace("\n", "\r\n"), None),
+        (PLAIN.replace("\n", "\r"), None),
+        ("\ufeff" + PLAIN, None),
+        (PLAIN.replace("\n", "\n\n") + "  \n", None),
+        ("\n\n" + PLAIN, None),
+        (PLAIN.replace(",", " , "), None),
+        ('"a","b","y"\r\n"1","x","no"\r\n2,"y",yes\r\n\r\n3,x,"no"\r\n4,y,yes', None),
+        (PLAIN.replace(",", ";"), "t.csv is read with semicolons between the cells."),
+        (PLAIN.replace(",", "\t"), "t.csv is read with tabs between the cells."),
+        (PLAIN.replace(",", "|"), "t.csv is read with bars between the cells."),
+    ],
+)
+def test_every_way_of_writing_a_table_gives_the_same_problem(read, text, note):
+    problem = read(text)
+    same(problem, read(PLAIN))
+    assert problem.kinds == ("numeric", "nominal")
+    assert problem.notes == (() if note is None else (note,))
+
+
+def test_gzip_with_any_name_and_several_members(read):
+    packed = gzip.compress(PLAIN[:20].encode()) + gzip.compress(PLAIN[20:].encode())
+    same(read(packed, name="t.csv.gz"), read(PLAIN))
+    same(read(packed, name="t"), read(PLAIN))
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252"])
+def test_other_encodings_are_read_when_named(read, encoding):
+    text = "größe,y\n1,schön\n2,übel\n3,schön\n"
+    same(read(text.encode(encoding), encoding=encoding), read(text))
+
+
+@pytest.mark.parametrize("token", ["", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "null", "NULL", " ? "])
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_missing_cells(read, token, quote):
+    problem = read(f"a,b,c,y\n1,x,true,0\n{quote}{token}{quote},{token},{token},1\n2,z,false,1\n")
+    assert problem.kinds == ("numeric", "nominal", "boolean")
+    np.testing.assert_array_equal(problem.X, [[1, 0, 1], [np.nan] * 3, [2, 1, 0]])
+
+
+def test_truth_values_in_any_letters_and_dates(read):
+    problem = read("t,d,m,y\nTRUE,2026-01-31,2026-01-31 12:00:00,0\nfalse,1970-01-02,1970-01-01T06:00:00.0,1\n,,,1\n")
+    assert problem.kinds == ("boolean", "numeric", "numeric")
+    np.testing.assert_array_equal(problem.X, [[1, 20484, 20484.5], [0, 1, 0.25], [np.nan] * 3])
+    assert problem.notes[0] == "Column 'd' holds dates; they count as days since 1970-01-01."
+
+
+def test_dates_that_do_not_exist_are_words(read):
+    assert read("d,y\n2026-02-30,0\n2026-01-31,1\n2026-01-31,1\n").kinds == ("nominal",)
+
+
+def test_targets_by_name_and_by_number(read):
+    for target in ("y", -1, 2, "-1", "2"):
+        assert read(PLAIN, target).names == ("a", "b")
+    assert read(PLAIN, 0, task="regression").names == ("b", "y")
+    assert read("-1,y,z\n0,1,5\n1,2,6\n1,3,7\n", "-1").names == ("y", "z")
+
+
+def test_numbers_that_are_codes(read):
+    text = "zip,b,y\n02134,1,0\n10001,2,1\n2134,3,0\n9,4,1\n"
+    problem = read(text, nominal=["zip"])
+    assert problem.levels[0] == ("9", "2134", "10001")
+    assert read(text, nominal=["zip", "y"]).classes == (0, 1)
+    assert read(text, nominal=[0]).kinds == ("nominal", "numeric")
+
+
+def test_decimal_commas(read):
+    text = "a;b;y\n1,5;2;0\n2;3;1\n-0,25;4;0\n"
+    problem = read(text, decimal=",")
+    np.testing.assert_array_equal(problem.X, [[1.5, 2], [2, 3], [-0.25, 4]])
+    assert read(text, nominal=["a"]).levels[0] == ("-0,25", "1,5", "2")
+
+
+def test_cells_with_separators_quotes_and_line_ends(read):
+    problem = read('a,b,y\n"x, ""1""\nz",1,0\nplain,2,1\n"x, ""1""\nz",3,1\n')
+    assert problem.levels[0] == ("plain", 'x, "1"\nz')
+
+
+def test_a_table_of_classes_that_mix_numbers_and_words(read):
+    text = "a,y\n" + "".join(f"{i},{i % 2}\n" for i in range(40)) + "9,other\n8,other\n"
+    assert read(text, task="classification").classes == ("0", "1", "other")
+
+
+def test_names_that_are_missing_get_one(read):
+    problem = read(",b,y\n0,5,0\n1,6,1\n2,7,1\n")
+    assert problem.names == ("column 1", "b")
+
+
+def test_a_first_line_of_numbers_draws_a_note(read):
+    problem = read("0.5,1.5,1\n1,2,0\n2,3,1\n3,4,1\n", "1")
+    assert problem.notes == ("The first line of t.csv looks like data, not like names; a header row is needed.",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "t.csv is empty; a table with a header row is needed."),
+        (b" \n\r\n", "t.csv is empty; a table with a header row is needed."),
+        ("a,b,y\n", "t.csv has a header, but no rows (line 1 is the last)."),
+        ("a,b,y\n\n \n", "t.csv has a header, but no rows (line 1 is the last)."),
+        ("y\n1\n2\n", "t.csv has no column beside the target 'y'; there is nothing to select."),
+        (
+            "a,b,y\n1,2,3\n\n1,2\n",
+            "t.csv, line 4 has 2 cells, but the header has 3; correct the line, and quote cells that hold the separator.",
+        ),
+        (
+            "a,b,y\n1,2,3\n1,2,3,4\n",
+            "t.csv, line 3 has 4 cells, but the header has 3; correct the line, and quote cells that hold the separator.",
+        ),
+        (
+            'a,b,y\n"1\n\n2",2,3\n1\n',
+            "t.csv, line 5 has 1 cell, but the header has 3; correct the line, and quote cells that hold the separator.",
+        ),
+        (
+            'a,b,y\n1,2,3\n1,"2,3\n4,5,6\n',
+            't.csv, line 3: a quote is not closed, or not followed by the separator; write a quote inside a cell as "".',
+        ),
+        ("a,b,a,y\n1,2,3,4\n", "t.csv: 2 columns are named 'a'; give every column a name of its own."),
+        (
+            b"a,y\n1,caf\xe9\n2,b\n",
+            "t.csv is not UTF-8 text (line 2, byte 0xe9); give its encoding, for example --encoding latin-1.",
+        ),
+        (
+            b"a,y\n1,\x00\n",
+            "t.csv is not a text table (line 2 holds a zero byte); CSV, ARFF or Parquet is read.",
+        ),
+        ("a,y\n1,0\n".encode("utf-16"), "t.csv is UTF-16 text; give its encoding (--encoding utf-16)."),
+        (b"PK\x03\x04xx", "t.csv is a zip archive or an Excel workbook; save the sheet as CSV."),
+        (b"%PDF-1.7", "t.csv is a PDF document; save the table as CSV."),
+        (b"\x1f\x8b\x08\x00junk", "t.csv is damaged: it is no whole gzip file; copy or pack it again."),
+        (gzip.compress(PLAIN.encode())[:-9], "t.csv is damaged: it is no whole gzip file; copy or pack it again."),
+        ("a,y\n1,0\ninf,1\n", "Column 'a' is infinite in line 3; correct the cell, or empty it if it is not known."),
+        ("a,y\n1,0\n\n2,\n3,NA\n", "The target is missing in line 4 and 1 more; fill the cell or delete the row."),
+        ("a,y\n1,0\n2,0\n", "The target has one class only, 0; at least two are needed."),
+        ("a,b,y\n1,x,0\n1,x,1\n", "Every column is constant or empty; there is nothing to select."),
+        (
+            "age,y\n" + "".join(f"{i},{i % 2}\n" for i in range(30)) + "abc,1\n",
+            "Column 'age' holds numbers, but line 32 holds 'abc'; correct or empty the cell, or name the column as "
+            "nominal (--nominal age).",
+        ),
+        (
+            "a,y\n" + "".join(f"{i},{i}.5\n" for i in range(30)) + "9,?x\n",
+            "Column 'y' holds numbers, but line 32 holds '?x'; correct or empty the cell, or give --task classification.",
+        ),
+        (
+            "a;y\n1,5;0\n2;1\n",
+            "Column 'a' seems to hold numbers with decimal commas (line 2: '1,5'); give decimal ',' (--decimal ,), or "
+            "name it as nominal (--nominal a) if they are codes.",
+        ),
+    ],
+)
+def test_refusals_name_the_line_and_the_cure(read, text, message):
+    with pytest.raises(InputError) as error:
+        read(text)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "message"),
+    [
+        ("Y", {}, "t.csv has no column 'Y'; did you mean 'y'?"),
+        ("outcome", {}, "t.csv has no column 'outcome'; the columns are 'a', 'b', 'y'."),
+        (3, {}, "t.csv has no column 3; its 3 columns go from 0 to 2, or from -3 to -1 counted from the end."),
+        ("y", {"encoding": "nonsense"}, "Encoding 'nonsense' is not known; use for example utf-8, latin-1 or cp1252."),
+        ("y", {"memory": 90}, "t.csv needs about 0.0 GiB of memory, but 0.0 GiB are free; select on a sample of its rows, or leave columns out of the file."),
+        ("y", {"memory": 9}, "t.csv needs about 0.0 GiB of memory, but 0.0 GiB are free; select on a sample of its rows, or leave columns out of the file."),
+        ("y", {"nominal": ["c"]}, "nominal names 'c', which is no feature; the columns are 'a', 'b', 'y'."),
+    ],
+)  # fmt: skip
+def test_choices_that_do_not_fit_are_refused(read, target, options, message):
+    with pytest.raises(InputError) as error:
+        read(PLAIN, target, **options)
+    assert str(error.value) == message
+
+
+def test_a_packed_file_is_not_unpacked_beyond_memory(read):
+    bomb = gzip.compress(b"a,y\n" + b"0,1\n" * 100_000)
+    with pytest.raises(InputError, match="needs about"):
+        read(bomb, memory=len(bomb) + 1000)
+
+
+def test_the_line_of_a_bad_byte_is_found_across_chunks(read):
+    text = b"a,y\n" + b"1,0\n" * 300_000
+    at = (1 << 20) - 1
+    broken = text[:at] + "é".encode()[:1] + text[at + 1 :]
+    with pytest.raises(InputError, match=f"line {text[:at].count(10) + 1}, byte 0xc3"):
+        read(broken)
+
+
+def test_separators_are_found():
+    assert find_separator(b"a,b\n1,2\n") == ","
+    assert find_separator(b"a\tb c\n1,5\t2\n") == "\t"
+    assert find_separator(b'"a;b",c\n"1;2",3\n') == ","
+    assert find_separator(b"single\n1\n") == ","
+
+
+cells = st.text(st.characters(codec="utf-8", exclude_characters="\x00", exclude_categories=["Cs"]), max_size=5)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.integers(1, 4).flatmap(lambda p: st.lists(st.lists(cells, min_size=p, max_size=p), min_size=1, max_size=6)))
+def test_cells_are_those_that_the_csv_module_reads(rows):
+    """The fast way, where no quotes are, and the slow way give what Python's own reader gives."""
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows([[f"c{i}" for i in range(len(rows[0]))], *rows])
+    expected = [row for row in csv.reader(io.StringIO(file.getvalue(), newline="")) if len(row) > 1 or (row and row[0].strip())]
+    try:
+        sheet = read_text(file.getvalue().encode(), "t.csv", ",", 1 << 40)
+    except InputError:
+        assert len(expected) == 1
+        return
+    found = [[cell or "" for cell in row] for row in sheet.frame.rows()]
+    assert found == expected[1:]
