@@ -7,7 +7,7 @@ import json
 import platform
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,11 @@ from fewer.problem import BoolArray, Problem
 from fewer.runs import RunFolder, fingerprint
 from fewer.selectors import Column, RankSelector, Size, SubsetSelector
 from fewer.trace import Trace
+from fewer.validate import assign_folds
 
 MAX_EXHAUSTIVE = 12
 MAX_FLOATING = 100
-MAX_ROWS_FOR_NEIGHBORS = 10_000
+AUTO_ROWS = 5_000
 
 
 @dataclass(frozen=True)
@@ -152,7 +153,7 @@ class Selection:
         lines.append(f"{self.n_evaluations:,} subsets scored; {self.seconds:.1f} s in all; seed {self.seed}.")
         if self.set_aside:
             lines.append(f"Set aside, since they do not vary: {', '.join(self.set_aside)}.")
-        return [*lines, *(f"Warning: {warning}" for warning in self.warnings)]
+        return [*lines, *(f"Note: {warning}" for warning in self.warnings)]
 
     def __str__(self) -> str:
         width = max([len(name) for name in self.features], default=0)
@@ -259,15 +260,26 @@ def make_plan(
 
 
 def choose_method(problem: Problem) -> tuple[str, str]:
-    """Choose a method by the size of the data, and say why."""
-    n, p = problem.n_rows, problem.n_features
-    if n > MAX_ROWS_FOR_NEIGHBORS:
-        return "linear-forward", f"Chosen since {n:,} rows are many for nearest neighbors."
+    """Choose a method by the number of features, and say why."""
+    p = problem.n_features
     if p <= MAX_EXHAUSTIVE:
         return "knn-exhaustive", f"Chosen since all subsets of {p} features can be scored."
     if p <= MAX_FLOATING:
         return "knn-floating", f"Chosen since {p} features are too many for all subsets."
     return "knn-forward", f"Chosen since {p:,} features are too many for a longer search."
+
+
+def thin(problem: Problem, method: str, seed: int) -> Problem:
+    """Draw the rows that `auto` works on: all, or a stratified sample of many, which is noted."""
+    if method != "auto" or problem.n_rows <= AUTO_ROWS:
+        return problem
+    n_parts = -(-problem.n_rows // AUTO_ROWS)
+    sample = problem.take(assign_folds(problem, n_parts, np.random.default_rng([seed, 2])) == 0)
+    note = (
+        f"auto worked on a sample of {sample.n_rows:,} of the {problem.n_rows:,} rows; "
+        "any method by name works on all of them."
+    )
+    return replace(sample, notes=(*sample.notes, note))
 
 
 def select(
@@ -318,8 +330,9 @@ def select(
     >>> selection.score_heldout > 0.9
     True
     """
-    problem = to_problem(X, y)
-    seed = int(np.random.default_rng(random_state).integers(2**31)) if random_state is None else int(random_state)
+    seed = int(np.random.default_rng().integers(2**31)) if random_state is None else int(random_state)
+    words_given = any(word is not None for word in (criterion, search, control))
+    problem = thin(to_problem(X, y), "custom" if words_given else method, seed)
     plan = make_plan(
         problem,
         method,

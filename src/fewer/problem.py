@@ -92,6 +92,8 @@ class Problem:
             target = codes.astype(np.int64)
         else:
             target = target.astype(np.float64)
+        if weights is not None:
+            weights = _checked_weights(np.asarray(weights, dtype=np.float64), n_rows)
         group_codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         return cls(
             X=table,
@@ -100,7 +102,7 @@ class Problem:
             names=tuple(names) if names is not None else tuple(f"x{i}" for i in range(n_features)),
             kinds=tuple(kinds) if kinds is not None else ("numeric",) * n_features,
             classes=classes,
-            weights=None if weights is None else np.asarray(weights, dtype=np.float64),
+            weights=weights,
             groups=None if group_codes is None else group_codes.astype(np.int64),
         )
 
@@ -146,3 +148,11 @@ class Problem:
             weights=None if self.weights is None else self.weights[rows],
             groups=None if self.groups is None else self.groups[rows],
         )
+
+
+def _checked_weights(weights: FloatArray, n_rows: int) -> FloatArray:
+    if weights.shape != (n_rows,):
+        raise InputError(f"The row weights have shape {weights.shape}, but there are {n_rows} rows; give one a row.")
+    if not np.all(np.isfinite(weights)) or (weights < 0).any() or not (weights > 0).any():
+        raise InputError("Row weights must be finite and at least 0, and some above 0.")
+    return weights

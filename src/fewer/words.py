@@ -21,13 +21,23 @@ WORDS: dict[str, dict[str, str]] = {
     "criterion": {
         "knn": "fewer.criteria:KNN",
         "cross-validated": "fewer.criteria:CrossValidated",
+        "classifiability": "fewer.criteria:Classifiability",
+        "boundary-share": "fewer.criteria:BoundaryShare",
+        "fisher-ratio": "fewer.criteria:FisherRatio",
+        "gamma-test": "fewer.criteria:GammaTest",
+        "separability": "fewer.criteria:Separability",
     },
     "search": {
         "exhaustive": "fewer.search:Exhaustive",
         "forward": "fewer.search:Forward",
         "backward": "fewer.search:Backward",
         "floating": "fewer.search:Floating",
+        "plus-l-take-away-r": "fewer.search:PlusLTakeAwayR",
+        "best-first": "fewer.search:BestFirst",
+        "branch-and-bound": "fewer.search:BranchAndBound",
         "annealing": "fewer.search:Annealing",
+        "genetic": "fewer.search:Genetic",
+        "pbil": "fewer.search:PBIL",
     },
     "control": {
         "aggregate": "fewer.control:Aggregate",
@@ -65,6 +75,9 @@ METHODS: dict[str, Method] = {
     "knn-exhaustive": Method("nearest neighbors, every subset", "knn", "exhaustive"),
     "knn-annealing": Method("nearest neighbors, simulated annealing", "knn", "annealing"),
     "knn-aggregate": Method("features that forward selection keeps on resamples", "knn", "forward", "aggregate"),
+    "classifiability": Method(
+        "classifiability (Dong & Kothari), features added one by one", "classifiability", "forward"
+    ),
     "linear-forward": Method(
         "logistic or ridge regression, features added one by one", "cross-validated:estimator=linear", "forward"
     ),

@@ -65,7 +65,18 @@ def test_kinds_levels_and_holes_are_recorded_and_nothing_else_changes():
         lambda: polars_frame().to_pandas().assign(color=pd.Categorical(COLORS)),
         lambda: polars_frame().to_arrow(),
     ],
-    ids=["polars", "categorical", "enum", "decimal", "pandas", "arrow-backed", "nullable", "object", "category", "arrow"],
+    ids=[
+        "polars",
+        "categorical",
+        "enum",
+        "decimal",
+        "pandas",
+        "arrow-backed",
+        "nullable",
+        "object",
+        "category",
+        "arrow",
+    ],
 )
 def test_every_frame_gives_the_same_problem(frame, nominal):
     same(to_problem(frame(), LABELS, nominal=nominal), to_problem(polars_frame(), LABELS, nominal=nominal))
@@ -89,7 +100,14 @@ def test_an_array_of_text_is_read_like_a_text_file():
 def test_sparse_and_dense_arrays_of_any_number_type_agree():
     dense = np.array([[0, 1, 0], [2, 0, 0], [0, 0, 3]])
     expected = to_problem(dense.astype(float), [0, 1, 0])
-    for array in (dense, dense.astype(np.float32), dense.tolist(), sp.csr_array(dense), sp.csc_matrix(dense), sp.coo_array(dense)):
+    for array in (
+        dense,
+        dense.astype(np.float32),
+        dense.tolist(),
+        sp.csr_array(dense),
+        sp.csc_matrix(dense),
+        sp.coo_array(dense),
+    ):
         same(to_problem(array, [0, 1, 0]), expected)
 
 
@@ -131,7 +149,10 @@ def test_numeric_overrules_text_and_categories():
     ("options", "message"),
     [
         ({"nominal": ["colour"]}, "nominal names 'colour', which is no feature; did you mean 'color'?"),
-        ({"nominal": ["z"]}, "nominal names 'z', which is no feature; the columns are 'size', 'color', 'flag', 'count'."),
+        (
+            {"nominal": ["z"]},
+            "nominal names 'z', which is no feature; the columns are 'size', 'color', 'flag', 'count'.",
+        ),
         ({"nominal": [9]}, "nominal names feature 9, but features go from 0 to 3."),
         ({"nominal": ["size"], "numeric": ["size"]}, "Column 'size' is named as nominal and as numeric; choose one."),
         (
@@ -217,7 +238,7 @@ def test_the_task_is_inferred_and_can_be_overruled():
     ("X", "y", "options", "message"),
     [
         ([[1], [2]], [1, None], {}, "The target is missing in row 1; fill the cell or delete the row."),
-        ([[1], [2]], [np.nan, np.nan], {}, "The target is missing in row 0 and 1 more; fill the cell or delete the row."),
+        ([[1], [2]], [np.nan] * 2, {}, "The target is missing in row 0 and 1 more; fill the cell or delete the row."),
         ([[1], [2]], pd.Series(["a", None]), {}, "The target is missing in row 1; fill the cell or delete the row."),
         ([[1], [2]], [1.0, np.inf], {}, "The target is infinite in row 1; correct the cell or delete the row."),
         ([[1], [2]], ["a", "a"], {}, "The target has one class only, 'a'; at least two are needed."),
@@ -238,14 +259,24 @@ def test_the_task_is_inferred_and_can_be_overruled():
         ([[1], [2], [3]], [0, 1], {}, "The target has 2 rows, but the table has 3; give one for each row."),
         ([[1], [2]], np.eye(2), {}, "The target has 2 dimensions; give one value for each row."),
         ([[1], [2]], [{"a": 1}, 2], {}, "The target holds dict cells; numbers, truth values or text are needed."),
-        ([[1, np.inf], [2, 0]], [0, 1], {}, "Column 'x1' is infinite in row 0; correct the cell, or empty it if it is not known."),
+        (
+            [[1, np.inf], [2, 0]],
+            [0, 1],
+            {},
+            "Column 'x1' is infinite in row 0; correct the cell, or empty it if it is not known.",
+        ),
         ([[1, 2], [1, 2]], [0, 1], {}, "Every column is constant or empty; there is nothing to select."),
         ([[None, 2], [None, 2]], [0, 1], {}, "Every column is constant or empty; there is nothing to select."),
         ([1, 2], [0, 1], {}, "X has 1 dimension(s); a table with rows and columns is needed."),
         ([[1, 2], [3]], [0, 1], {}, "Row 1 of X has 1 cells, but row 0 has 2; give equal rows."),
         (np.empty((2, 0)), [0, 1], {}, "The table has no column beside the target; there is nothing to select."),
         (np.empty((0, 2)), [], {}, "The table has no rows."),
-        (np.ones((2, 2), dtype=complex), [0, 1], {}, "X holds complex128 cells; numbers, truth values or text are needed."),
+        (
+            np.ones((2, 2), dtype=complex),
+            [0, 1],
+            {},
+            "X holds complex128 cells; numbers, truth values or text are needed.",
+        ),
         (
             pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]),
             [0, 1],
@@ -265,7 +296,7 @@ def test_the_task_is_inferred_and_can_be_overruled():
             "Column 'a' holds tuple cells; turn them into numbers or text, or leave the column out.",
         ),
     ],
-)  # fmt: skip
+)
 def test_refusals_name_the_place_and_the_cure(X, y, options, message):
     with pytest.raises(InputError) as error:
         to_problem(X, y, **options)

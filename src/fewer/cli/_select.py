@@ -119,10 +119,11 @@ def _run(
     seed: int,
     **words: Any,
 ) -> None:
-    from fewer.api import Interrupted, make_plan, open_folder, run_plan
+    from fewer.api import Interrupted, make_plan, open_folder, run_plan, thin
     from fewer.evaluate import n_selections
     from fewer.trace import Trace, size_of
 
+    problem = thin(problem, "custom" if any(words.get(w) for w in WORDS) else words["method"], seed)
     refuse_folds(problem, folds)
     plan = replace(make_plan(problem, **words, seed=seed), command=typed())
     folder = None

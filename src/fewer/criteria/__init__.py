@@ -5,6 +5,7 @@ from fewer.criteria._classifiability import Classifiability, classifiability
 from fewer.criteria._cross_validated import CrossValidated
 from fewer.criteria._gamma_test import GammaTest, gamma_test
 from fewer.criteria._knn import KNN
+from fewer.criteria._naive_bayes import NaiveBayes
 from fewer.criteria._separability import Separability
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "CrossValidated",
     "FisherRatio",
     "GammaTest",
+    "NaiveBayes",
     "Separability",
     "boundary_share",
     "classifiability",

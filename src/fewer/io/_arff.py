@@ -79,7 +79,7 @@ def read_arff(content: bytes, name: str) -> Sheet:
     frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
     _refuse_wrong_cells(frame, attributes, lines, name)
     nominal = tuple(a.name for a in attributes if a.kind in ("nominal", "string") and not _is_boolean(a))
-    return Sheet(frame, lambda row: f"line {lines[row]}", nominal=nominal, is_text=True)
+    return Sheet(frame, lambda row: f"line {lines[row]}", nominal=nominal, is_text=True, missing=())
 
 
 def _attribute(line: str, where: str) -> Attribute:
@@ -141,7 +141,7 @@ def _sparse_row(line: str, attributes: list[Attribute], where: str) -> list[str 
     while at < len(text):
         match = _SPARSE_CELL.match(text, at)
         if match is None:
-            raise InputError(f"{where}: {_short(text[at:])} is not 'NUMBER VALUE' in a sparse row.")
+            raise InputError(f"{where}: {_short(text[at:].strip())} is not 'NUMBER VALUE' in a sparse row.")
         column = int(match[1])
         if column >= len(attributes):
             raise InputError(

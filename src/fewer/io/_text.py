@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fewer.io._memory import refuse_too_large
 from fewer.io._names import Place, refuse_repeated_names, row_number
-from fewer.io._typed import typed_columns
+from fewer.io._typed import MISSING, typed_columns
 from fewer.problem import InputError
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
@@ -33,6 +33,7 @@ class Sheet:
     nominal: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
     is_text: bool = False
+    missing: tuple[str, ...] = MISSING
 
     def typed(
         self,
@@ -46,7 +47,16 @@ class Sheet:
         """Give the columns with their types."""
         if not self.is_text:
             return self.frame
-        return typed_columns(self.frame, nominal, numeric, self.place, decimal=decimal, target=target, mixed=mixed)
+        return typed_columns(
+            self.frame,
+            nominal,
+            numeric,
+            self.place,
+            decimal=decimal,
+            target=target,
+            mixed=mixed,
+            missing=self.missing,
+        )
 
 
 def to_utf8(content: bytes, name: str, encoding: str) -> bytes:

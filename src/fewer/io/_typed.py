@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
@@ -23,6 +23,7 @@ def typed_columns(
     decimal: str = ".",
     target: str | None = None,
     mixed: bool = False,
+    missing: Sequence[str] = MISSING,
 ) -> pl.DataFrame:
     """Turn columns of text into the types that their cells have.
 
@@ -37,7 +38,7 @@ def typed_columns(
             columns.append(number)
             continue
         text = text.str.strip_chars()
-        text = text.set(text.is_in(list(MISSING)), None)
+        text = text.set(text.is_in(list(missing)), None)
         number = _numbers(text, decimal)
         column = number if number.null_count() == text.null_count() else _words(text, forced.get(i))
         if column.dtype == pl.String and forced.get(i) != "nominal" and not (mixed and text.name == target):

@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils._param_validation import HasMethods, Interval
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from fewer.models._mdlp import MDLPDiscretizer
 from fewer.models._table import TableReader
-from fewer.problem import FloatArray, InputError, IntArray, Problem
+from fewer.problem import FloatArray, IntArray, Problem
 
 FIXED = 1 << 24
 """One unit of log-likelihood."""
@@ -186,7 +185,6 @@ class DiscreteNaiveBayes(ClassifierMixin, BaseEstimator):
         self._validate_params()
         self.reader_ = TableReader()
         problem = self.reader_.learn(self, X, y, weights=sample_weight)
-        check_classification_targets(np.asarray(problem.classes))
         self.classes_ = np.asarray(problem.classes)
         self.tables_ = LogTables.learn(problem, self.alpha, self.discretizer)
         return self
@@ -244,9 +242,3 @@ def _learn_feature(
 def _fixed(logs: FloatArray) -> IntArray:
     """Turn logarithms into fixed point; an impossible level counts as e⁻¹⁰⁰⁰."""
     return np.round(np.maximum(np.nan_to_num(logs, nan=0.0), -1000.0) * FIXED).astype(np.int64)
-
-
-def refuse_bad_alpha(alpha: float) -> None:
-    """Refuse a smoothing that is no number of at least 0."""
-    if not (np.isfinite(alpha) and alpha >= 0):
-        raise InputError(f"alpha={alpha!r}: the smoothing must be a number of at least 0.")

@@ -1,0 +1,216 @@
+"""Naive Bayes judged on held-out rows (Scott, chapters 4 and 6; specification sections 3 and 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from fewer.contracts import Criterion, Masks, PredictiveScorer, Refusal, Resources, Walk
+from fewer.criteria._knn import in_threads
+from fewer.kernels import _naive_bayes as kernels
+from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns
+from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
+from fewer.validate import assign_folds
+from fewer.validate._folds import splits_of
+
+
+class NaiveBayes(Criterion):
+    """Accuracy or area under the ROC curve of naive Bayes, each row judged without its own fold.
+
+    Numeric columns are cut into bins by the rows that train each fold, see `fewer.models.DiscreteNaiveBayes`.
+
+    Parameters
+    ----------
+    scoring : {"accuracy", "auroc"}, default="accuracy"
+        The share of rows whose class wins; or, for two classes, the share of pairs of a positive and a negative row
+        of the same fold that the log-ratio ranks rightly, ties by half.
+    cv : int, "loo" or scikit-learn splitter, default=10
+        Stratified folds, fixed once for a run. With a splitter whose test sets leave rows out, such as
+        `PredefinedSplit` for one training and one validation set, the rows left out are not judged.
+    alpha : float, default=1.0
+        Added to the count of every level in every class.
+    discretizer : transformer, default=MDLPDiscretizer()
+        Cuts numeric columns into bins 0, 1, …
+
+    Notes
+    -----
+    The log-ratio of a subset is the sum of one table entry for each of its features, in fixed point; so a child costs
+    one addition a row, and the score does not depend on the way to a subset. Missing cells take no part.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import fewer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> selector = fewer.SubsetSelector(NaiveBayes("auroc"), fewer.search.Forward(), n_features_to_select=2, random_state=0)
+    >>> selector.fit(X, y).get_feature_names_out().tolist()
+    ['worst concave points', 'worst area']
+    """
+
+    predictive: ClassVar[bool] = True
+    tasks: ClassVar[tuple[Task, ...]] = ("classification",)
+
+    def __init__(
+        self,
+        scoring: Literal["accuracy", "auroc"] = "accuracy",
+        cv: Any = 10,
+        alpha: float = 1.0,
+        discretizer: Any = None,
+    ) -> None:
+        self.scoring = scoring
+        self.cv = cv
+        self.alpha = alpha
+        self.discretizer = discretizer
+
+    def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> NaiveBayesScorer:
+        """Bind to rows."""
+        if self.scoring not in ("accuracy", "auroc"):
+            raise InputError(f"scoring={self.scoring!r} is not known; choose 'accuracy' or 'auroc'.")
+        if self.scoring == "auroc" and problem.n_classes != 2:
+            raise Refusal(
+                f"The area under a ROC curve is for two classes, but there are {problem.n_classes}; "
+                "use scoring='accuracy', or set one class against the rest."
+            )
+        if not (np.isfinite(self.alpha) and self.alpha >= 0):
+            raise InputError(f"alpha={self.alpha!r}: the smoothing must be a number of at least 0.")
+        return NaiveBayesScorer(self, problem, _splits(problem, self.cv, rng), resources)
+
+
+class NaiveBayesScorer(PredictiveScorer):
+    """`NaiveBayes` bound to rows."""
+
+    def __init__(
+        self, criterion: NaiveBayes, problem: Problem, splits: list[tuple[IntArray, IntArray]], resources: Resources
+    ) -> None:
+        self.problem = problem
+        self._criterion = criterion
+        self._n_jobs = resources.n_jobs
+        self._tested = np.concatenate([test for _, test in splits])
+        self._columns = ScoreColumns.of(
+            [(self._learn(problem.take(train)), problem.X[test]) for train, test in splits]
+        )
+        weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        y, w = problem.y[self._tested], weights[self._tested]
+        by_rank = criterion.scoring == "auroc"
+        self._judge = (np.ascontiguousarray(y), w, by_rank, problem.weights is not None)
+        self._whole = _pair_weight(y, w, self._columns.bounds) if by_rank else float(w.sum())
+        if self._whole == 0:
+            raise Refusal("No fold holds rows of both classes, so no pair can be ranked; use fewer folds.")
+
+    def score(self, masks: Masks) -> FloatArray:
+        """Score (m, p) masks."""
+        masks = np.ascontiguousarray(masks, dtype=bool)
+
+        def run(block: IntArray) -> FloatArray:
+            out = np.empty(len(block))
+            kernels.score_masks(masks[block], self._columns.prior, *self._columns.arrays(), *self._judge, out)
+            return out
+
+        return self._in_blocks(run, len(masks))
+
+    def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
+        """Score all changes of one unit: one addition a row each."""
+        return self.flips_from(self._base(mask), mask, units, values)
+
+    def flips_from(
+        self, base: IntArray, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]
+    ) -> FloatArray:
+        """Do the same with the sums of the mask at hand."""
+        mask, values = np.asarray(mask, dtype=bool), np.asarray(values, dtype=bool)
+
+        def run(block: IntArray) -> FloatArray:
+            out = np.empty(len(block))
+            members = np.concatenate([units[u] for u in block]).astype(np.int64)
+            offsets = np.cumsum([0, *(len(units[u]) for u in block)])
+            kernels.score_flips(
+                mask, base, members, offsets, values[block], *self._columns.arrays(), *self._judge, out
+            )
+            return out
+
+        return self._in_blocks(run, len(units))
+
+    def walk(self, mask: Masks, units: Sequence[IntArray]) -> Walk:
+        """Stand on one mask with its sums at hand."""
+        return NaiveBayesWalk(self, mask, units)
+
+    def outputs(self, mask: Masks) -> FloatArray:
+        """Predict each bound row without its own fold; rows that no fold tests stay undefined."""
+        ratios = self._base(mask) / FIXED
+        out = np.full((self.problem.n_rows, self.problem.n_classes), np.nan)
+        out[self._tested] = softmax(np.column_stack([np.zeros(len(ratios)), ratios]), axis=1)
+        return out
+
+    def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
+        """Predict new rows from all bound rows."""
+        joint = self._learn(self.problem).joint(X, np.flatnonzero(mask).tolist())
+        return np.asarray(softmax((joint - joint.max(axis=1, keepdims=True)) / FIXED, axis=1))
+
+    def grade(self, outputs: FloatArray, rows: Problem) -> float:
+        """Score outputs for rows: accuracy, or the area under their ROC curve."""
+        if self._criterion.scoring == "accuracy":
+            return super().grade(outputs, rows)
+        from sklearn.metrics import roc_auc_score
+
+        return float(roc_auc_score(rows.y, outputs[:, 1], sample_weight=rows.weights))
+
+    def _learn(self, rows: Problem) -> LogTables:
+        return LogTables.learn(rows, self._criterion.alpha, self._criterion.discretizer)
+
+    def _base(self, mask: Masks) -> IntArray:
+        base = self._columns.prior.copy()
+        for feature in np.flatnonzero(mask):
+            kernels.add_feature(base, feature, 1, *self._columns.arrays())
+        return base
+
+    def _in_blocks(self, run: Any, n: int) -> FloatArray:
+        n_blocks = 1 if self._n_jobs == 1 else min(4 * self._n_jobs, n)
+        blocks = [block for block in np.array_split(np.arange(n), max(n_blocks, 1)) if len(block)]
+        return np.concatenate([*in_threads(run, blocks, self._n_jobs), np.empty(0)]) / self._whole
+
+
+class NaiveBayesWalk(Walk):
+    """Sums under one mask; they are exact, so that the way does not show."""
+
+    def __init__(self, scorer: NaiveBayesScorer, mask: Masks, units: Sequence[IntArray]) -> None:
+        self._scorer, self._units = scorer, units
+        self._mask = np.asarray(mask, dtype=bool).copy()
+        self._base = scorer._base(self._mask)
+        self._change = (0, False)
+
+    def propose(self, unit: int, value: float) -> float:
+        """Score the mask with one unit set to a value."""
+        self._change = (unit, bool(value))
+        return float(self._scorer.flips_from(self._base, self._mask, [self._units[unit]], np.array([value != 0]))[0])
+
+    def accept(self) -> None:
+        """Make the proposed change."""
+        unit, value = self._change
+        for feature in self._units[unit]:
+            if self._mask[feature] != value:
+                kernels.add_feature(self._base, feature, 1 if value else -1, *self._scorer._columns.arrays())
+                self._mask[feature] = value
+
+    def reject(self) -> None:
+        """Forget the proposed change."""
+
+
+def _splits(problem: Problem, cv: Any, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
+    """Give training and test rows, no row tested twice."""
+    if isinstance(cv, int | np.integer | str):
+        folds = assign_folds(problem, cv, rng)
+        return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in np.unique(folds)]
+    splits = splits_of(cv, problem)
+    tested = np.concatenate([test for _, test in splits])
+    if len(np.unique(tested)) < len(tested):
+        raise InputError(f"{cv} tests some row twice; give a splitter whose test sets share no row.")
+    return splits
+
+
+def _pair_weight(y: IntArray, weights: FloatArray, bounds: IntArray) -> float:
+    """Sum the weights of all pairs of a positive and a negative row of one fold."""
+    parts = [slice(low, high) for low, high in zip(bounds[:-1], bounds[1:], strict=True)]
+    return float(sum(weights[part][y[part] == 1].sum() * weights[part][y[part] == 0].sum() for part in parts))

@@ -1,0 +1,71 @@
+"""A linear model of the classes, fitted by least squares (Scott, figure 4.1 and chapter 5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fewer.problem import FloatArray, InputError
+
+
+class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
+    """Fit 0/1 class indicators by least squares: the maximum-likelihood linear model under Gaussian noise.
+
+    Columns that depend on each other linearly do no harm: the smallest weights that fit best are taken.
+
+    Attributes
+    ----------
+    classes_ : array
+    coef_ : array of shape (n_features,) for two classes, else (n_classes, n_features)
+    intercept_ : float for two classes, else array of shape (n_classes,)
+    n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> model = LeastSquaresClassifier().fit([[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"])
+    >>> model.coef_.round(2), model.predict([[1.4], [1.6]])
+    (array([0.4]), array(['no', 'yes'], dtype='<U3'))
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LeastSquaresClassifier:
+        """Fit the weights.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+        sample_weight : array of shape (n_rows,), optional
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError(f"The target has one class only, {self.classes_[0]!r}; at least two are needed.")
+        share = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        binary = len(self.classes_) == 2
+        targets = codes[:, None] == (1 if binary else np.arange(len(self.classes_)))
+        # Centering keeps a large offset from swallowing small differences.
+        center = np.average(X, axis=0, weights=share)
+        middle = np.average(targets, axis=0, weights=share)
+        root = np.sqrt(share)[:, None]
+        weights = np.linalg.lstsq(root * (X - center), root * (targets - middle), rcond=None)[0]
+        offset = middle - center @ weights
+        self.coef_ = weights[:, 0] if binary else weights.T
+        self.intercept_ = float(offset[0]) if binary else offset
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Give the fitted value less one half for two classes, else the fitted value of each class."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return np.asarray(X @ self.coef_.T + self.intercept_ - (0.5 if len(self.classes_) == 2 else 0.0))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the class with the largest fitted value."""
+        fitted = self.decision_function(X)
+        return self.classes_[(fitted > 0).astype(np.int64) if fitted.ndim == 1 else fitted.argmax(axis=1)]

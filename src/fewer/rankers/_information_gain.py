@@ -1,0 +1,87 @@
+"""Information gain: how many bits about the class a feature's bin carries (Chen, section 3.1)."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from fewer.contracts import Ranker, Ranking, Resources
+from fewer.models._mdlp import bin_numbers, mdlp_cuts
+from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
+
+Binning = Literal["equal-width", "equal-frequency", "mdlp"]
+
+
+class InformationGain(Ranker):
+    """Mutual information of each feature with the class, H(X) − H(X|Y), in bits.
+
+    Numeric features are put into bins first; a nominal feature's levels are its bins. Missing cells are left out, row
+    weights count (but not where bins are cut). A feature that does not vary scores 0.
+
+    Parameters
+    ----------
+    binning : {"equal-width", "equal-frequency", "mdlp"}, default="equal-width"
+        How numeric features are cut: into equal stretches of their range, into equally full bins (equal values stay
+        together), or where the classes call for it (`fewer.models.MDLPDiscretizer`).
+    n_bins : int, default=10
+        How many bins the first two make.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = fewer.RankSelector(InformationGain(), n_features_to_select=2).fit(X, y)
+    >>> selector.scores_.round(3)
+    array([0.71 , 0.359, 1.317, 1.324])
+    """
+
+    tasks: ClassVar[tuple[Task, ...]] = ("classification",)
+
+    def __init__(self, binning: Binning = "equal-width", n_bins: int = 10) -> None:
+        self.binning = binning
+        self.n_bins = n_bins
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        """Rank the columns of these rows."""
+        if self.binning not in ("equal-width", "equal-frequency", "mdlp"):
+            raise InputError(f"binning={self.binning!r} is not known; give 'equal-width', 'equal-frequency' or 'mdlp'.")
+        if self.n_bins < 1:
+            raise InputError(f"n_bins={self.n_bins}: at least 1 bin is needed.")
+        scores, bins = np.zeros(problem.n_features), np.zeros(problem.n_features, dtype=np.int64)
+        for feature, nominal in enumerate(problem.nominal):
+            present = ~problem.missing[:, feature]
+            column, classes = problem.X[present, feature], problem.y[present]
+            codes = column.astype(np.int64) if nominal else bin_numbers(column, self._cuts(column, classes))
+            weights = None if problem.weights is None else problem.weights[present]
+            scores[feature] = mutual_information(codes, classes, weights)
+            bins[feature] = len(np.unique(codes))
+        return Ranking.by_score(scores, n_bins=bins)
+
+    def _cuts(self, column: FloatArray, classes: IntArray) -> FloatArray:
+        if len(column) == 0:
+            return np.empty(0)
+        if self.binning == "mdlp":
+            return mdlp_cuts(column, classes)
+        if self.binning == "equal-width":
+            return np.unique(np.linspace(column.min(), column.max(), self.n_bins + 1)[1:-1])
+        return np.unique(np.quantile(column, np.arange(1, self.n_bins) / self.n_bins))
+
+
+def mutual_information(one: IntArray, other: IntArray, weights: FloatArray | None = None) -> float:
+    """Give the mutual information of two arrays of codes 0, 1, … in bits.
+
+    Examples
+    --------
+    >>> mutual_information(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
+    1.0
+    """
+    if len(one) == 0:
+        return 0.0
+    width = int(other.max()) + 1
+    counts = np.bincount(one * width + other, weights, minlength=(int(one.max()) + 1) * width).reshape(-1, width)
+    shares = counts / counts.sum()
+    independent = shares.sum(axis=1, keepdims=True) * shares.sum(axis=0)
+    seen = shares > 0
+    return max(float((shares[seen] * np.log2(shares[seen] / independent[seen])).sum()), 0.0)

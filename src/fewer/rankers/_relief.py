@@ -1,0 +1,244 @@
+"""Relief, ReliefF and RReliefF: a good feature differs between near rows of different classes, not of the same.
+
+Chen, sections 3.2 and 3.3; Kononenko 1994; Robnik-Šikonja and Kononenko 1997.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewer.contracts import Ranker, Ranking, Resources
+from fewer.kernels._relief import regression_sums, relief_scores
+from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
+
+CHUNK = 256
+"""Rows a task: sums are added chunk by chunk, so that the number of threads changes nothing."""
+
+
+class ReliefF(Ranker):
+    """Weigh features by the nearest rows of the same class and of each other class.
+
+    For every row, the k nearest rows of its own class and of each other class are found; a feature's score is its mean
+    difference to the others, less that to its own:
+
+        W_f = mean over rows of  Σ_c≠y P(c) / (1 − P(y)) · mean difference to class c  −  mean difference to class y.
+
+    The difference of two cells is their distance over the feature's range, or 0 or 1 for nominal features; the distance
+    of two rows is the mean of their differences (Manhattan). Where a cell is missing, distances and means go over those
+    that are present. Equally near rows are taken in the order of the table. A class with fewer than k rows gives what
+    it has. Row weights are votes: rows count by them in the mean and in P.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        k.
+    n_rows : int, optional
+        How many rows to go through, drawn without replacement; all if not given.
+
+    References
+    ----------
+    I. Kononenko, Estimating attributes: analysis and extensions of RELIEF, ECML 1994.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fewer.RankSelector(ReliefF(), n_features_to_select=2).fit(X, y).scores_.round(3)
+    array([0.147, 0.117, 0.333, 0.355])
+    """
+
+    tasks: ClassVar[tuple[Task, ...]] = ("classification",)
+
+    def __init__(self, n_neighbors: int = 10, n_rows: int | None = None) -> None:
+        self.n_neighbors = n_neighbors
+        self.n_rows = n_rows
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        """Rank the columns of these rows."""
+        _refuse_less_than_one("n_neighbors", self.n_neighbors)
+        return Ranking.by_score(_relief(problem, self.n_neighbors, self.n_rows, False, rng, resources))
+
+
+class Relief(Ranker):
+    """Weigh features by the one nearest row of the same class and the one nearest of any other class.
+
+    Kira and Rendell's Relief: `ReliefF` with one neighbor, and one miss whatever its class. Differences, nominal
+    features, missing cells and row weights are treated as there.
+
+    Parameters
+    ----------
+    n_rows : int, optional
+        How many rows to go through, drawn without replacement; all if not given.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fewer.RankSelector(Relief(), n_features_to_select=2).fit(X, y).ranking_
+    array([3, 4, 2, 1])
+    """
+
+    tasks: ClassVar[tuple[Task, ...]] = ("classification",)
+
+    def __init__(self, n_rows: int | None = None) -> None:
+        self.n_rows = n_rows
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        """Rank the columns of these rows."""
+        return Ranking.by_score(_relief(problem, 1, self.n_rows, True, rng, resources))
+
+
+class RReliefF(Ranker):
+    """Weigh features for a numeric target by the nearest rows.
+
+    With d_y and d_f the range-scaled differences of target and feature between a row and its neighbors, weighted to a
+    sum of one for each row, and N the weight of all pairs,
+
+        W_f = Σ d_y d_f / Σ d_y  −  Σ (1 − d_y) d_f / (N − Σ d_y).
+
+    Nominal features, missing cells (pairs without both cells are left out of the sums of that feature) and row weights
+    are treated as in `ReliefF`.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+    sigma : float, optional
+        If given, the m-th nearest counts exp(−(m / sigma)²); else all count the same. Its authors use 70 neighbors
+        with sigma 20, or 10 that count the same.
+    n_rows : int, optional
+        How many rows to go through, drawn without replacement; all if not given.
+
+    References
+    ----------
+    M. Robnik-Šikonja and I. Kononenko, An adaptation of Relief for attribute estimation in regression, ICML 1997.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> import fewer
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> fewer.RankSelector(RReliefF(), n_features_to_select=2).fit(X, y).support_.nonzero()
+    (array([2, 8]),)
+    """
+
+    tasks: ClassVar[tuple[Task, ...]] = ("regression",)
+
+    def __init__(self, n_neighbors: int = 10, sigma: float | None = None, n_rows: int | None = None) -> None:
+        self.n_neighbors = n_neighbors
+        self.sigma = sigma
+        self.n_rows = n_rows
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        """Rank the columns of these rows."""
+        _refuse_less_than_one("n_neighbors", self.n_neighbors)
+        if self.sigma is not None and self.sigma <= 0:
+            raise InputError(f"sigma={self.sigma}: a number above 0 is needed.")
+        places = np.arange(1, min(self.n_neighbors, max(problem.n_rows - 1, 1)) + 1)
+        influence = np.ones(len(places)) if self.sigma is None else np.exp(-((places / self.sigma) ** 2))
+        span = float(np.ptp(problem.y)) or 1.0
+        table = _Table.of(problem, np.arange(problem.n_rows))
+        votes = _votes(problem, self.n_rows, rng)
+
+        def sums(first: int, last: int) -> FloatArray:
+            return regression_sums(first, last, votes, influence, problem.y / span, *table.arrays())
+
+        pairs, apart, gap, both = _sum_of_chunks(sums, problem.n_rows, resources)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            scores = both / apart - (gap - both) / (pairs - apart)
+        return Ranking.by_score(np.nan_to_num(scores))
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Rows laid out for the kernels: numeric features scaled to 0 … 1, in the order given."""
+
+    rows: FloatArray
+    columns: NDArray[np.float32]
+    nominal: NDArray[np.uint8]
+    plain: IntArray
+    others: IntArray
+    numbers: IntArray
+    slack: np.float32
+
+    @classmethod
+    def of(cls, problem: Problem, order: IntArray) -> _Table:
+        nominal, holes = problem.nominal, problem.missing
+        low = np.where(holes, np.inf, problem.X).min(axis=0)
+        high = np.where(holes, -np.inf, problem.X).max(axis=0)
+        scaled = ~nominal & (high > low)
+        shift, span = np.where(scaled, low, 0.0), np.where(scaled, high - low, 1.0)
+        rows = (problem.X[order] - shift) / span
+        still = ~nominal & ~scaled
+        rows[:, still] = np.where(holes[order][:, still], np.nan, 0.0)
+        special = nominal | holes.any(axis=0)
+        return cls(
+            rows=rows,
+            columns=np.ascontiguousarray(rows.T, dtype=np.float32),
+            nominal=nominal.astype(np.uint8),
+            plain=np.flatnonzero(~special).astype(np.int64),
+            others=np.flatnonzero(special).astype(np.int64),
+            numbers=order.astype(np.int64),
+            slack=np.float32(_slack(problem.n_features)),
+        )
+
+    def arrays(self) -> tuple[Any, ...]:
+        """Give the kernels' common arguments, in their order."""
+        return (self.rows, self.columns, self.nominal, self.plain, self.others, self.numbers, self.slack)
+
+
+def _slack(n_features: int) -> float:
+    """Bound what rounding to float32 can do to the difference between two distances.
+
+    A cell in 0 … 1 is off by 2⁻²⁵, a difference by 2⁻²³ with its own rounding, and so is their mean. Summing p of
+    them rounds about p / 4 + 4 times by 2⁻²⁴ of the sum (fours are added first); a feature with holes is added alone,
+    so p times bounds all. The mean is at most 1 and division rounds once more; twice for two distances.
+    """
+    return 2.0 * (2.0**-23 + (n_features + 4) * 2.0**-24)
+
+
+def _relief(
+    problem: Problem, k: int, n_rows: int | None, pooled: bool, rng: np.random.Generator, resources: Resources
+) -> FloatArray:
+    order = np.argsort(problem.y, kind="stable")
+    codes = problem.y[order]
+    weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+    shares = np.bincount(problem.y, weights, minlength=problem.n_classes) / weights.sum()
+    bounds = np.searchsorted(codes, np.arange(problem.n_classes + 1)).astype(np.int64)
+    if np.count_nonzero(shares) < 2:
+        return np.zeros(problem.n_features)
+    table = _Table.of(problem, order)
+    votes = _votes(problem, n_rows, rng)[order]
+
+    def scores(first: int, last: int) -> FloatArray:
+        return relief_scores(first, last, votes, min(k, problem.n_rows), pooled, codes, bounds, shares, *table.arrays())
+
+    return _sum_of_chunks(scores, problem.n_rows, resources) / (votes.sum() or 1.0)
+
+
+def _sum_of_chunks(function: Any, n_rows: int, resources: Resources) -> Any:
+    starts = range(0, n_rows, CHUNK)
+    with ThreadPoolExecutor(max(resources.n_jobs, 1)) as pool:
+        parts = pool.map(lambda start: function(start, min(start + CHUNK, n_rows)), starts)
+        return sum(parts)
+
+
+def _votes(problem: Problem, n_rows: int | None, rng: np.random.Generator) -> FloatArray:
+    """Give each row its weight, and none to rows that are not drawn."""
+    votes = np.ones(problem.n_rows) if problem.weights is None else problem.weights.copy()
+    if n_rows is not None:
+        _refuse_less_than_one("n_rows", n_rows)
+        drawn = rng.permutation(problem.n_rows)[:n_rows]
+        votes[np.setdiff1d(np.arange(problem.n_rows), drawn)] = 0.0
+    return votes
+
+
+def _refuse_less_than_one(name: str, value: int) -> None:
+    if value < 1:
+        raise InputError(f"{name}={value}: at least 1 is needed.")

@@ -1,0 +1,123 @@
+"""ARFF: declarations, quotes, missing cells, sparse rows, and what is wrong on which line."""
+
+import numpy as np
+import pytest
+from scipy.io import arff as scipy_arff
+
+from fewer.io import read_table
+from fewer.problem import InputError
+
+HEADER = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@attribute c {no,yes}\n@data\n"
+REPAIR = "; correct the cell or the declaration."
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(text, target=-1, name="t.arff", **options):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return read_table(path, target, **options)
+
+    return read
+
+
+def test_a_table_with_all_that_the_format_has(read):
+    problem = read(
+        """% a comment
+@RELATION 'a relation'
+
+@attribute   'long name'  REAL
+@Attribute "it's" {red, 'dark blue', "gr\\"een", 'a,b'}  % trailing words
+@attribute code {1,2,10}
+@attribute flag {true, FALSE}
+@attribute free string
+@attribute when date "yyyy-MM-dd"
+@attribute n integer
+@attribute class {no,yes}
+@DATA
+% another
+1.5,'dark blue',10,true,'some text',2026-01-31,3,no
+?, "gr\\"een", 2, FALSE, other, ?, -4, yes
+
+1e3,'a,b',?,?,'?',1970-01-02,5,'yes'
+"""
+    )
+    assert problem.names == ("long name", "it's", "code", "flag", "free", "when", "n")
+    assert problem.kinds == ("numeric", "nominal", "nominal", "boolean", "nominal", "numeric", "numeric")
+    assert problem.levels == {1: ("a,b", "dark blue", 'gr"een'), 2: ("2", "10"), 4: ("?", "other", "some text")}
+    nan = np.nan
+    expected = [[1.5, 1, 1, 1, 2, 20484, 3], [nan, 2, 0, 0, 1, nan, -4], [1000, 0, nan, nan, 0, 1, 5]]
+    np.testing.assert_array_equal(problem.X, expected)
+    assert problem.classes == ("no", "yes")
+
+
+def test_sparse_rows(read):
+    problem = read(HEADER + "{}\n{0 2.5, 2 yes}\n{ 1 y , 2 'yes' } % words\n1,?,no\n")
+    nan = np.nan
+    np.testing.assert_array_equal(problem.X, [[0, 0], [2.5, 0], [0, 1], [1, nan]])
+    assert problem.y.tolist() == [0, 1, 1, 0]
+
+
+def test_the_content_tells_and_a_target_can_stand_anywhere(read):
+    text = HEADER + "1,x,no\n2,y,yes\n3,x,yes\n"
+    assert read(text, target="b", name="t.txt").names == ("a", "c")
+
+
+def test_declared_levels_can_be_overruled(read):
+    text = "@relation r\n@attribute a {1,2,3}\n@attribute b numeric\n@attribute c {0,1}\n@data\n1,7,0\n2,8,1\n3,9,1\n"
+    assert read(text).kinds == ("nominal", "numeric")
+    assert read(text).classes == (0, 1)
+    assert read(text, numeric=["a"], nominal=["b"]).kinds == ("numeric", "nominal")
+
+
+def test_scipy_reads_the_same_numbers(read, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = "".join(
+        f"{x!r},{y!r},{'xy'[k]}\n"
+        for x, y, k in zip(*rng.normal(size=(2, 50)).tolist(), rng.integers(0, 2, 50), strict=True)
+    )
+    text = "@relation r\n@attribute a numeric\n@attribute b real\n@attribute c {x,y}\n@data\n" + rows
+    problem = read(text)
+    data, _ = scipy_arff.loadarff(tmp_path / "t.arff")
+    np.testing.assert_array_equal(problem.X, np.column_stack([data["a"], data["b"]]))
+    assert [problem.classes[code].encode() for code in problem.y] == data["c"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEADER, "t.arff has a header, but no rows."),
+        ("@relation r\n@attribute a numeric\n", "t.arff has no @data line; is it an ARFF file?"),
+        ("@relation r\n@data\n1\n", "t.arff, line 3 has 1 cell, but 0 attributes are declared; correct the line."),
+        ("1,2\n", "t.arff, line 1: '1,2' is no ARFF declaration; @attribute or @data is expected."),
+        (HEADER + "1,x,no\n2,y\n", "t.arff, line 7 has 2 cells, but 3 attributes are declared; correct the line."),
+        (HEADER + "one,x,no\n", "t.arff, line 6: 'one' in attribute 'a' is no number" + REPAIR),
+        (HEADER + "1,z,no\n", "t.arff, line 6: 'z' in attribute 'b' is none of its levels" + REPAIR),
+        (
+            HEADER + "1,'x,no\n",
+            "t.arff, line 6: a quote is not closed, or a cell with a comma, % or brace is not quoted.",
+        ),
+        (HEADER + "{0 1, 7 x}\n", "t.arff, line 6: the sparse row names attribute 7, but the last is 2."),
+        (HEADER + "{0 1, x}\n", "t.arff, line 6: 'x' is not 'NUMBER VALUE' in a sparse row."),
+        (HEADER + "{0 1\n", "t.arff, line 6: the sparse row has no closing brace."),
+        (
+            HEADER.replace("@attribute b", "@attribute a"),
+            "t.arff: 2 columns are named 'a'; give every column a name of its own.",
+        ),
+        ("@relation r\n@attribute a {x\n", "t.arff, line 2: the levels of 'a' have no closing brace."),
+        (
+            "@relation r\n@attribute a relational\n",
+            "t.arff, line 2: attribute 'a' is of type 'relational', which is not read; leave it out.",
+        ),
+        (
+            '@relation r\n@attribute a date "dd.MM.yy"\n',
+            "t.arff, line 2: the dates of 'a' are written as 'dd.MM.yy'; write them as yyyy-MM-dd, or as numbers.",
+        ),
+        (HEADER + "1,x,no\n\n2,y,?\n", "The target is missing in line 8; fill the cell or delete the row."),
+        ("", "t.arff has no @attribute line; is it an ARFF file?"),
+    ],
+)
+def test_refusals_name_the_line_and_the_cure(read, text, message):
+    with pytest.raises(InputError) as error:
+        read(text)
+    assert str(error.value) == message

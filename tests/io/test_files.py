@@ -1,0 +1,174 @@
+"""One table, every file format, one problem; files that are not what they seem."""
+
+import gzip
+from datetime import date, datetime, timedelta
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import fewer
+from fewer.io import read_frame, read_table, to_problem
+from fewer.io._memory import available_memory
+from fewer.problem import InputError
+
+N = 60
+
+
+def make_frame(target):
+    """Numbers, words with commas and quotes, truth values, dates, holes."""
+    rng = np.random.default_rng(7)
+    y = np.arange(N) % 3
+
+    def holes(cells):
+        return [None if rng.random() < 0.1 else cell for cell in cells]
+
+    frame = pl.DataFrame(
+        {
+            "size": holes((rng.normal(size=N) + y).tolist()),
+            "count": holes((rng.integers(0, 5, N) + y).tolist()),
+            "color": holes(rng.choice(["red", "dark blue", 'the "new", one', "größer"], N).tolist()),
+            "flag": holes((rng.random(N) < 0.5).tolist()),
+            "day": holes([date(2020, 1, 1) + timedelta(days=int(d)) for d in rng.integers(0, 900, N)]),
+            "time": holes([datetime(2020, 1, 1) + timedelta(minutes=int(d)) for d in rng.integers(0, 90_000, N)]),
+            "void": [None] * N,
+        },
+        schema_overrides={"void": pl.Float64},
+    )
+    labels = {"text": [f"class {c}" for c in y], "number": y.tolist(), "quantity": (y + rng.normal(size=N)).tolist()}
+    return frame.with_columns(pl.Series("y", labels[target]))
+
+
+def arff(frame):
+    def quote(cell):
+        return "'" + str(cell).replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    def declare(column):
+        if column.dtype == pl.String:
+            return "{" + ",".join(quote(level) for level in column.unique().drop_nulls()) + "}"
+        if column.dtype == pl.Boolean:
+            return "{true,false}"
+        if column.dtype == pl.Date:
+            return 'date "yyyy-MM-dd"'
+        return "date" if column.dtype == pl.Datetime else "numeric"
+
+    def write(cell):
+        if cell is None:
+            return "?"
+        if isinstance(cell, bool):
+            return str(cell).lower()
+        if isinstance(cell, str):
+            return quote(cell)
+        return cell.isoformat() if isinstance(cell, date) else repr(cell)
+
+    lines = ["@relation test", *(f"@attribute {column.name} {declare(column)}" for column in frame), "@data"]
+    return "\n".join(lines + [",".join(write(cell) for cell in row) for row in frame.rows()])
+
+
+def write_pandas_csv(frame, path):
+    frame.to_pandas().to_csv(path, index=False)
+
+
+WRITERS = {
+    "t.csv": lambda frame, path: frame.write_csv(path),
+    "pandas.csv": write_pandas_csv,
+    "t.tsv": lambda frame, path: frame.write_csv(path, separator="\t"),
+    "semicolon.csv": lambda frame, path: frame.write_csv(path, separator=";"),
+    "t.csv.gz": lambda frame, path: path.write_bytes(gzip.compress(frame.write_csv().encode())),
+    "latin.csv": lambda frame, path: path.write_bytes(frame.write_csv().encode("latin-1")),
+    "t.parquet": lambda frame, path: frame.write_parquet(path),
+    "category.parquet": lambda frame, path: frame.cast({pl.String: pl.Categorical}).write_parquet(path),
+    "pandas.parquet": lambda frame, path: frame.to_pandas().to_parquet(path),
+    "t.arff": lambda frame, path: path.write_text(arff(frame), encoding="utf-8"),
+    "t.arff.gz": lambda frame, path: path.write_bytes(gzip.compress(arff(frame).encode())),
+}
+
+
+@pytest.mark.parametrize("target", ["text", "number", "quantity"])
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_gives_the_same_problem(tmp_path, name, target):
+    frame = make_frame(target)
+    WRITERS[name](frame, tmp_path / name)
+    problem = read_table(tmp_path / name, "y", encoding="latin-1" if name == "latin.csv" else "utf-8")
+    expected = to_problem(frame.drop("y"), frame["y"])
+    np.testing.assert_array_equal(problem.X, expected.X)
+    np.testing.assert_array_equal(problem.y, expected.y)
+    assert problem.kinds == expected.kinds == ("numeric", "numeric", "nominal", "boolean", *["numeric"] * 3)
+    assert (problem.names, problem.levels, problem.task) == (expected.names, expected.levels, expected.task)
+    assert [(type(c), c) for c in problem.classes] == [(type(c), c) for c in expected.classes]
+    assert set(expected.notes) <= set(problem.notes)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.arff"])
+def test_every_format_gives_the_same_selection(tmp_path, name):
+    frame = make_frame("text")
+    WRITERS[name](frame, tmp_path / name)
+    found = fewer.SubsetSelector(random_state=0).fit_problem(read_table(tmp_path / name, "y"))
+    expected = fewer.SubsetSelector(random_state=0).fit(frame.drop("y"), frame["y"].to_numpy())
+    assert found.support_.tolist() == expected.support_.tolist()
+    assert found.score_ == expected.score_
+
+
+def test_a_frame_keeps_its_types_and_declared_levels_are_text(tmp_path):
+    path = tmp_path / "t.arff"
+    path.write_text(
+        "@relation r\n@attribute a {1,2,?}\n@attribute b numeric\n@attribute c {0,1}\n@data\n1,7,0\n?,8,1\n"
+    )
+    frame = read_frame(path, target="c")
+    assert frame.to_dict(as_series=False) == {"a": ["1", None], "b": [7.0, 8.0], "c": [0.0, 1.0]}
+    frame.write_parquet(tmp_path / "t.parquet")
+    assert read_frame(tmp_path / "t.parquet").equals(frame)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    (tmp_path / "patients.csv").write_text("a,y\n1,0\n2,1\n")
+    (tmp_path / "fake.parquet").write_bytes(b"PAR1 and nothing more PAR1")
+    pl.DataFrame({"a": [], "y": []}).write_parquet(tmp_path / "bare.parquet")
+    pl.DataFrame({"y": [1, 2]}).write_parquet(tmp_path / "target.parquet")
+    pl.DataFrame({"a": [1.0, float("inf")], "y": [1, 2]}).write_parquet(tmp_path / "inf.parquet")
+    for name, message in {
+        "patient.csv": f"There is no file {tmp_path / 'patient.csv'}; did you mean patients.csv?",
+        "zzz": f"There is no file {tmp_path / 'zzz'}.",
+        ".": f"{tmp_path} is a folder; name a file.",
+        "bare.parquet": "bare.parquet has columns, but no rows.",
+        "target.parquet": "target.parquet has no column beside the target 'y'; there is nothing to select.",
+        "inf.parquet": "Column 'a' is infinite in row 1; correct the cell, or empty it if it is not known.",
+    }.items():
+        with pytest.raises(InputError) as error:
+            read_table(tmp_path / name, "y")
+        assert str(error.value) == message
+    with pytest.raises(
+        InputError, match=r"^fake.parquet is a Parquet file that cannot be read \(.*\); write it again.$"
+    ):
+        read_table(tmp_path / "fake.parquet", "y")
+
+
+def test_a_parquet_file_larger_than_memory_is_refused_before_it_is_read(tmp_path):
+    pl.DataFrame({"a": np.arange(1000.0), "y": np.arange(1000) % 2}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(InputError) as error:
+        read_table(tmp_path / "t.parquet", "y", memory=31_000)
+    assert str(error.value).startswith("t.parquet needs about 0.0 GiB of memory, but 0.0 GiB are free;")
+    assert read_table(tmp_path / "t.parquet", "y", memory=33_000).n_rows == 1000
+
+
+def test_free_memory_is_some_and_less_than_all():
+    free = available_memory()
+    assert 1 << 20 < free < 1 << 50
+
+
+def test_long_and_wide_files_pass(tmp_path):
+    rng = np.random.default_rng(0)
+    for n_rows, n_features in ((100_000, 20), (60, 5_000)):
+        X = rng.integers(0, 1000, (n_rows, n_features)) / 8
+        frame = pl.DataFrame(X).with_columns(pl.Series("y", np.arange(n_rows) % 2))
+        frame.write_csv(tmp_path / "t.csv")
+        frame.write_parquet(tmp_path / "t.parquet")
+        for name in ("t.csv", "t.parquet"):
+            np.testing.assert_array_equal(read_table(tmp_path / name, -1).X, X)
+
+
+def test_pandas_index_columns_draw_a_note(tmp_path):
+    pd.DataFrame({"a": np.arange(20) ** 2 / 7, "y": np.arange(20) % 2}).to_csv(tmp_path / "t.csv")
+    notes = read_table(tmp_path / "t.csv", "y").notes
+    assert notes == ("Column 'column 1' looks like an identifier, a value for each row; exclude it.",)

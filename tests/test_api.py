@@ -1,0 +1,103 @@
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fewer
+from fewer.api import AUTO_ROWS, Selection, choose_method, make_plan, thin
+from fewer.criteria import KNN
+from fewer.errors import InputError
+from fewer.problem import Problem
+from fewer.search import Floating
+from making import make_problem
+
+
+@pytest.fixture(scope="module")
+def selection():
+    problem = make_problem(n_rows=80)
+    return fewer.select(pd.DataFrame(problem.X, columns=problem.names), problem.y, "knn-forward", random_state=0)
+
+
+def test_the_answer_is_complete_and_repeatable(selection):
+    problem = make_problem(n_rows=80)
+    again = fewer.select(pd.DataFrame(problem.X, columns=problem.names), problem.y, "knn-forward", random_state=0)
+    assert dataclasses.replace(again, seconds=0.0) == dataclasses.replace(selection, seconds=0.0)
+    assert set(selection.score_without) == set(selection.features)
+    assert set(selection.frequency.values()) <= {0.2, 0.4, 0.6, 0.8, 1.0}
+    assert selection.score_search >= selection.score_heldout - 0.2
+    for part in (*selection.features, "Held-out accuracy", "without it"):
+        assert part in str(selection)
+
+
+def test_words_may_be_objects():
+    problem = make_problem()
+    chosen = fewer.select(problem.X, problem.y, criterion=KNN(3), search=Floating(), folds=0, random_state=1)
+    assert chosen.criterion == "KNN(n_neighbors=3)"
+    assert chosen.score_heldout is None
+    assert "not measured" in chosen.verdict
+    with pytest.raises(InputError, match="not both"):
+        fewer.select(problem.X, problem.y, "fisher", search=Floating())
+
+
+def test_json_frame_and_html(selection):
+    again = Selection.from_json(selection.to_json())
+    assert again == selection
+    assert selection.to_frame()["feature"].to_list() == selection.features
+    evil = dataclasses.replace(selection, features=["<b>bold</b>"], score_without={})
+    assert "<b>bold" not in evil._repr_html_()
+    with pytest.raises(InputError, match="not a selection"):
+        Selection.from_json("[1, 2")
+    with pytest.raises(InputError, match="not a selection"):
+        Selection.from_json('{"features": []}')
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "begins"),
+    [
+        (0.01, 0.09, "Selection helps: +5.0 points (+1.0 to +9.0) of held-out accuracy"),
+        (-0.02, 0.12, "No difference in held-out accuracy was found: +5.0 points (-2.0 to +12.0)"),
+        (-0.6, 0.7, "Whether this helps cannot be told from 80 rows"),
+        (None, None, "Whether this helps cannot be told from 80 rows"),
+    ],
+)
+def test_verdicts_agree_with_the_numbers(selection, low, high, begins):
+    numbers = {"difference_low": low, "difference_high": high}
+    made = dataclasses.replace(selection, score_heldout=0.85, score_heldout_all_features=0.80, heldout=numbers)
+    assert made.verdict.startswith(begins)
+
+
+def test_a_loss_is_called_a_loss(selection):
+    numbers = {"difference_low": -0.09, "difference_high": -0.01}
+    made = dataclasses.replace(selection, score_heldout=0.80, score_heldout_all_features=0.85, heldout=numbers)
+    assert made.verdict.startswith("Selection costs -5.0 points (-9.0 to -1.0)")
+
+
+def test_numbers_that_are_not_finite_do_not_break_json(selection):
+    made = dataclasses.replace(selection, score_search=float("-inf"), heldout={"p_value": float("nan")})
+    assert json.loads(made.to_json(), parse_constant=pytest.fail)["heldout"]["p_value"] is None
+
+
+def test_auto_chooses_by_size_and_samples_many_rows():
+    rng = np.random.default_rng(0)
+    for n_features, method in ((5, "knn-exhaustive"), (40, "knn-floating"), (300, "knn-forward")):
+        problem = Problem.from_arrays(rng.normal(size=(20, n_features)), np.arange(20) % 2)
+        assert choose_method(problem)[0] == method
+        assert make_plan(problem).name == method
+    assert make_plan(problem).selector.prefilter is not None
+    many = Problem.from_arrays(rng.normal(size=(3 * AUTO_ROWS, 2)), np.arange(3 * AUTO_ROWS) % 3)
+    sample = thin(many, "auto", 0)
+    assert sample.n_rows == AUTO_ROWS
+    assert np.ptp(np.bincount(sample.y)) <= 1
+    assert "sample of 5,000 of the 15,000 rows" in sample.notes[-1]
+    assert thin(many, "knn-forward", 0) is many
+
+
+def test_rankers_refuse_what_they_cannot_do():
+    problem = make_problem()
+    with pytest.raises(InputError, match="include is for subset searches"):
+        fewer.select(problem.X, problem.y, "fisher", include=[0])
+    with pytest.raises(InputError, match="not the range"):
+        fewer.select(problem.X, problem.y, "fisher", n_features_to_select=(1, 2))
+    assert fewer.select(problem.X, problem.y, "fisher", n_features_to_select=2, folds=2).score_search is None

@@ -1,0 +1,50 @@
+import importlib
+
+import pytest
+
+from fewer import words
+from fewer.errors import InputError
+
+ROOMS = {"criterion": "Criterion", "search": "Search", "control": "Control", "ranker": "Ranker"}
+HOMES = {"criterion": "criteria", "search": "search", "control": "control", "ranker": "rankers"}
+
+
+@pytest.mark.parametrize("kind", ROOMS)
+def test_every_public_word_can_be_typed(kind):
+    base = getattr(importlib.import_module("fewer.contracts"), ROOMS[kind])
+    room = importlib.import_module(f"fewer.{HOMES[kind]}")
+    public = {
+        name for name in room.__all__ if isinstance(getattr(room, name), type) and issubclass(getattr(room, name), base)
+    }
+    assert {target.split(":")[1] for target in words.WORDS[kind].values()} == public
+
+
+@pytest.mark.parametrize("kind", words.WORDS)
+def test_every_word_builds_for_both_tasks(kind):
+    for name in words.WORDS[kind]:
+        for task in ("classification", "regression"):
+            assert words.build(kind, name, task).get_params() is not None
+
+
+def test_options_reach_nested_words():
+    criterion = words.build("criterion", "cross-validated:estimator=tree,cv=3", "regression")
+    assert type(criterion.estimator).__name__ == "DecisionTreeRegressor"
+    assert criterion.cv == 3
+    control = words.build("control", "aggregate:control=prefilter")
+    assert type(control.control.ranker).__name__ == "Fisher"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        ("criterion", "nkn", "no criterion 'nkn'; did you mean 'knn'"),
+        ("search", "zzz", "choose from annealing"),
+        ("search", "forward:min_gian=1", "has no option 'min_gian'; did you mean 'min_gain'"),
+        ("search", "forward:min_gain=", "is not understood"),
+        ("search", "forward:__import__('os')", "is not understood"),
+        ("search", "forward:min_gain=open('x')", "is not understood"),
+    ],
+)
+def test_misspelt_words_are_refused_and_nothing_is_run(kind, text, message):
+    with pytest.raises(InputError, match=message):
+        words.build(kind, text)
