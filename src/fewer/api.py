@@ -513,8 +513,6 @@ def _at_a_glance(problem: Problem) -> dict[str, Any]:
 def _score_without(selector: SubsetSelector, problem: Problem) -> dict[str, float]:
     """Score the chosen subset without each of its features."""
     chosen = np.flatnonzero(selector.support_)
-    if len(chosen) < 2:
-        return {}
     resources = Resources(effective_n_jobs(selector.n_jobs))
     scorer = selector._criterion().bind(problem, selector._generator(), resources)
     units = [np.array([column]) for column in chosen]

@@ -8,7 +8,6 @@ from fewer.contracts import Resources
 from fewer.problem import InputError, Problem
 from fewer.rankers import Relief, ReliefF, RReliefF
 
-
 # Weights of skrebate 0.8.4.
 SKREBATE_TWO_CLASSES = [
     0.112916512088048,

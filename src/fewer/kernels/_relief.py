@@ -73,12 +73,8 @@ def _add_other(out, seen, x, column, nominal):  # type: ignore[no-untyped-def]
         return
     for j in range(out.shape[0]):
         c = column[j]
-        gap = np.float32(0.0)
-        if nominal:
-            gap = np.float32(1.0) if c != x else np.float32(0.0)
-        else:
-            gap = abs(c - x)
-        both = c == c  # noqa: PLR0124 (false for NaN)
+        gap = np.float32(c != x) if nominal else abs(c - x)
+        both = c == c  # false for NaN
         out[j] += gap if both else np.float32(0.0)
         seen[j] += np.float32(1.0) if both else np.float32(0.0)
 
@@ -99,7 +95,7 @@ def exact_distance(x, z, nominal):  # type: ignore[no-untyped-def]
     total, seen = 0.0, 0
     for f in range(x.shape[0]):
         gap = difference(x[f], z[f], nominal[f])
-        if gap == gap:  # noqa: PLR0124 (false for NaN)
+        if gap == gap:  # false for NaN
             total += gap
             seen += 1
     return np.rint(total / seen * GRID) / GRID if seen else np.inf
@@ -154,7 +150,7 @@ def _mean_differences(mean, i, found, size, rows, nominal):  # type: ignore[no-u
         total, seen = 0.0, 0
         for m in range(size):
             gap = difference(rows[i, f], rows[found[m], f], nominal[f])
-            if gap == gap:  # noqa: PLR0124 (false for NaN)
+            if gap == gap:  # false for NaN
                 total += gap
                 seen += 1
         mean[f] = total / seen if seen else 0.0
@@ -222,7 +218,7 @@ def regression_sums(  # type: ignore[no-untyped-def]
                 apart = abs(target[i] - target[found[m]])
                 for f in range(n_features):
                     gap = difference(rows[i, f], rows[found[m], f], nominal[f])
-                    if gap == gap:  # noqa: PLR0124 (false for NaN)
+                    if gap == gap:  # false for NaN
                         sums[0, f] += weight
                         sums[1, f] += weight * apart
                         sums[2, f] += weight * gap
