@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "FeatureWeighter": "fewer.weighter",
     "InputError": "fewer.problem",
     "Problem": "fewer.problem",
     "RankSelector": "fewer.selectors",
     "Selection": "fewer.api",
+    "SubsetEnsemble": "fewer.ensemble",
     "SubsetSelector": "fewer.selectors",
     "Trace": "fewer.trace",
     "select": "fewer.api",
@@ -31,10 +33,12 @@ _HOMES = {
 _ROOMS = ("contracts", "control", "criteria", "datasets", "rankers", "search", "selectors")
 
 __all__ = [
+    "FeatureWeighter",
     "InputError",
     "Problem",
     "RankSelector",
     "Selection",
+    "SubsetEnsemble",
     "SubsetSelector",
     "Trace",
     "contracts",
@@ -50,9 +54,11 @@ __all__ = [
 if TYPE_CHECKING:
     from fewer import contracts, control, criteria, datasets, rankers, search, selectors
     from fewer.api import Selection, select
+    from fewer.ensemble import SubsetEnsemble
     from fewer.problem import InputError, Problem
     from fewer.selectors import RankSelector, SubsetSelector
     from fewer.trace import Trace
+    from fewer.weighter import FeatureWeighter
 
 
 def __getattr__(name: str) -> Any:

@@ -86,7 +86,7 @@ def test_scipy_reads_the_same_numbers(read, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (HEADER, "t.arff has a header, but no rows."),
+        (HEADER, "t.arff has no rows below @data; give a table with rows."),
         ("@relation r\n@attribute a numeric\n", "t.arff has no @data line; is it an ARFF file?"),
         ("@relation r\n@data\n1\n", "t.arff, line 3 has 1 cell, but 0 attributes are declared; correct the line."),
         ("1,2\n", "t.arff, line 1: '1,2' is no ARFF declaration; @attribute or @data is expected."),

@@ -129,9 +129,9 @@ def test_files_that_cannot_be_read(tmp_path):
     pl.DataFrame({"a": [1.0, float("inf")], "y": [1, 2]}).write_parquet(tmp_path / "inf.parquet")
     for name, message in {
         "patient.csv": f"There is no file {tmp_path / 'patient.csv'}; did you mean patients.csv?",
-        "zzz": f"There is no file {tmp_path / 'zzz'}.",
+        "zzz": f"There is no file {tmp_path / 'zzz'}; check its name and folder.",
         ".": f"{tmp_path} is a folder; name a file.",
-        "bare.parquet": "bare.parquet has columns, but no rows.",
+        "bare.parquet": "bare.parquet has columns, but no rows; give a table with rows.",
         "target.parquet": "target.parquet has no column beside the target 'y'; there is nothing to select.",
         "inf.parquet": "Column 'a' is infinite in row 1; correct the cell, or empty it if it is not known.",
     }.items():
@@ -148,7 +148,7 @@ def test_a_parquet_file_larger_than_memory_is_refused_before_it_is_read(tmp_path
     pl.DataFrame({"a": np.arange(1000.0), "y": np.arange(1000) % 2}).write_parquet(tmp_path / "t.parquet")
     with pytest.raises(InputError) as error:
         read_table(tmp_path / "t.parquet", "y", memory=31_000)
-    assert str(error.value).startswith("t.parquet needs about 0.0 GiB of memory, but 0.0 GiB are free;")
+    assert str(error.value).startswith("t.parquet needs about 31.2 KiB of memory, but 30.3 KiB is free;")
     assert read_table(tmp_path / "t.parquet", "y", memory=33_000).n_rows == 1000
 
 

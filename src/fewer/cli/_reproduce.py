@@ -45,8 +45,10 @@ def reproduce(
     if as_json:
         typer.echo(json.dumps(_contract(results), ensure_ascii=False))
     else:
+        stdout = Console()
+        console = stdout if stdout.is_terminal else Console(width=130)
         for result in results:
-            _print(result, Console())
+            _print(result, console)
     if out is not None:
         stderr.print(f"Cells and figures are in {out}.", highlight=False)
 
@@ -81,13 +83,14 @@ def _print_table(name: str, cells: list[Cell], console: Console) -> None:
 
     from fewer.papers import show
 
-    reasons = list(dict.fromkeys(cell.reason for cell in cells if cell.reason))
-    table = Table(title=f"Table {name}", title_justify="left", title_style="bold", box=None, pad_edge=False)
+    reasons = list(dict.fromkeys(cell.reason for cell in cells if cell.verdict != "matches"))
+    title = f"Table {name}" if any(sign.isdigit() for sign in name) else f"In the {name}"
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for heading in ("row", "column", "printed", "ours", "difference", "verdict"):
         table.add_column(heading, justify="right" if heading in ("printed", "ours", "difference") else "left")
     for cell in cells:
         spread = "" if cell.printed_sd is None else f" ± {show(cell.printed_sd)}"
-        note = f" [dim]\\[{reasons.index(cell.reason) + 1}][/dim]" if cell.reason else ""
+        note = f" [dim]\\[{reasons.index(cell.reason) + 1}][/dim]" if cell.verdict != "matches" else ""
         table.add_row(
             escape(cell.row),
             escape(cell.column),

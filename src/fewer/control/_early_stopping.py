@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -201,13 +202,11 @@ class EarlyStopping(Control):
 
         if self.how == "shorten" and not whole:
             search = search.shortened(point.share)
-        try:
+        with suppress(_EnoughError):
             run_sentence(
                 self.control, criterion, problem, search, space, rng, follow,
                 resources=resources, trace=Trace(keep=trace.keep),
             )  # fmt: skip
-        except _EnoughError:
-            pass
 
     def _choose_mask(
         self, objective: Objective, space: SearchSpace, masks: list[NDArray[Any]], point: StoppingPoint, trace: Trace

@@ -6,10 +6,12 @@ from fewer.criteria._cross_validated import CrossValidated
 from fewer.criteria._gamma_test import GammaTest, gamma_test
 from fewer.criteria._knn import KNN
 from fewer.criteria._naive_bayes import NaiveBayes
+from fewer.criteria._rann import RANN
 from fewer.criteria._separability import Separability
 
 __all__ = [
     "KNN",
+    "RANN",
     "BoundaryShare",
     "Classifiability",
     "CrossValidated",

@@ -206,8 +206,10 @@ class ClassifiabilityScorer(Scorer):
             squares = self._typical_square(sizes[:, back]) * self._criterion.factor**2
         else:
             squares = np.full(m, float(self._criterion.radius) ** 2)
-        # Terms are rounded to the quantum, so a row that lies at the radius may seem one quantum a feature beyond it.
-        hair = layout.quantum * (np.count_nonzero(weights) + changes.growth)
+        # Terms are rounded to the quantum, and the radius multiplies that: a row that lies exactly at the radius may
+        # seem so many quanta a feature beyond it.
+        quanta = 1.0 if self._criterion.radius is not None else (1.0 + self._criterion.factor**2) / 2.0
+        hair = layout.quantum * quanta * (np.count_nonzero(weights) + changes.growth)
         limits = squares + np.where(squares > 0, hair + 1e-12 * squares, 0.0)
         self._in_blocks(
             n_jobs, kernels.neighborhoods, *shared, limits, self._mode, self._criterion.include_self,

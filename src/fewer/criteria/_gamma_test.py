@@ -144,7 +144,7 @@ class GammaTestScorer(Scorer):
             return self._sums(kernels.sum_masks, len(part), table[part])
 
         sums = np.concatenate(in_threads(run, parts, self._resources.n_jobs))
-        return self._with_empty(self.fit(sums), ~table.any(axis=1))
+        return self._with_empty(self.fit(sums), np.asarray(~table.any(axis=1)))
 
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
         """Score all changes of one unit from one set of running distances."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -46,9 +47,10 @@ class NaiveBayes(Criterion):
     >>> from sklearn.datasets import load_breast_cancer
     >>> import fewer
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> selector = fewer.SubsetSelector(NaiveBayes("auroc"), fewer.search.Forward(), n_features_to_select=2, random_state=0)
-    >>> selector.fit(X, y).get_feature_names_out().tolist()
-    ['worst concave points', 'worst area']
+    >>> words = NaiveBayes("auroc"), fewer.search.Forward()
+    >>> selector = fewer.SubsetSelector(*words, n_features_to_select=2, random_state=0).fit(X, y)
+    >>> selector.get_feature_names_out().tolist()
+    ['worst radius', 'worst concave points']
     """
 
     predictive: ClassVar[bool] = True
@@ -90,9 +92,7 @@ class NaiveBayesScorer(PredictiveScorer):
         self._criterion = criterion
         self._n_jobs = resources.n_jobs
         self._tested = np.concatenate([test for _, test in splits])
-        self._columns = ScoreColumns.of(
-            [(self._learn(problem.take(train)), problem.X[test]) for train, test in splits]
-        )
+        self._columns = ScoreColumns.of([(self._learn(problem.take(train)), problem.X[test]) for train, test in splits])
         weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
         y, w = problem.y[self._tested], weights[self._tested]
         by_rank = criterion.scoring == "auroc"
@@ -116,9 +116,7 @@ class NaiveBayesScorer(PredictiveScorer):
         """Score all changes of one unit: one addition a row each."""
         return self.flips_from(self._base(mask), mask, units, values)
 
-    def flips_from(
-        self, base: IntArray, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]
-    ) -> FloatArray:
+    def flips_from(self, base: IntArray, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
         """Do the same with the sums of the mask at hand."""
         mask, values = np.asarray(mask, dtype=bool), np.asarray(values, dtype=bool)
 
@@ -126,9 +124,7 @@ class NaiveBayesScorer(PredictiveScorer):
             out = np.empty(len(block))
             members = np.concatenate([units[u] for u in block]).astype(np.int64)
             offsets = np.cumsum([0, *(len(units[u]) for u in block)])
-            kernels.score_flips(
-                mask, base, members, offsets, values[block], *self._columns.arrays(), *self._judge, out
-            )
+            kernels.score_flips(mask, base, members, offsets, values[block], *self._columns.arrays(), *self._judge, out)
             return out
 
         return self._in_blocks(run, len(units))
@@ -212,5 +208,5 @@ def _splits(problem: Problem, cv: Any, rng: np.random.Generator) -> list[tuple[I
 
 def _pair_weight(y: IntArray, weights: FloatArray, bounds: IntArray) -> float:
     """Sum the weights of all pairs of a positive and a negative row of one fold."""
-    parts = [slice(low, high) for low, high in zip(bounds[:-1], bounds[1:], strict=True)]
+    parts = [slice(low, high) for low, high in pairwise(bounds)]
     return float(sum(weights[part][y[part] == 1].sum() * weights[part][y[part] == 0].sum() for part in parts))

@@ -55,7 +55,6 @@ VIEWS: dict[str, View] = {
     "cotton": View("satimage", merged(dict.fromkeys([2, 5], "cotton"), "other")),
     "grey": View("satimage", merged(dict.fromkeys([3, 4, 7], "grey"), "other")),
     "thyroid": View("ann_thyroid", merged(dict.fromkeys([1, 2], "abnormal"), "normal")),
-    "adult_salary": View("adult", merged({0: "<=50K"}, ">50K")),
     "cleve_complete": View("cleve", rows(_complete)),
     "crx_complete": View("crx", rows(_complete)),
     "mofn_3_7_10_train": View("mofn_3_7_10_file", rows(lambda X, y: np.arange(len(y)) < 300)),

@@ -74,7 +74,7 @@ def read_arff(content: bytes, name: str) -> Sheet:
     if not attributes or not in_data:
         raise InputError(f"{name} has no {'@data' if attributes else '@attribute'} line; is it an ARFF file?")
     if not rows:
-        raise InputError(f"{name} has a header, but no rows.")
+        raise InputError(f"{name} has no rows below @data; give a table with rows.")
     names = [attribute.name for attribute in attributes]
     frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
     _refuse_wrong_cells(frame, attributes, lines, name)

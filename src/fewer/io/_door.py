@@ -97,7 +97,7 @@ def to_problem(
     if not n_columns:
         raise InputError("The table has no column beside the target; there is nothing to select.")
     if not n_rows:
-        raise InputError("The table has no rows.")
+        raise InputError("The table has no rows; give a table with rows.")
     target = target_values(y, place)
     if len(target) != n_rows:
         raise InputError(f"The target has {len(target)} rows, but the table has {n_rows}; give one for each row.")
@@ -110,7 +110,7 @@ def to_problem(
     low, high = np.fmin.reduce(table.X, axis=0), np.fmax.reduce(table.X, axis=0)
     _refuse_infinite(table.X, low, high, table.names, place)
     if not (low < high).any():
-        raise InputError("Every column is constant or empty; there is nothing to select.")
+        raise InputError("Every column is constant or empty; give at least one that varies.")
     return replace(problem, notes=(*notes, *table.notes, *_identifiers(problem, low, high)))
 
 
@@ -118,7 +118,7 @@ def refuse_useless_target(problem: Problem) -> None:
     """Refuse a target with one class or one value, or a class for each row: nothing can be learnt from it."""
     if problem.task == "regression":
         if problem.n_rows and (problem.y == problem.y[0]).all():
-            raise InputError(f"The target has one value only, {problem.y[0]:g}; nothing can be learnt from it.")
+            raise InputError(f"The target has one value only, {problem.y[0]:g}; choose another target.")
     elif problem.n_classes < 2:
         raise InputError(f"The target has one class only, {problem.classes[0]!r}; at least two are needed.")
     elif problem.n_classes == problem.n_rows > 2:

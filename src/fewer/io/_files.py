@@ -116,7 +116,7 @@ def read_sheet(
         with path.open("rb") as file:
             start = file.read(8)
     except FileNotFoundError:
-        raise InputError(f"There is no file {path}{_similar_file(path)}") from None
+        raise InputError(f"There is no file {path}; {_similar_file(path)}") from None
     except IsADirectoryError:
         raise InputError(f"{path} is a folder; name a file.") from None
     except OSError as error:
@@ -150,9 +150,9 @@ def _read_parquet(path: Path, limit: int) -> Sheet:
         raise InputError(f"{path.name} is a Parquet file that cannot be read ({reason}); write it again.") from None
     refuse_repeated_names(names, f"{path.name}: ")
     if not names:
-        raise InputError(f"{path.name} has no columns.")
+        raise InputError(f"{path.name} has no columns; give a table.")
     if not frame.height:
-        raise InputError(f"{path.name} has columns, but no rows.")
+        raise InputError(f"{path.name} has columns, but no rows; give a table with rows.")
     return Sheet(frame)
 
 
@@ -196,5 +196,5 @@ def _similar_file(path: Path) -> str:
         names = [other.name for other in path.parent.iterdir()]
     except OSError:
         names = []
-    near = difflib.get_close_matches(path.name, names, n=1)
-    return f"; did you mean {near[0]}?" if near else "."
+    near = difflib.get_close_matches(path.name, names, n=1, cutoff=0.75)
+    return f"did you mean {near[0]}?" if near else "check its name and folder."

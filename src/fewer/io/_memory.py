@@ -32,6 +32,18 @@ def refuse_too_large(name: str, needed: int, limit: int) -> None:
     """Refuse a table that does not fit into memory."""
     if needed > limit:
         raise InputError(
-            f"{name} needs about {needed / 2**30:.1f} GiB of memory, but {limit / 2**30:.1f} GiB are free; "
+            f"{name} needs about {amount(needed)} of memory, but {amount(limit)} is free; "
             "select on a sample of its rows, or leave columns out of the file."
         )
+
+
+def amount(n_bytes: int) -> str:
+    """Write a number of bytes in the unit that suits it.
+
+    Examples
+    --------
+    >>> amount(3 << 30), amount(700), amount(1_500_000)
+    ('3.0 GiB', '0.7 KiB', '1.4 MiB')
+    """
+    unit = next((power for power in (3, 2) if n_bytes >= 1024**power), 1)
+    return f"{n_bytes / 1024**unit:.1f} {' KMG'[unit]}iB"

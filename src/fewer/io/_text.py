@@ -122,7 +122,7 @@ def read_text(content: bytes, name: str, separator: str | None, limit: int) -> S
         _quoted_cells(records, names, name) if quoted else _plain_cells(content, separator, names, name, limit)
     )
     if not len(lines):
-        raise InputError(f"{name} has a header, but no rows (line {header_line} is the last).")
+        raise InputError(f"{name} has a header (line {header_line}), but no rows below it; give a table with rows.")
     return Sheet(cells, lambda row: f"line {lines[row]}", notes=notes, is_text=True)
 
 

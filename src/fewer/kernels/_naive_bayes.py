@@ -128,12 +128,12 @@ def score_flips(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def fill_scores(masks, prior, codes, tables, start, bounds, out):  # type: ignore[no-untyped-def]
-    """Write the scores of class 1 over class 0 under (m, p) masks: (m, n)."""
-    base = np.empty_like(prior)
+def fill_children(parent, base, masks, codes, tables, start, bounds, out):  # type: ignore[no-untyped-def]
+    """Write the scores of class 1 over class 0 under masks near a parent whose sums are at hand: (m, n)."""
+    child = np.empty_like(base)
     for m in range(masks.shape[0]):
-        base[:] = prior
+        child[:] = base
         for f in range(masks.shape[1]):
-            if masks[m, f]:
-                add_feature(base, f, 1, codes, tables, start, bounds)
-        out[m] = base[:, 0]
+            if masks[m, f] != parent[f]:
+                add_feature(child, f, 1 if masks[m, f] else -1, codes, tables, start, bounds)
+        out[m] = child[:, 0]

@@ -3,5 +3,7 @@
 from fewer.models._discrete_naive_bayes import DiscreteNaiveBayes
 from fewer.models._least_squares import LeastSquaresClassifier
 from fewer.models._mdlp import MDLPDiscretizer
+from fewer.models._neighborhood import NeighborhoodClassifier
+from fewer.models._rann import RANNClassifier, RANNRegressor
 
-__all__ = ["DiscreteNaiveBayes", "LeastSquaresClassifier", "MDLPDiscretizer"]
+__all__ = ["DiscreteNaiveBayes", "LeastSquaresClassifier", "MDLPDiscretizer", "NeighborhoodClassifier", "RANNClassifier", "RANNRegressor"]

@@ -160,7 +160,7 @@ class DiscreteNaiveBayes(ClassifierMixin, BaseEstimator):
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> DiscreteNaiveBayes().fit(X, y).score(X, y)
-    0.94
+    0.9466666666666667
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -181,6 +181,7 @@ class DiscreteNaiveBayes(ClassifierMixin, BaseEstimator):
             Text, categories and truth values are levels, numbers are cut into bins; cells may be missing.
         y : array of shape (n_rows,)
         sample_weight : array of shape (n_rows,), optional
+            How much each row counts in the frequencies; bins are cut by the rows as they are.
         """
         self._validate_params()
         self.reader_ = TableReader()

@@ -47,6 +47,8 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
         if len(self.classes_) < 2:
             raise InputError(f"The target has one class only, {self.classes_[0]!r}; at least two are needed.")
         share = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if not share.any():
+            raise InputError("Every row has sample_weight zero; at least one must count.")
         binary = len(self.classes_) == 2
         targets = codes[:, None] == (1 if binary else np.arange(len(self.classes_)))
         # Centering keeps a large offset from swallowing small differences.

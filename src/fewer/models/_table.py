@@ -67,9 +67,7 @@ class TableReader:
     def read(self, estimator: Any, X: Any) -> FloatArray:
         """Give the numbers of new rows."""
         if not is_frame(X):
-            return np.asarray(
-                validate_data(estimator, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
-            )
+            return np.asarray(validate_data(estimator, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False))
         _check_feature_names(estimator, X, reset=False)
         _check_n_features(estimator, X, reset=False)
         kinds = dict(zip(self.names, self.kinds, strict=True))

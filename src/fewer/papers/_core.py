@@ -29,6 +29,8 @@ from fewer.trace import write_atomically
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from fewer.datasets import Dataset
+
 Verdict = Literal["matches", "better", "differs", "not reproducible"]
 VERDICTS: tuple[Verdict, ...] = ("matches", "better", "differs", "not reproducible")
 Value = float | int | str | list[int] | None
@@ -174,6 +176,7 @@ class Run:
     n_jobs: int = 1
     report: Callable[[str], None] = field(default=lambda message: None)
     _known: dict[str, Any] = field(default_factory=dict, repr=False)
+    _sets: dict[str, Dataset | InputError] = field(default_factory=dict, repr=False)
 
     def once(self, key: str, function: Callable[[], T]) -> T:
         """Compute a result that JSON can hold, or give it as it was computed before.
@@ -201,6 +204,20 @@ class Run:
                 write_atomically(path, lambda file: file.write(text.encode()))
         self._known[key] = result
         return result
+
+    def load(self, name: str) -> Dataset:
+        """Load a data set, or raise the reason why it cannot be had; either is looked for only once."""
+        from fewer.datasets import load
+
+        if name not in self._sets:
+            try:
+                self._sets[name] = load(name)
+            except InputError as error:
+                self._sets[name] = error
+        found = self._sets[name]
+        if isinstance(found, InputError):
+            raise found
+        return found
 
     def attempt(self, function: Callable[[], T]) -> T | Absent:
         """Compute a result, or say why it cannot be had (data that is not at hand)."""

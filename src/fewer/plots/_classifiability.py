@@ -146,7 +146,8 @@ class ClassifiabilityDisplay:
                 ax.set_yticks(range(len(self.classes)), [str(label) for label in self.classes])
                 ax.set_ylabel("class")
             ax.set_title(f"L = {self.value:.3f}, {np.mean(self.local < 0):.0%} of the rows among others")
-            figure = ax.get_figure()
+            figure = ax.get_figure(root=True)
+            assert figure is not None
             figure.colorbar(drawn, ax=ax, label="C(x): −1 among others, 1 among its own", shrink=0.9)
             self._explain(ax, surface)
         self.ax_, self.figure_ = ax, figure

@@ -2,6 +2,7 @@
 
 from fewer.rankers._fisher import Fisher
 from fewer.rankers._information_gain import InformationGain
+from fewer.rankers._mutual_information import CMIM, JMI, MIFS, MRMR
 from fewer.rankers._relief import Relief, ReliefF, RReliefF
 
-__all__ = ["Fisher", "InformationGain", "RReliefF", "Relief", "ReliefF"]
+__all__ = ["CMIM", "JMI", "MIFS", "MRMR", "Fisher", "InformationGain", "RReliefF", "Relief", "ReliefF"]

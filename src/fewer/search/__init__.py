@@ -3,6 +3,7 @@
 from fewer.search._annealing import Annealing
 from fewer.search._best_first import BestFirst
 from fewer.search._branch_and_bound import BranchAndBound
+from fewer.search._diet import DIET
 from fewer.search._exhaustive import Exhaustive
 from fewer.search._floating import Floating
 from fewer.search._genetic import Genetic
@@ -11,6 +12,7 @@ from fewer.search._plus_l_take_away_r import PlusLTakeAwayR
 from fewer.search._sequential import Backward, Forward
 
 __all__ = [
+    "DIET",
     "PBIL",
     "Annealing",
     "Backward",

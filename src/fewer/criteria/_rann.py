@@ -1,0 +1,204 @@
+"""Random-weight networks as criterion (Nel, chapter 6)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
+from fewer.criteria._knn import in_threads
+from fewer.models._rann import Sampling, class_targets, classes_of, draw_weights
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
+
+CHUNK_CELLS = 400_000  # outputs of hidden units computed together, so that they stay in the cache
+
+
+class RANN(Criterion):
+    """How well a random-weight network tells the target from a subset: accuracy, or R² for regression.
+
+    Parameters
+    ----------
+    n_hidden : int, default=20
+    judge : {"loo", "train"}, default="loo"
+        Each row is judged by the network fitted without it, which has a closed form (PRESS); or by the network fitted
+        on all rows (the thesis), which likes large subsets.
+    n_draws : int, default=5
+        Scores are means over so many hidden layers. They are drawn once for a run: a feature has the same weights in
+        every subset.
+    weight_range : float, default=0.5
+        Hidden weights are uniform in ±weight_range, inputs being scaled to [−1, 1].
+    sampling : {"random", "quasi"}, default="random"
+        Independent weights, or points of a scrambled Halton sequence.
+    alpha : float, default=1e-9
+        Ridge of the output layer per row; above 0.
+
+    Notes
+    -----
+    A nominal column counts as its level indicators, a missing cell as the column's mean. Row weights weigh the rows of
+    the least squares and of the score. Rows of one row group are left out together. The empty subset leaves only the
+    bias of the hidden layer, and so a constant output.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> import fewer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = fewer.SubsetSelector(RANN(), fewer.search.Forward(), random_state=0).fit(X, y)
+    >>> bool(selector.score_ > 0.96)
+    True
+    """
+
+    predictive: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        n_hidden: int = 20,
+        judge: Literal["loo", "train"] = "loo",
+        n_draws: int = 5,
+        weight_range: float = 0.5,
+        sampling: Sampling = "random",
+        alpha: float = 1e-9,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.judge = judge
+        self.n_draws = n_draws
+        self.weight_range = weight_range
+        self.sampling = sampling
+        self.alpha = alpha
+
+    def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> RANNScorer:
+        """Bind to rows."""
+        for name, known in (("judge", ("loo", "train")), ("sampling", ("random", "quasi"))):
+            if getattr(self, name) not in known:
+                raise InputError(f"{name}={getattr(self, name)!r} is not known; choose {known[0]!r} or {known[1]!r}.")
+        if self.n_hidden < 1 or self.n_draws < 1 or not self.alpha > 0:
+            raise InputError(
+                f"n_hidden={self.n_hidden}, n_draws={self.n_draws}, alpha={self.alpha}: "
+                "give at least one hidden unit and one draw, and an alpha above 0."
+            )
+        return RANNScorer(self, problem, rng, resources)
+
+
+class RANNScorer(PredictiveScorer):
+    """`RANN` bound to rows."""
+
+    def __init__(self, criterion: RANN, problem: Problem, rng: np.random.Generator, resources: Resources) -> None:
+        self.problem = problem
+        self._judge = criterion.judge
+        self._n_jobs = resources.n_jobs
+        self._encoder = Encoder(problem)
+        self._inputs = self._encoder.transform(problem.X)
+        self._weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        self._ridge = criterion.alpha * float(self._weights.sum())
+        n_inputs = self._inputs.shape[1] + 1
+        self._layers = [
+            draw_weights(n_inputs, criterion.n_hidden, criterion.weight_range, criterion.sampling, rng)
+            for _ in range(criterion.n_draws)
+        ]
+        if problem.task == "classification":
+            self._targets, self._mean = class_targets(problem.y, max(problem.n_classes, 2)), 0.0
+        else:
+            self._mean = float(np.average(problem.y, weights=self._weights))
+            self._targets = (problem.y - self._mean)[:, None]
+        self._chunk = max(CHUNK_CELLS // max(problem.n_rows * criterion.n_hidden, 1), 1)
+
+    def score(self, masks: Masks) -> FloatArray:
+        """Score (m, p) masks, chunks of masks in threads."""
+        used = np.asarray(masks, dtype=bool)[:, self._encoder.owner]
+        chunks = [used[low : low + self._chunk] for low in range(0, len(used), self._chunk)]
+        return np.concatenate([*in_threads(self._score_chunk, chunks, self._n_jobs), np.empty(0)])
+
+    def outputs(self, mask: Masks) -> FloatArray:
+        """Predict each bound row from all others (or all of other row groups)."""
+        used = np.asarray(mask, dtype=bool)[None, self._encoder.owner]
+        answers = [self._left_out(*self._solve(used, layer))[0] for layer in self._layers]
+        return self._readable(np.mean(answers, axis=0))
+
+    def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
+        """Predict new rows from networks fitted on all bound rows."""
+        used = np.asarray(mask, dtype=bool)[None, self._encoder.owner]
+        inputs = self._encoder.transform(X)
+        answers = []
+        for layer in self._layers:
+            _, inverse, moment = self._solve(used, layer)
+            answers.append(_hidden(inputs, used, layer)[0] @ (inverse @ moment)[0])
+        return self._readable(np.mean(answers, axis=0))
+
+    def _score_chunk(self, used: BoolArray) -> FloatArray:
+        scores = np.zeros(len(used))
+        for layer in self._layers:
+            hidden, inverse, moment = self._solve(used, layer)
+            answers = self._left_out(hidden, inverse, moment) if self._judge == "loo" else hidden @ (inverse @ moment)
+            scores += self._grade(answers)
+        return scores / len(self._layers)
+
+    def _grade(self, answers: FloatArray) -> FloatArray:
+        total = self._weights.sum()
+        if self.problem.task == "classification":
+            return np.asarray((classes_of(answers) == self.problem.y) @ self._weights / total)
+        error = ((answers - self._targets)[:, :, 0] ** 2) @ self._weights
+        spread = float(self._weights @ self._targets[:, 0] ** 2)
+        return np.asarray(1.0 - error / spread if spread > 0 else -error)
+
+    def _solve(self, used: BoolArray, layer: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Give the hidden outputs (m, n, h), the inverse Gram matrices, and the moments with the targets."""
+        hidden = _hidden(self._inputs, used, layer)
+        weighted = (hidden * self._weights[:, None] if self.problem.weights is not None else hidden).transpose(0, 2, 1)
+        gram = weighted @ hidden + self._ridge * np.eye(layer.shape[1])
+        inverse = np.asarray(np.linalg.inv(gram), dtype=np.float64)
+        return hidden, inverse, weighted @ self._targets
+
+    def _left_out(self, hidden: FloatArray, inverse: FloatArray, moment: FloatArray) -> FloatArray:
+        """Give each row's output from the fit without it: y − e / (1 − leverage), without fitting again."""
+        residual = self._targets - hidden @ (inverse @ moment)
+        projected = hidden @ inverse
+        if self.problem.groups is None:
+            leverage = (projected * hidden).sum(axis=2) * self._weights
+            return np.asarray(self._targets - residual / np.maximum(1.0 - leverage, 1e-12)[:, :, None])
+        answers = np.empty_like(residual)
+        for group in np.unique(self.problem.groups):
+            rows = np.flatnonzero(self.problem.groups == group)
+            block = projected[:, rows] @ hidden[:, rows].transpose(0, 2, 1) * self._weights[rows]
+            answers[:, rows] = self._targets[rows] - np.linalg.solve(np.eye(len(rows)) - block, residual[:, rows])
+        return answers
+
+    def _readable(self, answers: FloatArray) -> FloatArray:
+        """Turn the network's outputs into one column a class, or into numbers."""
+        if self.problem.task == "regression":
+            return answers[:, 0] + self._mean
+        shares = (answers + 1.0) / 2.0
+        return np.hstack([1.0 - shares, shares])[:, : self.problem.n_classes] if shares.shape[1] == 1 else shares
+
+
+class Encoder:
+    """Columns scaled to [−1, 1] by the range of these rows; levels of nominal columns as ±1; holes filled by means."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._plan: list[tuple[int, float | None, float, float, float]] = []
+        for feature, cells in enumerate(problem.X.T):
+            present = cells[~np.isnan(cells)]
+            levels: Any = np.unique(present) if problem.nominal[feature] else [None]
+            for level in levels:
+                values = present if level is None else (present == level).astype(np.float64)
+                low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+                mean = float(values.mean()) if len(values) else 0.0
+                self._plan.append((feature, level, low, high - low if high > low else 1.0, mean))
+        self.owner: IntArray = np.array([step[0] for step in self._plan], dtype=np.int64)
+
+    def transform(self, X: FloatArray) -> FloatArray:
+        """Encode rows."""
+        table = np.empty((len(X), len(self._plan)))
+        for column, (feature, level, low, span, mean) in enumerate(self._plan):
+            cells = X[:, feature]
+            values = cells if level is None else (cells == level).astype(np.float64)
+            table[:, column] = 2.0 * (np.where(np.isnan(cells), mean, values) - low) / span - 1.0
+        return table
+
+
+def _hidden(inputs: FloatArray, used: BoolArray, layer: FloatArray) -> FloatArray:
+    """Give the hidden outputs (m, n, h) under m masks, by one matrix product."""
+    m, (_, h) = len(used), layer.shape
+    masked = used.T[:, :, None] * layer[:-1, None, :]
+    sums = inputs @ masked.reshape(len(layer) - 1, m * h)
+    return np.tanh(sums.reshape(len(inputs), m, h) + layer[-1]).transpose(1, 0, 2)

@@ -1,0 +1,278 @@
+"""Subsets found on parts of the rows vote (Loughrey: the validation runs are paid for anyway)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, is_regressor
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils._tags import ClassifierTags, RegressorTags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from fewer.contracts import Control, Criterion, PredictiveScorer, Resources, Search, SearchSpace
+from fewer.criteria import KNN, CrossValidated
+from fewer.criteria._cross_validated import _outputs
+from fewer.models._table import TableReader
+from fewer.objective import run_sentence
+from fewer.problem import BoolArray, FloatArray, InputError, Problem, Task
+from fewer.search import Annealing
+from fewer.selectors import _Selector
+from fewer.trace import Trace
+from fewer.validate import Interval as Estimate
+from fewer.validate import Split, nogueira, split_rows
+
+Rule = Callable[[FloatArray], FloatArray]
+"""Gives class memberships (m, c), or numbers (m,), for new rows."""
+
+
+class SubsetEnsemble(BaseEstimator):
+    """Search a subset without each fold of the rows, and let a model on each of the subsets vote.
+
+    A classifier, or a regressor if `estimator` is one (or if the criterion works for regression only).
+
+    Parameters
+    ----------
+    criterion : Criterion, default=KNN()
+        How good is a subset?
+    search : Search, default=Annealing(answer="final")
+        Which subset next? Any; searches that differ from run to run profit most.
+    estimator : estimator, optional
+        Votes on the columns of each subset. If left out, the criterion itself predicts, or nearest neighbors if it
+        cannot.
+    n_runs : int, default=10
+        How many folds, and so how many subsets. More than there are rows (or row groups) means one for each.
+    control : Control, optional
+        Runs inside each run.
+    n_jobs : int, optional
+        Processes; the result is the same for any number.
+    random_state : int, Generator, RandomState or None
+
+    Attributes
+    ----------
+    subsets_ : bool array of shape (n_runs, n_features_in_)
+    frequency_ : float array of shape (n_features_in_,)
+        The share of the subsets that holds each feature.
+    stability_ : Interval
+        Nogueira's index of the subsets, 1 if they are all equal; they share most of their rows, so that it is higher
+        than for subsets of independent samples.
+    support_ : bool array of shape (n_features_in_,)
+        The consensus: features in at least half of the subsets, or else the most frequent one. The ensemble does not
+        use it.
+    oof_outputs_ : array
+        What is predicted for each row by the one member whose search and model did not see it.
+    oof_score_ : float
+        The accuracy (R²) of these: an honest estimate of what *one* member does. The vote is usually better.
+    classes_ : array, for classifiers
+    n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    Members vote with equal weight, by the mean of their class memberships or numbers. Each is refitted on all rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> import fewer
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = SubsetEnsemble(fewer.criteria.KNN(), fewer.search.Forward(), random_state=0).fit(X, y)
+    >>> model.subsets_.shape, round(model.oof_score_, 2)
+    ((10, 13), 0.94)
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": None, "sample_weight": None}
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "criterion": [HasMethods("bind"), None],
+        "search": [HasMethods("steps"), None],
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_runs": [Interval(Integral, 2, None, closed="left")],
+        "control": [HasMethods("run"), None],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        criterion: Criterion | None = None,
+        search: Search | None = None,
+        *,
+        estimator: Any = None,
+        n_runs: int = 10,
+        control: Control | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.criterion = criterion
+        self.search = search
+        self.estimator = estimator
+        self.n_runs = n_runs
+        self.control = control
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, **params: Any) -> SubsetEnsemble:
+        """Search the subsets and fit a member on each.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Cells may be missing; text and categories are nominal.
+        y : array of shape (n_rows,)
+        **params
+            `sample_weight`: how much each row counts. `groups`: rows of one group stay on one side of every split.
+        """
+        self._validate_params()
+        return self.fit_problem(cast(Any, _Selector)._open(self, X, y, **params))
+
+    def fit_problem(self, problem: Problem) -> SubsetEnsemble:
+        """Fit to a problem that came through the door already."""
+        rng = cast(Any, _Selector)._generator(self)
+        splits = split_rows(problem, self.n_runs, rng)
+        criterion, search = self._criterion(), Annealing(answer="final") if self.search is None else self.search
+        voter = self._voter()
+        runs = Parallel(n_jobs=self.n_jobs)(
+            delayed(_one_run)(self.control, criterion, problem, search, voter, split, seed)
+            for split, seed in zip(splits, rng.spawn(len(splits)), strict=True)
+        )
+        self.n_features_in_ = problem.n_features
+        self.reader_ = TableReader()
+        self.reader_.remember(problem)
+        if problem.task == "classification":
+            self.classes_ = np.asarray(problem.classes)
+        self.subsets_ = np.array([mask for mask, _ in runs])
+        self._keep_statistics()
+        self.oof_outputs_ = np.zeros((problem.n_rows, problem.n_classes)[: 1 + (problem.task == "classification")])
+        for split, (_, outputs) in zip(splits, runs, strict=True):
+            self.oof_outputs_[split.test] = outputs
+        self.oof_score_ = _grade(self.oof_outputs_, problem)
+        self._rules = rules_for(voter, problem, self.subsets_, rng.spawn(1)[0])
+        return self
+
+    def _keep_statistics(self) -> None:
+        self.frequency_ = self.subsets_.mean(axis=0)
+        self.stability_: Estimate = nogueira(self.subsets_)
+        self.support_ = self.consensus()
+
+    def consensus(self, threshold: float = 0.5) -> BoolArray:
+        """Give the features that at least this share of the subsets holds; the most frequent one if there are none."""
+        check_is_fitted(self)
+        kept = self.frequency_ >= threshold
+        if not kept.any():
+            kept[np.argmax(self.frequency_)] = True
+        return np.asarray(kept)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the class (or number) that the members agree on."""
+        outputs = self._vote(X)
+        return self.classes_[outputs.argmax(axis=1)] if hasattr(self, "classes_") else outputs
+
+    @available_if(lambda self: not self._is_regressor())
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Give each class's share of the vote."""
+        outputs = np.maximum(self._vote(X), 0.0)
+        return outputs / outputs.sum(axis=1, keepdims=True)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Give the accuracy, or R² for a regressor."""
+        measure = r2_score if self._is_regressor() else accuracy_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def _vote(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        cells = self.reader_.read(self, X)
+        return np.asarray(np.mean([rule(cells) for rule in self._rules], axis=0))
+
+    def _criterion(self) -> Criterion:
+        return KNN() if self.criterion is None else self.criterion
+
+    def _voter(self) -> Criterion:
+        """Give the criterion that predicts for each subset."""
+        if self.estimator is not None:
+            return CrossValidated(self.estimator, cv=2)
+        return self._criterion() if self._criterion().predictive else KNN()
+
+    def _is_regressor(self) -> bool:
+        return is_regressor(self.estimator) if self.estimator is not None else "classification" not in self._tasks()
+
+    def _tasks(self) -> tuple[Task, ...]:
+        tasks = self._criterion().tasks
+        if self.estimator is not None:
+            asked: Task = "regression" if is_regressor(self.estimator) else "classification"
+            if asked not in tasks:
+                name = type(self._criterion()).__name__
+                raise InputError(f"{name} works for {tasks[0]}, but the estimator is for {asked}.")
+            return (asked,)
+        return ("classification",) if "classification" in tasks else tasks
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        if self._is_regressor():
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        else:
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        return tags
+
+
+def rules_for(voter: Criterion, problem: Problem, masks: NDArray[Any], rng: np.random.Generator) -> list[Rule]:
+    """Fit one rule on each subset, on all rows of a problem."""
+    scorer = cast(PredictiveScorer, voter.bind(problem, rng, Resources()))
+    if not isinstance(voter, CrossValidated):
+        return [_Scored(scorer, mask) for mask in masks]
+    return [_Fitted(scorer, mask) for mask in masks]
+
+
+class _Scored:
+    """A subset judged by a criterion that predicts."""
+
+    def __init__(self, scorer: PredictiveScorer, mask: NDArray[Any]) -> None:
+        self.scorer, self.mask = scorer, mask
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        return self.scorer.predict(self.mask, X)
+
+
+class _Fitted:
+    """An estimator that was fitted on the columns of a subset."""
+
+    def __init__(self, scorer: Any, mask: NDArray[Any]) -> None:
+        self.scorer, self.mask = scorer, mask
+        self.model = scorer._fit(mask, np.arange(scorer.problem.n_rows))
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        return _outputs(self.model, self.scorer._cells(self.mask, X), self.scorer.problem)
+
+
+def _one_run(
+    control: Control | None,
+    criterion: Criterion,
+    problem: Problem,
+    search: Search,
+    voter: Criterion,
+    split: Split,
+    rng: np.random.Generator,
+) -> tuple[BoolArray, FloatArray]:
+    """Search without the rows of a fold, and predict them."""
+    train = problem.take(split.train)
+    own = run_sentence(
+        control, criterion, train, search, SearchSpace.of(problem.n_features), rng,
+        resources=Resources(), trace=Trace(keep=1),
+    )  # fmt: skip
+    mask = own.best != 0
+    (rule,) = rules_for(voter, train, mask[None], rng.spawn(1)[0])
+    return mask, rule(problem.X[split.test])
+
+
+def _grade(outputs: FloatArray, problem: Problem) -> float:
+    if problem.task == "classification":
+        return float(accuracy_score(problem.y, outputs.argmax(axis=1), sample_weight=problem.weights))
+    return float(r2_score(problem.y, outputs, sample_weight=problem.weights))

@@ -1,0 +1,132 @@
+"""Nearest neighbors counted in neighborhoods, with a weight for each feature (Loughrey, chapters 2 and 4)."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from fewer.differences import Differences
+from fewer.kernels import _neighbors as kernels
+from fewer.models._table import TableReader
+from fewer.problem import FloatArray, InputError
+
+
+class NeighborhoodClassifier(ClassifierMixin, BaseEstimator):
+    """The rows at the nearest distances vote; a tied vote takes in the next distance.
+
+    The squared distance of two rows is Σ w · diff², where diff is the difference over the feature's range in the
+    training rows for numbers, and 0 or 1 for nominal values. This is the classifier that the criterion `KNN` judges
+    subsets by, and `weights` takes what `FeatureWeighter` finds.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=1
+        How many *distinct* distances vote (or rows, see `voting`).
+    weights : array of shape (n_features,), optional
+        Between 0 and 1; 1 for every feature if left out.
+    voting : {"neighborhood", "neighbors"}, default="neighborhood"
+        `"neighbors"`: the k nearest rows vote, earlier rows first among equally near ones, and a tied vote goes to the
+        nearest.
+    scaling : {"range", "none"}, default="range"
+        `"none"`: numbers are not divided by their range.
+
+    Attributes
+    ----------
+    classes_ : array
+    n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    If all distances are used up and the vote is still tied, the most frequent class of the training rows wins. A
+    missing cell, or a level that no training row has, is as far from every other as two cells of its column are on
+    average.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> NeighborhoodClassifier(weights=[0, 0, 1, 0.25]).fit(X[::2], y[::2]).score(X[1::2], y[1::2])
+    0.96
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "weights": ["array-like", None],
+        "voting": [StrOptions({"neighborhood", "neighbors"})],
+        "scaling": [StrOptions({"range", "none"})],
+    }
+
+    def __init__(
+        self,
+        n_neighbors: int = 1,
+        *,
+        weights: ArrayLike | None = None,
+        voting: Literal["neighborhood", "neighbors"] = "neighborhood",
+        scaling: Literal["range", "none"] = "range",
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.voting = voting
+        self.scaling = scaling
+
+    def fit(self, X: Any, y: Any) -> NeighborhoodClassifier:
+        """Keep the rows.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Text and categories are nominal; cells may be missing.
+        y : array of shape (n_rows,)
+        """
+        self._validate_params()
+        self.reader_ = TableReader()
+        problem = self.reader_.learn(self, X, y)
+        self.classes_ = np.asarray(problem.classes)
+        self.weights_ = _weights(self.weights, problem.n_features)
+        self._codes = problem.y
+        everyone = np.zeros(problem.n_rows, dtype=np.int64)
+        self._differences = Differences.within(problem, everyone, "global" if self.scaling == "range" else "none")
+        return self
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Give each class's share of the votes."""
+        votes = self._votes(X)
+        return votes / votes.sum(axis=1, keepdims=True)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Give the class with the most votes."""
+        return self.classes_[self._votes(X).argmax(axis=1)]
+
+    def _votes(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        cells = self.reader_.read(self, X)
+        holes, n = np.isnan(cells), len(self._codes)
+        out = np.empty((len(cells), len(self.classes_)))
+        kernels.predict_rows(
+            np.where(holes, 0.0, cells), holes.astype(np.uint8), np.full(len(cells), -1, dtype=np.int64), self.weights_,
+            *self._differences.arrays(), self._codes, np.zeros(n), np.ones(n), len(self.classes_),
+            np.array([min(self.n_neighbors, n)]), self.voting == "neighbors", out,
+        )  # fmt: skip
+        return out
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _weights(weights: ArrayLike | None, n_features: int) -> FloatArray:
+    if weights is None:
+        return np.ones(n_features)
+    given = np.asarray(weights, dtype=np.float64)
+    if given.shape != (n_features,):
+        raise InputError(f"weights has shape {given.shape}, but there are {n_features} features; give one for each.")
+    if not ((given >= 0) & (given <= 1)).all():
+        raise InputError("weights must lie between 0 and 1.")
+    return given

@@ -1,0 +1,312 @@
+"""Rankers that add features one after the other by mutual information (Nel, chapter 4)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from fewer.contracts import Ranker, Ranking, Resources
+from fewer.problem import BoolArray, FloatArray, InputError, Problem
+from fewer.rankers._density import Bins, Kernels
+
+Stop = Literal["share", "permutation"]
+
+
+class _Greedy(Ranker):
+    """Add the feature of the highest value given those added before; subclasses say what its value is."""
+
+    n_bins: int
+    stop: Stop | None
+    share: float
+    n_permutations: int
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        """Rank the columns of these rows."""
+        if self.n_bins < 2:
+            raise InputError(f"n_bins={self.n_bins}: at least two bins are needed.")
+        if self.stop not in (None, "share", "permutation"):
+            raise InputError(f"stop={self.stop!r} is not known; choose 'share', 'permutation' or None.")
+        information = self._information(problem, resources)
+        relevance = information.relevance()
+        free = ~problem.constant
+        order, values = self._order(information, relevance, free)
+        scores = np.full(problem.n_features, -np.inf)
+        scores[order] = values
+        threshold = self._threshold(information, free, values, rng)
+        below = np.flatnonzero(np.array(values) <= threshold)
+        n_relevant = len(values) if self.stop is None else int(below[0]) if len(below) else len(values)
+        order = [*order, *np.flatnonzero(~free).tolist()]
+        return Ranking(
+            scores,
+            np.array(order, dtype=np.int64),
+            {
+                "relevance": np.where(free, relevance, 0.0),
+                "n_relevant": np.array(n_relevant),
+                "threshold": np.array(threshold),
+            },
+        )
+
+    def _information(self, problem: Problem, resources: Resources) -> Any:
+        return Bins(problem, self.n_bins, resources.n_jobs)
+
+    def _order(self, information: Any, relevance: FloatArray, free: BoolArray) -> tuple[list[int], list[float]]:
+        """Add features until none is left; of equal values the first column is added."""
+        left = free.copy()
+        value = relevance.copy()
+        order: list[int] = []
+        values: list[float] = []
+        memory: dict[str, Any] = {}
+        while left.any():
+            chosen = int(np.argmax(np.where(left, value, -np.inf)))
+            order.append(chosen)
+            values.append(float(value[chosen]))
+            left[chosen] = False
+            if left.any():
+                value = self._revalue(information, relevance, chosen, len(order), memory)
+        return order, values
+
+    def _revalue(
+        self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
+    ) -> FloatArray:
+        """Give every feature's value now that one more has been added."""
+        raise NotImplementedError
+
+    def _threshold(self, information: Any, free: BoolArray, values: list[float], rng: np.random.Generator) -> float:
+        if self.stop is None or not values:
+            return -np.inf
+        if self.stop == "share":
+            return self.share * max(values)
+        best = []
+        for _ in range(self.n_permutations):
+            shuffled = information.target[rng.permutation(len(information.target))]
+            best.append(float(information.relevance(shuffled)[free].max()))
+        return float(np.quantile(best, 0.95))
+
+
+class MIFS(_Greedy):
+    """Mutual information with the target, less a penalty for what the features added before tell already (Battiti).
+
+    The next feature is the one with the highest I(C; f) − α Σ I(f; s) over the features s added before.
+
+    Parameters
+    ----------
+    alpha : float, default=0.5
+        Weight of the penalty; Battiti advises 0.5 to 1.
+    penalty : {"sum", "mean"}, default="sum"
+        The sum over the features added before (the thesis), or their mean, which does not grow with their number.
+    density : {"bins", "kernel"}, default="bins"
+        How densities are estimated: counts in bins, which is fast; or Gaussian kernels (the thesis), for up to some
+        thousand rows.
+    n_bins : int, default=10
+        Columns with more values than this are cut into so many bins of about as many rows each; so is the target of a
+        regression.
+    width : float, default=1.0
+        Factor on the normal-reference width of the kernels.
+    direction : {"forward", "backward"}, default="forward"
+        Add the best, or start with all features and take away the one of the lowest value.
+    stop : {"share", "permutation"} or None
+        Where the ranking stops to be worth following: at the first feature whose value is not above a share of the
+        highest value; or not above the 95 % point of the best information that any feature has with a shuffled target.
+        The number of features before is `extra["n_relevant"]`.
+    share : float, default=0.05
+    n_permutations : int, default=100
+
+    Notes
+    -----
+    Scores are the values at which features were added, in nats; they need not fall along the ranking. Constant
+    columns are never added: they come last, with −inf. With bins missing cells are a level of their own, with kernels
+    they count as the mean. Row weights count.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fewer.RankSelector(MIFS(), n_features_to_select=2).fit(X, y).ranking_
+    array([4, 3, 2, 1])
+    """
+
+    def __init__(
+        self,
+        alpha: float = 0.5,
+        penalty: Literal["sum", "mean"] = "sum",
+        density: Literal["bins", "kernel"] = "bins",
+        n_bins: int = 10,
+        width: float = 1.0,
+        direction: Literal["forward", "backward"] = "forward",
+        stop: Stop | None = None,
+        share: float = 0.05,
+        n_permutations: int = 100,
+    ) -> None:
+        self.alpha = alpha
+        self.penalty = penalty
+        self.density = density
+        self.n_bins = n_bins
+        self.width = width
+        self.direction = direction
+        self.stop = stop
+        self.share = share
+        self.n_permutations = n_permutations
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        """Rank the columns of these rows."""
+        for name, known in (
+            ("penalty", ("sum", "mean")),
+            ("density", ("bins", "kernel")),
+            ("direction", ("forward", "backward")),
+        ):
+            if getattr(self, name) not in known:
+                raise InputError(f"{name}={getattr(self, name)!r} is not known; choose {known[0]!r} or {known[1]!r}.")
+        return super().rank(problem, rng, resources)
+
+    def _information(self, problem: Problem, resources: Resources) -> Any:
+        return (
+            Kernels(problem, self.width) if self.density == "kernel" else Bins(problem, self.n_bins, resources.n_jobs)
+        )
+
+    def _revalue(
+        self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
+    ) -> FloatArray:
+        memory["told"] = memory.get("told", 0.0) + information.redundancy(added)
+        return relevance - self.alpha * memory["told"] / (n_added if self.penalty == "mean" else 1)
+
+    def _order(self, information: Any, relevance: FloatArray, free: BoolArray) -> tuple[list[int], list[float]]:
+        if self.direction == "forward":
+            return super()._order(information, relevance, free)
+        left = free.copy()
+        columns = np.flatnonzero(left)
+        told = np.zeros(len(relevance))
+        for s in columns:
+            told += np.where(np.arange(len(told)) == s, 0.0, information.redundancy(int(s)))
+        order: list[int] = []
+        values: list[float] = []
+        while left.any():
+            n_others = int(left.sum()) - 1
+            value = relevance - self.alpha * told / (max(n_others, 1) if self.penalty == "mean" else 1)
+            # Of equal values the last column goes first, so that the first column ranks higher.
+            dropped = len(value) - 1 - int(np.argmin(np.where(left, value, np.inf)[::-1]))
+            order.append(dropped)
+            values.append(float(value[dropped]))
+            left[dropped] = False
+            told -= np.where(np.arange(len(told)) == dropped, 0.0, information.redundancy(dropped))
+        return order[::-1], values[::-1]
+
+
+class MRMR(_Greedy):
+    """Maximal relevance, minimal redundancy (Peng, Long and Ding 2005).
+
+    The next feature is the one with the highest I(C; f) less the mean of I(f; s) over the features s added before, or
+    divided by it.
+
+    Parameters
+    ----------
+    scheme : {"difference", "quotient"}, default="difference"
+    n_bins, stop, share, n_permutations
+        As in `MIFS`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fewer.RankSelector(MRMR(), n_features_to_select=2).fit(X, y).ranking_
+    array([4, 3, 2, 1])
+    """
+
+    def __init__(
+        self,
+        scheme: Literal["difference", "quotient"] = "difference",
+        n_bins: int = 10,
+        stop: Stop | None = None,
+        share: float = 0.05,
+        n_permutations: int = 100,
+    ) -> None:
+        self.scheme = scheme
+        self.n_bins = n_bins
+        self.stop = stop
+        self.share = share
+        self.n_permutations = n_permutations
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        """Rank the columns of these rows."""
+        if self.scheme not in ("difference", "quotient"):
+            raise InputError(f"scheme={self.scheme!r} is not known; choose 'difference' or 'quotient'.")
+        return super().rank(problem, rng, resources)
+
+    def _revalue(
+        self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
+    ) -> FloatArray:
+        memory["told"] = memory.get("told", 0.0) + information.redundancy(added)
+        mean = memory["told"] / n_added
+        return relevance - mean if self.scheme == "difference" else relevance / np.maximum(mean, 1e-12)
+
+
+class JMI(_Greedy):
+    """Joint mutual information (Yang and Moody 1999).
+
+    The next feature is the one that, together with each feature s added before, tells most about the target: the
+    highest sum of I(f, s; C). Its value is the mean of I(f; C | s), what it adds to each.
+
+    Parameters
+    ----------
+    n_bins, stop, share, n_permutations
+        As in `MIFS`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fewer.RankSelector(JMI(), n_features_to_select=2).fit(X, y).ranking_
+    array([3, 4, 2, 1])
+    """
+
+    def __init__(
+        self, n_bins: int = 10, stop: Stop | None = None, share: float = 0.05, n_permutations: int = 100
+    ) -> None:
+        self.n_bins = n_bins
+        self.stop = stop
+        self.share = share
+        self.n_permutations = n_permutations
+
+    def _revalue(
+        self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
+    ) -> FloatArray:
+        memory["told"] = memory.get("told", 0.0) + information.conditional(added)
+        return np.asarray(memory["told"] / n_added)
+
+
+class CMIM(_Greedy):
+    """Conditional mutual information maximization (Fleuret 2004).
+
+    The next feature is the one that tells most about the target whichever single feature added before is known: the
+    highest min(I(f; C), min over s of I(f; C | s)).
+
+    Parameters
+    ----------
+    n_bins, stop, share, n_permutations
+        As in `MIFS`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fewer.RankSelector(CMIM(), n_features_to_select=2).fit(X, y).ranking_
+    array([3, 4, 2, 1])
+    """
+
+    def __init__(
+        self, n_bins: int = 10, stop: Stop | None = None, share: float = 0.05, n_permutations: int = 100
+    ) -> None:
+        self.n_bins = n_bins
+        self.stop = stop
+        self.share = share
+        self.n_permutations = n_permutations
+
+    def _revalue(
+        self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
+    ) -> FloatArray:
+        memory["least"] = np.minimum(memory.get("least", relevance), information.conditional(added))
+        return np.asarray(memory["least"])

@@ -1,0 +1,230 @@
+"""Parcel's loop: children of the classifiers on the hull, the hull of all, again while it pays (Scott, chapter 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from fewer.problem import BoolArray, FloatArray, IntArray
+from fewer.roc._hull import hull_vertices
+from fewer.roc._learners import Frontier, Learner, Points
+from fewer.roc._significance import critical_ratio
+
+Children = Literal["forward", "flip", "floating", "stochastic"]
+
+NOBODY = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A learning algorithm with a subset."""
+
+    learner: int
+    features: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Front:
+    """The hull so far, in counts.
+
+    Attributes
+    ----------
+    fp, tp : float arrays
+        Counts on validation rows.
+    worth : float array
+        True positives less the price of the features: what the hull is made of.
+    threshold : float array
+    member : int array
+        Who stands at each vertex; NOBODY at the corners, which need no feature.
+    """
+
+    fp: FloatArray
+    tp: FloatArray
+    worth: FloatArray
+    threshold: FloatArray
+    member: IntArray
+
+    @classmethod
+    def diagonal(cls, n_negative: int, n_positive: int) -> Front:
+        """Guessing: the two corners."""
+        fp, tp = np.array([0.0, n_negative]), np.array([0.0, n_positive])
+        return cls(fp, tp, tp, np.array([np.inf, -np.inf]), np.array([NOBODY, NOBODY]))
+
+    @property
+    def area(self) -> float:
+        """Area under the hull, between 0 and 1."""
+        return float(np.trapezoid(self.worth, self.fp) / (self.fp[-1] * self.tp[-1]))
+
+    @property
+    def frontier(self) -> Frontier:
+        """The hull as the kernels take it."""
+        highest = np.append(self.fp[1:] != self.fp[:-1], True)
+        # The right edge begins at its lowest point.
+        return Frontier(self.fp[highest], self.worth[highest])
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One round: how many classifiers were tried, and what the hull became."""
+
+    n_evaluated: int
+    area: float
+    z: float
+    significant: bool
+    n_vertices: int
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """What came out: the hull, who stands on it, and the rounds."""
+
+    front: Front
+    members: list[Member]
+    passes: list[Pass]
+
+
+def grow(
+    learners: Sequence[Learner],
+    n_features: int,
+    n_negative: int,
+    n_positive: int,
+    *,
+    children: Children,
+    critical: float,
+    keep_last: bool,
+    max_features: int,
+    max_passes: int | None,
+    n_children: int,
+    prices: FloatArray,
+    usable: BoolArray,
+    rng: np.random.Generator,
+) -> Growth:
+    """Grow a set of classifiers outwards from guessing, until a round makes no significant difference.
+
+    `prices` are in true positives; `usable` says which columns may enter.
+    """
+    pool = _Pool(learners, n_features, prices, Front.diagonal(n_negative, n_positive))
+    passes: list[Pass] = []
+    while max_passes is None or len(passes) < max_passes:
+        old, tried = pool.front, pool.n_evaluated
+        if children == "stochastic":
+            pool.absorb(lambda mask: _random_children(mask, usable, n_children, max_features, rng))
+        else:
+            drops = children == "flip"
+            pool.absorb(lambda mask, drops=drops: _neighbors(mask, usable, max_features, drops=drops))  # type: ignore[misc]
+        while children == "floating":
+            before = pool.front.area
+            pool.absorb(lambda mask: _neighbors(mask, usable & mask, max_features, drops=True))
+            if pool.front.area <= before:
+                break
+        if pool.n_evaluated == tried:
+            break
+        new = pool.front
+        z = critical_ratio(min(new.area, 1.0), max(min(old.area, 1.0), 0.0), n_positive, n_negative)
+        significant = z > critical
+        passes.append(Pass(pool.n_evaluated - tried, new.area, z, significant, len(new.fp)))
+        if not significant:
+            pool.front = new if keep_last else old
+            break
+    return _compact(pool, passes)
+
+
+class _Pool:
+    """Everything that was tried, and the hull of it."""
+
+    def __init__(self, learners: Sequence[Learner], n_features: int, prices: FloatArray, front: Front) -> None:
+        self.front = front
+        self.members: list[Member] = []
+        self.n_evaluated = 0
+        self._learners = learners
+        self._n_features = n_features
+        self._prices = prices
+        self._seen: set[bytes] = set()
+
+    def absorb(self, children_of: object) -> None:
+        """Try the children of every subset on the hull, with every learning algorithm, and take the hull of all."""
+        frontier = self.front.frontier
+        found: list[Points] = []
+        for parent in self._masks():
+            masks = self._new(children_of(parent))  # type: ignore[operator]
+            if not len(masks):
+                continue
+            prices = masks @ self._prices
+            for number, learner in enumerate(self._learners):
+                points = learner.outside(parent, masks, prices, frontier)
+                self.n_evaluated += len(masks)
+                owners, places = np.unique(points.owner, return_inverse=True)
+                first = len(self.members)
+                self.members.extend(Member(number, tuple(np.flatnonzero(masks[o]).tolist())) for o in owners)
+                found.append(replace(points, owner=first + places))
+        if found:
+            self.front = self._hull(Points.joined(found))
+
+    def _masks(self) -> list[BoolArray]:
+        """Give the distinct subsets on the hull, the empty one at the corners among them, in a fixed order."""
+        subsets = {self.members[m].features if m != NOBODY else () for m in self.front.member}
+        masks = []
+        for features in sorted(subsets, key=lambda f: (len(f), f)):
+            mask = np.zeros(self._n_features, dtype=bool)
+            mask[list(features)] = True
+            masks.append(mask)
+        return masks
+
+    def _new(self, masks: BoolArray) -> BoolArray:
+        fresh = []
+        for mask in masks:
+            key = np.packbits(mask).tobytes()
+            if mask.any() and key not in self._seen:
+                self._seen.add(key)
+                fresh.append(mask)
+        return np.array(fresh, dtype=bool).reshape(len(fresh), self._n_features)
+
+    def _hull(self, points: Points) -> Front:
+        old = self.front
+        fp, tp = np.append(old.fp, points.fp), np.append(old.tp, points.tp)
+        member = np.append(old.member, points.owner)
+        price = np.array([self._prices[list(self.members[m].features)].sum() if m != NOBODY else 0.0 for m in member])
+        worth = tp - price
+        threshold = np.append(old.threshold, points.threshold)
+        # Of equal points the smaller subset stays, then the first in the order of its features, then of algorithms.
+        ranks = [self._rank(m) for m in member]
+        order = np.array(sorted(range(len(fp)), key=lambda i: ranks[i]))
+        kept = order[hull_vertices(fp[order], worth[order])]
+        return Front(fp[kept], tp[kept], worth[kept], threshold[kept], member[kept])
+
+    def _rank(self, member: int) -> tuple[int, tuple[int, ...], int]:
+        if member == NOBODY:
+            return (0, (), 0)
+        features = self.members[member].features
+        return (len(features), features, self.members[member].learner)
+
+
+def _compact(pool: _Pool, passes: list[Pass]) -> Growth:
+    """Forget everybody who is not on the hull."""
+    used = sorted({int(m) for m in pool.front.member if m != NOBODY})
+    place = {m: i for i, m in enumerate(used)}
+    member = np.array([place[int(m)] if m != NOBODY else NOBODY for m in pool.front.member])
+    return Growth(replace(pool.front, member=member), [pool.members[m] for m in used], passes)
+
+
+def _neighbors(mask: BoolArray, usable: BoolArray, max_features: int, *, drops: bool) -> BoolArray:
+    """Give the subsets with one feature more, and one less if drops are wanted; only usable features change."""
+    changes = np.flatnonzero(usable if drops else usable & ~mask)
+    masks = np.repeat(mask[None, :], len(changes), axis=0)
+    masks[np.arange(len(changes)), changes] ^= True
+    return masks[masks.sum(axis=1) <= max_features]
+
+
+def _random_children(
+    mask: BoolArray, usable: BoolArray, n_children: int, max_features: int, rng: np.random.Generator
+) -> BoolArray:
+    """Flip a few random features: one in half of the children, two in a quarter, and so on."""
+    columns = np.flatnonzero(usable)
+    masks = np.repeat(mask[None, :], n_children, axis=0)
+    for child in masks:
+        size = min(int(rng.geometric(0.5)), len(columns))
+        child[rng.choice(columns, size, replace=False)] ^= True
+    return masks[masks.sum(axis=1) <= max_features]

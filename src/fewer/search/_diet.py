@@ -1,0 +1,80 @@
+"""DIET: weights that move one level at a time (Kohavi, Langley and Yun 1997; Loughrey, chapter 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fewer.contracts import Search, SearchSpace
+from fewer.objective import Objective
+from fewer.trace import Step
+
+
+class DIET(Search):
+    """All weights start in the middle; the best move of one weight to the next level is made while it helps.
+
+    Parameters
+    ----------
+    min_gain : float, default=0.0
+        A move must raise the score by more than this.
+
+    Notes
+    -----
+    The middle of an even number of levels is 1/2; of an odd number, the level above it. With one level (masks) it is
+    backward elimination that may also add.
+
+    References
+    ----------
+    R. Kohavi, P. Langley and Y. Yun, The utility of feature weighting in nearest-neighbor algorithms, ECML (1997).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fewer.FeatureWeighter(search=DIET(), random_state=0).fit(X, y).weights_
+    array([0.5 , 0.5 , 0.75, 0.75])
+    """
+
+    weights: ClassVar[bool] = True
+
+    def __init__(self, min_gain: float = 0.0) -> None:
+        self.min_gain = min_gain
+
+    def steps(
+        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
+    ) -> Iterator[Step]:
+        """Move to the best neighbor while it is better."""
+        levels = space.levels
+        if not state:
+            weights = middle(space) if space.start is None else space.start.copy()
+            state.update(weights=weights, score=float(scorer.score(weights[None])[0]))
+            yield Step(weights, state["score"], weights, state["score"])
+        while True:
+            weights = state["weights"]
+            level = np.rint(weights * levels).astype(np.int64)
+            units = np.concatenate([np.arange(space.n_units)] * 2)
+            moved = np.concatenate([level - 1, level + 1])
+            on_grid = (moved >= 0) & (moved <= levels)
+            units, values = units[on_grid], (moved[on_grid] / levels).astype(space.dtype)
+            size = np.count_nonzero(weights) + (values != 0).astype(np.int64) - (weights[units] != 0)
+            allowed = (size >= space.min_units) & (size <= space.max_units)
+            units, values = units[allowed], values[allowed]
+            scores = scorer.flips(weights, units, values)
+            if not len(scores) or not scores.max() > state["score"] + self.min_gain:
+                return
+            # Of equally good moves the one to the smaller weight, then of the earlier feature.
+            best = np.lexsort((units, values - weights[units].astype(np.float64), -scores))[0]
+            weights = weights.copy()
+            weights[units[best]] = values[best]
+            state.update(weights=weights, score=float(scores[best]))
+            yield Step(weights, state["score"], weights, state["score"])
+
+
+def middle(space: SearchSpace) -> Any:
+    """Give every unit the middle weight; the last ones 0 if so many are not allowed."""
+    state = space.empty()
+    state[: space.max_units] = ((space.levels + 1) // 2) / space.levels
+    return state

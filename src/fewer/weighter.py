@@ -1,0 +1,174 @@
+"""Weights for features instead of a choice among them (Loughrey, chapters 4 and 7)."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from fewer.contracts import Control, Criterion, OnStep, Resources, Search, SearchSpace
+from fewer.criteria import KNN
+from fewer.models._table import TableReader
+from fewer.objective import run_sentence
+from fewer.problem import FloatArray, Problem, Task
+from fewer.search import Annealing
+from fewer.selectors import _Selector
+from fewer.trace import Trace
+
+
+class FeatureWeighter(TransformerMixin, BaseEstimator):
+    """Find a weight for each feature in the distance Σ w · diff², and scale the columns by √w.
+
+    Every distance-based model profits: on the scaled columns its plain Euclidean distance is the weighted one.
+
+    Parameters
+    ----------
+    criterion : Criterion, default=KNN()
+        How good are weights? It must take weights, not only masks.
+    search : Search, default=Annealing(answer="final")
+        One that moves on weights: `Annealing`, `Genetic`, `DIET`.
+    levels : int, default=4
+        Weights come from {0, 1/levels, …, 1}; 1 is feature selection. Finer grids overfit sooner: the thesis found
+        more than one level worth it only with early stopping.
+    control : Control, optional
+        Such as `EarlyStopping()`.
+    random_state : int, Generator, RandomState or None
+
+    Attributes
+    ----------
+    weights_ : float array of shape (n_features_in_,)
+    score_ : float
+        What the search believed of these weights. It is optimistic: it chose them.
+    trace_ : Trace
+    n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    `transform` gives √w · (x − min) / (max − min) with the range of the rows of `fit`; a column with weight 0 becomes
+    zeros and stays, so that columns keep their places. A nominal column of a data frame becomes one column for each
+    level, √(w / 2) in its own and 0 in the others: two rows with different levels are then apart by w, as in the
+    distance. A missing number stays missing; a missing or new level is 0 in all columns of its feature, half as
+    far from each level.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> import fewer
+    >>> X, y = load_wine(return_X_y=True)
+    >>> weighter = FeatureWeighter(search=fewer.search.DIET(), random_state=0)
+    >>> model = make_pipeline(weighter, KNeighborsClassifier(1)).fit(X, y)
+    >>> weighter.weights_.tolist()[:6]
+    [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": None, "sample_weight": None}
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "criterion": [HasMethods("bind"), None],
+        "search": [HasMethods("steps"), None],
+        "levels": [Interval(Integral, 1, None, closed="left")],
+        "control": [HasMethods("run"), None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        criterion: Criterion | None = None,
+        search: Search | None = None,
+        *,
+        levels: int = 4,
+        control: Control | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.criterion = criterion
+        self.search = search
+        self.levels = levels
+        self.control = control
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, **params: Any) -> FeatureWeighter:
+        """Search weights.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+        y : array of shape (n_rows,)
+        **params
+            `sample_weight`: how much each row counts. `groups`: rows of one group stay on one side of every split.
+        """
+        self._validate_params()
+        return self.fit_problem(cast(Any, _Selector)._open(self, X, y, **params))
+
+    def fit_problem(
+        self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None
+    ) -> FeatureWeighter:
+        """Search weights for a problem; report each step, or go on from an interrupted trace."""
+        self.trace_ = run_sentence(
+            self.control,
+            self._criterion(),
+            problem,
+            Annealing(answer="final") if self.search is None else self.search,
+            SearchSpace.of(problem.n_features, levels=self.levels),
+            cast(Any, _Selector)._generator(self),
+            on_step,
+            resources=Resources(),
+            trace=Trace() if trace is None else trace,
+        )
+        self.n_features_in_ = problem.n_features
+        self.weights_ = self.trace_.best.astype(np.float64)
+        self.score_ = self.trace_.best_score
+        self.reader_ = TableReader()
+        self.reader_.remember(problem)
+        self._nominal = problem.nominal
+        self._low = np.fmin.reduce(problem.X, axis=0)
+        span = np.fmax.reduce(problem.X, axis=0) - self._low
+        self._span = np.where(span > 0, span, 1.0)
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """Scale the columns."""
+        check_is_fitted(self)
+        cells = self.reader_.read(self, X)
+        scaled = np.sqrt(self.weights_) * (cells - self._low) / self._span
+        if not self._nominal.any():
+            return np.asarray(scaled)
+        return np.column_stack(
+            [
+                (cells[:, [i]] == np.arange(len(self.reader_.codes[i]))) * np.sqrt(self.weights_[i] / 2)
+                if self._nominal[i]
+                else scaled[:, i]
+                for i in range(self.n_features_in_)
+            ]
+        )
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Name the columns that `transform` gives; those of a level are called feature=level."""
+        check_is_fitted(self)
+        names = _check_feature_names_in(self, input_features)
+        return np.array(
+            [
+                name if not self._nominal[i] else f"{name}={level}"
+                for i, name in enumerate(names)
+                for level in (self.reader_.codes[i] if self._nominal[i] else [None])
+            ],
+            dtype=object,
+        )
+
+    def _criterion(self) -> Criterion:
+        return KNN() if self.criterion is None else self.criterion
+
+    def _tasks(self) -> tuple[Task, ...]:
+        return self._criterion().tasks
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        return tags

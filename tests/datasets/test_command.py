@@ -1,0 +1,68 @@
+"""`fewer datasets`."""
+
+import json
+
+import polars as pl
+import pytest
+
+from fewer.cli import main
+from fewer.datasets import info, load, names
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*arguments):
+        with pytest.raises(SystemExit) as leaving:
+            main(["datasets", *arguments])
+        captured = capsys.readouterr()
+        return leaving.value.code or 0, captured.out, captured.err
+
+    return run
+
+
+def test_the_list_has_a_line_for_each_set(run):
+    code, out, _ = run()
+    lines = out.splitlines()
+    assert code == 0
+    assert lines[0].split() == ["name", "rows", "columns", "kinds", "task", "where", "licence", "source"]
+    assert [line.split()[0] for line in lines[1:]] == names()
+    sonar = next(line for line in lines if line.startswith("sonar"))
+    for text in ("208", "60 numeric", "classification", "CC BY 4.0", "Sejnowski", "in this package"):
+        assert text in sonar
+
+
+def test_the_list_as_json(run):
+    _, out, _ = run("--json")
+    rows = json.loads(out)
+    assert [row["name"] for row in rows] == names()
+    assert {"rows", "columns", "kinds", "task", "source", "licence", "bundled", "sha256"} <= rows[0].keys()
+
+
+def test_one_set_in_full(run):
+    code, out, _ = run("Grey")
+    assert code == 0
+    assert "licence:   CC BY 4.0" in out
+    assert f"rows:      {info('grey').rows}" in out
+
+
+def test_one_set_to_a_file(run, tmp_path):
+    code, out, _ = run("crx", "--save", str(tmp_path / "crx.csv"))
+    assert (code, out) == (0, f"crx: 690 rows and 15 features in {tmp_path / 'crx.csv'}\n")
+    frame = pl.read_csv(tmp_path / "crx.csv", infer_schema_length=None)
+    assert frame.columns == [*load("crx").X.columns, "target"]
+    assert frame.drop("target").equals(load("crx").X)
+
+
+def test_refusals(run, tmp_path):
+    assert run("sonr") == (2, "", "fewer: There is no data set 'sonr'; did you mean 'sonar'?\n")
+    assert run("--save", "x.csv") == (
+        2,
+        "",
+        "fewer: --save needs the name of a data set: fewer datasets sonar --save sonar.csv\n",
+    )
+    path = tmp_path / "no" / "x.csv"
+    assert run("glass", "--save", str(path)) == (
+        2,
+        "",
+        f"fewer: {path} cannot be written (No such file or directory); choose another --save.\n",
+    )

@@ -1,0 +1,233 @@
+"""Bad input on the real command line: one line that names the place and the cure, exit code 2, nothing written."""
+
+import gzip
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from fewer.cli import main
+
+GOOD = "size,weight,color,outcome\n" + "".join(
+    f"{i % 7},{i * 3 % 11},{'red' if i % 3 else 'blue'},{'yes' if i % 2 else 'no'}\n" for i in range(20)
+)
+TEN = GOOD.split("\n")[0] + "\n" + "\n".join(GOOD.split("\n")[1:11]) + "\n"
+QUANTITY = "a,b,y\n" + "".join(f"{i},{i * i % 7},{i * 1.5}\n" for i in range(30))
+
+
+def parquet(path):
+    pl.DataFrame({"a": [[1], [2]] * 10, "outcome": ["x", "y"] * 10}).write_parquet(path)
+
+
+FILES = {
+    "good.csv": GOOD,
+    "ten.csv": TEN,
+    "quantity.csv": QUANTITY,
+    "empty.csv": "",
+    "header.csv": "size,outcome\n",
+    "lonely.csv": "outcome\nyes\nno\n",
+    "ragged.csv": GOOD + "1,2,red\n",
+    "long.csv": GOOD + "1,2,red,yes,9\n",
+    "binary.csv": b"size,outcome\n\x00\x01\x02,yes\n",
+    "latin.csv": "größe,outcome\n1,schön\n2,nicht\n".encode("latin-1"),
+    "excel.csv": b"PK\x03\x04\x14\x00",
+    "broken.csv.gz": gzip.compress(GOOD.encode())[:40],
+    "quote.csv": 'size,outcome\n1,"yes\n2,no\n',
+    "twice.csv": "size,size,outcome\n1,2,yes\n2,3,no\n",
+    "one.csv": "size,outcome\n1,yes\n2,yes\n3,yes\n",
+    "flat.csv": "size,outcome\n3.5,3.5\n4.5,3.5\n",
+    "own.csv": "size,outcome\n1,a\n2,b\n3,c\n",
+    "hole.csv": GOOD + "1,2,red,\n",
+    "infinite.csv": GOOD + "1,-inf,red,no\n",
+    "constant.csv": "size,color,outcome\n" + "1,red,yes\n1,red,no\n" * 8,
+    "mistake.csv": GOOD + "about 3,1,red,no\n",
+    "comma.csv": "size;outcome\n1,5;yes\n2,5;no\n",
+    "rare.csv": GOOD + "1,1,red,maybe\n",
+    "lists.parquet": parquet,
+    "bad.arff": "@relation r\n@attribute size numeric\n@attribute outcome {yes,no}\n@data\n1,yes\n2,perhaps\n",
+}
+
+CASES = [
+    # the file
+    ("select nowhere.csv -t y", "There is no file nowhere.csv; check its name and folder."),
+    ("select god.csv -t y", "There is no file god.csv; did you mean good.csv?"),
+    ("select . -t y", ". is a folder; name a file."),
+    ("select empty.csv -t y", "empty.csv is empty; a table with a header row is needed."),
+    ("select header.csv -t outcome", "header.csv has a header (line 1), but no rows below it; give a table with rows."),
+    (
+        "select binary.csv -t outcome",
+        "binary.csv is not a text table (line 2 holds a zero byte); CSV, ARFF or Parquet is read.",
+    ),
+    ("select excel.csv -t y", "excel.csv is a zip archive or an Excel workbook; save the sheet as CSV."),
+    (
+        "select broken.csv.gz -t y",
+        "broken.csv.gz is damaged: it is no whole gzip file; copy or pack it again.",
+    ),
+    (
+        "select latin.csv -t outcome",
+        "latin.csv is not UTF-8 text (line 1, byte 0xf6); give its encoding, for example --encoding latin-1.",
+    ),
+    # its lines
+    (
+        "select ragged.csv -t outcome",
+        "ragged.csv, line 22 has 3 cells, but the header has 4; correct the line, and quote cells that hold the "
+        "separator.",
+    ),
+    (
+        "select long.csv -t outcome",
+        "long.csv, line 22 has 5 cells, but the header has 4; correct the line, and quote cells that hold the "
+        "separator.",
+    ),
+    (
+        "select quote.csv -t outcome",
+        "quote.csv, line 2: a quote is not closed, or not followed by the separator; write a quote inside a cell as "
+        '"".',
+    ),
+    (
+        "select bad.arff -t outcome",
+        "bad.arff, line 6: 'perhaps' in attribute 'outcome' is none of its levels; correct the cell or the "
+        "declaration.",
+    ),
+    # its columns
+    ("select twice.csv -t outcome", "twice.csv: 2 columns are named 'size'; give every column a name of its own."),
+    (
+        "select lonely.csv -t outcome",
+        "lonely.csv has no column beside the target 'outcome'; there is nothing to select.",
+    ),
+    ("select good.csv -t outcom", "good.csv has no column 'outcom'; did you mean 'outcome'?"),
+    (
+        "select good.csv -t label",
+        "good.csv has no column 'label'; the columns are 'size', 'weight', 'color', 'outcome'.",
+    ),
+    (
+        "select good.csv -t 7",
+        "good.csv has no column 7; its 4 columns go from 0 to 3, or from -4 to -1 counted from the end.",
+    ),
+    ("select constant.csv -t outcome", "Every column is constant or empty; give at least one that varies."),
+    (
+        "select infinite.csv -t outcome",
+        "Column 'weight' is infinite in line 22; correct the cell, or empty it if it is not known.",
+    ),
+    (
+        "select mistake.csv -t outcome",
+        "Column 'size' holds numbers, but line 22 holds 'about 3'; correct or empty the cell, or name the column as "
+        "nominal (--nominal size).",
+    ),
+    (
+        "select comma.csv -t outcome",
+        "Column 'size' seems to hold numbers with decimal commas (line 2: '1,5'); give decimal ',' (--decimal ,), or "
+        "name it as nominal (--nominal size) if they are codes.",
+    ),
+    (
+        "select lists.parquet -t outcome",
+        "Column 'a' holds List(Int64) cells; turn them into numbers or text, or leave the column out.",
+    ),
+    (
+        "select good.csv -t outcome --nominal colour",
+        "nominal names 'colour', which is no feature; did you mean 'color'?",
+    ),
+    # its target
+    ("select one.csv -t outcome", "The target has one class only, 'yes'; at least two are needed."),
+    ("select flat.csv -t outcome", "The target has one value only, 3.5; choose another target."),
+    (
+        "select own.csv -t outcome",
+        "The target has 3 classes in 3 rows, one for each row; choose another target, or task regression if it is a "
+        "quantity.",
+    ),
+    ("select hole.csv -t outcome", "The target is missing in line 22; fill the cell or delete the row."),
+    (
+        "select good.csv -t outcome --task regression",
+        "The target holds text (line 2: 'no'), so it is no quantity; choose task classification.",
+    ),
+    ("rank hole.csv -t outcome", "The target is missing in line 22; fill the cell or delete the row."),
+    # what is asked of it
+    ("select ten.csv -t outcome --folds 11", "--folds 11 is more than the 10 rows; ask for fewer folds."),
+    (
+        "select rare.csv -t outcome",
+        "Class 'maybe' has 1 rows, fewer than the 5 folds; use --folds 0 or leave the class out.",
+    ),
+    (
+        "select good.csv -t outcome --features 5",
+        "5 features are asked for, but there are only 3 to choose from; ask for at most 3.",
+    ),
+    ("select good.csv -t outcome --method knn-forwrd", "There is no method 'knn-forwrd'; did you mean 'knn-forward'?"),
+    ("select good.csv -t outcome --criterion kn", "There is no criterion 'kn'; did you mean 'knn'?"),
+    ("select good.csv -t outcome --search forwards", "There is no search 'forwards'; did you mean 'forward'?"),
+    (
+        "select good.csv -t outcome --criterion knn:n_neighbours=3",
+        "Criterion 'knn' has no option 'n_neighbours'; did you mean 'n_neighbors'?",
+    ),
+    (
+        "select good.csv -t outcome --task sorting",
+        "--task 'sorting' is not known; choose classification or regression.",
+    ),
+    ("select good.csv -t outcome --resume", "--resume needs --out, the folder of the run to go on with."),
+    (
+        "select good.csv -t outcome --folds 0 --out run --resume",
+        "There is no run to resume in run; leave --resume out to start one.",
+    ),
+    (
+        "select good.csv -t outcome --folds 0 --out good.csv/run",
+        "The output folder good.csv/run cannot be written (Not a directory); choose another --out.",
+    ),
+    ("rank quantity.csv -t y", "fisher ranks for classification, but the target is for regression."),
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name, content in FILES.items():
+        path = tmp_path / name
+        if callable(content):
+            content(path)
+        else:
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refusal(arguments, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        main(arguments)
+    captured = capsys.readouterr()
+    assert leaving.value.code == 2
+    assert captured.out == ""
+    return captured.err
+
+
+@pytest.mark.parametrize(("command", "message"), CASES, ids=[command for command, _ in CASES])
+def test_one_line_says_what_where_and_the_cure(folder, capsys, command, message):
+    assert refusal(command.split(), capsys) == f"fewer: {message}\n"
+    assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)
+
+
+@pytest.mark.parametrize("option", ["--metod", "--serch"])
+def test_an_unknown_option_is_answered_with_the_nearest(folder, capsys, option):
+    error = refusal(["select", "good.csv", "-t", "outcome", option, "x"], capsys)
+    assert error.startswith(f"fewer: No such option: {option}")
+    assert {"--metod": "--method", "--serch": "--search"}[option] in error
+    assert error.count("\n") == 1
+
+
+def test_a_run_is_not_resumed_as_another(folder, capsys):
+    start = ["select", "good.csv", "-t", "outcome", "--folds", "0", "--out", "run", "--method"]
+    with pytest.raises(SystemExit) as leaving:
+        main([*start, "knn-forward"])
+    assert not leaving.value.code
+    capsys.readouterr()
+    before = {path: path.read_bytes() for path in Path("run").iterdir()}
+    error = refusal([*start, "knn-backward", "--resume"], capsys)
+    assert error.startswith("fewer: run holds another run (its ")
+    assert error.endswith(" differ); choose another --out or leave --resume out.\n")
+    (folder / "good.csv").write_text(GOOD.replace("0,0,blue,no", "5,0,blue,no"))
+    error = refusal([*start, "knn-forward", "--resume"], capsys)
+    assert error == "fewer: run holds another run (its data differ); choose another --out or leave --resume out.\n"
+    assert {path: path.read_bytes() for path in Path("run").iterdir()} == before
+
+
+def test_a_file_larger_than_memory(folder, capsys, monkeypatch):
+    monkeypatch.setattr("fewer.io._files.available_memory", lambda: 100)
+    assert refusal(["select", "good.csv", "-t", "outcome"], capsys) == (
+        "fewer: good.csv needs about 0.3 KiB of memory, but 0.1 KiB is free; select on a sample of its rows, or leave "
+        "columns out of the file.\n"
+    )
