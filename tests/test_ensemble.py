@@ -38,9 +38,9 @@ def test_the_vote_is_that_of_members_made_by_hand():
     model = SubsetEnsemble(KNN(), Annealing(levels=5), n_runs=5, random_state=1).fit(problem.X, problem.y)
     scaler = MinMaxScaler().fit(problem.X)
     votes = [
-        KNeighborsClassifier(1).fit(scaler.transform(problem.X)[:, mask], problem.y).predict_proba(
-            scaler.transform(new.X)[:, mask]
-        )
+        KNeighborsClassifier(1)
+        .fit(scaler.transform(problem.X)[:, mask], problem.y)
+        .predict_proba(scaler.transform(new.X)[:, mask])
         for mask in model.subsets_
     ]
     assert np.allclose(model.predict_proba(new.X), np.mean(votes, axis=0), atol=1e-6)

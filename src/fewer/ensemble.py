@@ -9,6 +9,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils._param_validation import HasMethods, Interval
@@ -130,6 +131,8 @@ class SubsetEnsemble(BaseEstimator):
             `sample_weight`: how much each row counts. `groups`: rows of one group stay on one side of every split.
         """
         self._validate_params()
+        if issparse(X):
+            raise InputError("X is a sparse matrix, which would become dense here anyway; give X.toarray().")
         return self.fit_problem(cast(Any, _Selector)._open(self, X, y, **params))
 
     def fit_problem(self, problem: Problem) -> SubsetEnsemble:

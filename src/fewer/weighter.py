@@ -7,6 +7,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
@@ -15,7 +16,7 @@ from fewer.contracts import Control, Criterion, OnStep, Resources, Search, Searc
 from fewer.criteria import KNN
 from fewer.models._table import TableReader
 from fewer.objective import run_sentence
-from fewer.problem import FloatArray, Problem, Task
+from fewer.problem import FloatArray, InputError, Problem, Task
 from fewer.search import Annealing
 from fewer.selectors import _Selector
 from fewer.trace import Trace
@@ -104,6 +105,8 @@ class FeatureWeighter(TransformerMixin, BaseEstimator):
             `sample_weight`: how much each row counts. `groups`: rows of one group stay on one side of every split.
         """
         self._validate_params()
+        if issparse(X):
+            raise InputError("X is a sparse matrix, which would become dense here anyway; give X.toarray().")
         return self.fit_problem(cast(Any, _Selector)._open(self, X, y, **params))
 
     def fit_problem(

@@ -1,17 +1,17 @@
 import numpy as np
 import pytest
-from making import make_problem
 
-from fewer.contracts import Resources, SearchSpace
+from fewer.contracts import Resources, SearchSpace, gray_states
 from fewer.control import Aggregate, Prefilter
 from fewer.control._aggregate import draw_rows
-from fewer.criteria import KNN
+from fewer.criteria import KNN, GammaTest
 from fewer.errors import InputError
 from fewer.objective import run_sentence
 from fewer.problem import Problem
 from fewer.rankers import Fisher
-from fewer.search import Forward
+from fewer.search import Exhaustive, Forward
 from fewer.trace import Trace
+from making import make_problem
 
 
 def run(control, problem, trace=None, on_step=None, **space):
@@ -79,3 +79,62 @@ def test_resamples_keep_every_class_and_whole_groups():
     assert all(np.isin(np.flatnonzero(grouped.groups == g), rows).all() for g in grouped.groups[rows])
     with pytest.raises(InputError, match="resample='jackknife' is not known"):
         draw_rows(problem, "jackknife", rng)
+
+
+def run_subsets(problem, trace=None, on_step=None):
+    control = Aggregate(3, share=2 / 3, vote="subsets", vary={"n_neighbors": [5, 8]}, top=4)
+    space = SearchSpace.of(problem.n_features)
+    rng = np.random.default_rng(0)
+    return run_sentence(
+        control, GammaTest(8), problem, Exhaustive(), space, rng, on_step, resources=Resources(), trace=trace
+    )  # fmt: skip
+
+
+def test_subsets_are_ranked_as_nel_does():
+    """3 splits times 2 neighbor counts; a subset gains 1 / (0.1 + γ) whenever it is in a top four."""
+    problem = make_problem(seed=5)
+    trace = run_subsets(problem)
+    seeds = np.random.default_rng(0).spawn(3)
+    gained, losses = {}, {}
+    masks = gray_states(np.arange(1, 2**problem.n_features), problem.n_features)
+    for seed in seeds:
+        rows = problem.take(draw_rows(problem, "subsample", seed, 2 / 3))
+        for count in (5, 8):
+            gamma = -GammaTest(count).bind(rows, np.random.default_rng(0), Resources()).score(masks)
+            for place in np.argsort(gamma, kind="stable")[:4]:
+                key = tuple(masks[place].tolist())
+                gained[key] = gained.get(key, 0.0) + 1 / (0.1 + max(gamma[place], -0.05))
+                losses.setdefault(key, []).append(gamma[place])
+    best = max(gained, key=gained.get)
+    assert tuple(trace.best.tolist()) == best
+    assert len(trace.extra["subsets"]) == len(gained)
+    assert trace.extra["subset_count"].sum() == 24
+    for mask, rank, loss in zip(
+        trace.extra["subsets"], trace.extra["subset_rank"], trace.extra["subset_loss"], strict=True
+    ):
+        assert rank == pytest.approx(gained[tuple(mask.tolist())])
+        assert loss == pytest.approx(np.mean(losses[tuple(mask.tolist())]))
+
+
+def test_a_poll_of_subsets_goes_on_after_an_interruption(tmp_path):
+    problem = make_problem(seed=6)
+    whole = run_subsets(problem)
+
+    def stop(trace):
+        if trace.n_steps == 3:
+            trace.save(tmp_path / "t.npz")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_subsets(problem, on_step=stop)
+    again = run_subsets(problem, trace=Trace.load(tmp_path / "t.npz"))
+    assert np.array_equal(whole.extra["subsets"], again.extra["subsets"])
+    assert np.array_equal(whole.extra["subset_rank"], again.extra["subset_rank"])
+    assert np.array_equal(whole.best, again.best)
+
+
+def test_odd_votes_are_refused():
+    problem = make_problem(seed=6)
+    for odd in ({"vote": "x"}, {"share": 1.0}, {"offset": 0.0}, {"top": 0}):
+        with pytest.raises(InputError):
+            run(Aggregate(2, **odd), problem)

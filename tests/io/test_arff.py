@@ -51,6 +51,17 @@ def test_a_table_with_all_that_the_format_has(read):
     assert problem.classes == ("no", "yes")
 
 
+def test_rows_with_and_without_quotes_are_read_alike(read):
+    rows = "1, x , no\n\n ?,y,yes\n3.5,?,yes\n"
+    plain, careful = read(HEADER + rows), read(HEADER + "% words\n" + rows)
+    np.testing.assert_array_equal(plain.X, careful.X)
+    np.testing.assert_array_equal(plain.X, [[1, 0], [np.nan, 1], [3.5, np.nan]])
+    assert plain.y.tolist() == careful.y.tolist() == [0, 1, 1]
+    for extra, line in (("", 9), ("% words\n", 10)):
+        with pytest.raises(InputError, match=f"t.arff, line {line}: 'z' in attribute 'b'"):
+            read(HEADER + extra + rows.replace("3.5,?", "3.5,z"))
+
+
 def test_sparse_rows(read):
     problem = read(HEADER + "{}\n{0 2.5, 2 yes}\n{ 1 y , 2 'yes' } % words\n1,?,no\n")
     nan = np.nan
@@ -88,7 +99,8 @@ def test_scipy_reads_the_same_numbers(read, tmp_path):
     [
         (HEADER, "t.arff has no rows below @data; give a table with rows."),
         ("@relation r\n@attribute a numeric\n", "t.arff has no @data line; is it an ARFF file?"),
-        ("@relation r\n@data\n1\n", "t.arff, line 3 has 1 cell, but 0 attributes are declared; correct the line."),
+        ("@relation r\n@data\n", "t.arff has no @attribute line; is it an ARFF file?"),
+        (HEADER + "\n% only words\n", "t.arff has no rows below @data; give a table with rows."),
         ("1,2\n", "t.arff, line 1: '1,2' is no ARFF declaration; @attribute or @data is expected."),
         (HEADER + "1,x,no\n2,y\n", "t.arff, line 7 has 2 cells, but 3 attributes are declared; correct the line."),
         (HEADER + "one,x,no\n", "t.arff, line 6: 'one' in attribute 'a' is no number" + REPAIR),

@@ -240,7 +240,14 @@ def test_the_task_is_inferred_and_can_be_overruled():
         ([[1], [2]], [1, None], {}, "The target is missing in row 1; fill the cell or delete the row."),
         ([[1], [2]], [np.nan] * 2, {}, "The target is missing in row 0 and 1 more; fill the cell or delete the row."),
         ([[1], [2]], pd.Series(["a", None]), {}, "The target is missing in row 1; fill the cell or delete the row."),
-        ([[1], [2]], [1.0, np.inf], {}, "The target is infinite in row 1; correct the cell or delete the row."),
+        ([[1], [2]], [1.0, np.inf], {}, "The target is infinite in row 1; correct the cell, or delete the row."),
+        (
+            [[1], [1e200]],
+            [0, 1],
+            {},
+            "Column 'x0' is 1e+200, too large to compute with, in row 1; correct the cell, or empty it if it is not "
+            "known.",
+        ),
         ([[1], [2]], ["a", "a"], {}, "The target has one class only, 'a'; at least two are needed."),
         ([[1], [2]], [0.5, 0.5], {}, "The target has one value only, 0.5; choose another target."),
         (

@@ -108,6 +108,7 @@ def _print_table(name: str, cells: list[Cell], console: Console) -> None:
 def _difference(cell: Cell) -> str:
     if cell.difference is None:
         return ""
-    digits = 4 if abs(float(cell.printed or 0)) < 10 else 2  # type: ignore[arg-type]
+    whole = isinstance(cell.printed, int) and isinstance(cell.ours, int)
+    digits = 0 if whole else 4 if abs(float(cell.printed or 0)) < 10 else 2  # type: ignore[arg-type]
     in_sd = "" if cell.difference_in_sd is None else f" ({cell.difference_in_sd:+.1f} sd)"
     return f"{cell.difference:+.{digits}f}{in_sd}"

@@ -120,7 +120,6 @@ def _run(
     **words: Any,
 ) -> None:
     from fewer.api import Interrupted, make_plan, open_folder, run_plan, thin
-    from fewer.evaluate import n_selections
     from fewer.trace import Trace, size_of
 
     problem = thin(problem, "custom" if any(words.get(w) for w in WORDS) else words["method"], seed)
@@ -140,7 +139,7 @@ def _run(
         )
 
     def on_fold(done: int) -> None:
-        progress.say(f"measuring on held-out rows, {done} of {n_selections(folds)} selections done")
+        progress.say(f"measuring on held-out rows, {done} of {folds} folds done")
 
     try:
         with Progress(plan.name) as progress:

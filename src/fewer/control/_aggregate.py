@@ -1,19 +1,23 @@
-"""Repeat the search on resamples and keep what keeps coming back (Loughrey: wrapping the wrapper)."""
+"""Repeat the search on resamples and keep what keeps coming back (Loughrey; Nel, section 7.3.1)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
 
 from fewer.contracts import Control, Criterion, OnStep, Resources, Search, SearchSpace
 from fewer.objective import Objective, run_sentence
 from fewer.problem import InputError, IntArray, Problem
-from fewer.trace import Step, Trace
+from fewer.trace import Step, Trace, best_first
 
 
 class Aggregate(Control):
-    """Run the search on resamples of the rows and keep the features chosen in enough of them.
+    """Run the search on resamples of the rows and keep the features chosen in enough of them, or the best subset.
 
     Parameters
     ----------
@@ -21,16 +25,32 @@ class Aggregate(Control):
     threshold : float, default=0.5
         A unit stays if the share of runs that chose it is at least this.
     resample : {"subsample", "bootstrap", "reshuffle"}, default="subsample"
-        Draw 4/5 of the rows without replacement, or as many rows as there are with replacement; or keep all rows
+        Draw a share of the rows without replacement, or as many rows as there are with replacement; or keep all rows
         and only reshuffle the folds and the search. Row groups are drawn whole.
     control : Control, optional
         Runs inside each run.
+    share : float, default=0.8
+        Share of the rows (of each class) in a subsample.
+    vote : {"features", "subsets"}, default="features"
+        What the runs vote on. `"subsets"` is Nel's protocol: every run names its `top` best subsets, each of which
+        gains 1 / (offset + loss), and the subset that gains most is kept.
+    vary : dict of str to sequence, optional
+        Parameters of the criterion and the values to try: every resample is searched with each combination, such as
+        `{"n_neighbors": [20, 30, 40, 50]}` for `GammaTest`.
+    top : int, default=10
+        How many subsets a run names.
+    perfect : float, default=0.0
+        The score of a perfect subset; the loss of another is what it lacks. 0 for `GammaTest`, 1 for accuracies.
+    offset : float, default=0.1
+        Losses count as −offset / 2 at least, so that a subset better than perfect does not outvote all others.
 
     Notes
     -----
     If the sizes asked for say otherwise, the most frequent units fill up, or the least frequent give way; equal
     frequencies are settled by column order. The trace holds `extra["frequency"]`, one share a feature, and its
-    score is that of the kept features on all rows.
+    score is that of the kept features on all rows. With votes on subsets it also holds `extra["subsets"]`, best first,
+    `extra["subset_rank"]`, what each gained, `extra["subset_count"]`, how many runs named it, and
+    `extra["subset_loss"]`, its mean loss in them.
     """
 
     def __init__(
@@ -39,11 +59,23 @@ class Aggregate(Control):
         threshold: float = 0.5,
         resample: Literal["subsample", "bootstrap", "reshuffle"] = "subsample",
         control: Control | None = None,
+        share: float = 0.8,
+        vote: Literal["features", "subsets"] = "features",
+        vary: Mapping[str, Sequence[Any]] | None = None,
+        top: int = 10,
+        perfect: float = 0.0,
+        offset: float = 0.1,
     ) -> None:
         self.n_runs = n_runs
         self.threshold = threshold
         self.resample = resample
         self.control = control
+        self.share = share
+        self.vote = vote
+        self.vary = vary
+        self.top = top
+        self.perfect = perfect
+        self.offset = offset
 
     def run(
         self,
@@ -60,18 +92,26 @@ class Aggregate(Control):
         """Run, count, keep. An interrupted run goes on with the first resample that was not finished."""
         if space.levels > 1:
             raise InputError("Aggregate counts how often features are chosen; it does not work on weights.")
+        self._refuse_odd_words()
         objective = Objective(criterion.bind(problem, rng, resources), space)
+        criteria = [clone(criterion).set_params(**values) for values in ParameterGrid(dict(self.vary or {}))]
         seeds = rng.spawn(self.n_runs)
         masks: list[Any] = trace.state.setdefault("masks", [])
         try:
-            while len(masks) < self.n_runs:
-                run_rng = seeds[len(masks)]
-                rows = problem.take(draw_rows(problem, self.resample, run_rng))
-                inner = run_sentence(self.control, criterion, rows, search, space, run_rng, resources=resources)
+            while len(masks) < self.n_runs * len(criteria):
+                resample, setting = divmod(len(masks), len(criteria))
+                # Every setting starts from the same state, so that it sees the same rows.
+                run_rng = deepcopy(seeds[resample])
+                rows = problem.take(draw_rows(problem, self.resample, run_rng, self.share))
+                inner = run_sentence(self.control, criteria[setting], rows, search, space, run_rng, resources=resources)
                 masks.append(inner.best != 0)
                 trace.n_evaluations += inner.n_evaluations
                 frequency = np.mean(masks, axis=0)
-                kept = self._keep(frequency, space)
+                if self.vote == "subsets":
+                    self._count_subsets(inner, trace)
+                    kept = space.shrink(trace.extra["subsets"][0])
+                else:
+                    kept = self._keep(frequency, space)
                 objective.follow(trace)
                 score = float(objective.score(kept[None])[0])
                 trace.extra["frequency"] = frequency
@@ -85,6 +125,39 @@ class Aggregate(Control):
         trace.done, trace.interrupted = True, False
         return trace
 
+    def _refuse_odd_words(self) -> None:
+        if self.vote not in ("features", "subsets"):
+            raise InputError(f"vote={self.vote!r} is not known; choose 'features' or 'subsets'.")
+        if not 0 < self.share < 1 or not self.offset > 0 or self.top < 1:
+            raise InputError(
+                f"share={self.share}, offset={self.offset}, top={self.top}: give a share between 0 and 1, an offset "
+                "above 0 and at least one subset a run."
+            )
+
+    def _count_subsets(self, inner: Trace, trace: Trace) -> None:
+        """Add what one run's best subsets gain to the poll, kept best first."""
+        extra = trace.extra
+        names = inner.top_masks if inner.top_masks is not None and len(inner.top_masks) else inner.best[None]
+        scores = inner.top_scores if len(inner.top_scores) else np.array([inner.best_score])
+        named = names[: self.top] != 0
+        loss = self.perfect - scores[: self.top]
+        gain = 1.0 / (self.offset + np.maximum(loss, -self.offset / 2.0))
+        everyone = np.concatenate([extra["subsets"], named]) if "subsets" in extra else named
+        subsets, which = np.unique(everyone, axis=0, return_inverse=True)
+        which = which.reshape(-1)
+        n_old = len(everyone) - len(named)
+        poll = np.zeros((3, len(subsets)))
+        if n_old:
+            count = extra["subset_count"]
+            np.add.at(
+                poll.T, which[:n_old], np.stack([extra["subset_rank"], count, count * extra["subset_loss"]], axis=1)
+            )
+        np.add.at(poll.T, which[n_old:], np.stack([gain, np.ones(len(named)), loss], axis=1))
+        order = best_first(subsets, poll[0])
+        extra["subsets"] = subsets[order]
+        extra["subset_rank"], extra["subset_count"] = poll[0, order], poll[1, order]
+        extra["subset_loss"] = poll[2, order] / poll[1, order]
+
     def _keep(self, frequency: Any, space: SearchSpace) -> Any:
         shares = np.array([frequency[unit].max() for unit in space.units])
         order = np.argsort(-shares, kind="stable")
@@ -94,7 +167,7 @@ class Aggregate(Control):
         return state
 
 
-def draw_rows(problem: Problem, resample: str, rng: np.random.Generator) -> IntArray:
+def draw_rows(problem: Problem, resample: str, rng: np.random.Generator, share: float = 0.8) -> IntArray:
     """Draw a resample in which every class of the problem is met at least twice, if it can be.
 
     A resample keeps row order, so that it depends on which rows were drawn and not on when.
@@ -108,7 +181,7 @@ def draw_rows(problem: Problem, resample: str, rng: np.random.Generator) -> IntA
         drawn = (
             rng.choice(names, len(names))
             if resample == "bootstrap"
-            else rng.permutation(names)[: max(len(names) * 4 // 5, 1)]
+            else rng.permutation(names)[: max(int(len(names) * share + 1e-9), 1)]
         )
         return np.sort(np.concatenate([np.flatnonzero(problem.groups == name) for name in drawn]))
     codes = problem.y if problem.task == "classification" else np.zeros(problem.n_rows, dtype=np.int64)
@@ -118,5 +191,5 @@ def draw_rows(problem: Problem, resample: str, rng: np.random.Generator) -> IntA
         if resample == "bootstrap":
             parts.append(rng.choice(rows, len(rows)))
         else:
-            parts.append(rng.permutation(rows)[: max(-(-len(rows) * 4 // 5), min(len(rows), 2))])
+            parts.append(rng.permutation(rows)[: max(int(np.ceil(len(rows) * share - 1e-9)), min(len(rows), 2))])
     return np.sort(np.concatenate(parts))

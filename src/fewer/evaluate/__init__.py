@@ -1,7 +1,7 @@
 """Does it help? The whole selection repeated on parts of the rows, judged on the others."""
 
 from fewer.evaluate._compare import Comparison, compare
-from fewer.evaluate._heldout import Heldout, heldout, n_selections
+from fewer.evaluate._heldout import Heldout, heldout
 from fewer.evaluate._nested import Nested, nested
 from fewer.evaluate._verdict import MethodScore, verdict
 
@@ -12,7 +12,6 @@ __all__ = [
     "Nested",
     "compare",
     "heldout",
-    "n_selections",
     "nested",
     "verdict",
 ]

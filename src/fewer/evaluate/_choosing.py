@@ -12,10 +12,13 @@ from sklearn.pipeline import Pipeline
 
 from fewer.errors import InputError
 from fewer.problem import BoolArray, FloatArray, Problem
+from fewer.selectors import SubsetSelector
 
 
 def choose(selector: Any, rows: Problem, seed: int) -> tuple[BoolArray, float | None]:
-    """Fit a fresh copy of a selector to these rows; give its features and what it believed of them, if it says.
+    """Fit a fresh copy of a selector to these rows; give its features and the score that its search gave them.
+
+    There is a score only if its criterion predicts rows, so that the same score can be taken on held-out rows.
 
     Whatever the selector learnt before is forgotten. A selector of `fewer` gets the rows as they are. Any other gets
     `fit(X, y)` with an array of numbers: nominal columns as their level codes, and missing cells filled with the
@@ -26,8 +29,10 @@ def choose(selector: Any, rows: Problem, seed: int) -> tuple[BoolArray, float | 
         fresh.fit_problem(rows)
     else:
         fresh.fit(_filled(rows), rows.y.copy())
-    score = getattr(fresh, "score_", getattr(fresh, "k_score_", None))
-    return support_of(fresh, rows.n_features), score if isinstance(score, float) else None
+    believed = None
+    if isinstance(fresh, SubsetSelector) and fresh._criterion().predictive and not fresh.cost_weight:
+        believed = float(fresh.score_)
+    return support_of(fresh, rows.n_features), believed
 
 
 def support_of(selector: Any, n_features: int) -> BoolArray:

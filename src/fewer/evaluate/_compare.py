@@ -7,7 +7,7 @@ import html
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,10 @@ from fewer.errors import InputError
 from fewer.evaluate._baselines import ALL, RANDOM, default_estimators, filter_baseline
 from fewer.evaluate._choosing import describe
 from fewer.evaluate._grading import Grader
-from fewer.evaluate._nested import Nested, Record, measure, outer_parts, score_interval, summarize
-from fewer.evaluate._parts import Part
+from fewer.evaluate._nested import Nested, Record, grades_of, in_order, measure, outer_splits, summarize
 from fewer.evaluate._verdict import MethodScore, in_points, name_of, verdict
 from fewer.problem import Problem
-from fewer.validate import Interval, holm
+from fewer.validate import Interval, Split, holm
 
 FORMAT = 1
 CELLS = "cells.jsonl"
@@ -171,7 +170,6 @@ def compare(
     cv: Any = 5,
     n_repeats: int = 1,
     scoring: Any = None,
-    pairs: bool = True,
     random_state: int = 0,
     n_jobs: int | None = None,
     on_progress: OnProgress | None = None,
@@ -187,14 +185,12 @@ def compare(
     estimators : dict of str to estimator, optional
         Each is trained on the chosen columns of the training rows. Nearest neighbors and a linear model by default.
     cv : int, "loo", scikit-learn splitter or list of (train, test), default=5
-        How to split the rows. Row groups are kept whole.
+        How to split the rows. Row groups are kept whole. Five folds keep the intervals honest also where selection is
+        unstable; see `fewer.validate.fold_interval`.
     n_repeats : int, default=1
         How often to split anew, for a number of folds.
     scoring : str or callable, optional
         As in scikit-learn; accuracy or R² if left out.
-    pairs : bool, default=True
-        With four to six folds, also leave out each pair of folds, to measure how far the folds depend on each other;
-        without, intervals are somewhat too narrow where selection is unstable.
     random_state : int, default=0
     n_jobs : int, optional
         Processes; the result is the same for any number.
@@ -225,35 +221,34 @@ def compare(
     taken = {ALL, filter_name, *(_random_name(name, methods) for name in methods)}
     if taken & set(methods):
         raise InputError(f"{min(taken & set(methods))!r} is the name of a baseline; call the method something else.")
-    parts = outer_parts(problem, cv, n_repeats, random_state, pairs)
+    splits = outer_splits(problem, cv, n_repeats, random_state)
     runs = {**methods, ALL: None, filter_name: filter_selector}
-    store = _Store(resume_dir, problem, parts, estimators, scoring, random_state)
-    cells = [(name, part) for part in parts for name in runs]
-    todo = [(name, part) for name, part in cells if store.get(name, runs[name], part) is None]
+    store = _Store(resume_dir, problem, splits, estimators, scoring, random_state)
+    cells = [(name, split) for split in splits for name in runs]
+    todo = [(name, split) for name, split in cells if store.get(name, runs[name], split) is None]
     jobs = (
         delayed(measure)(
-            name, runs[name], part, problem, estimators, scoring, random_state, with_random=name in methods
+            name, runs[name], split, problem, estimators, scoring, random_state, with_random=name in methods
         )
-        for name, part in todo
+        for name, split in todo
     )
-    total = len(cells)
+    known = len(cells) - len(todo)
     if on_progress is not None:
-        on_progress(total - len(todo), total, "")
-    for record in _run(jobs, n_jobs):
+        on_progress(known, len(cells), "")
+    for done, record in enumerate(_run(jobs, n_jobs), known + 1):
         store.put(record, runs[record["method"]])
         if on_progress is not None:
-            on_progress(len(store), total, _describe_part(record))
-    records = {name: [store.get(name, runs[name], part) for part in parts] for name in runs}
-    return _compile(records, methods, parts, problem, list(estimators), scoring, random_state)  # type: ignore[arg-type]
+            on_progress(done, len(cells), _describe_cell(record))
+    records = {name: in_order(store.records_of(name, selector), splits) for name, selector in runs.items()}
+    return _compile(records, methods, splits, Grader(problem, scoring), list(estimators), random_state)
 
 
 def _run(jobs: Iterator[Any], n_jobs: int | None) -> Iterator[Record]:
     yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs)
 
 
-def _describe_part(record: Record) -> str:
-    folds = " and ".join(str(fold + 1) for fold in record["part"][1:])
-    return f"{record['method']} without fold {folds}: {len(record['chosen'])} features"
+def _describe_cell(record: Record) -> str:
+    return f"{record['method']} without fold {record['split'][1] + 1}: {len(record['chosen'])} features"
 
 
 def _random_name(method: str, methods: Mapping[str, Any]) -> str:
@@ -263,96 +258,98 @@ def _random_name(method: str, methods: Mapping[str, Any]) -> str:
 def _compile(
     records: Mapping[str, list[Record]],
     methods: Mapping[str, Any],
-    parts: Sequence[Part],
-    problem: Problem,
+    splits: Sequence[Split],
+    grader: Grader,
     estimators: Sequence[str],
-    scoring: Any,
     seed: int,
 ) -> Comparison:
     """Turn the records of all methods into one table."""
+    problem = grader.problem
     rows: list[MethodScore] = []
-    sources = [(name, name, "scores", "method") for name in methods]
-    sources += [(name, name, "scores", "baseline") for name in records if name not in methods]
-    sources += [(_random_name(name, methods), name, "random_scores", "baseline") for name in methods]
     results: dict[str, Nested] = {}
     for estimator in estimators:
-        found = {label: summarize(records[source], estimator, parts, problem, scoring, key=key)
-                 for label, source, key, _ in sources}  # fmt: skip
-        against_all = {
-            label: _difference(records[source], key, records[ALL], estimator, parts, problem, scoring)
-            for label, source, key, _ in sources
+        results = {name: summarize(own, estimator, splits, grader) for name, own in records.items()}
+        randoms = {
+            _random_name(name, methods): summarize(records[name], estimator, splits, grader, key="random_grades")
+            for name in methods
         }
-        family = [label for label, _, _, role in sources if role == "method"]
-        adjusted = dict(zip(family, holm([against_all[label].p_value for label in family]), strict=True))
-        for label, _, key, role in sources:
-            own, difference = found[label], against_all[label]
-            joint = difference.at(1.0 - 0.05 / len(family)) if role == "method" else None
-            is_random = key == "random_scores"
-            rows.append(
-                MethodScore(
-                    name=label,
-                    estimator=estimator,
-                    role=role,
-                    score=own.score,
-                    low=own.interval.low,
-                    high=own.interval.high,
-                    n_features=float(own.masks.sum(axis=1).mean()),
-                    stability=None if is_random else _number_or_none(own.stability.estimate),
-                    optimism=None if is_random else own.optimism,
-                    seconds=0.0 if is_random else round(own.seconds, 4),
-                    difference=difference.estimate,
-                    difference_low=difference.low,
-                    difference_high=difference.high,
-                    p_value=difference.p_value,
-                    p_holm=float(adjusted[label]) if label in adjusted else None,
-                    joint_low=None if joint is None else joint.low,
-                    joint_high=None if joint is None else joint.high,
-                    search_score=None if is_random else own.search_score,
-                    believed=None if is_random else own.believed,
-                    fold_scores=tuple(
-                        record[key][estimator][0] for record in records[_source(label, sources)]
-                        if len(record["part"]) == 2
-                    ),
-                )
-            )  # fmt: skip
-        results = found
-    name = Grader(problem, scoring).name
+        against_all = {
+            name: _against_all(own, records[ALL], estimator, splits, grader) for name, own in records.items()
+        }
+        for name in methods:
+            label = _random_name(name, methods)
+            against_all[label] = _against_all(
+                records[name], records[ALL], estimator, splits, grader, key="random_grades"
+            )
+        holms = holm([against_all[name].p_value for name in methods])
+        adjusted = dict(zip(methods, holms.tolist(), strict=True))
+        rows += [
+            _row(name, estimator, result, against_all[name], adjusted.get(name), len(methods))
+            for name, result in results.items()
+        ]
+        rows += [_random_row(name, estimator, result, against_all[name]) for name, result in randoms.items()]
     first = next(iter(results.values())).interval
     return Comparison(
         methods=rows,
-        verdict=verdict(rows, scoring=name, n_rows=problem.n_rows, n_features=problem.n_features),
-        scoring=name,
+        verdict=verdict(rows, scoring=grader.name, n_rows=problem.n_rows, n_features=problem.n_features),
+        scoring=grader.name,
         estimand=first.estimand,
         interval_method=first.method,
         task=problem.task,
         n_rows=problem.n_rows,
         n_features=problem.n_features,
-        n_splits=sum(part.is_single for part in parts),
+        n_splits=len(splits),
         seed=seed,
-        subsets={label: _subsets(results[label], problem) for label in records if label != ALL},
+        subsets={name: _subsets(result, problem) for name, result in results.items() if name != ALL},
         notes=_notes(len(methods), first),
     )
 
 
-def _source(label: str, sources: Sequence[tuple[str, str, str, str]]) -> str:
-    return next(source for other, source, _, _ in sources if other == label)
+def _row(
+    name: str, estimator: str, result: Nested, difference: Interval, p_holm: float | None, n_methods: int
+) -> MethodScore:
+    is_method = p_holm is not None
+    joint = difference.at(1.0 - (1.0 - difference.level) / n_methods)
+    return MethodScore(
+        name=name,
+        estimator=estimator,
+        role="method" if is_method else "baseline",
+        score=result.score,
+        low=result.interval.low,
+        high=result.interval.high,
+        n_features=float(result.masks.sum(axis=1).mean()),
+        stability=_number_or_none(result.stability.estimate),
+        optimism=result.optimism,
+        seconds=result.seconds,
+        difference=difference.estimate,
+        difference_low=difference.low,
+        difference_high=difference.high,
+        p_value=difference.p_value,
+        p_holm=p_holm,
+        joint_low=joint.low if is_method else None,
+        joint_high=joint.high if is_method else None,
+        search_score=result.search_score,
+        fold_scores=result.fold_scores,
+    )
 
 
-def _difference(
-    records: list[Record],
-    key: str,
-    reference: list[Record],
+def _random_row(name: str, estimator: str, result: Nested, difference: Interval) -> MethodScore:
+    """Chance has no stability, no search and no time."""
+    row = _row(name, estimator, result, difference, None, 1)
+    return replace(row, stability=None, optimism=None, search_score=None, seconds=0.0)
+
+
+def _against_all(
+    records: Sequence[Record],
+    reference: Sequence[Record],
     estimator: str,
-    parts: Sequence[Part],
-    problem: Problem,
-    scoring: Any,
+    splits: Sequence[Split],
+    grader: Grader,
+    *,
+    key: str = "grades",
 ) -> Interval:
-    by_key = {tuple(record["part"]): record["scores"][estimator] for record in reference}
-    differences = {}
-    for record in records:
-        part = tuple(record["part"])
-        differences[part] = (np.array(record[key][estimator]) - by_key[part]).tolist()
-    return score_interval(differences, parts, problem, scoring)
+    pairs = zip(grades_of(records, estimator, key), grades_of(reference, estimator), strict=True)
+    return grader.interval(splits, [own - other for own, other in pairs])
 
 
 def _subsets(result: Nested, problem: Problem) -> dict[str, Any]:
@@ -368,7 +365,8 @@ def _subsets(result: Nested, problem: Problem) -> dict[str, Any]:
 def _notes(n_methods: int, interval: Interval) -> list[str]:
     notes = [
         f"Score: {interval.estimand}; {100 * interval.level:g} % intervals: {interval.method}.",
-        "Optimism: cross-validated score of the chosen features on the rows that chose them, less the held-out score.",
+        "Optimism: the score by which the search chose (or, where that predicts nothing, the cross-validated score on "
+        "the rows that chose) less the same score on held-out rows.",
         "Seconds: one selection. Stability: Nogueira's measure, 1 if every split chose the same features.",
     ]
     if n_methods > 1:
@@ -386,7 +384,7 @@ class _Store:
         self,
         folder: Path | str | None,
         problem: Problem,
-        parts: Sequence[Part],
+        splits: Sequence[Split],
         estimators: Mapping[str, Any],
         scoring: Any,
         seed: int,
@@ -396,7 +394,7 @@ class _Store:
         if folder is None:
             return
         self._path = Path(folder) / CELLS
-        name = _fingerprint(problem, parts, estimators, scoring, seed)
+        name = _fingerprint(problem, splits, estimators, scoring, seed)
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             lines = self._path.read_text().splitlines() if self._path.exists() else []
@@ -407,31 +405,33 @@ class _Store:
                     "choose another folder."
                 )
             for record in known[1:]:
-                self._records[self._key(record["method"], record["selector"], record["part"])] = record
+                self._records[self._key(record["method"], record["selector"], record["split"])] = record
             self._path.write_text(
                 "".join(json.dumps(line) + "\n" for line in [{"comparison": name}, *self._records.values()])
             )
         except OSError as error:
             raise InputError(f"The folder {self._path.parent} cannot be written ({error.strerror}).") from None
 
-    def __len__(self) -> int:
-        return len(self._records)
-
-    def get(self, name: str, selector: Any, part: Part) -> Record | None:
+    def get(self, name: str, selector: Any, split: Split) -> Record | None:
         """Look a finished cell up."""
-        return self._records.get(self._key(name, describe(selector), part.key))
+        return self._records.get(self._key(name, describe(selector), (split.repeat, split.fold)))
+
+    def records_of(self, name: str, selector: Any) -> list[Record]:
+        """Give the finished cells of one method."""
+        own = self._key(name, describe(selector), ())
+        return [record for key, record in self._records.items() if key[:2] == own]
 
     def put(self, record: Record, selector: Any) -> None:
         """Keep a finished cell."""
         record = {**record, "selector": describe(selector)}
-        self._records[self._key(record["method"], record["selector"], record["part"])] = record
+        self._records[self._key(record["method"], record["selector"], record["split"])] = record
         if self._path is not None:
             with self._path.open("a") as file:
                 file.write(json.dumps(record) + "\n")
 
     @staticmethod
-    def _key(name: str, selector: str, part: Sequence[int]) -> tuple[str, ...]:
-        return (name, selector, *map(str, part))
+    def _key(name: str, selector: str, place: Sequence[int]) -> tuple[str, ...]:
+        return (name, selector, *map(str, place))
 
 
 def _parse(line: str) -> Record | None:
@@ -443,12 +443,12 @@ def _parse(line: str) -> Record | None:
 
 
 def _fingerprint(
-    problem: Problem, parts: Sequence[Part], estimators: Mapping[str, Any], scoring: Any, seed: int
+    problem: Problem, splits: Sequence[Split], estimators: Mapping[str, Any], scoring: Any, seed: int
 ) -> str:
     digest = hashlib.sha256()
     arrays = [problem.X, problem.y, problem.weights, problem.groups]
-    for part in parts:
-        arrays += [part.train, *part.tests]
+    for split in splits:
+        arrays += [split.train, split.test]
     for array in arrays:
         digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
     about = {

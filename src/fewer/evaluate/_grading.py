@@ -1,19 +1,126 @@
-"""Scores of held-out rows, fold by fold, such that the mean over the folds is the number people mean."""
+"""Scores of held-out rows, split by split, with what each row contributes to the score's variance."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.exceptions import UndefinedMetricWarning
 
 from fewer.contracts import PredictiveScorer
 from fewer.errors import InputError
 from fewer.problem import FloatArray, Problem
+from fewer.validate import Interval, Split, fold_interval
 
 SHARES = ("accuracy", "balanced_accuracy", "roc_auc", "f1", "precision", "recall", "jaccard", "average_precision")
 """Scores between 0 and 1 that are counted from rows (also with an ending, such as `f1_macro`)."""
+MAX_JACKKNIFE = 2000
+"""Rows up to which a score without a formula is taken again without each row."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grade:
+    """A score of test rows and each row's influence on it, whose squares sum to the score's sampling variance."""
+
+    score: float
+    influence: FloatArray | None
+
+    def __sub__(self, other: Grade) -> Grade:
+        both = self.influence is not None and other.influence is not None
+        influence = self.influence - other.influence if both else None  # type: ignore[operator]
+        return Grade(self.score - other.score, influence)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give plain JSON data."""
+        return {"score": self.score, "influence": None if self.influence is None else self.influence.tolist()}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Grade:
+        """Read it back."""
+        return cls(data["score"], None if data["influence"] is None else np.array(data["influence"]))
+
+
+class Grader:
+    """Grades outputs for test rows.
+
+    R² is taken against the spread of the target in *all* rows: a fold of few rows has a spread of its own that says
+    nothing, and this way the mean over the folds is the R² of all held-out rows together. Everything else is
+    scored within the fold: outputs of different rules need not have the same scale, and ranking rows across folds
+    (as a pooled AUC would) turns the bias of leaving rows out into score.
+    """
+
+    def __init__(self, problem: Problem, scoring: Any = None) -> None:
+        self.name = score_name(scoring, problem)
+        self.problem = problem
+        # Nothing wrong in n rows still allows 3/n wrong ones.
+        self._resolution = 1.5 / problem.n_rows if is_share(self.name) else 0.0
+        center = problem.y - np.average(problem.y, weights=problem.weights)
+        self._spread = float(np.average(center**2, weights=problem.weights)) or 1.0
+
+    def grade(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> Grade:
+        """Score outputs for these rows."""
+        if self.name == "accuracy":
+            return _mean(outputs.argmax(axis=1) == rows.y, rows.weights)
+        if self.name == "r2":
+            return _mean(1.0 - (rows.y - outputs) ** 2 / self._spread, rows.weights)
+        if self.name == "roc_auc" and rows.weights is None and rows.n_classes == 2:
+            return _area(outputs[:, 1], rows)
+        score = self._ask(scorer, outputs, rows)
+        if self.problem.n_rows > MAX_JACKKNIFE:
+            return Grade(score, None)
+        return Grade(score, self._jackknife(scorer, outputs, rows))
+
+    def score(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> float:
+        """Score outputs for these rows, without the influences."""
+        if self.name in ("accuracy", "r2", "roc_auc"):
+            return self.grade(scorer, outputs, rows).score
+        return self._ask(scorer, outputs, rows)
+
+    def interval(self, splits: Sequence[Split], grades: Sequence[Grade], estimand: str = "") -> Interval:
+        """Give the interval of the mean over the splits, for grades or for differences of grades."""
+        weights = np.ones(self.problem.n_rows) if self.problem.weights is None else self.problem.weights
+        known = all(grade.influence is not None for grade in grades)
+        return fold_interval(
+            [grade.score for grade in grades],
+            [float(np.sum(grade.influence**2)) for grade in grades] if known else None,  # type: ignore[operator]
+            sizes=[weights[split.test].sum() for split in splits],
+            correlation=float(np.mean([len(split.test) / len(split.train) for split in splits])),
+            degrees_of_freedom=self.problem.n_rows - len({split.fold for split in splits}),
+            resolution=self._resolution,
+            estimand=estimand,
+        )
+
+    def estimand(self, splits: Sequence[Split]) -> str:
+        """Say what the mean over the splits estimates."""
+        n_train = round(float(np.mean([len(split.train) for split in splits])))
+        return (
+            f"mean {self.name}, on new rows from the same source, of the {len(splits)} rules that the whole procedure "
+            f"gives on about {n_train} of these {self.problem.n_rows} rows"
+        )
+
+    def bounded(self, interval: Interval) -> Interval:
+        """Cut off what a score cannot be."""
+        return interval.within(0.0, 1.0) if is_share(self.name) else interval
+
+    def _ask(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> float:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            score = float(scorer.grade(outputs, rows))
+        return score if np.isfinite(score) else _refuse(self.name, rows)
+
+    def _jackknife(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> FloatArray | None:
+        n = rows.n_rows
+        if n < 3:
+            return None
+        try:
+            without = np.array([self._ask(scorer, outputs[kept], rows.take(kept)) for kept in ~np.eye(n, dtype=bool)])
+        except ValueError:
+            return None
+        return (without.mean() - without) * np.sqrt((n - 1) / n)
 
 
 def score_name(scoring: Any, problem: Problem) -> str:
@@ -28,37 +135,35 @@ def is_share(name: str) -> bool:
     return any(name == share or name.startswith(f"{share}_") for share in SHARES)
 
 
-class Grader:
-    """Scores the outputs for the rows of one fold.
-
-    R² is taken against the spread of the target in *all* rows: a fold of few rows has a spread of its own that says
-    nothing, and this way the mean over the folds is the R² of all held-out rows together. Everything else is
-    scored within the fold: outputs of different rules need not have the same scale, and ranking rows across folds
-    (as a pooled AUC would) puts the bias of leaving rows out into the score.
-    """
-
-    def __init__(self, problem: Problem, scoring: Any = None) -> None:
-        self.name = score_name(scoring, problem)
-        self.resolution = 1.0 / problem.n_rows if is_share(self.name) else 0.0
-        self._against_all = problem.task == "regression" and self.name == "r2"
-        if self._against_all:
-            self._spread = float(np.average((problem.y - _mean(problem)) ** 2, weights=problem.weights))
-
-    def grade(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> float:
-        """Score outputs for these rows."""
-        if self._against_all:
-            error = float(np.average((rows.y - outputs) ** 2, weights=rows.weights))
-            return 1.0 - error / self._spread if self._spread > 0 else -error
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            score = scorer.grade(outputs, rows)
-        if not np.isfinite(score):
-            raise InputError(
-                f"{self.name} is not defined on one of the folds ({rows.n_rows} rows, "
-                f"{len(np.unique(rows.y))} distinct target value(s)); use fewer folds."
-            )
-        return float(score)
+def _mean(values: Any, weights: FloatArray | None) -> Grade:
+    """Grade rows by a mean over them."""
+    share = np.full(len(values), 1.0 / len(values)) if weights is None else weights / weights.sum()
+    mean = float(share @ values)
+    lone = 1.0 - float(share @ share)
+    return Grade(mean, share * (values - mean) / np.sqrt(lone) if lone > 0 else None)
 
 
-def _mean(rows: Problem) -> float:
-    return float(np.average(rows.y, weights=rows.weights))
+def _area(outputs: FloatArray, rows: Problem) -> Grade:
+    """Grade by the area under the ROC curve, with DeLong's components as influences."""
+    ranks, positive = rankdata(outputs), rows.y == 1
+    m, n = int(positive.sum()), int((~positive).sum())
+    if not m or not n:
+        _refuse("roc_auc", rows)
+    place = np.where(positive, (ranks - _within(ranks, positive)) / n, 1.0 - (ranks - _within(ranks, ~positive)) / m)
+    area = float(place[positive].mean())
+    if min(m, n) < 2:
+        return Grade(area, None)
+    return Grade(area, (place - area) / np.sqrt(np.where(positive, m * (m - 1), n * (n - 1))))
+
+
+def _within(ranks: FloatArray, rows: Any) -> FloatArray:
+    own = np.zeros(len(ranks))
+    own[rows] = rankdata(ranks[rows])
+    return own
+
+
+def _refuse(name: str, rows: Problem) -> float:
+    raise InputError(
+        f"{name} is not defined on one of the folds ({rows.n_rows} rows, {len(np.unique(rows.y))} distinct target "
+        "value(s)); use fewer folds."
+    )

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from fewer.contracts import Criterion, PredictiveScorer, Resources
 from fewer.criteria import KNN
 from fewer.errors import InputError
-from fewer.evaluate._grading import Grader, is_share
-from fewer.evaluate._parts import Part, estimand_of, interval_over_parts, n_parts, parts_of
-from fewer.problem import FloatArray, IntArray, Problem
-from fewer.validate import Interval, folds_of, split_rows
+from fewer.evaluate._grading import Grade, Grader
+from fewer.problem import FloatArray, Problem
+from fewer.validate import Interval, Split, split_rows
 
 Choose = Callable[[Problem, np.random.Generator], NDArray[Any]]
 Record = dict[str, Any]
@@ -35,7 +34,6 @@ class Heldout:
         Selection less all features.
     masks : tuple of arrays
         What was selected without each fold.
-    folds : int array of shape (n_rows,)
     outputs, outputs_all : arrays
         What was predicted for each row by the rule that did not see it, with selected and with all features.
     """
@@ -44,7 +42,6 @@ class Heldout:
     interval_all: Interval
     interval_of_difference: Interval
     masks: tuple[NDArray[Any], ...]
-    folds: IntArray
     outputs: FloatArray
     outputs_all: FloatArray
 
@@ -94,17 +91,6 @@ class Heldout:
         return self.interval_of_difference.p_value
 
 
-def n_selections(n_folds: int, *, pairs: bool = True) -> int:
-    """Say how often `heldout` repeats the selection, which is also how many records it ends with.
-
-    Examples
-    --------
-    >>> n_selections(5), n_selections(5, pairs=False), n_selections(10)
-    (15, 5, 10)
-    """
-    return n_parts(n_folds, pairs)
-
-
 def heldout(
     choose: Choose,
     problem: Problem,
@@ -115,7 +101,6 @@ def heldout(
     resources: Resources,
     done: Sequence[Record] | None = None,
     on_fold: Callable[[list[Record]], None] | None = None,
-    pairs: bool = True,
 ) -> Heldout:
     """Measure a selection on rows that it never saw.
 
@@ -127,16 +112,13 @@ def heldout(
     criterion : Criterion
         Judges the held-out rows by its own predictions if it is predictive; otherwise nearest neighbors do.
     n_folds : int
+        Five keep the intervals honest also where selection is unstable; see `fewer.validate.fold_interval`.
     rng : Generator
     resources : Resources
     done : list of dict, optional
         Records of an interrupted call with the same arguments; what they hold is not computed again.
     on_fold : callable, optional
-        Called with all records so far, which are plain JSON data, after each selection.
-    pairs : bool, default=True
-        With up to six folds, also leave out each pair of folds: n_folds (n_folds − 1) / 2 more selections that
-        measure how far the folds depend on each other, without which intervals are too narrow where selection
-        is unstable.
+        Called with all records so far, which are plain JSON data, after each fold.
 
     Returns
     -------
@@ -156,81 +138,64 @@ def heldout(
     judge = criterion if criterion.predictive else KNN(n_neighbors="auto")
     grader = Grader(problem, getattr(judge, "scoring", None))
     splits = split_rows(problem, n_folds, rng)
-    parts = parts_of(splits, problem.n_rows, pairs=pairs)
     seed = int(rng.integers(2**63))
     records = list(done or [])
-    known = {tuple(record["part"]) for record in records}
-    for part in parts:
-        if part.key not in known:
-            records.append(_measure(part, choose, problem, judge, grader, seed, resources))
+    known = {record["fold"] for record in records}
+    for split in splits:
+        if split.fold not in known:
+            own = np.random.default_rng([seed, split.fold])
+            records.append(_measure(split, choose, problem, judge, grader, own, resources))
             if on_fold is not None:
                 on_fold(records)
-    folds = folds_of(splits, problem.n_rows)
-    assert folds is not None
-    return _summarize(records, parts, problem, folds, grader)
+    return _summarize(records, splits, problem, grader)
 
 
 def _measure(
-    part: Part,
+    split: Split,
     choose: Choose,
     problem: Problem,
     judge: Criterion,
     grader: Grader,
-    seed: int,
+    rng: np.random.Generator,
     resources: Resources,
 ) -> Record:
-    rng = np.random.default_rng([seed, *part.key])
-    train = problem.take(part.train)
+    train, test = problem.take(split.train), problem.take(split.test)
     mask = np.asarray(choose(train, rng))
     if mask.shape != (problem.n_features,):
         raise InputError(f"A selection gave a mask of shape {mask.shape}, but there are {problem.n_features} features.")
     scorer = judge.bind(train, rng, resources)
     assert isinstance(scorer, PredictiveScorer)
-    everything = np.ones(problem.n_features, dtype=bool)
-    record: Record = {"part": list(part.key), "mask": mask.tolist(), "scores": [], "scores_all": []}
-    for rows in part.tests:
-        test = problem.take(rows)
-        outputs, outputs_all = scorer.predict(mask, test.X), scorer.predict(everything, test.X)
-        record["scores"].append(grader.grade(scorer, outputs, test))
-        record["scores_all"].append(grader.grade(scorer, outputs_all, test))
-    if part.is_single:
-        record.update(outputs=outputs.tolist(), outputs_all=outputs_all.tolist())
-    return record
+    outputs = scorer.predict(mask, test.X)
+    outputs_all = scorer.predict(np.ones(problem.n_features, dtype=bool), test.X)
+    return {
+        "fold": split.fold,
+        "mask": mask.tolist(),
+        "grade": grader.grade(scorer, outputs, test).to_json(),
+        "grade_all": grader.grade(scorer, outputs_all, test).to_json(),
+        "outputs": outputs.tolist(),
+        "outputs_all": outputs_all.tolist(),
+    }
 
 
-def _summarize(
-    records: Sequence[Record], parts: Sequence[Part], problem: Problem, folds: IntArray, grader: Grader
-) -> Heldout:
-    by_key = {tuple(record["part"]): record for record in records}
-    singles = [by_key[part.key] for part in parts if part.is_single]
-
-    def interval(scores: Callable[[Record], FloatArray]) -> Interval:
-        return interval_over_parts(
-            parts,
-            {key: scores(record).tolist() for key, record in by_key.items()},
-            problem,
-            resolution=grader.resolution,
-            estimand=estimand_of(parts, problem, grader.name),
-        )
-
-    score = interval(lambda record: np.array(record["scores"]))
-    score_all = interval(lambda record: np.array(record["scores_all"]))
-    if is_share(grader.name):
-        score, score_all = score.within(0.0, 1.0), score_all.within(0.0, 1.0)
+def _summarize(records: Sequence[Record], splits: Sequence[Split], problem: Problem, grader: Grader) -> Heldout:
+    records = sorted(records, key=lambda record: int(record["fold"]))
+    grades = [Grade.from_json(record["grade"]) for record in records]
+    grades_all = [Grade.from_json(record["grade_all"]) for record in records]
+    differences = [one - other for one, other in zip(grades, grades_all, strict=True)]
+    estimand = grader.estimand(splits)
     return Heldout(
-        interval=score,
-        interval_all=score_all,
-        interval_of_difference=interval(lambda record: np.array(record["scores"]) - np.array(record["scores_all"])),
-        masks=tuple(np.array(record["mask"]) for record in singles),
-        folds=folds,
-        outputs=_rows_in_order(singles, "outputs", folds),
-        outputs_all=_rows_in_order(singles, "outputs_all", folds),
+        interval=grader.bounded(grader.interval(splits, grades, estimand)),
+        interval_all=grader.bounded(grader.interval(splits, grades_all, estimand)),
+        interval_of_difference=grader.interval(splits, differences, f"difference in {estimand}"),
+        masks=tuple(np.array(record["mask"]) for record in records),
+        outputs=_rows_in_order(records, "outputs", splits, problem.n_rows),
+        outputs_all=_rows_in_order(records, "outputs_all", splits, problem.n_rows),
     )
 
 
-def _rows_in_order(singles: Sequence[Record], key: str, folds: IntArray) -> FloatArray:
-    parts = [np.asarray(record[key], dtype=np.float64) for record in singles]
-    out = np.empty((len(folds), *parts[0].shape[1:]))
-    for fold, part in enumerate(parts):
-        out[folds == fold] = part
+def _rows_in_order(records: Sequence[Record], key: str, splits: Sequence[Split], n_rows: int) -> FloatArray:
+    parts = [np.asarray(record[key], dtype=np.float64) for record in records]
+    out = np.empty((n_rows, *parts[0].shape[1:]))
+    for split, part in zip(splits, parts, strict=True):
+        out[split.test] = part
     return out

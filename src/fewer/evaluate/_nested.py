@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
-from fewer.contracts import Resources
+from fewer.contracts import PredictiveScorer, Resources
 from fewer.criteria import CrossValidated
-from fewer.errors import InputError
+from fewer.criteria._cross_validated import CrossValidatedScorer
 from fewer.evaluate._baselines import default_estimators, random_like
 from fewer.evaluate._choosing import choose
-from fewer.evaluate._grading import Grader, is_share
-from fewer.evaluate._parts import Key, Part, estimand_of, interval_over_parts, parts_of
-from fewer.problem import BoolArray, FloatArray, Problem
-from fewer.validate import FixedFolds, Interval, assign_folds, nogueira, split_rows
+from fewer.evaluate._grading import Grade, Grader
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.validate import FixedFolds, Interval, Split, assign_folds, nogueira, split_rows
 
 N_INNER_FOLDS = 5
 """Folds of the score that a report without held-out rows would give."""
@@ -34,12 +34,13 @@ class Nested:
     ----------
     interval : Interval
         The held-out score; `interval.estimand` says what it is an estimate of.
+    fold_scores : tuple of float
     search_score : float
-        What cross-validation says of the chosen features on the very rows that chose them.
+        What the search believed of its features, if its criterion predicts rows; otherwise what cross-validation of
+        the estimator says of them on the very rows that chose them.
     optimism : float
-        Search score less held-out score: by how much a report without held-out rows would exaggerate.
-    believed : float or None
-        What the search itself said of its features, in its criterion's units.
+        Search score less held-out score, both of the criterion or both of the estimator: by how much a report without
+        held-out rows would exaggerate.
     masks : bool array of shape (n_splits, n_features)
         The features chosen in each split.
     frequency : array of shape (n_features,)
@@ -53,9 +54,9 @@ class Nested:
     """
 
     interval: Interval
+    fold_scores: tuple[float, ...]
     search_score: float
     optimism: float
-    believed: float | None
     masks: BoolArray
     stability: Interval
     seconds: float
@@ -85,7 +86,6 @@ def nested(
     scoring: Any = None,
     n_repeats: int = 1,
     random_state: int = 0,
-    pairs: bool = True,
     done: Sequence[Record] | None = None,
     on_fold: Callable[[list[Record]], None] | None = None,
 ) -> Nested:
@@ -93,8 +93,8 @@ def nested(
 
     Parameters
     ----------
-    selector : selector
-        Of `fewer`, or any with `fit(X, y)` and `get_support()` or `support_`.
+    selector : selector or None
+        Of `fewer`, or any with `fit(X, y)` and `get_support()` or `support_`; None for all features.
     problem : Problem
     estimator : estimator, optional
         Trained on the chosen columns of the training rows; nearest neighbors by default. Nominal columns become
@@ -104,8 +104,6 @@ def nested(
         As in scikit-learn; accuracy or R² if left out.
     n_repeats : int, default=1
     random_state : int, default=0
-    pairs : bool, default=True
-        Also leave out pairs of folds, as `heldout` does, to get the width of the interval right.
     done, on_fold
         As in `heldout`: records of an interrupted call, and what to do after each selection.
 
@@ -123,27 +121,26 @@ def nested(
     (array([0., 0., 1., 1.]), True)
     """
     estimators = {"estimator": estimator or default_estimators(problem.task)["knn"]}
-    parts = outer_parts(problem, cv, n_repeats, random_state, pairs)
+    splits = outer_splits(problem, cv, n_repeats, random_state)
     records = list(done or [])
-    known = {tuple(record["part"]) for record in records}
-    for part in parts:
-        if part.key not in known:
-            records.append(measure("selector", selector, part, problem, estimators, scoring, random_state))
+    known = {tuple(record["split"]) for record in records}
+    for split in splits:
+        if (split.repeat, split.fold) not in known:
+            records.append(measure("selector", selector, split, problem, estimators, scoring, random_state))
             if on_fold is not None:
                 on_fold(records)
-    return summarize(records, "estimator", parts, problem, scoring)
+    return summarize(records, "estimator", splits, Grader(problem, scoring))
 
 
-def outer_parts(problem: Problem, cv: Any, n_repeats: int, seed: int, pairs: bool) -> list[Part]:
+def outer_splits(problem: Problem, cv: Any, n_repeats: int, seed: int) -> list[Split]:
     """Split the rows."""
-    splits = split_rows(problem, cv, np.random.default_rng([seed, 0]), n_repeats=n_repeats)
-    return parts_of(splits, problem.n_rows, pairs=pairs)
+    return split_rows(problem, cv, np.random.default_rng([seed, 0]), n_repeats=n_repeats)
 
 
 def measure(
     name: str,
     selector: Any,
-    part: Part,
+    split: Split,
     problem: Problem,
     estimators: Mapping[str, Any],
     scoring: Any,
@@ -151,12 +148,13 @@ def measure(
     *,
     with_random: bool = False,
 ) -> Record:
-    """Select on the training rows of one part and judge on its test rows; no selector means all features.
+    """Select on the training rows of one split and judge on its test rows; no selector means all features.
 
-    The record is plain JSON data. It depends on the name, the part and the seed, not on what was measured before.
+    The record is plain JSON data. It depends on the name, the split and the seed, not on what was measured before.
     """
-    train = problem.take(part.train)
-    own_seed = [seed, 1, zlib.crc32(name.encode()), *part.key]
+    train, test = problem.take(split.train), problem.take(split.test)
+    place = (split.repeat, split.fold)
+    own_seed = [seed, 1, zlib.crc32(name.encode()), *place]
     began = time.perf_counter()
     if selector is None:
         mask, believed = np.ones(problem.n_features, dtype=bool), None
@@ -164,80 +162,80 @@ def measure(
         mask, believed = choose(selector, train, int(np.random.default_rng(own_seed).integers(2**31)))
     record: Record = {
         "method": name,
-        "part": list(part.key),
+        "split": list(place),
         "chosen": np.flatnonzero(mask).tolist(),
         "seconds": time.perf_counter() - began if selector is not None else 0.0,
-        "believed": believed,
-        "scores": {},
+        "grades": {},
         "search_scores": {},
     }
-    random_mask = random_like(mask, np.random.default_rng([*own_seed, 1])) if with_random else None
+    if believed is not None:
+        record["search"] = [believed, _own_score(selector, mask, train, test)]
+    random_mask = random_like(mask, np.random.default_rng([*own_seed, 1]))
     if with_random:
-        record["random_scores"] = {}
+        record["random_grades"] = {}
     grader = Grader(problem, scoring)
-    for label, estimator in estimators.items():
-        rng = np.random.default_rng([seed, 2, *part.key])
-        folds = assign_folds(train, N_INNER_FOLDS, rng)
-        scorer = CrossValidated(estimator, scoring, cv=FixedFolds(folds)).bind(train, rng, Resources())
-
-        def heldout(columns: BoolArray, scorer: Any = scorer) -> list[float]:
-            tests = [problem.take(rows) for rows in part.tests]
-            return [grader.grade(scorer, scorer.predict(columns, test.X), test) for test in tests]
-
-        record["scores"][label] = heldout(mask)
-        if random_mask is not None:
-            record["random_scores"][label] = heldout(random_mask)
-        if part.is_single:
-            outputs = scorer.outputs(mask)
-            inner = [grader.grade(scorer, outputs[folds == k], train.take(folds == k)) for k in np.unique(folds)]
-            record["search_scores"][label] = float(np.average(inner, weights=np.bincount(folds)))
+    # One thread: the same numbers in any process, and no quarrel between processes.
+    with threadpool_limits(1):
+        for label, estimator in estimators.items():
+            rng = np.random.default_rng([seed, 2, *place])
+            folds = assign_folds(train, N_INNER_FOLDS, rng)
+            scorer = CrossValidated(estimator, scoring, cv=FixedFolds(folds)).bind(train, rng, Resources())
+            record["grades"][label] = grader.grade(scorer, scorer.predict(mask, test.X), test).to_json()
+            if with_random:
+                outputs = scorer.predict(random_mask, test.X)
+                record["random_grades"][label] = grader.grade(scorer, outputs, test).to_json()
+            record["search_scores"][label] = _search_score(scorer, mask, folds, grader)
     return record
 
 
+def _own_score(selector: Any, mask: BoolArray, train: Problem, test: Problem) -> float:
+    """Let the criterion of a selector judge the test rows, in the units of its search."""
+    criterion = selector._criterion()
+    scorer = criterion.bind(train, np.random.default_rng(0), Resources())
+    assert isinstance(scorer, PredictiveScorer)
+    return Grader(train, getattr(criterion, "scoring", None)).score(scorer, scorer.predict(mask, test.X), test)
+
+
+def _search_score(scorer: CrossValidatedScorer, mask: BoolArray, folds: IntArray, grader: Grader) -> float:
+    """Cross-validate chosen features on the rows that chose them."""
+    rows, outputs = scorer.problem, scorer.outputs(mask)
+    numbers, sizes = np.unique(folds, return_counts=True)
+    scores = [grader.score(scorer, outputs[folds == k], rows.take(folds == k)) for k in numbers]
+    return float(np.average(scores, weights=sizes))
+
+
 def summarize(
-    records: Sequence[Record],
-    estimator: str,
-    parts: Sequence[Part],
-    problem: Problem,
-    scoring: Any,
-    *,
-    key: str = "scores",
+    records: Sequence[Record], estimator: str, splits: Sequence[Split], grader: Grader, *, key: str = "grades"
 ) -> Nested:
     """Put the records of one method together, for one estimator."""
-    by_key = {tuple(record["part"]): record for record in records}
-    singles = [by_key[part.key] for part in parts if part.is_single]
-    masks = np.zeros((len(singles), problem.n_features), dtype=bool)
-    for mask, record in zip(masks, singles, strict=True):
+    records = in_order(records, splits)
+    masks = np.zeros((len(records), grader.problem.n_features), dtype=bool)
+    for mask, record in zip(masks, records, strict=True):
         mask[record["chosen"]] = True
-    interval = score_interval({k: by_key[k][key][estimator] for k in by_key}, parts, problem, scoring)
-    if is_share(Grader(problem, scoring).name):
-        interval = interval.within(0.0, 1.0)
-    searched = [record["search_scores"].get(estimator) for record in singles]
-    believed = [record["believed"] for record in singles]
-    search_score = float(np.mean(searched)) if None not in searched else float("nan")
+    grades = grades_of(records, estimator, key)
+    interval = grader.bounded(grader.interval(splits, grades, grader.estimand(splits)))
+    if all("search" in record for record in records):
+        search_score, own_score = np.mean([record["search"] for record in records], axis=0).tolist()
+    else:
+        search_score = float(np.mean([record["search_scores"][estimator] for record in records]))
+        own_score = interval.estimate
     return Nested(
         interval=interval,
+        fold_scores=tuple(grade.score for grade in grades),
         search_score=search_score,
-        optimism=search_score - interval.estimate,
-        believed=None if None in believed else float(np.mean(believed)),
+        optimism=search_score - own_score,
         masks=masks,
         stability=nogueira(masks),
-        seconds=float(np.mean([record["seconds"] for record in singles])),
+        seconds=float(np.mean([record["seconds"] for record in records])),
     )
 
 
-def score_interval(
-    scores: Mapping[Key, Sequence[float]], parts: Sequence[Part], problem: Problem, scoring: Any
-) -> Interval:
-    """Give the interval of scores, or of differences of scores, over the parts."""
-    grader = Grader(problem, scoring)
-    missing = [part.key for part in parts if part.key not in scores]
-    if missing:
-        raise InputError(f"The evaluation is not complete: {len(missing)} of {len(parts)} parts are missing.")
-    return interval_over_parts(
-        parts,
-        scores,
-        problem,
-        resolution=grader.resolution,
-        estimand=estimand_of(parts, problem, grader.name),
-    )
+def in_order(records: Sequence[Record], splits: Sequence[Split]) -> list[Record]:
+    """Sort records as the splits are."""
+    by_place = {tuple(record["split"]): record for record in records}
+    return [by_place[split.repeat, split.fold] for split in splits]
+
+
+def grades_of(records: Sequence[Record], estimator: str, key: str = "grades") -> list[Grade]:
+    """Read the grades of one estimator."""
+    return [Grade.from_json(record[key][estimator]) for record in records]

@@ -33,12 +33,8 @@ class MethodScore:
         Held-out score and its interval.
     n_features, stability, seconds : float
         Mean size, Nogueira's stability and mean time of the selections without each fold.
-    optimism : float or None
-        Search score less held-out score: by how much a report without held-out rows would exaggerate.
-    search_score : float or None
-        What cross-validation says of the chosen features on the rows that chose them.
-    believed : float or None
-        What the search itself said of its features, in its criterion's units.
+    optimism, search_score : float or None
+        As in `Nested`: what the search believed, and by how much that exaggerates.
     difference, difference_low, difference_high, p_value : float
         Score less that of all features, with its interval.
     p_holm : float or None
@@ -66,7 +62,6 @@ class MethodScore:
     joint_low: float | None = None
     joint_high: float | None = None
     search_score: float | None = None
-    believed: float | None = None
     fold_scores: tuple[float, ...] = ()
 
 

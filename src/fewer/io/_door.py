@@ -21,6 +21,8 @@ from fewer.problem import BoolArray, FloatArray, InputError, Kind, Problem, Task
 
 MAX_INTEGER_CLASSES = 20
 MIN_IDENTIFIER_ROWS = 10
+LARGEST = 1e100
+"""Squares of larger numbers, summed, are no numbers any more."""
 EPOCH = datetime(1970, 1, 1)
 IDENTIFIER_NAME = re.compile(
     r"(?i)(^|[^a-z])(id|uuid|guid|index|key|row|nr|no)([^a-z]|$)|identifier|^unnamed|^column 1$"
@@ -352,9 +354,7 @@ def target_values(y: Any, place: Place) -> NDArray[Any]:
         raise InputError(f"The target holds {values.dtype.name} cells; numbers, truth values or text are needed.")
     if values.dtype.kind == "f":
         _refuse_holes(np.isnan(values), place)
-        if np.isinf(values).any():
-            row = int(np.argmax(np.isinf(values)))
-            raise InputError(f"The target is infinite in {place(row)}; correct the cell or delete the row.")
+        _refuse_endless(values, "The target", place)
     return values
 
 
@@ -393,22 +393,37 @@ def _settle_task(target: NDArray[Any], task: Task | None, place: Place) -> tuple
         raise InputError(
             f"The target holds text ({place(0)}: {str(target[0])!r}), so it is no quantity; choose task classification."
         )
-    if task == "classification" and target.dtype.kind == "f" and (target == np.round(target)).all():
+    if (
+        task == "classification"
+        and target.dtype.kind == "f"
+        and (target == np.round(target)).all()
+        and _fits_integers(target)
+    ):
         return target.astype(np.int64), task
     return target, task
+
+
+def _fits_integers(numbers: FloatArray) -> bool:
+    return bool((np.abs(numbers) < 2.0**53).all())
 
 
 # ----------------------------------------------------------------------------------------------------- notes
 
 
 def _refuse_infinite(X: FloatArray, low: FloatArray, high: FloatArray, names: Sequence[str], place: Place) -> None:
-    endless = np.isinf(low) | np.isinf(high)
+    endless = (low < -LARGEST) | (high > LARGEST)
     if endless.any():
         column = int(np.argmax(endless))
-        row = int(np.argmax(np.isinf(X[:, column])))
-        raise InputError(
-            f"Column {names[column]!r} is infinite in {place(row)}; correct the cell, or empty it if it is not known."
-        )
+        _refuse_endless(X[:, column], f"Column {names[column]!r}", place)
+
+
+def _refuse_endless(column: FloatArray, what: str, place: Place) -> None:
+    endless = np.abs(column) > LARGEST
+    if endless.any():
+        row = int(np.argmax(endless))
+        how = "infinite" if np.isinf(column[row]) else f"{column[row]:g}, too large to compute with,"
+        cure = "delete the row" if what == "The target" else "empty it if it is not known"
+        raise InputError(f"{what} is {how} in {place(row)}; correct the cell, or {cure}.")
 
 
 def _identifiers(problem: Problem, low: FloatArray, high: FloatArray) -> list[str]:

@@ -115,15 +115,22 @@ def read_text(content: bytes, name: str, separator: str | None, limit: int) -> S
     quoted = b'"' in content
     if not quoted and b"\r" in content:
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    records = _records(content.decode() if quoted else content[: 1 << 20].decode(errors="ignore"), separator, name)
-    header, header_line = next(records)
+    records = _records((content if quoted else _first_lines(content)).decode(), separator, name)
+    header, header_line = next(records, ([], 0))
+    if not header:
+        raise InputError(f"{name} is empty; a table with a header row is needed.")
     names = _column_names(header, name, notes)
     cells, lines = (
-        _quoted_cells(records, names, name) if quoted else _plain_cells(content, separator, names, name, limit)
+        _quoted_cells(records, names, name) if quoted else plain_cells(content, separator, names, name, limit)
     )
     if not len(lines):
         raise InputError(f"{name} has a header (line {header_line}), but no rows below it; give a table with rows.")
     return Sheet(cells, lambda row: f"line {lines[row]}", notes=notes, is_text=True)
+
+
+def _first_lines(content: bytes) -> bytes:
+    end = content.find(b"\n", 1 << 16)
+    return content if end < 0 else content[:end]
 
 
 def find_separator(content: bytes) -> str:
@@ -191,7 +198,7 @@ def _quoted_cells(
     return cells, np.array(lines, dtype=np.int64)
 
 
-def _plain_cells(
+def plain_cells(
     content: bytes, separator: str, names: list[str], name: str, limit: int
 ) -> tuple[pl.DataFrame, NDArray[np.int64]]:
     """Split a table without quotes: count the cells of each line first, then let polars cut them."""

@@ -511,15 +511,15 @@ def coarse_move(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def tabulate(table, terms, start, n_digits, base):  # type: ignore[no-untyped-def]
+def tabulate(table, w, terms, start, n_digits, base):  # type: ignore[no-untyped-def]
     """Sum the terms (features, levels−1, w) for every combination of levels of n_digits features into table (c, w)."""
-    table[0, :] = 0
+    table[0, :w] = 0
     size = 1
     for digit in range(n_digits):
         for value in range(1, base):
             for c in range(size):
                 row, source, one = table[value * size + c], table[c], terms[start + digit, value - 1]
-                for j in range(row.shape[0]):
+                for j in range(w):
                     row[j] = add_32(source[j], one[j])
         size *= base
 
@@ -585,10 +585,10 @@ def coarse_masks(  # type: ignore[no-untyped-def]
                     )  # fmt: skip
             for g in range(n_groups):
                 digits = min(n_digits, used.shape[0] - g * n_digits)
-                tabulate(tables[g, :, :w], terms[:, :, :w], g * n_digits, digits, base)
+                tabulate(tables[g], w, terms, g * n_digits, digits, base)
             for m in range(n_masks):
                 total[:w] = start[place:stop]
-                nearest[m, c] = least_32(nearest[m, c], least_of_tables(total[:w], tables[:, :, :w], picks[m]))
+                nearest[m, c] = least_32(nearest[m, c], least_of_tables(total[:w], tables, picks[m]))
             place = stop
         for m in range(n_masks):
             verdicts[m, i - low] = verdict(nearest[m], codes[i], by_rows, margins[m])
@@ -632,48 +632,30 @@ def coarse_few(  # type: ignore[no-untyped-def]
 # ---------------------------------------------------------------------------------------------- all subsets
 #
 # The subsets of a range of Gray-code numbers form binary trees: at each node one more unit is decided to be in or
-# out. A row's distances under all subsets below a node lie between the sum over the units decided in, and that plus
-# the sum over all undecided ones. Rows whose least distance exceeds what the k nearest reach at most can never be
+# out. A row's distances under all subsets below a node lie between `least`, the sum over the units decided in, and
+# `most`, that plus the sum over all undecided ones. Rows whose least exceeds the most of k others can never be
 # neighbors below that node, and are dropped; the few that remain make the rest of the tree cheap. Where the
-# remaining rows leave no doubt about the vote, all subsets below the node are done at once.
+# remaining rows leave no doubt about the vote, all subsets below the node are done at once. Units that separate the
+# rows most are decided first.
 
 
 @njit(nogil=True, cache=True)
-def kth_smallest_sum(d, rest, rows, count, k, small):  # type: ignore[no-untyped-def]
-    """Give the k-th smallest of d[c] + rest[rows[c]], FAR if there are fewer."""
-    if count < k:
-        return FAR
-    if k == 1:
-        smallest = FAR
-        for c in range(count):
-            s = d[c] + rest[rows[c]]
-            smallest = s if s < smallest else smallest
-        return smallest
-    small[:k] = FAR
-    for c in range(count):
-        s = d[c] + rest[rows[c]]
-        if s < small[k - 1]:
-            place = k - 1
-            while place > 0 and s < small[place - 1]:
-                small[place] = small[place - 1]
-                place -= 1
-            small[place] = s
-    return small[k - 1]
-
-
-@njit(nogil=True, cache=True)
-def certain(n_own, n_first, n_all, n_classes, ks, by_rows, even, positive):  # type: ignore[no-untyped-def]
+def certain(n_own, rows, codes, n_classes, ks, by_rows, even, positive):  # type: ignore[no-untyped-def]
     """Say whether the votes among these rows must go right (1) or wrong (0), or can go either way (−1).
 
-    `n_own` rows are of the right class and `n_first` of the class of the first row. `even`: all rows weigh the same;
-    `positive`: all rows weigh something.
+    `n_own` rows are of the right class. `even`: all rows weigh the same; `positive`: all rows weigh something.
     """
+    n_all = rows.shape[0]
     if n_classes == 0 or n_all == 0 or not (by_rows or (ks[-1] == 1 and positive)):
         return -1
-    if n_own == 0 and (by_rows or n_first == n_all):
-        return 0
     if n_own == n_all:
         return 1
+    if n_own == 0:
+        if not by_rows and n_classes > 2:
+            for j in rows:
+                if codes[j] != codes[rows[0]]:
+                    return -1
+        return 0
     if even and n_all >= ks[-1]:
         if 2 * (n_all - n_own) < ks[0]:
             return 1
@@ -683,27 +665,103 @@ def certain(n_own, n_first, n_all, n_classes, ks, by_rows, even, positive):  # t
 
 
 @njit(nogil=True, cache=True)
+def kth_smallest(x, k, small):  # type: ignore[no-untyped-def]
+    """Give the k-th smallest number, FAR if there are fewer; `small` is scratch."""
+    if x.shape[0] < k:
+        return FAR
+    if k == 1:
+        smallest = FAR
+        for c in range(x.shape[0]):
+            smallest = x[c] if x[c] < smallest else smallest
+        return smallest
+    small[:k] = FAR
+    worst = FAR
+    for c in range(x.shape[0]):
+        if x[c] < worst:
+            place = k - 1
+            while place > 0 and x[c] < small[place - 1]:
+                small[place] = small[place - 1]
+                place -= 1
+            small[place] = x[c]
+            worst = small[k - 1]
+    return worst
+
+
+@njit(nogil=True, cache=True)
+def keep(rows, low, high, limit, own, new_rows, new_low, new_high):  # type: ignore[no-untyped-def]
+    """Copy the rows whose least distance is within a limit; give how many, and how many of the own class."""
+    kept, n_own = 0, 0
+    for c in range(rows.shape[0]):
+        j = rows[c]
+        new_rows[kept], new_low[kept], new_high[kept] = j, low[c], high[c]
+        if low[c] <= limit:
+            kept += 1
+            n_own += own[j]
+    return kept, n_own
+
+
+@njit(nogil=True, cache=True)
+def judge_leaf(  # type: ignore[no-untyped-def]
+    rows, d, limit, codes, values, row_weights, n_classes, ks, by_rows, near, near_d, listed, tally, votes, means
+):
+    """Let the rows that remain for one subset vote; gives False if they do not suffice."""
+    if ks[-1] == 1:
+        # Only the rows at the smallest distance remain.
+        if by_rows and rows.shape[0]:
+            vote_by_rows(rows, codes, values, row_weights, n_classes, ks, tally, votes, means)
+            return True
+        return vote_by_levels(
+            rows, d, limit, codes, values, row_weights, n_classes, ks, tally, votes, means
+        )  # fmt: skip
+    count = list_nearest(d, near, near_d)
+    for c in range(count):
+        listed[c] = rows[near[c]]
+    if by_rows:
+        vote_by_rows(listed[:count], codes, values, row_weights, n_classes, ks, tally, votes, means)
+        return True
+    return vote_by_levels(
+        listed[:count], near_d[:count], farthest_complete(near_d[:count], near.shape[0]),
+        codes, values, row_weights, n_classes, ks, tally, votes, means,
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def tree_at(begin, end, q):  # type: ignore[no-untyped-def]
+    """Give the height of the largest tree that starts at a number and ends before another."""
+    height = 0
+    while height < q and begin & ((2 << height) - 1) == 0 and begin + (2 << height) <= end:
+        height += 1
+    return height
+
+
+@njit(nogil=True, cache=True)
 def score_gray(  # type: ignore[no-untyped-def]
     low, high, begin, end, base, members, offsets, columns, holes, nominal, scale, gap, fold, quantum,
     codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
 ):  # fmt: skip
     """Judge rows low … high−1 under the Gray-code subsets begin … end−1 of the units; gains (end−begin, t)."""
     n, q = columns.shape[1], offsets.shape[0] - 1
-    parts, rests = np.empty((q, n)), np.empty((q + 1, n))
-    d, whole = np.empty(n), np.empty(n)
-    rows, sums = np.empty((q + 1, n), np.int64), np.empty((q + 1, n))
-    counts, turn = np.empty(q + 1, np.int64), np.empty(q + 1, np.int64)
+    parts, base_d, d = np.empty((q, n)), np.empty(n), np.empty(n)
+    # Two lists of rows at each height of the tree: without and with the unit that was decided last.
+    rows, least_d, most_d = np.empty((q + 1, 2, n), np.uint32), np.empty((q + 1, 2, n)), np.empty((q + 1, 2, n))
+    counts, n_owns, limits = np.empty((q + 1, 2), np.int64), np.empty((q + 1, 2), np.int64), np.empty((q + 1, 2))
+    side, visits, scanned = np.empty(q + 1, np.int64), np.empty(q + 1, np.int64), np.empty(n)
+    own = np.empty(n, np.uint8)
     near, near_d, tally, votes, means = scratch(n_classes, ks)
-    listed, small = np.empty(near.shape[0], np.int64), np.empty(near.shape[0])
-    mask = np.empty(base.shape[0])
-    k_most, steps = ks[-1], np.zeros((end - begin + 1, ks.shape[0]))
-    room = k_most if by_rows or k_most == 1 else near.shape[0]
+    listed, small, mask = np.empty(near.shape[0], np.uint32), np.empty(near.shape[0]), np.empty(base.shape[0])
+    steps = np.zeros((end - begin + 1, ks.shape[0]))
+    room = ks[-1] if by_rows or ks[-1] == 1 else near.shape[0]
     positive = row_weights.min() > 0.0
     even = positive and row_weights.min() == row_weights.max()
+    typical = np.zeros(q)
+    for u in range(q):
+        for f in members[offsets[u] : offsets[u + 1]]:
+            typical[u] += gap[0, f]
     for i in range(low, high):
         k = fold[i]
-        add_masks(d, i, base, columns, holes, nominal, scale, gap, fold, quantum)
-        rests[0, :] = 0.0
+        add_masks(base_d, i, base, columns, holes, nominal, scale, gap, fold, quantum)
+        for j in range(n):
+            own[j] = codes[j] == codes[i]
         for u in range(q):
             parts[u, :] = 0.0
             for f in members[offsets[u] : offsets[u + 1]]:
@@ -711,115 +769,109 @@ def score_gray(  # type: ignore[no-untyped-def]
                     parts[u], columns[f, i], holes[f, i], columns[f], holes[f], nominal[f],
                     scale[k, f], gap[k, f], 1.0, quantum,
                 )  # fmt: skip
-            for j in range(n):
-                rests[u + 1, j] = rests[u, j] + parts[u, j]
-        block = begin
-        while block < end:
-            # The largest tree that starts here: an aligned power of two that fits.
-            top = 0
-            while top < q and block & ((2 << top) - 1) == 0 and block + (2 << top) <= end:
-                top += 1
-            whole[:] = d
-            code = block ^ (block >> 1)
+        start = begin
+        while start < end:
+            top = tree_at(start, end, q)
+            order = np.argsort(typical[:top], kind="mergesort")
+            code = start ^ (start >> 1)
+            d[:] = base_d
             for u in range(top, q):
                 if code >> u & 1:
                     for j in range(n):
-                        whole[j] += parts[u, j]
+                        d[j] += parts[u, j]
             count = 0
             for j in range(n):
-                if whole[j] < FAR:
-                    rows[top, count], sums[top, count] = j, whole[j]
+                if d[j] < FAR:
+                    rows[top, 0, count], least_d[top, 0, count], most_d[top, 0, count] = j, d[j], d[j]
+                    for u in range(top):
+                        most_d[top, 0, count] += parts[u, j]
                     count += 1
-            counts[top], turn[top] = count, 0
-            level, number = top, block
+            limit = kth_smallest(most_d[top, 0, :count], room, small)
+            limits[top, 0] = limit
+            counts[top, 0], n_owns[top, 0] = keep(
+                rows[top, 0, :count], least_d[top, 0], most_d[top, 0], limit, own,
+                rows[top, 0], least_d[top, 0], most_d[top, 0],
+            )  # fmt: skip
+            level, number = top, 0
+            side[top], visits[top] = 0, 0
             while level <= top:
-                if turn[level] == 0:
-                    # Arrive: drop rows that cannot be neighbors below.
-                    here, near_sum, count, rest = rows[level], sums[level], counts[level], rests[level]
-                    limit = kth_smallest_sum(near_sum, rest, here, count, room, small)
-                    kept, n_own, n_first = 0, 0, 0
-                    for c in range(count):
-                        j, s = here[c], near_sum[c]
-                        here[kept], near_sum[kept] = j, s
-                        if s <= limit:
-                            kept += 1
-                            n_own += codes[j] == codes[i]
-                            n_first += codes[j] == codes[here[0]]
-                    counts[level] = kept
-                    sure = certain(n_own, n_first, kept, n_classes, ks, by_rows, even, positive)
-                    if k_most == 1 and n_classes == 0 and kept == 1:
-                        means[0] = row_weights[here[0]] * values[here[0]] / row_weights[here[0]] \
-                            if row_weights[here[0]] > 0 else 0.0  # fmt: skip
+                here = side[level]
+                count, limit = counts[level, here], limits[level, here]
+                if visits[level] == 0:
+                    some = rows[level, here, :count]
+                    sure = certain(n_owns[level, here], some, codes, n_classes, ks, by_rows, even, positive)
+                    if sure < 0 and (level == 0 or (count == 1 and ks[-1] == 1)):
                         sure = 2
-                    if sure < 0 and level == 0:
-                        if k_most == 1:
-                            known = kept > 0
-                            if known and by_rows:
-                                vote_by_rows(
-                                    here[:kept], codes, values, row_weights, n_classes, ks, tally, votes, means
-                                )
-                            elif known:
-                                known = vote_by_levels(
-                                    here[:kept], near_sum[:kept], limit,
-                                    codes, values, row_weights, n_classes, ks, tally, votes, means,
-                                )  # fmt: skip
-                        else:
-                            found = list_nearest(near_sum[:kept], near, near_d)
-                            for c in range(found):
-                                listed[c] = here[near[c]]
-                            known = True
-                            if by_rows:
-                                vote_by_rows(
-                                    listed[:found], codes, values, row_weights, n_classes, ks, tally, votes, means
-                                )
+                        if not judge_leaf(
+                            some, least_d[level, here, :count], FAR if level else limit,
+                            codes, values, row_weights, n_classes, ks, by_rows,
+                            near, near_d, listed, tally, votes, means,
+                        ):  # fmt: skip
+                            if level:
+                                sure = -1
                             else:
-                                known = vote_by_levels(
-                                    listed[:found], near_d[:found], farthest_complete(near_d[:found], room),
-                                    codes, values, row_weights, n_classes, ks, tally, votes, means,
+                                mask[:] = base
+                                code = start ^ (start >> 1)
+                                for u in range(q):
+                                    if u >= top and code >> u & 1:
+                                        mask[members[offsets[u] : offsets[u + 1]]] = 1.0
+                                for b in range(top):
+                                    if number >> b & 1:
+                                        mask[members[offsets[order[b]] : offsets[order[b] + 1]]] = 1.0
+                                add_masks(d, i, mask, columns, holes, nominal, scale, gap, fold, quantum)
+                                vote(
+                                    d, codes, values, row_weights, n_classes, ks, by_rows,
+                                    near, near_d, tally, votes, means,
                                 )  # fmt: skip
-                        if not known:
-                            mask[:] = base
-                            code = number ^ (number >> 1)
-                            for u in range(q):
-                                if code >> u & 1:
-                                    for f in members[offsets[u] : offsets[u + 1]]:
-                                        mask[f] = 1.0
-                            add_masks(whole, i, mask, columns, holes, nominal, scale, gap, fold, quantum)
-                            vote(
-                                whole, codes, values, row_weights, n_classes, ks, by_rows,
-                                near, near_d, tally, votes, means,
-                            )  # fmt: skip
-                        sure = 2
                     if sure >= 0:
+                        place = start - begin + number
                         for t in range(ks.shape[0]):
                             amount = row_weights[i] if sure == 1 else 0.0
                             if sure == 2:
                                 amount = gain(i, t, codes, values, row_weights, n_classes, grain, votes, means)
-                            steps[number - begin, t] += amount
-                            steps[number - begin + (1 << level), t] -= amount
-                        turn[level] = 2
-                if turn[level] == 2:
+                            steps[place, t] += amount
+                            steps[place + (1 << level), t] -= amount
+                        level += 1
+                        continue
+                    below = level - 1
+                    part = parts[order[below]]
+                    low_here, high_here = least_d[level, here], most_d[level, here]
+                    # With the unit the most stays what it is, and so does the limit; without it the least stays.
+                    for c in range(count):
+                        scanned[c] = low_here[c] + part[some[c]]
+                    limits[below, 1] = limit
+                    counts[below, 1], n_owns[below, 1] = keep(
+                        some, scanned, high_here, limit, own, rows[below, 1], least_d[below, 1], most_d[below, 1]
+                    )
+                    for c in range(count):
+                        scanned[c] = high_here[c] - part[some[c]]
+                    limit = kth_smallest(scanned[:count], room, small)
+                    limits[below, 0] = limit
+                    counts[below, 0], n_owns[below, 0] = keep(
+                        some, low_here, scanned, limit, own, rows[below, 0], least_d[below, 0], most_d[below, 0]
+                    )
+                if visits[level] == 2:
                     level += 1
                     continue
-                # Go down: the next unit is in or out as Gray code has it.
                 below = level - 1
-                half = turn[level]
-                turn[level] += 1
-                number = ((number >> level) << level) | (half << below)
-                code = number ^ (number >> 1)
-                here, near_sum, count = rows[level], sums[level], counts[level]
-                if code >> below & 1:
-                    part = parts[below]
-                    for c in range(count):
-                        rows[below, c], sums[below, c] = here[c], near_sum[c] + part[here[c]]
-                else:
-                    for c in range(count):
-                        rows[below, c], sums[below, c] = here[c], near_sum[c]
-                counts[below], turn[below] = count, 0
+                side[below] = visits[level]
+                number = (number >> level << level) | (visits[level] << below)
+                visits[level] += 1
+                visits[below] = 0
                 level = below
-            block += 1 << top
+            start += 1 << top
+    # Sum up, and go from the numbers of the trees' leaves to Gray-code numbers.
     for t in range(ks.shape[0]):
-        amount = 0.0
-        for g in range(end - begin):
-            amount += steps[g, t]
-            gains[g, t] += amount
+        for g in range(1, end - begin):
+            steps[g, t] += steps[g - 1, t]
+    start = begin
+    while start < end:
+        top = tree_at(start, end, q)
+        order = np.argsort(typical[:top], kind="mergesort")
+        for g in range(start, start + (1 << top)):
+            code, number = g ^ (g >> 1), 0
+            for b in range(top):
+                number |= (code >> order[b] & 1) << b
+            for t in range(ks.shape[0]):
+                gains[g - begin, t] += steps[start - begin + number, t]
+        start += 1 << top

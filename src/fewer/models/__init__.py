@@ -6,4 +6,11 @@ from fewer.models._mdlp import MDLPDiscretizer
 from fewer.models._neighborhood import NeighborhoodClassifier
 from fewer.models._rann import RANNClassifier, RANNRegressor
 
-__all__ = ["DiscreteNaiveBayes", "LeastSquaresClassifier", "MDLPDiscretizer", "NeighborhoodClassifier", "RANNClassifier", "RANNRegressor"]
+__all__ = [
+    "DiscreteNaiveBayes",
+    "LeastSquaresClassifier",
+    "MDLPDiscretizer",
+    "NeighborhoodClassifier",
+    "RANNClassifier",
+    "RANNRegressor",
+]

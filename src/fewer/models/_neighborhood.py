@@ -101,7 +101,8 @@ class NeighborhoodClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class with the most votes."""
-        return self.classes_[self._votes(X).argmax(axis=1)]
+        votes = self._votes(X)
+        return self.classes_[votes.argmax(axis=1)]
 
     def _votes(self, X: Any) -> FloatArray:
         check_is_fitted(self)

@@ -1,5 +1,14 @@
 """Pictures: Display classes in the manner of scikit-learn, one style sheet."""
 
 from fewer.plots._classifiability import ClassifiabilityDisplay
+from fewer.plots._rankings import AgreementDisplay, RankingDisplay, RedundancyDisplay
+from fewer.plots._sizes import FrequencyDisplay, SizeDisplay
 
-__all__ = ["ClassifiabilityDisplay"]
+__all__ = [
+    "AgreementDisplay",
+    "ClassifiabilityDisplay",
+    "FrequencyDisplay",
+    "RankingDisplay",
+    "RedundancyDisplay",
+    "SizeDisplay",
+]

@@ -84,7 +84,7 @@ class SizeDisplay:
                 ax.margins(y=0.12)
             ax.set(xlabel="number of features", ylabel=f"{self.score_name}, as the search saw it")
             ax.xaxis.get_major_locator().set_params(integer=True)
-        self.ax_, self.figure_ = ax, _figure(ax)
+        self.ax_, self.figure_ = ax, figure_of(ax)
         return self
 
 
@@ -119,19 +119,21 @@ class FrequencyDisplay:
             places = np.arange(len(self.names))[::-1]
             colors = [COLORS[0] if chosen else "white" for chosen in self.chosen]
             ax.barh(places, self.shares, color=colors, edgecolor=COLORS[0], height=0.7)
-            ax.set_yticks(places, [_short(name) for name in self.names], parse_math=False)
+            ax.set_yticks(places, [short(name) for name in self.names], parse_math=False)
             ax.set(xlim=(0, 1), xlabel="share of the repeated selections that chose it")
             ax.grid(axis="y", visible=False)
-        self.ax_, self.figure_ = ax, _figure(ax)
+        self.ax_, self.figure_ = ax, figure_of(ax)
         return self
 
 
-def _short(name: str, length: int = 28) -> str:
+def short(name: str, length: int = 28) -> str:
+    """Cut a name to a length that fits beside a picture."""
     plain = "".join(letter if letter.isprintable() else "�" for letter in name)
     return plain if len(plain) <= length else plain[: length - 1] + "…"
 
 
-def _figure(ax: Axes) -> Figure:
+def figure_of(ax: Axes) -> Figure:
+    """Give the figure that axes belong to."""
     figure = ax.get_figure()
     assert figure is not None
     return figure  # type: ignore[return-value]

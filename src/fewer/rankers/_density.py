@@ -158,9 +158,9 @@ def to_codes(values: NDArray[np.float64], n_bins: int, nominal: bool) -> tuple[C
     if nominal or len(first) <= n_bins:
         edges = present[first][1:]
     else:
-        places = np.arange(1, n_bins) * n_present // n_bins
-        edges = np.unique(present[places])
-        edges = edges[edges > present[0]]
+        # A value goes to the bin of the middle of the ranks that its rows take up.
+        middle = (first + np.append(first[1:], n_present)) * n_bins // (2 * n_present)
+        edges = present[first[np.flatnonzero(np.diff(middle)) + 1]]
     codes = np.searchsorted(edges, values, side="right").astype(np.int32)
     if n_present < len(values):
         codes[np.isnan(values)] = len(edges) + 1

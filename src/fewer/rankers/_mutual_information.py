@@ -33,9 +33,9 @@ class _Greedy(Ranker):
         order, values = self._order(information, relevance, free)
         scores = np.full(problem.n_features, -np.inf)
         scores[order] = values
-        threshold = self._threshold(information, free, values, rng)
-        below = np.flatnonzero(np.array(values) <= threshold)
-        n_relevant = len(values) if self.stop is None else int(below[0]) if len(below) else len(values)
+        threshold = self._threshold(information, relevance, free, rng)
+        below = np.flatnonzero(relevance[order] <= threshold)
+        n_relevant = int(below[0]) if len(below) else len(order)
         order = [*order, *np.flatnonzero(~free).tolist()]
         return Ranking(
             scores,
@@ -72,11 +72,11 @@ class _Greedy(Ranker):
         """Give every feature's value now that one more has been added."""
         raise NotImplementedError
 
-    def _threshold(self, information: Any, free: BoolArray, values: list[float], rng: np.random.Generator) -> float:
-        if self.stop is None or not values:
+    def _threshold(self, information: Any, relevance: FloatArray, free: BoolArray, rng: np.random.Generator) -> float:
+        if self.stop is None or not free.any():
             return -np.inf
         if self.stop == "share":
-            return self.share * max(values)
+            return self.share * float(relevance[free].max())
         best = []
         for _ in range(self.n_permutations):
             shuffled = information.target[rng.permutation(len(information.target))]
@@ -106,9 +106,9 @@ class MIFS(_Greedy):
     direction : {"forward", "backward"}, default="forward"
         Add the best, or start with all features and take away the one of the lowest value.
     stop : {"share", "permutation"} or None
-        Where the ranking stops to be worth following: at the first feature whose value is not above a share of the
-        highest value; or not above the 95 % point of the best information that any feature has with a shuffled target.
-        The number of features before is `extra["n_relevant"]`.
+        Where the ranking stops to be worth following: at the first feature whose information with the target is not
+        above a share of the best feature's; or not above the 95 % point of the best that any feature has with a
+        shuffled target. The number of features before it is `extra["n_relevant"]`.
     share : float, default=0.05
     n_permutations : int, default=100
 
@@ -259,7 +259,7 @@ class JMI(_Greedy):
     >>> import fewer
     >>> X, y = load_iris(return_X_y=True)
     >>> fewer.RankSelector(JMI(), n_features_to_select=2).fit(X, y).ranking_
-    array([3, 4, 2, 1])
+    array([4, 2, 3, 1])
     """
 
     def __init__(
@@ -294,7 +294,7 @@ class CMIM(_Greedy):
     >>> import fewer
     >>> X, y = load_iris(return_X_y=True)
     >>> fewer.RankSelector(CMIM(), n_features_to_select=2).fit(X, y).ranking_
-    array([3, 4, 2, 1])
+    array([4, 2, 3, 1])
     """
 
     def __init__(

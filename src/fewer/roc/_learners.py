@@ -18,7 +18,7 @@ from fewer.criteria._knn import in_threads
 from fewer.kernels import _naive_bayes as bayes
 from fewer.kernels import _roc as kernels
 from fewer.models import DiscreteNaiveBayes
-from fewer.models._discrete_naive_bayes import LogTables, ScoreColumns
+from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
 CHUNK = 1 << 21
@@ -98,7 +98,7 @@ class NaiveBayesLearner(Learner):
             scores = np.empty((len(block), n), dtype=np.int64)
             bayes.fill_children(parent, base, masks[block], *self._columns.arrays(), scores)
             found = kernels.outside_points(scores, self._positive, prices[block], frontier.fp, frontier.tp)
-            return Points(block[found[0]], found[1], found[2], found[3].astype(np.float64))
+            return Points(block[found[0]], found[1], found[2], found[3] / FIXED)
 
         n_blocks = max(-(-len(masks) * n // CHUNK), min(2 * self._n_jobs, len(masks)) if self._n_jobs > 1 else 1)
         blocks = [block for block in np.array_split(np.arange(len(masks)), n_blocks) if len(block)]
@@ -112,15 +112,15 @@ class NaiveBayesLearner(Learner):
 
 @dataclass(frozen=True, eq=False)
 class NaiveBayesRule(Rule):
-    """Fixed-point log-ratio of the two classes."""
+    """Log-ratio of the two classes."""
 
     tables: LogTables
     features: list[int]
 
     def scores(self, X: FloatArray) -> FloatArray:
-        """Sum the log-ratios; whole numbers, exact in double precision."""
+        """Sum the log-ratios; multiples of 2⁻²⁴, exact in double precision."""
         joint = self.tables.joint(X, self.features)
-        return (joint[:, 1] - joint[:, 0]).astype(np.float64)
+        return np.asarray((joint[:, 1] - joint[:, 0]) / FIXED)
 
 
 class EstimatorLearner(Learner):

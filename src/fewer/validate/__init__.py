@@ -1,7 +1,7 @@
 """Splits of rows, significance tests, intervals, stability."""
 
 from fewer.validate._folds import FixedFolds, assign_folds, stratified_folds
-from fewer.validate._intervals import MAX_PAIRED_FOLDS, Interval, fold_interval, mean_of_repeats, wilson_interval
+from fewer.validate._intervals import Interval, fold_interval, wilson_interval
 from fewer.validate._layers import Layer, LayeredFolds
 from fewer.validate._significance import (
     RankComparison,
@@ -16,7 +16,6 @@ from fewer.validate._splits import Split, folds_of, split_rows
 from fewer.validate._stability import jaccard, kuncheva, nogueira
 
 __all__ = [
-    "MAX_PAIRED_FOLDS",
     "FixedFolds",
     "Interval",
     "Layer",
@@ -33,7 +32,6 @@ __all__ = [
     "jaccard",
     "kuncheva",
     "mcnemar",
-    "mean_of_repeats",
     "nogueira",
     "split_rows",
     "stratified_folds",

@@ -1,0 +1,563 @@
+"""Generalized matrix learning vector quantization: prototypes, and a metric that says which features count.
+
+Chen, sections 2.3.2 (model), 4.1 (entropy force), 4.2 (waypoint averaging) and 4.3 (ambiguity removal).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from fewer.models._gmlvq_cost import Diagonal, Full, Geometry, Image, Margins
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray
+from fewer.validate import stratified_folds
+
+MANY_FEATURES = 300
+FEW_ROWS_OF_OMEGA = 30
+WARM_UP = 3
+WINDOW = 3
+SHRINK = 2.0 / 3.0
+
+
+class GMLVQClassifier(ClassifierMixin, BaseEstimator):
+    """Nearest prototype in a learned metric, whose diagonal weighs the features.
+
+    Each class has prototypes w; a row gets the class of the prototype nearest by d(x, w) = |Ω(x − w)|². Prototypes and
+    Ω minimize Σ (d₊ − d₋) / (d₊ + d₋), with d₊ the distance to the nearest prototype of the row's class and d₋ to the
+    nearest of another, plus `alpha` times the entropy of the relevances. The relevance of a feature is its diagonal
+    element of Λ = ΩᵀΩ; they sum to one.
+
+    Batch gradient descent with normalized gradients, one step size for the prototypes and one for Ω. Where the mean of
+    the last three positions is better than the next step, it is taken instead and the step shrinks by a third.
+
+    Missing cells (NaN) are allowed: such a row is compared over its present coordinates.
+
+    Parameters
+    ----------
+    n_prototypes : int, default=1
+        Prototypes of each class (never more than it has rows).
+    matrix : {"full", "diagonal", "none"}, default="full"
+        What is learned: all of Ω (GMLVQ), its diagonal (GRLVQ), or the prototypes alone (GLVQ).
+    n_components : int or "auto", default="auto"
+        Rows of a full Ω. Fewer than features make training and memory linear in the number of features. By default as
+        many as features up to 300 of them, and 30 beyond. A rectangular Ω starts from the leading principal
+        directions, a square one from the identity.
+    localized : bool, default=False
+        One Ω for each class instead of one for all.
+    alpha : float or "auto", default=0.0
+        Entropy force: large values push relevance onto few features. "auto" is N² / 10 for N features. The cost is a
+        sum over rows, so that the same alpha weighs less with more rows; a force this strong needs early stopping.
+    max_iter : int, default=150
+        Steps at most.
+    step_prototypes, step_matrix : float, default=0.5, 0.1
+        First step sizes (lengths, as gradients are normalized; features have unit variance).
+    early_stopping : bool, default=False
+        Keep the position with the lowest cost, without the entropy force, on rows set aside. Not needed if validation
+        rows are given to `fit`.
+    validation_fraction : float, default=0.25
+        How many rows to set aside.
+    n_iter_no_change : int, optional
+        Stop after so many steps without a better validation cost.
+    delete_rate : float, default=0.0
+        Share of directions, those in which rows and prototypes spread least, that relevances are not to count.
+        Directions without any spread are never counted: Ω may do anything there without changing a distance.
+    standardize : bool, default=True
+        Bring all features to zero mean and unit variance first. Without it relevances are not comparable.
+    random_state : int, RandomState or None
+        For the rows set aside and, with several prototypes a class, for where they start.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    prototypes_ : array of shape (n_all_prototypes, n_features_in_)
+        In units of the standardized features: `mean_ + scale_ * prototypes_` are rows of the table.
+    prototype_labels_ : array of shape (n_all_prototypes,)
+    omega_ : array of shape (n_components, n_features_in_)
+        The matrix that distances use, for standardized features. With a diagonal Ω the diagonal, of shape
+        (n_features_in_,); with localized ones, one after the other along a first axis.
+    lambda_ : array of shape (n_features_in_, n_features_in_), or one for each class
+        ΩᵀΩ, computed when asked for.
+    relevances_ : array of shape (n_features_in_,)
+        After ambiguity removal; the mean over classes if localized. Features that do not vary have none.
+    class_relevances_ : array of shape (n_classes, n_features_in_), only if localized
+    loss_curve_ : list of float
+        Training cost, with the entropy force, at the start and after each step.
+    validation_curve_ : list of float
+        Cost on the rows set aside, by row; empty without them.
+    n_iter_ : int
+        Steps made.
+    best_iter_ : int
+        The step whose position was kept.
+    mean_, scale_ : arrays of shape (n_features_in_,)
+    temperature_ : float
+        What distances are divided by before they become probabilities.
+    n_features_in_, feature_names_in_
+
+    References
+    ----------
+    P. Schneider, M. Biehl and B. Hammer, Adaptive relevance matrices in learning vector quantization, Neural
+    Computation 2009. G. Papari, K. Bunte and M. Biehl, Waypoint averaging and step size control in learning by gradient
+    descent, Machine Learning Reports 2011.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GMLVQClassifier().fit(X, y)
+    >>> model.score(X, y) > 0.95, model.relevances_.argsort()[::-1][:2]
+    (True, array([3, 2]))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_prototypes": [Interval(Integral, 1, None, closed="left")],
+        "matrix": [StrOptions({"full", "diagonal", "none"})],
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "localized": ["boolean"],
+        "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "step_prototypes": [Interval(Real, 0, None, closed="neither")],
+        "step_matrix": [Interval(Real, 0, None, closed="neither")],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
+        "delete_rate": [Interval(Real, 0, 1, closed="left")],
+        "standardize": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_prototypes: int = 1,
+        *,
+        matrix: Literal["full", "diagonal", "none"] = "full",
+        n_components: int | Literal["auto"] = "auto",
+        localized: bool = False,
+        alpha: float | Literal["auto"] = 0.0,
+        max_iter: int = 150,
+        step_prototypes: float = 0.5,
+        step_matrix: float = 0.1,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.25,
+        n_iter_no_change: int | None = None,
+        delete_rate: float = 0.0,
+        standardize: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.n_prototypes = n_prototypes
+        self.matrix = matrix
+        self.n_components = n_components
+        self.localized = localized
+        self.alpha = alpha
+        self.max_iter = max_iter
+        self.step_prototypes = step_prototypes
+        self.step_matrix = step_matrix
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.delete_rate = delete_rate
+        self.standardize = standardize
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------------------------------------------ fit
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, X_val: Any = None, y_val: Any = None) -> GMLVQClassifier:
+        """Learn prototypes and metric.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Numbers; NaN where missing.
+        y : array of shape (n_rows,)
+            Classes.
+        sample_weight : array of shape (n_rows,), optional
+        X_val, y_val : optional
+            Rows that decide when to stop, instead of some of the others.
+        """
+        self._validate_params()
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        check_classification_targets(y)
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(np.unique(codes[weights > 0])) < 2:
+            raise InputError("y has one class only; a classifier needs rows of two classes or more.")
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        held = self._held_out(X, codes, weights, X_val, y_val, rng)
+        kept = held.kept & (weights > 0)
+        X, codes, weights = X[kept], codes[kept], weights[kept]
+
+        self.mean_, self.scale_, varies = _moments(X, weights, self.standardize)
+        active = varies if varies.any() else np.ones_like(varies)
+        Z = ((X - self.mean_) / self.scale_)[:, active]
+        prototypes, labels = self._first_prototypes(Z, codes, weights, rng)
+        matrix_of = labels if self.localized else np.zeros_like(labels)
+        geometry = Full if self.matrix == "full" else Diagonal
+        descent = _Descent(
+            geometry(Z, matrix_of),
+            Margins(codes[:, None] == labels, weights),
+            alpha=active.sum() ** 2 / 10 if self.alpha == "auto" else float(self.alpha),
+            step_prototypes=self.step_prototypes,
+            step_matrix=0.0 if self.matrix == "none" else self.step_matrix,
+        )
+        if len(held.codes):
+            Z_val = ((held.X - self.mean_) / self.scale_)[:, active]
+            descent.watch(geometry(Z_val, matrix_of), Margins(held.codes[:, None] == labels, held.weights))
+        descent.run(prototypes, self._first_omega(Z, int(labels.max()) + 1, rng), self.max_iter, self.n_iter_no_change)
+
+        self._keep(descent, labels, active, varies)
+        clear = _without_ambiguity(descent.omega, Z, descent.prototypes, self.delete_rate)
+        self._keep_relevances(geometry, clear, active, varies)
+        self.temperature_ = _temperature(self._class_distances(self._scaled(X)), codes, weights)
+        return self
+
+    def _held_out(
+        self, X: FloatArray, codes: IntArray, weights: FloatArray, X_val: Any, y_val: Any, rng: np.random.Generator
+    ) -> _Held:
+        """Choose the validation rows: those given, some of the others, or none."""
+        everything = np.ones(len(X), dtype=bool)
+        if X_val is not None:
+            X_val, y_val = validate_data(
+                self, X_val, y_val, dtype=np.float64, ensure_all_finite="allow-nan", reset=False
+            )
+            known = np.isin(y_val, self.classes_)
+            return _Held(everything, X_val[known], np.searchsorted(self.classes_, y_val[known]), np.ones(known.sum()))
+        if not self.early_stopping:
+            return _Held(everything, X[:0], codes[:0], weights[:0])
+        n_folds = max(round(1 / self.validation_fraction), 2)
+        held = stratified_folds(codes, n_folds, rng) == 0
+        if len(np.unique(codes[~held & (weights > 0)])) < 2:
+            held[:] = False
+        return _Held(~held, X[held], codes[held], weights[held])
+
+    def _first_prototypes(
+        self, Z: FloatArray, codes: IntArray, weights: FloatArray, rng: np.random.Generator
+    ) -> tuple[FloatArray, IntArray]:
+        """Start at the class means; several of a class, halfway between its mean and rows drawn from it."""
+        prototypes, labels = [], []
+        for code in np.unique(codes):
+            rows = Z[codes == code]
+            middle = _mean(rows, weights[codes == code])
+            count = min(self.n_prototypes, len(rows))
+            starts = [middle]
+            if count > 1:
+                drawn = rows[rng.choice(len(rows), count, replace=False)]
+                starts = list(middle + 0.5 * np.where(np.isnan(drawn), 0.0, drawn - middle))
+            prototypes += starts
+            labels += [code] * count
+        return np.array(prototypes), np.array(labels, dtype=np.int64)
+
+    def _first_omega(self, Z: FloatArray, n_classes: int, rng: np.random.Generator) -> FloatArray:
+        n_features = Z.shape[1]
+        n_matrices = n_classes if self.localized else 1
+        if self.matrix != "full":
+            return np.full((n_matrices, n_features), 1.0 / np.sqrt(n_features))
+        many = n_features > MANY_FEATURES
+        asked = (FEW_ROWS_OF_OMEGA if many else n_features) if self.n_components == "auto" else self.n_components
+        size = min(asked, n_features)
+        one = np.eye(n_features) if size == n_features else _leading_directions(Z, size, rng)
+        return np.repeat(one[None] / np.sqrt(size), n_matrices, axis=0)
+
+    def _keep(self, descent: _Descent, labels: IntArray, active: BoolArray, varies: BoolArray) -> None:
+        self.prototypes_ = _widened(descent.prototypes, active)
+        self.prototype_labels_ = self.classes_[labels]
+        self._labels = labels
+        omega = _widened(descent.omega, active)
+        omega[..., ~varies] = 0.0
+        self.omega_ = omega if self.localized else omega[0]
+        self.loss_curve_, self.validation_curve_ = descent.losses, descent.validation_losses
+        self.n_iter_, self.best_iter_ = len(descent.losses) - 1, descent.best
+
+    def _keep_relevances(
+        self, geometry: type[Geometry], clear: FloatArray, active: BoolArray, varies: BoolArray
+    ) -> None:
+        shares = _widened(geometry.relevances(geometry.normalized(clear)), active)
+        shares[:, ~varies] = 0.0
+        self.relevances_ = shares.mean(axis=0)
+        if self.localized:
+            self.class_relevances_ = shares
+
+    # -------------------------------------------------------------------------------------------------- predict
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Say how near rows are to each class.
+
+        Two classes: distance to the first less distance to the second, (n_rows,). More: minus the distance to each,
+        (n_rows, n_classes).
+        """
+        near = -self._distances_to_classes(X)
+        return near[:, 1] - near[:, 0] if len(self.classes_) == 2 else near
+
+    def predict(self, X: Any) -> Any:
+        """Give each row the class of its nearest prototype."""
+        nearest = self._distances_to_classes(X).argmin(axis=1)
+        return self.classes_[nearest]
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Give class probabilities: softmax of −distance / `temperature_`, the one that fits the training rows best."""
+        return softmax(-self._distances_to_classes(X) / self.temperature_, axis=1)
+
+    def restricted(self, features: Any) -> GMLVQClassifier:
+        """Give this model looking at some features only, without training anew (Chen's "original Omega").
+
+        Columns of Ω outside `features` (indices or a mask) are zero; tables keep all their columns.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> GMLVQClassifier().fit(X, y).restricted([2, 3]).score(X, y) > 0.9
+        True
+        """
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[features] = True
+        smaller = copy.copy(self)
+        smaller.omega_ = np.where(mask, self.omega_, 0.0)
+        return smaller
+
+    def project(self, X: Any, n_components: int = 2) -> FloatArray:
+        """Map rows onto the leading eigenvectors of Λ, scaled such that distances are those of the model.
+
+        Missing cells count as the mean of their feature.
+        """
+        check_is_fitted(self)
+        if self.localized:
+            raise InputError("With localized=True each class has a metric of its own: there is no common projection.")
+        Z = np.nan_to_num(self._scaled(self._validated(X)))
+        if self.omega_.ndim == 1:
+            leading = np.argsort(-np.abs(self.omega_), kind="stable")[:n_components]
+            return Z[:, leading] * self.omega_[leading]
+        _, lengths, directions = np.linalg.svd(self.omega_, full_matrices=False)
+        signs = np.sign(directions[np.arange(len(directions)), np.abs(directions).argmax(axis=1)])
+        return Z @ (directions * (signs * lengths)[:, None])[:n_components].T
+
+    @property
+    def lambda_(self) -> FloatArray:
+        """Λ = ΩᵀΩ."""
+        check_is_fitted(self)
+        if self.matrix != "full":
+            return self.omega_[..., None] ** 2 * np.eye(self.n_features_in_)
+        return np.swapaxes(self.omega_, -1, -2) @ self.omega_
+
+    def _distances_to_classes(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        return self._class_distances(self._scaled(self._validated(X)))
+
+    def _validated(self, X: Any) -> FloatArray:
+        return validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+
+    def _scaled(self, X: FloatArray) -> FloatArray:
+        return (X - self.mean_) / self.scale_
+
+    def _class_distances(self, Z: FloatArray) -> FloatArray:
+        """Give the distance to the nearest prototype of each class; rows with holes as if all cells were like theirs."""
+        omega = self.omega_ if self.localized else self.omega_[None]
+        kind = Full if self.matrix == "full" else Diagonal
+        geometry = kind(Z, self._labels if self.localized else np.zeros_like(self._labels))
+        squares = geometry.distances(geometry.image(omega), omega, self.prototypes_)
+        if len(geometry.holey):
+            relevances = kind.relevances(omega).mean(axis=0)
+            shares = geometry.present @ relevances
+            squares[geometry.holey] *= np.where(shares > 0, relevances.sum() / np.where(shares > 0, shares, 1.0), 1.0)[
+                :, None
+            ]
+        out = np.full((len(Z), len(self.classes_)), np.inf)
+        for code in range(len(self.classes_)):
+            mine = self._labels == code
+            if mine.any():
+                out[:, code] = squares[:, mine].min(axis=1)
+        return out
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+# ------------------------------------------------------------------------------------------------------- descent
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """Which rows are left to train on, and the validation rows."""
+
+    kept: BoolArray
+    X: FloatArray
+    codes: IntArray
+    weights: FloatArray
+
+
+@dataclass(eq=False)
+class _Descent:
+    """Waypoint-averaged batch descent with a controller for the prototypes and one for Ω (Chen, section 4.2)."""
+
+    rows: Geometry
+    margins: Margins
+    alpha: float
+    step_prototypes: float
+    step_matrix: float
+    losses: list[float] = field(default_factory=list)
+    validation_losses: list[float] = field(default_factory=list)
+    best: int = 0
+    _watched: tuple[Geometry, Margins] | None = None
+
+    def watch(self, rows: Geometry, margins: Margins) -> None:
+        """Keep the position that is best for these rows."""
+        self._watched = (rows, margins)
+
+    def run(self, prototypes: FloatArray, omega: FloatArray, max_iter: int, patience: int | None) -> None:
+        """Descend, and keep the last position or the best for the watched rows."""
+        rows, moving = self.rows, self.step_matrix > 0
+        image = rows.image(omega)
+        w_history: deque[FloatArray] = deque([prototypes], maxlen=WINDOW)
+        omega_history: deque[tuple[Image, FloatArray]] = deque([(image, omega)], maxlen=WINDOW)
+        for step in range(max_iter + 1):
+            loss, pull = self.margins.pull(rows.distances(image, omega, prototypes))
+            self.losses.append(loss + self._force(omega))
+            self._judge(step, prototypes, omega)
+            if step == max_iter or self._is_over(step, patience):
+                break
+            by_prototypes, by_omega = rows.gradients(image, omega, prototypes, pull)
+            averaging = step >= WARM_UP
+            next_prototypes = prototypes - self.step_prototypes * _unit(by_prototypes)
+            if averaging:
+                middle = sum(w_history, np.zeros_like(prototypes)) / len(w_history)
+                if self._cost(image, omega, next_prototypes) > self._cost(image, omega, middle):
+                    next_prototypes, self.step_prototypes = middle, SHRINK * self.step_prototypes
+            if moving:
+                if self.alpha:
+                    by_omega = by_omega + self.alpha * rows.entropy_gradient(omega)
+                next_omega = rows.normalized(omega - self.step_matrix * _unit(by_omega))
+                next_image = rows.image(next_omega)
+                if averaging:
+                    images, omegas = zip(*omega_history, strict=True)
+                    mean_image, mean_omega = rows.mean_image(images, omegas)
+                    if self._cost(next_image, next_omega, prototypes) > self._cost(mean_image, mean_omega, prototypes):
+                        next_image, next_omega = mean_image, mean_omega
+                        self.step_matrix *= SHRINK
+                image, omega = next_image, next_omega
+                omega_history.append((image, omega))
+            prototypes = next_prototypes
+            w_history.append(prototypes)
+
+    def _cost(self, image: Image, omega: FloatArray, prototypes: FloatArray) -> float:
+        return self.margins.cost(self.rows.distances(image, omega, prototypes)) + self._force(omega)
+
+    def _force(self, omega: FloatArray) -> float:
+        return self.alpha * self.rows.entropy(omega) if self.alpha else 0.0
+
+    def _judge(self, step: int, prototypes: FloatArray, omega: FloatArray) -> None:
+        """Keep this position if it is the best so far. The start is none: there all features are alike."""
+        if self._watched is None:
+            self.best, self.prototypes, self.omega = step, prototypes, omega
+            return
+        rows, margins = self._watched
+        loss = margins.cost(rows.distances(rows.image(omega), omega, prototypes)) / margins.weights.sum()
+        if step <= 1 or loss < self.validation_losses[self.best]:
+            self.best, self.prototypes, self.omega = step, prototypes, omega
+        self.validation_losses.append(loss)
+
+    def _is_over(self, step: int, patience: int | None) -> bool:
+        stuck = max(self.step_prototypes, self.step_matrix) < 1e-6
+        return stuck or (patience is not None and self._watched is not None and step - self.best >= patience)
+
+
+def _unit(gradient: FloatArray) -> FloatArray:
+    length = float(np.linalg.norm(gradient))
+    return gradient / length if length > 0 else gradient
+
+
+def _without_ambiguity(omega: FloatArray, Z: FloatArray, prototypes: FloatArray, delete_rate: float) -> FloatArray:
+    """Take out of Ω what no distance can see (Chen, section 4.3, corrected: Ω is multiplied from the right).
+
+    Directions in which neither rows nor prototypes spread, and the share `delete_rate` of those with least spread. A
+    diagonal Ω has no such freedom and stays.
+    """
+    if omega.ndim == 2:
+        return omega
+    kept = spread_directions(np.vstack([np.nan_to_num(Z), prototypes]), delete_rate)
+    return (omega @ kept.T) @ kept
+
+
+def spread_directions(points: FloatArray, delete_rate: float = 0.0, tolerance: float = 1e-10) -> FloatArray:
+    """Give orthonormal directions, as rows, in which points spread about the origin, without those of least spread.
+
+    Parameters
+    ----------
+    points : array of shape (n_points, n_features)
+    delete_rate : float, default=0.0
+        Share of the n_features directions to leave out.
+    tolerance : float, default=1e-10
+        Directions whose eigenvalue of PᵀP is below so much of the largest are left out too: there is no spread.
+
+    Examples
+    --------
+    >>> spread_directions(np.array([[1.0, 1.0], [2.0, 2.0]])).round(3) ** 2
+    array([[0.5, 0.5]])
+    """
+    n_points, n_features = points.shape
+    if n_features <= n_points:
+        values, vectors = np.linalg.eigh(points.T @ points)
+    else:
+        values, vectors = np.linalg.eigh(points @ points.T)
+        vectors = points.T @ vectors / np.sqrt(np.maximum(values, np.finfo(float).tiny))
+    most = n_features - round(delete_rate * n_features)
+    seen = np.flatnonzero(values > tolerance * values[-1])[::-1][:most]
+    return vectors[:, seen].T
+
+
+def _leading_directions(Z: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
+    """Give orthonormal rows: the leading principal directions, then random ones where the rows have no more."""
+    leading = spread_directions(np.nan_to_num(Z))[:size]
+    rest = rng.normal(size=(size - len(leading), Z.shape[1]))
+    return np.linalg.qr(np.vstack([leading, rest]).T)[0].T
+
+
+def _moments(X: FloatArray, weights: FloatArray, standardize: bool) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Give mean and standard deviation of each feature, over present cells, and which features vary."""
+    mean = _mean(X, weights)
+    deviation = np.sqrt(_mean((X - mean) ** 2, weights))
+    varies = deviation > 1e-12 * np.maximum(np.abs(mean), np.finfo(float).tiny)
+    if not standardize:
+        return np.zeros_like(mean), np.ones_like(mean), varies
+    return mean, np.where(varies, deviation, 1.0), varies
+
+
+def _mean(X: FloatArray, weights: FloatArray) -> FloatArray:
+    """Give the weighted mean of each column over its present cells, 0 where there is none."""
+    present = ~np.isnan(X)
+    mass = weights @ present
+    return np.divide(weights @ np.where(present, X, 0.0), mass, out=np.zeros(X.shape[1]), where=mass > 0)
+
+
+def _widened(array: FloatArray, active: BoolArray) -> FloatArray:
+    """Put zeros where features were left out."""
+    wide = np.zeros((*array.shape[:-1], len(active)))
+    wide[..., active] = array
+    return wide
+
+
+def _temperature(distances: FloatArray, codes: IntArray, weights: FloatArray) -> float:
+    """Find what to divide distances by such that their softmax fits the classes best."""
+    present = np.isfinite(distances)
+    unit = (
+        float(np.average(np.where(present, distances, 0.0).sum(axis=1) / present.sum(axis=1), weights=weights)) or 1.0
+    )
+
+    def loss(log_temperature: float) -> float:
+        logits = log_softmax(-distances / (unit * np.exp(log_temperature)), axis=1)
+        return float(-(weights @ logits[np.arange(len(codes)), codes]))
+
+    best = minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded", options={"xatol": 1e-9})
+    return unit * float(np.exp(best.x))

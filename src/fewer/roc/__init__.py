@@ -1,0 +1,31 @@
+"""ROC curves, their hull, classifiers on it, and Parcel, which grows it."""
+
+from fewer.roc._curve import RocCurve, auroc
+from fewer.roc._hull import ChordPoint, RocHull, chord_share, expected_cost, iso_cost_line, iso_cost_slope, roc_hull
+from fewer.roc._parcel import HeldOut, OperatingPoint, Parcel, Vertex, one_vs_rest
+from fewer.roc._realisable import RealisableClassifier
+from fewer.roc._significance import AreaComparison, RocBand, bootstrap_band, critical_ratio, delong_test, hanley_mcneil
+
+__all__ = [
+    "AreaComparison",
+    "ChordPoint",
+    "HeldOut",
+    "OperatingPoint",
+    "Parcel",
+    "RealisableClassifier",
+    "RocBand",
+    "RocCurve",
+    "RocHull",
+    "Vertex",
+    "auroc",
+    "bootstrap_band",
+    "chord_share",
+    "critical_ratio",
+    "delong_test",
+    "expected_cost",
+    "hanley_mcneil",
+    "iso_cost_line",
+    "iso_cost_slope",
+    "one_vs_rest",
+    "roc_hull",
+]

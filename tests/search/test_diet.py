@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+from making import make_problem
+
+from fewer.contracts import Resources, SearchSpace
+from fewer.criteria import KNN
+from fewer.objective import Objective, run_search
+from fewer.search import DIET
+from fewer.search._diet import middle
+from fewer.trace import Trace
+
+
+def run(problem, space, trace=None, on_step=None):
+    return run_search(
+        KNN(), problem, DIET(), space, np.random.default_rng(0), on_step, resources=Resources(),
+        trace=Trace() if trace is None else trace,
+    )  # fmt: skip
+
+
+def slow_diet(problem, levels):
+    """Try every neighbor one after the other, smaller weights and earlier features first."""
+    space = SearchSpace.of(problem.n_features, levels=levels)
+    score = lambda w: Objective(  # noqa: E731
+        KNN().bind(problem, np.random.default_rng(0), Resources()), space
+    ).score(np.asarray(w, dtype=space.dtype)[None])[0]
+    weights = [((levels + 1) // 2) / levels] * problem.n_features
+    now = score(weights)
+    path = [tuple(weights)]
+    while True:
+        best, where = now, None
+        for step in (-1, 1):
+            for i in range(problem.n_features):
+                value = (round(weights[i] * levels) + step) / levels
+                if 0 <= value <= 1:
+                    neighbor = [*weights[:i], value, *weights[i + 1 :]]
+                    if any(neighbor) and score(neighbor) > best:
+                        best, where = score(neighbor), neighbor
+        if where is None:
+            return path, now
+        weights, now = where, best
+        path.append(tuple(weights))
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_path_is_that_of_the_slow_twin(levels, seed):
+    problem = make_problem(n_rows=40, n_features=5, seed=seed)
+    trace = run(problem, SearchSpace.of(5, levels=levels))
+    path, score = slow_diet(problem, levels)
+    assert [tuple(step.mask.astype(float)) for step in trace.steps] == path
+    assert trace.best_score == score
+    assert trace.done
+
+
+def test_middle_and_sizes():
+    assert middle(SearchSpace.of(3, levels=4)).tolist() == [0.5] * 3
+    assert middle(SearchSpace.of(2, levels=3)).tolist() == [2 / 3] * 2
+    assert middle(SearchSpace.of(2, levels=2)).tolist() == [0.5] * 2
+    assert middle(SearchSpace.of(3)).tolist() == [True] * 3
+    problem = make_problem(n_features=6)
+    best = run(problem, SearchSpace.of(6, sizes=(2, 3), levels=4)).best
+    assert 2 <= np.count_nonzero(best) <= 3
+
+
+def test_interrupted_and_resumed_ends_the_same(tmp_path):
+    problem, space = make_problem(n_rows=50, n_features=7, seed=3), SearchSpace.of(7, levels=4)
+    whole = run(problem, space)
+    assert whole.n_steps > 2
+
+    def stop(trace):
+        if trace.n_steps == 2:
+            trace.save(tmp_path / "t.npz")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(problem, space, on_step=stop)
+    again = run(problem, space, Trace.load(tmp_path / "t.npz"))
+    assert np.array_equal(again.best, whole.best)
+    assert again.n_evaluations == whole.n_evaluations
