@@ -3,7 +3,6 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from making import make_problem
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -17,6 +16,7 @@ from fewer.criteria import KNN, CrossValidated, Separability
 from fewer.errors import InputError
 from fewer.search import Annealing, Forward
 from fewer.validate import nogueira
+from making import make_problem
 
 SMALL = {"n_runs": 3, "random_state": 0}
 

@@ -1,7 +1,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from making import make_problem
 from sklearn.datasets import load_wine
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -14,6 +13,7 @@ from fewer.control import EarlyStopping
 from fewer.criteria import KNN, Separability
 from fewer.models import NeighborhoodClassifier
 from fewer.search import DIET, Annealing, Forward, Genetic
+from making import make_problem
 
 
 @parametrize_with_checks(

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Comparison": "fewer.evaluate",
     "FeatureWeighter": "fewer.weighter",
     "InputError": "fewer.problem",
     "Problem": "fewer.problem",
@@ -28,11 +29,13 @@ _HOMES = {
     "SubsetEnsemble": "fewer.ensemble",
     "SubsetSelector": "fewer.selectors",
     "Trace": "fewer.trace",
+    "compare": "fewer.api",
     "select": "fewer.api",
 }
 _ROOMS = ("contracts", "control", "criteria", "datasets", "rankers", "search", "selectors")
 
 __all__ = [
+    "Comparison",
     "FeatureWeighter",
     "InputError",
     "Problem",
@@ -41,6 +44,7 @@ __all__ = [
     "SubsetEnsemble",
     "SubsetSelector",
     "Trace",
+    "compare",
     "contracts",
     "control",
     "criteria",
@@ -53,8 +57,9 @@ __all__ = [
 
 if TYPE_CHECKING:
     from fewer import contracts, control, criteria, datasets, rankers, search, selectors
-    from fewer.api import Selection, select
+    from fewer.api import Selection, compare, select
     from fewer.ensemble import SubsetEnsemble
+    from fewer.evaluate import Comparison
     from fewer.problem import InputError, Problem
     from fewer.selectors import RankSelector, SubsetSelector
     from fewer.trace import Trace

@@ -6,7 +6,7 @@ import html
 import json
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import metadata
 from pathlib import Path
@@ -16,12 +16,12 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
-from fewer import words
+from fewer import evaluate, words
 from fewer.contracts import Criterion, OnStep, Resources
 from fewer.control import Prefilter
 from fewer.criteria import KNN
 from fewer.errors import InputError
-from fewer.evaluate import Heldout, heldout
+from fewer.evaluate import Comparison, Heldout, OnProgress, heldout
 from fewer.io import to_problem
 from fewer.problem import BoolArray, Problem
 from fewer.runs import RunFolder, fingerprint
@@ -552,4 +552,133 @@ def _one_line(word: Any) -> str:
     return " ".join(repr(word).split())
 
 
-__all__ = ["Interrupted", "Plan", "Selection", "choose_method", "make_plan", "open_folder", "run_plan", "select"]
+def compare(
+    X: Any,
+    y: Any,
+    methods: Sequence[Any] | Mapping[str, Any] = ("auto",),
+    estimators: Sequence[Any] | Mapping[str, Any] = ("knn", "linear"),
+    *,
+    n_features_to_select: Size = "auto",
+    scoring: Any = None,
+    folds: Any = 5,
+    n_repeats: int = 1,
+    n_jobs: int | None = None,
+    random_state: int | None = None,
+    on_progress: OnProgress | None = None,
+    resume_dir: Path | str | None = None,
+) -> Comparison:
+    """Compare selection methods, and not selecting at all, on rows that none of them saw.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_rows, n_features)
+    y : array of shape (n_rows,)
+    methods : list of str or selectors, or dict of selectors
+        Named methods (`fewer.words.METHODS`), `"auto"`, or any selector with `fit(X, y)` and `get_support()`.
+    estimators : list of str or estimators, or dict of estimators, default=("knn", "linear")
+        Who judges the chosen features: names (knn, linear, svm, tree, forest) or scikit-learn estimators.
+    n_features_to_select : int, float, (int, int) or "auto"
+        For named methods.
+    scoring, folds, n_repeats, n_jobs, on_progress, resume_dir
+        As in `fewer.evaluate.compare`; `folds` may be any scikit-learn splitter.
+    random_state : int, optional
+
+    Returns
+    -------
+    Comparison
+        All features, random subsets of the same size and a univariate filter always take part.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> comparison = fewer.compare(X, y, ["knn-forward", SelectKBest(k=2)], ["knn"], random_state=0)
+    >>> comparison.to_frame()["name"].to_list()[:2]
+    ['knn-forward', 'SelectKBest']
+    """
+    seed = int(np.random.default_rng().integers(2**31)) if random_state is None else int(random_state)
+    problem = thin(to_problem(X, y), "auto" if "auto" in [m for m in methods if isinstance(m, str)] else "named", seed)
+    return compare_problem(
+        problem,
+        methods,
+        estimators,
+        n_features_to_select=n_features_to_select,
+        scoring=scoring,
+        folds=folds,
+        n_repeats=n_repeats,
+        n_jobs=n_jobs,
+        seed=seed,
+        on_progress=on_progress,
+        resume_dir=resume_dir,
+    )
+
+
+def compare_problem(
+    problem: Problem,
+    methods: Sequence[Any] | Mapping[str, Any],
+    estimators: Sequence[Any] | Mapping[str, Any],
+    *,
+    n_features_to_select: Size = "auto",
+    scoring: Any = None,
+    folds: Any = 5,
+    n_repeats: int = 1,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    on_progress: OnProgress | None = None,
+    resume_dir: Path | str | None = None,
+) -> Comparison:
+    """Compare methods on a problem that came through the door already."""
+
+    def method(word: str) -> tuple[str, Any]:
+        if ":" in word:
+            return word, words.build_foreign(word, problem.task)
+        plan = make_plan(problem, word, n_features_to_select=n_features_to_select, seed=seed)
+        return plan.name, plan.selector
+
+    def estimator(word: str) -> tuple[str, Any]:
+        return word, words.build("estimator", word, problem.task)
+
+    return evaluate.compare(
+        problem,
+        _named(methods, method),
+        _named(estimators, estimator),
+        cv=folds,
+        n_repeats=n_repeats,
+        scoring=scoring,
+        random_state=seed,
+        n_jobs=n_jobs,
+        on_progress=on_progress,
+        resume_dir=resume_dir,
+    )
+
+
+def _named(given: Sequence[Any] | Mapping[str, Any], build: Callable[[str], tuple[str, Any]]) -> dict[str, Any]:
+    """Give each word a name: its own, or that of its class, numbered where it is taken."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    named: dict[str, Any] = {}
+    for word in [given] if isinstance(given, str) else given:
+        name, built = build(word) if isinstance(word, str) else (type(word).__name__, word)
+        number, first = 1, name
+        while name in named:
+            number += 1
+            name = f"{first} {number}"
+        named[name] = built
+    return named
+
+
+__all__ = [
+    "Comparison",
+    "Interrupted",
+    "Plan",
+    "Selection",
+    "choose_method",
+    "compare",
+    "compare_problem",
+    "make_plan",
+    "open_folder",
+    "run_plan",
+    "select",
+]

@@ -66,7 +66,7 @@ class FeatureWeighter(TransformerMixin, BaseEstimator):
     >>> weighter = FeatureWeighter(search=fewer.search.DIET(), random_state=0)
     >>> model = make_pipeline(weighter, KNeighborsClassifier(1)).fit(X, y)
     >>> weighter.weights_.tolist()[:6]
-    [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
+    [0.5, 0.5, 0.25, 0.5, 0.0, 0.5]
     """
 
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": None, "sample_weight": None}

@@ -26,6 +26,8 @@ WORDS: dict[str, dict[str, str]] = {
         "fisher-ratio": "fewer.criteria:FisherRatio",
         "gamma-test": "fewer.criteria:GammaTest",
         "separability": "fewer.criteria:Separability",
+        "rann": "fewer.criteria:RANN",
+        "naive-bayes": "fewer.criteria:NaiveBayes",
     },
     "search": {
         "exhaustive": "fewer.search:Exhaustive",
@@ -41,10 +43,20 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "control": {
         "aggregate": "fewer.control:Aggregate",
+        "early-stopping": "fewer.control:EarlyStopping",
+        "noise": "fewer.control:Noise",
         "prefilter": "fewer.control:Prefilter",
     },
     "ranker": {
         "fisher": "fewer.rankers:Fisher",
+        "information-gain": "fewer.rankers:InformationGain",
+        "mifs": "fewer.rankers:MIFS",
+        "mrmr": "fewer.rankers:MRMR",
+        "jmi": "fewer.rankers:JMI",
+        "cmim": "fewer.rankers:CMIM",
+        "relief": "fewer.rankers:Relief",
+        "relieff": "fewer.rankers:ReliefF",
+        "rrelieff": "fewer.rankers:RReliefF",
     },
     "estimator": {
         "knn": "sklearn.neighbors:KNeighborsClassifier|KNeighborsRegressor",
@@ -126,6 +138,29 @@ def build(kind: Kind, text: str, task: str = "classification") -> Any:
     if "ranker" in parameters and "ranker" not in arguments:
         arguments["ranker"] = build("ranker", "fisher", task)
     return word(**arguments)
+
+
+def build_foreign(text: str, task: str = "classification") -> Any:
+    """Build a selector of another library from `module:Class(option=value,…)`.
+
+    Examples
+    --------
+    >>> build_foreign("sklearn.feature_selection:SelectKBest(k=3)")
+    SelectKBest(k=3)
+    """
+    module, _, call = text.partition(":")
+    name, _, options = call.partition("(")
+    try:
+        word = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError):
+        raise InputError(f"There is no {name or text!r} in {module!r}; write module:Class(option=value).") from None
+    arguments = _options(options.removesuffix(")"), text)
+    if isinstance(arguments.get("estimator"), str):
+        arguments["estimator"] = build("estimator", arguments["estimator"], task)
+    try:
+        return word(**arguments)
+    except TypeError as error:
+        raise InputError(f"{text!r} cannot be built: {error}.") from None
 
 
 def method_named(name: str) -> Method:

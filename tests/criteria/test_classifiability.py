@@ -60,7 +60,7 @@ def plain_classifiability(
     problem, mask, factor=3.0, typical="rms", radius=None, weighting="size", include_self=True, estimate="hard",
     coding="kinds",
 ):  # fmt: skip
-    """Sections 2 of the paper row by row; a hair of slack at the radius."""
+    """The paper's definitions row by row; a hair of slack at the radius."""
     n = problem.n_rows
     w = np.ones(n) if problem.weights is None else problem.weights
     D2 = squared_distances(problem, mask, coding)
@@ -72,7 +72,7 @@ def plain_classifiability(
     spread = np.average((problem.y - np.average(problem.y, weights=w)) ** 2, weights=w)
     spread *= w.sum() / (w.sum() - w @ w / w.sum())
     for i in range(n):
-        inside = np.sqrt(D2[i]) <= d + 1e-6 * (d > 0)
+        inside = D2[i] <= d**2 * (1 + 1e-9)
         inside[i] = include_self
         size[i] = w[inside].sum()
         if not size[i]:
@@ -102,7 +102,7 @@ ALL_MASKS = np.array(list(product([False, True], repeat=5)))[1:]
 @pytest.mark.parametrize("include_self", [True, False])
 @pytest.mark.parametrize("estimate", ["hard", "soft"])
 def test_equals_the_definition(task, typical, weighting, include_self, estimate):
-    options = dict(typical=typical, weighting=weighting, include_self=include_self, estimate=estimate)
+    options = {"typical": typical, "weighting": weighting, "include_self": include_self, "estimate": estimate}
     for seed, weights, radius in ((0, False, None), (1, True, None), (2, False, 0.4)):
         problem = mixed_problem(seed, task=task, weights=weights)
         ours = bind(problem, radius=radius, **options).score(ALL_MASKS)
@@ -124,7 +124,7 @@ def test_rows_beyond_one_chunk_are_found_too():
     X = np.column_stack([rng.normal(size=700) + y, rng.normal(size=700).round(1), rng.integers(0, 3, 700)])
     problem = Problem.from_arrays(X, y, kinds=("numeric", "numeric", "nominal"))
     masks = np.array(list(product([False, True], repeat=3)))[1:]
-    for factor in (3.0, 40.0):
+    for factor in (3.0, 12.0):
         truth = [plain_classifiability(problem, mask, factor=factor)[0] for mask in masks]
         np.testing.assert_allclose(bind(problem, factor=factor).score(masks), truth, atol=1e-9)
 
@@ -209,11 +209,7 @@ def test_works_with_other_searches():
     best = settle(bind(problem).score(ALL_MASKS)).max()
     exhaustive = SubsetSelector(Classifiability(), Exhaustive(), random_state=0).fit_problem(problem)
     assert exhaustive.score_ == best
-    for search in (
-        Forward(),
-        Floating(),
-        Annealing(n_steps=200) if "n_steps" in Annealing().get_params() else Forward(),
-    ):
+    for search in (Forward(), Floating(), Annealing()):
         assert SubsetSelector(Classifiability(), search, random_state=0).fit_problem(problem).score_ <= best
 
 
@@ -326,12 +322,10 @@ def test_strings_holes_and_three_classes_in_a_frame():
     y = np.array(["no", "yes", "perhaps"])[np.arange(90) % 3]
     frame = pl.DataFrame(
         {
-            "number": np.where(rng.random(90) < 0.1, None, rng.normal(size=90) + np.arange(90) % 3),
+            "number": [None if rng.random() < 0.1 else rng.normal() + i % 3 for i in range(90)],
             "word": [str(v) if rng.random() > 0.1 else None for v in y],
             "flag": rng.random(90) < 0.5,
-        },
-        schema_overrides={"number": pl.Float64},
-        strict=False,
+        }
     )
     selector = SubsetSelector(Classifiability(), Forward(min_gain=0.0)).fit(frame, y)
     assert "word" in selector.get_feature_names_out()

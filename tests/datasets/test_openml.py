@@ -60,12 +60,9 @@ def arff(columns, y, labels, *, sparse=False):
             inside = [f"0 {name}"] * (name != labels[0]) + [f"{i} {row[i - 1]:g}" for i in np.flatnonzero(row) + 1]
             lines.append("{" + ", ".join(inside) + "}")
     else:
-        lines += [
-            *attributes,
-            label,
-            "@DATA",
-            *(",".join([f"{v:g}" for v in row] + [name]) for row, name in zip(cells, y, strict=True)),
-        ]
+        lines += [*attributes, label, "@DATA"]
+        frame = pl.DataFrame(cells.astype(int)).with_columns(y=pl.Series(y))
+        lines.append(frame.write_csv(include_header=False).rstrip())
     return "\n".join(lines) + "\n"
 
 

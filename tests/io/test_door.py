@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fewer
-from fewer.io import infer_task, is_frame, to_problem
+from fewer.io import infer_task, is_frame, read_table, to_problem
 from fewer.problem import InputError
 
 SIZES = [1.5, None, 2.0, -3.0, 4.25, 0.0, 1.0, 9.0, 2.5, 7.0, 6.0]
@@ -133,6 +133,15 @@ def test_nominal_overrules_numbers_with_levels_in_the_order_of_numbers():
     assert problem.levels[3] == ("1", "2", "10")
     np.testing.assert_array_equal(problem.X[:, 3], [2, 1, 0, 1, 2, 0, 1, 2, 1, 0, 0])
     same(to_problem(polars_frame(), LABELS, nominal=[3]), problem)
+
+
+def test_truth_values_named_as_nominal_have_the_same_levels_everywhere(tmp_path):
+    frame = pl.DataFrame({"f": [True, False, None, True], "g": [1.0, 2.0, 3.0, 4.0]})
+    frame.with_columns(y=pl.Series([0, 1, 1, 0])).write_csv(tmp_path / "t.csv")
+    expected = to_problem(frame, [0, 1, 1, 0], nominal=["f"])
+    assert expected.levels == {0: ("false", "true")}
+    same(to_problem(frame.to_pandas(), [0, 1, 1, 0], nominal=["f"]), expected)
+    same(read_table(tmp_path / "t.csv", "y", nominal=["f"]), expected)
 
 
 def test_numeric_overrules_text_and_categories():

@@ -1,6 +1,7 @@
 """One table, every file format, one problem; files that are not what they seem."""
 
 import gzip
+import json
 from datetime import date, datetime, timedelta
 
 import numpy as np
@@ -9,6 +10,7 @@ import polars as pl
 import pytest
 
 import fewer
+from fewer.cli import main
 from fewer.io import read_frame, read_table, to_problem
 from fewer.io._memory import available_memory
 from fewer.problem import InputError
@@ -108,6 +110,32 @@ def test_every_format_gives_the_same_selection(tmp_path, name):
     expected = fewer.SubsetSelector(random_state=0).fit(frame.drop("y"), frame["y"].to_numpy())
     assert found.support_.tolist() == expected.support_.tolist()
     assert found.score_ == expected.score_
+
+
+@pytest.mark.parametrize("target", ["text", "quantity"])
+def test_the_command_line_gives_the_same_answer_through_every_format(tmp_path, capsys, target):
+    frame = make_frame(target)
+    answers = {}
+    for name in ("t.csv", "t.tsv", "t.csv.gz", "category.parquet", "t.arff"):
+        WRITERS[name](frame, tmp_path / name)
+        with pytest.raises(SystemExit) as leaving:
+            main(["select", str(tmp_path / name), "-t", "y", "-m", "knn-forward", "--folds", "2", "--json"])
+        assert not leaving.value.code
+        answers[name] = json.loads(capsys.readouterr().out)
+    expected = fewer.select(frame.drop("y"), frame["y"], "knn-forward", folds=2, random_state=0)
+    for answer in answers.values():
+        assert answer["features"] == expected.features
+        assert answer["score_search"] == expected.score_search
+        assert answer["score_heldout"] == expected.score_heldout
+        assert answer["set_aside"] == ["void"]
+
+
+def test_five_rows_are_enough_for_the_command_line(tmp_path, capsys):
+    (tmp_path / "five.csv").write_text("a,b,y\n1,5,no\n2,9,no\n3,4,no\n8,7,yes\n9,6,yes\n")
+    with pytest.raises(SystemExit) as leaving:
+        main(["select", str(tmp_path / "five.csv"), "-t", "-1", "-m", "knn-forward", "--folds", "2", "--json"])
+    assert not leaving.value.code
+    assert json.loads(capsys.readouterr().out)["features"] == ["a"]
 
 
 def test_a_frame_keeps_its_types_and_declared_levels_are_text(tmp_path):

@@ -9,7 +9,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewer.models import DiscreteNaiveBayes, MDLPDiscretizer
 
-
 WEIGHTS = {"check_sample_weight_equivalence_on_dense_data": "bins are cut by rows, whatever these weigh"}
 
 

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from making import make_problem
 
 from fewer.contracts import Resources, SearchSpace
 from fewer.criteria import KNN
@@ -8,6 +7,7 @@ from fewer.objective import Objective, run_search
 from fewer.search import DIET
 from fewer.search._diet import middle
 from fewer.trace import Trace
+from making import make_problem
 
 
 def run(problem, space, trace=None, on_step=None):

@@ -50,9 +50,7 @@ def select(
     exclude: Annotated[str | None, typer.Option(help="Columns forced out: id,date.")] = None,
     nominal: NominalOption = None,
     task: TaskOption = None,
-    folds: Annotated[
-        int, typer.Option(help="Folds of the held-out evaluation; up to 6, each pair is left out too; 0: none.")
-    ] = 5,
+    folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation; 0 leaves it out.")] = 5,
     seed: SeedOption = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads or processes; −1 for all cores.")] = 1,
     memory: Annotated[str, typer.Option(help="Memory for scoring, beside the data.")] = "1GiB",

@@ -2,6 +2,7 @@
 
 from fewer.control._aggregate import Aggregate
 from fewer.control._early_stopping import EarlyStopping
+from fewer.control._noise import Noise
 from fewer.control._prefilter import Prefilter, add_innermost
 
-__all__ = ["Aggregate", "EarlyStopping", "Prefilter", "add_innermost"]
+__all__ = ["Aggregate", "EarlyStopping", "Noise", "Prefilter", "add_innermost"]

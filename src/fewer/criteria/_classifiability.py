@@ -157,7 +157,9 @@ class ClassifiabilityScorer(Scorer):
         weights = mask.astype(np.float64)
         scores = np.empty(len(units))
         pivot = self._pivot(weights)
-        is_common = np.array([weights.any() and pivot not in unit for unit in units], dtype=bool)
+        # Changes that touch the pivot or leave nothing have no common ground with the others.
+        rests = [np.count_nonzero(weights) - np.count_nonzero(weights[unit]) for unit in units]
+        is_common = np.array([rest > 0 and pivot not in unit for rest, unit in zip(rests, units, strict=True)], bool)
         alone, together = np.flatnonzero(~is_common), np.flatnonzero(is_common)
         if len(alone):
             masks = np.repeat(weights[None], len(alone), axis=0)
@@ -203,7 +205,7 @@ class ClassifiabilityScorer(Scorer):
         sizes, agreeing = np.empty((m, n)), np.empty((m, n))
         if self._criterion.radius is None:
             self._in_blocks(n_jobs, kernels.nearest, *shared, sizes)
-            squares = self._typical_square(sizes[:, back]) * self._criterion.factor**2
+            squares = self._typical_square(np.take(sizes, back, axis=1)) * self._criterion.factor**2
         else:
             squares = np.full(m, float(self._criterion.radius) ** 2)
         # Terms are rounded to the quantum, and the radius multiplies that: a row that lies exactly at the radius may
@@ -216,7 +218,7 @@ class ClassifiabilityScorer(Scorer):
             self._codes[order], self._values[order], self._row_weights[order], self.problem.n_classes,
             sizes, agreeing,
         )  # fmt: skip
-        return sizes[:, back], agreeing[:, back], squares
+        return np.take(sizes, back, axis=1), np.take(agreeing, back, axis=1), squares
 
     def _sum(self, values: FloatArray) -> FloatArray:
         """Sum over rows by their weights, in an order that does not depend on the number of candidates."""

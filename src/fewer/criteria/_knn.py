@@ -152,9 +152,7 @@ class KNNScorer(PredictiveScorer):
         members, offsets = _pack(units)
         coarse = self._coarse
         if coarse is None:
-            return self._best(
-                self._gains(kernels.score_flips, len(units), weights, members, offsets, new)
-            )
+            return self._best(self._gains(kernels.score_flips, len(units), weights, members, offsets, new))
 
         def look(low: int, high: int) -> FloatArray:
             verdicts = np.empty((len(units), high - low), dtype=np.uint8)
@@ -265,7 +263,16 @@ class KNNScorer(PredictiveScorer):
                 )  # fmt: skip
             else:
                 kernels.coarse_few(
-                    low, high, masks, used, margins, *coarse.arrays(), coarse.starts, coarse.codes, self._by_rows, verdicts
+                    low,
+                    high,
+                    masks,
+                    used,
+                    margins,
+                    *coarse.arrays(),
+                    coarse.starts,
+                    coarse.codes,
+                    self._by_rows,
+                    verdicts,
                 )
             return self._settle(coarse, low, verdicts, lambda m: masks[m])
 
@@ -334,11 +341,17 @@ class CoarseWalk(Walk):
         self._before = self._unit = np.empty(0, dtype=np.int64)
         self._distances = np.empty((n, n), dtype=np.int32)
         self._unsure = np.empty(n, dtype=np.int64)
-        kernels.coarse_rows(
-            0, n, self._distances, self._masks[0], np.flatnonzero(self._masks[0]), *coarse.arrays()
-        )
+        kernels.coarse_rows(0, n, self._distances, self._masks[0], np.flatnonzero(self._masks[0]), *coarse.arrays())
         weights = scorer._targets[2][coarse.order]
-        self._fixed = (*coarse.arrays(), coarse.starts, coarse.codes, scorer._by_rows, coarse.error, weights, self._unsure)
+        self._fixed = (
+            *coarse.arrays(),
+            coarse.starts,
+            coarse.codes,
+            scorer._by_rows,
+            coarse.error,
+            weights,
+            self._unsure,
+        )
         n_jobs = scorer._resources.n_jobs if n * n > WORTH_A_THREAD else 1
         edges = np.linspace(0, n, n_jobs + 1).astype(int)
         self._blocks = [(int(low), int(high)) for low, high in zip(edges[:-1], edges[1:], strict=True)]

@@ -108,7 +108,7 @@ def fetch(number: int) -> Table:
             content, usedforsecurity=False
         ).hexdigest() != expected:
             raise InputError(f"OpenML {number} arrived damaged (its checksum differs); try again.")
-        _keep(path, gzip.compress(content, mtime=0))
+        _keep(path, gzip.compress(content, compresslevel=5, mtime=0))
     frame = read_frame(path, target=target)
     if target not in frame.columns:
         raise InputError(

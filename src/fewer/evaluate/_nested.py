@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from fewer.contracts import PredictiveScorer, Resources
 from fewer.criteria import CrossValidated
@@ -137,6 +137,7 @@ def outer_splits(problem: Problem, cv: Any, n_repeats: int, seed: int) -> list[S
     return split_rows(problem, cv, np.random.default_rng([seed, 0]), n_repeats=n_repeats)
 
 
+@threadpool_limits.wrap(limits=1)  # the same numbers in any process, and no quarrel between processes
 def measure(
     name: str,
     selector: Any,
@@ -174,17 +175,15 @@ def measure(
     if with_random:
         record["random_grades"] = {}
     grader = Grader(problem, scoring)
-    # One thread: the same numbers in any process, and no quarrel between processes.
-    with threadpool_limits(1):
-        for label, estimator in estimators.items():
-            rng = np.random.default_rng([seed, 2, *place])
-            folds = assign_folds(train, N_INNER_FOLDS, rng)
-            scorer = CrossValidated(estimator, scoring, cv=FixedFolds(folds)).bind(train, rng, Resources())
-            record["grades"][label] = grader.grade(scorer, scorer.predict(mask, test.X), test).to_json()
-            if with_random:
-                outputs = scorer.predict(random_mask, test.X)
-                record["random_grades"][label] = grader.grade(scorer, outputs, test).to_json()
-            record["search_scores"][label] = _search_score(scorer, mask, folds, grader)
+    for label, estimator in estimators.items():
+        rng = np.random.default_rng([seed, 2, *place])
+        folds = assign_folds(train, N_INNER_FOLDS, rng)
+        scorer = CrossValidated(estimator, scoring, cv=FixedFolds(folds)).bind(train, rng, Resources())
+        record["grades"][label] = grader.grade(scorer, scorer.predict(mask, test.X), test).to_json()
+        if with_random:
+            outputs = scorer.predict(random_mask, test.X)
+            record["random_grades"][label] = grader.grade(scorer, outputs, test).to_json()
+        record["search_scores"][label] = _search_score(scorer, mask, folds, grader)
     return record
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from fewer.io._memory import available_memory, refuse_too_large
@@ -155,8 +156,6 @@ def _encode_table(X: Any, nominal: Iterable[str | int], numeric: Iterable[str | 
         kind: Kind = "boolean" if array.dtype.kind == "b" else "numeric"
         return _Table(np.asarray(array, dtype=np.float64), names, (kind,) * len(names), {}, [])
     if array.dtype.kind in "US":
-        import polars as pl
-
         texts = pl.DataFrame(array.astype(str), schema=list(names))
         return _encode_table(typed_columns(texts, nominal, numeric, place), nominal, numeric, place)
     columns = (array[:, i].tolist() for i in range(len(names)))
@@ -212,22 +211,25 @@ def _array_of_lists(X: Any) -> NDArray[Any]:
 
 def encode(column: Any, name: str, forced: Kind | None, place: Place, notes: list[str]) -> Encoded:
     """Turn a column (a series or a list of cells) into numbers, its kind, and its levels if it is nominal."""
-    category = False
-    if isinstance(column, nw.Series):
-        dtype = column.dtype
-        category = dtype == nw.Categorical or dtype == nw.Enum
-        if dtype.is_numeric() or dtype == nw.Boolean:
-            numbers = _to_floats(column)
-            return _levels_of(numbers.tolist()) if forced == "nominal" else _plain(numbers, dtype == nw.Boolean, forced)
-        if dtype == nw.Date or dtype == nw.Datetime:
-            return _dated(_to_floats(column.dt.timestamp("us")) / 86_400e6, name, forced, notes)
-        if dtype == nw.Duration:
-            return _plain(_to_floats(column.dt.total_microseconds()) / 86_400e6, False, forced)
-        if dtype.is_nested() or dtype in (nw.Binary, nw.Time):
-            raise InputError(
-                f"Column {name!r} holds {dtype} cells; turn them into numbers or text, or leave the column out."
-            )
-        column = column.to_list()
+    if not isinstance(column, nw.Series):
+        return _encode_cells(column, name, forced, place, notes)
+    dtype = column.dtype
+    if dtype.is_nested() or dtype in (nw.Binary, nw.Time):
+        raise _unusable(name, str(dtype))
+    if dtype == nw.Date or dtype == nw.Datetime:
+        return _dated(_to_floats(column.dt.timestamp("us")) / 86_400e6, name, forced, notes)
+    if dtype == nw.Duration:
+        return _plain(_to_floats(column.dt.total_microseconds()) / 86_400e6, forced)
+    if dtype.is_numeric():
+        return _plain(_to_floats(column), forced)
+    if dtype == nw.Boolean and forced is None:
+        return _to_floats(column), "boolean", ()
+    if (dtype == nw.Categorical or dtype == nw.Enum) and forced is None:
+        forced = "nominal"
+    return _encode_cells(column.to_list(), name, forced, place, notes)
+
+
+def _encode_cells(column: list[Any], name: str, forced: Kind | None, place: Place, notes: list[str]) -> Encoded:
     present = [not _is_missing(cell) for cell in column]
     cells = [cell for cell, there in zip(column, present, strict=True) if there]
     types = {type(cell) for cell in cells}
@@ -236,17 +238,18 @@ def encode(column: Any, name: str, forced: Kind | None, place: Place, notes: lis
     if cells and all(issubclass(kind, date) for kind in types):
         return _dated(_scatter([_days(cell) for cell in cells], present), name, forced, notes)
     if cells and all(issubclass(kind, timedelta) for kind in types):
-        return _plain(_scatter([cell / timedelta(days=1) for cell in cells], present), False, forced)
+        return _plain(_scatter([cell / timedelta(days=1) for cell in cells], present), forced)
     if odd := next((kind for kind in types if not issubclass(kind, (str, date, *NUMBERS))), None):
-        raise InputError(
-            f"Column {name!r} holds {odd.__name__} cells; turn them into numbers or text, or leave the column out."
-        )
-    if not category and forced != "nominal":
-        if types and types <= {bool, np.bool_}:
-            return _scatter(cells, present), "boolean", ()
-        if not any(issubclass(kind, str | date) for kind in types):
-            return _scatter(cells, present), "numeric", ()
-    return _levels_of(column)
+        raise _unusable(name, odd.__name__)
+    if forced is None and types and types <= {bool, np.bool_}:
+        return _scatter(cells, present), "boolean", ()
+    if forced is None and not any(issubclass(kind, str | date) for kind in types):
+        return _scatter(cells, present), "numeric", ()
+    return _levels_of(cells, present)
+
+
+def _unusable(name: str, what: str) -> InputError:
+    return InputError(f"Column {name!r} holds {what} cells; turn them into numbers or text, or leave the column out.")
 
 
 def _to_floats(column: nw.Series[Any]) -> FloatArray:
@@ -255,31 +258,31 @@ def _to_floats(column: nw.Series[Any]) -> FloatArray:
     return np.asarray(floats.to_numpy(), dtype=np.float64)
 
 
-def _plain(numbers: FloatArray, boolean: bool, forced: Kind | None) -> Encoded:
-    if forced == "nominal":
-        return _levels_of(numbers.tolist())
-    return numbers, "boolean" if boolean and forced is None else "numeric", ()
+def _plain(numbers: FloatArray, forced: Kind | None) -> Encoded:
+    if forced != "nominal":
+        return numbers, "numeric", ()
+    present = ~np.isnan(numbers)
+    return _levels_of(numbers[present].tolist(), present)
 
 
 def _dated(days: FloatArray, name: str, forced: Kind | None, notes: list[str]) -> Encoded:
     if forced is None:
         notes.append(f"Column {name!r} holds dates; they count as days since 1970-01-01.")
-    return _plain(days, False, forced)
+    return _plain(days, forced)
 
 
-def _levels_of(column: Sequence[Any]) -> Encoded:
+def _levels_of(cells: list[Any], present: Sequence[bool] | BoolArray) -> Encoded:
     """Number the distinct cells: in the order of numbers if all are, else of their text."""
-    present = [not _is_missing(cell) for cell in column]
-    cells = [cell for cell, there in zip(column, present, strict=True) if there]
-    if all(isinstance(cell, NUMBERS) for cell in cells):
-        distinct: list[Any] = sorted({float(cell) for cell in cells})
-        codes = {value: code for code, value in enumerate(distinct)}
+    if all(isinstance(cell, NUMBERS) and not isinstance(cell, bool | np.bool_) for cell in cells):
+        cells = [float(cell) for cell in cells]
+        distinct = sorted(set(cells))
         labels = tuple(number_label(value) for value in distinct)
-        return _scatter([codes[float(cell)] for cell in cells], present), "nominal", labels
-    texts = [str(cell) for cell in cells]
-    distinct = sorted(set(texts))
+    else:
+        cells = [str(cell).lower() if isinstance(cell, bool | np.bool_) else str(cell) for cell in cells]
+        distinct = sorted(set(cells))
+        labels = tuple(distinct)
     codes = {value: code for code, value in enumerate(distinct)}
-    return _scatter([codes[text] for text in texts], present), "nominal", tuple(distinct)
+    return _scatter([codes[cell] for cell in cells], present), "nominal", labels
 
 
 def number_label(value: float) -> str:
@@ -290,7 +293,7 @@ def number_label(value: float) -> str:
     >>> number_label(3.0), number_label(0.25)
     ('3', '0.25')
     """
-    return str(int(value)) if value == np.round(value) and np.isfinite(value) else repr(value)
+    return str(int(value)) if value.is_integer() else repr(value)
 
 
 def _forced_numbers(column: Sequence[Any], present: list[bool], name: str, place: Place) -> FloatArray:
@@ -306,7 +309,7 @@ def _forced_numbers(column: Sequence[Any], present: list[bool], name: str, place
     return numbers
 
 
-def _scatter(values: Sequence[Any], present: Sequence[bool]) -> FloatArray:
+def _scatter(values: Sequence[Any], present: Sequence[bool] | BoolArray) -> FloatArray:
     """Put values at the places that are present, NaN at the others."""
     result = np.full(len(present), np.nan)
     result[np.array(present, dtype=bool)] = values
@@ -314,8 +317,12 @@ def _scatter(values: Sequence[Any], present: Sequence[bool]) -> FloatArray:
 
 
 def _is_missing(cell: Any) -> bool:
-    # Only NaN and NaT differ from themselves; pandas' NA does not say.
-    return cell is None or type(cell).__name__ == "NAType" or (not isinstance(cell, str) and cell != cell)
+    # Only NaN differs from itself; pandas has two more holes of its own.
+    return (
+        cell is None
+        or type(cell).__name__ in ("NAType", "NaTType")
+        or (isinstance(cell, NUMBERS) and bool(cell != cell))
+    )
 
 
 def _days(cell: date) -> float:

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from fewer.io._arff import is_arff, read_arff
-from fewer.io._door import number_label, to_problem
+from fewer.io._door import to_problem
 from fewer.io._memory import available_memory, refuse_too_large
 from fewer.io._names import column_number, nearest, refuse_repeated_names
 from fewer.io._text import Sheet, read_text, to_utf8
@@ -99,11 +99,7 @@ def read_frame(path: Path | str, *, target: str | None = None) -> pl.DataFrame:
     sheet = read_sheet(path)
     nominal = [name for name in sheet.nominal if name != target]
     frame = sheet.typed(nominal, [], target=target, mixed=True)
-    as_text = [name for name in nominal if frame[name].dtype != pl.String]
-    return frame.with_columns(
-        pl.Series(name, [None if cell is None else number_label(cell) for cell in frame[name]], dtype=pl.String)
-        for name in as_text
-    )
+    return frame.with_columns(sheet.frame.select(nominal))
 
 
 def read_sheet(

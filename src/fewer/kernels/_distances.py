@@ -74,6 +74,17 @@ def least_32(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
     return types.int32(types.int32, types.int32), build
 
 
+@intrinsic
+def least_64(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
+    """Give the smaller of two floats, neither of them NaN, so that minima over loops work on whole vectors."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        flags = ("nnan", "nsz")
+        return builder.select(builder.fcmp_ordered("<", *args, flags=flags), *args, flags=flags)
+
+    return types.float64(types.float64, types.float64), build
+
+
 # ---------------------------------------------------------------------------------------------------- exact
 
 
@@ -201,19 +212,20 @@ def coarse_change(  # type: ignore[no-untyped-def]
 ):
     """Change the weights of some features from old to new in the coarse distances of row i; `part` is scratch."""
     k = fold[i]
-    for f in members:
-        column, kind = columns[f], kinds[f]
-        x = column[i]
-        if old[f] > 0.0:
-            weight = np.float32(old[f])
-            coarse_terms(part, x, column, kind, weight * factor[k, f], weight * gap[k, f], weight * clip)
-            for j in range(d.shape[0]):
-                d[j] = subtract_32(d[j], part[j])
-        if new[f] > 0.0:
-            weight = np.float32(new[f])
-            coarse_terms(part, x, column, kind, weight * factor[k, f], weight * gap[k, f], weight * clip)
-            for j in range(d.shape[0]):
-                d[j] = add_32(d[j], part[j])
+    for m in range(members.shape[0]):
+        f = members[m]
+        for sign, weight in ((-1, np.float32(old[f])), (1, np.float32(new[f]))):
+            if weight > 0.0:
+                coarse_terms(
+                    part, columns[f, i], columns[f], kinds[f],
+                    weight * factor[k, f], weight * gap[k, f], weight * clip,
+                )  # fmt: skip
+                if sign > 0:
+                    for j in range(d.shape[0]):
+                        d[j] = add_32(d[j], part[j])
+                else:
+                    for j in range(d.shape[0]):
+                        d[j] = subtract_32(d[j], part[j])
 
 
 @njit(nogil=True, cache=True)

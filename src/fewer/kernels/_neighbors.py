@@ -37,6 +37,7 @@ from fewer.kernels._distances import (
     fill_terms,
     least,
     least_32,
+    least_64,
     least_sum,
     start_row,
     subtract_32,
@@ -672,7 +673,7 @@ def kth_smallest(x, k, small):  # type: ignore[no-untyped-def]
     if k == 1:
         smallest = FAR
         for c in range(x.shape[0]):
-            smallest = x[c] if x[c] < smallest else smallest
+            smallest = least_64(smallest, x[c])
         return smallest
     small[:k] = FAR
     worst = FAR
@@ -694,9 +695,10 @@ def keep(rows, low, high, limit, own, new_rows, new_low, new_high):  # type: ign
     for c in range(rows.shape[0]):
         j = rows[c]
         new_rows[kept], new_low[kept], new_high[kept] = j, low[c], high[c]
-        if low[c] <= limit:
-            kept += 1
-            n_own += own[j]
+        # Without a branch, which would be mispredicted half of the time.
+        within = np.int64(low[c] <= limit)
+        kept += within
+        n_own += within & own[j]
     return kept, n_own
 
 
@@ -779,12 +781,14 @@ def score_gray(  # type: ignore[no-untyped-def]
                 if code >> u & 1:
                     for j in range(n):
                         d[j] += parts[u, j]
+            scanned[:] = d
+            for u in range(top):
+                for j in range(n):
+                    scanned[j] += parts[u, j]
             count = 0
             for j in range(n):
                 if d[j] < FAR:
-                    rows[top, 0, count], least_d[top, 0, count], most_d[top, 0, count] = j, d[j], d[j]
-                    for u in range(top):
-                        most_d[top, 0, count] += parts[u, j]
+                    rows[top, 0, count], least_d[top, 0, count], most_d[top, 0, count] = j, d[j], scanned[j]
                     count += 1
             limit = kth_smallest(most_d[top, 0, :count], room, small)
             limits[top, 0] = limit

@@ -1,6 +1,7 @@
 """The classifiers and transformers that the documents need, as scikit-learn estimators."""
 
 from fewer.models._discrete_naive_bayes import DiscreteNaiveBayes
+from fewer.models._gmlvq import GMLVQClassifier
 from fewer.models._least_squares import LeastSquaresClassifier
 from fewer.models._mdlp import MDLPDiscretizer
 from fewer.models._neighborhood import NeighborhoodClassifier
@@ -8,6 +9,7 @@ from fewer.models._rann import RANNClassifier, RANNRegressor
 
 __all__ = [
     "DiscreteNaiveBayes",
+    "GMLVQClassifier",
     "LeastSquaresClassifier",
     "MDLPDiscretizer",
     "NeighborhoodClassifier",

@@ -67,7 +67,7 @@ class LogTables:
             prior = np.log(mass / mass.sum())
         return cls(bins, numeric, seen, tables, _fixed(prior))
 
-    def rows(self, X: FloatArray, features: Sequence[int] | None = None) -> IntArray:
+    def rows(self, X: FloatArray, features: Sequence[int] | None = None) -> NDArray[np.int32]:
         """Give each cell the row of its feature's table: (n_features, n_rows), other features left out if asked."""
         chosen = range(len(self.tables)) if features is None else features
         out = np.empty((len(chosen), len(X)), dtype=np.int32)
@@ -230,9 +230,9 @@ def _learn_feature(
     levels, level = np.unique(codes[present], return_inverse=True)
     n_levels = len(levels)
     counts = np.bincount(level * n_classes + y[present], weights[present], n_levels * n_classes)
-    counts = counts.reshape(n_levels, n_classes) + alpha
+    mass = counts.reshape(n_levels, n_classes) + alpha
     with np.errstate(divide="ignore", invalid="ignore"):
-        likelihood = np.log(counts / counts.sum(axis=0))
+        likelihood = np.log(mass / mass.sum(axis=0))
     table = np.zeros((n_levels + 1, n_classes), dtype=np.int64)
     table[:n_levels] = _fixed(likelihood)
     seen = np.full(int(levels[-1]) + 1 if n_levels else 0, n_levels, dtype=np.int64)

@@ -12,8 +12,8 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax, softmax
+from scipy.optimize import brentq
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -29,6 +29,9 @@ FEW_ROWS_OF_OMEGA = 30
 WARM_UP = 3
 WINDOW = 3
 SHRINK = 2.0 / 3.0
+LOOK_BACK = 10
+FLAT = 1e-6
+"""Change of the cost by row, over the last ten steps, below which it is at its end."""
 
 
 class GMLVQClassifier(ClassifierMixin, BaseEstimator):
@@ -213,10 +216,11 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         if len(held.codes):
             Z_val = ((held.X - self.mean_) / self.scale_)[:, active]
             descent.watch(geometry(Z_val, matrix_of), Margins(held.codes[:, None] == labels, held.weights))
-        descent.run(prototypes, self._first_omega(Z, int(labels.max()) + 1, rng), self.max_iter, self.n_iter_no_change)
+        omega = self._first_omega(np.sqrt(weights)[:, None] * Z, int(labels.max()) + 1, rng)
+        descent.run(prototypes, omega, self.max_iter, self.n_iter_no_change)
 
         self._keep(descent, labels, active, varies)
-        clear = _without_ambiguity(descent.omega, Z, descent.prototypes, self.delete_rate)
+        clear = _without_ambiguity(descent.omega, np.sqrt(weights)[:, None] * Z, descent.prototypes, self.delete_rate)
         self._keep_relevances(geometry, clear, active, varies)
         self.temperature_ = _temperature(self._class_distances(self._scaled(X)), codes, weights)
         return self
@@ -361,7 +365,7 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         return (X - self.mean_) / self.scale_
 
     def _class_distances(self, Z: FloatArray) -> FloatArray:
-        """Give the distance to the nearest prototype of each class; rows with holes as if all cells were like theirs."""
+        """Give the distance to the nearest prototype of each class; holes count as the row's other cells do."""
         omega = self.omega_ if self.localized else self.omega_[None]
         kind = Full if self.matrix == "full" else Diagonal
         geometry = kind(Z, self._labels if self.localized else np.zeros_like(self._labels))
@@ -369,9 +373,8 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         if len(geometry.holey):
             relevances = kind.relevances(omega).mean(axis=0)
             shares = geometry.present @ relevances
-            squares[geometry.holey] *= np.where(shares > 0, relevances.sum() / np.where(shares > 0, shares, 1.0), 1.0)[
-                :, None
-            ]
+            factors = np.divide(relevances.sum(), shares, out=np.ones_like(shares), where=shares > 0)
+            squares[geometry.holey] *= factors[:, None]
         out = np.full((len(Z), len(self.classes_)), np.inf)
         for code in range(len(self.classes_)):
             mine = self._labels == code
@@ -469,8 +472,9 @@ class _Descent:
         self.validation_losses.append(loss)
 
     def _is_over(self, step: int, patience: int | None) -> bool:
-        stuck = max(self.step_prototypes, self.step_matrix) < 1e-6
-        return stuck or (patience is not None and self._watched is not None and step - self.best >= patience)
+        recent = self.losses[-LOOK_BACK:]
+        flat = step >= LOOK_BACK and max(recent) - min(recent) <= FLAT * self.margins.weights.sum()
+        return flat or (patience is not None and self._watched is not None and step - self.best >= patience)
 
 
 def _unit(gradient: FloatArray) -> FloatArray:
@@ -549,15 +553,23 @@ def _widened(array: FloatArray, active: BoolArray) -> FloatArray:
 
 
 def _temperature(distances: FloatArray, codes: IntArray, weights: FloatArray) -> float:
-    """Find what to divide distances by such that their softmax fits the classes best."""
-    present = np.isfinite(distances)
-    unit = (
-        float(np.average(np.where(present, distances, 0.0).sum(axis=1) / present.sum(axis=1), weights=weights)) or 1.0
-    )
+    """Find what to divide distances by such that their softmax fits the classes best.
 
-    def loss(log_temperature: float) -> float:
-        logits = log_softmax(-distances / (unit * np.exp(log_temperature)), axis=1)
-        return float(-(weights @ logits[np.arange(len(codes)), codes]))
+    The likelihood is concave in 1 / temperature: its slope is the mean distance less the expected one, and has one
+    root. A row of prior doubt about all rows together (as Platt scaling has it) keeps it finite where classes are
+    told apart without error.
+    """
+    there = np.isfinite(distances).all(axis=0)
+    distances = distances[:, there]
+    doubt = 1.0 / (weights.sum() + 2.0)
+    targets = np.where(np.flatnonzero(there) == codes[:, None], 1.0 - doubt, doubt / (there.sum() - 1))
+    expected = (targets * distances).sum(axis=1)
+    unit = float(weights @ distances.mean(axis=1)) / weights.sum() or 1.0
 
-    best = minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded", options={"xatol": 1e-9})
-    return unit * float(np.exp(best.x))
+    def slope(sharpness: float) -> float:
+        return float(weights @ ((softmax(-sharpness / unit * distances, axis=1) * distances).sum(axis=1) - expected))
+
+    low, high = 1e-3, 1e3
+    if slope(high) >= 0:
+        return unit / high
+    return unit / (brentq(slope, low, high, xtol=1e-14) if slope(low) > 0 else low)

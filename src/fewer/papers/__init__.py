@@ -21,6 +21,7 @@ from fewer.problem import InputError
 
 _HOMES = {
     "dong-kothari": "fewer.papers._dong_kothari",
+    "nel": "fewer.papers._nel",
 }
 
 __all__ = [

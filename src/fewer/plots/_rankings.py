@@ -169,7 +169,7 @@ def _matrix(
         ax.grid(visible=False)
         if len(names) <= 12:
             for (i, j), value in np.ndenumerate(values):
-                red, green, blue, _ = image.cmap(image.norm(value))
+                red, green, blue, _ = image.to_rgba(np.array([value]))[0]
                 light = 0.3 * red + 0.59 * green + 0.11 * blue > 0.5
                 ax.text(j, i, f"{value:.2f}", ha="center", va="center", color="black" if light else "white", fontsize=7)
         figure_of(ax).colorbar(image, ax=ax, label=title, shrink=0.8)

@@ -72,6 +72,8 @@ class SizeDisplay:
 
     def plot(self, ax: Axes | None = None) -> SizeDisplay:
         """Draw the curve and mark the chosen size."""
+        from matplotlib.ticker import MaxNLocator
+
         with style():
             ax = axes_or_new(ax)
             ax.plot(self.sizes, self.scores, marker="o", color=COLORS[0], label="best found of each size")
@@ -83,7 +85,7 @@ class SizeDisplay:
                 )
                 ax.margins(y=0.12)
             ax.set(xlabel="number of features", ylabel=f"{self.score_name}, as the search saw it")
-            ax.xaxis.get_major_locator().set_params(integer=True)
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         self.ax_, self.figure_ = ax, figure_of(ax)
         return self
 

@@ -1,4 +1,4 @@
-"""Which of two classifiers decides a case: drawn from the case itself, so that the same case is decided the same way."""
+"""Which of two classifiers decides a case: drawn from the case itself, so that equal cases are decided alike."""
 
 from __future__ import annotations
 

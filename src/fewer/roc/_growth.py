@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -113,8 +113,7 @@ def grow(
         if children == "stochastic":
             pool.absorb(lambda mask: _random_children(mask, usable, n_children, max_features, rng))
         else:
-            drops = children == "flip"
-            pool.absorb(lambda mask, drops=drops: _neighbors(mask, usable, max_features, drops=drops))  # type: ignore[misc]
+            pool.absorb(lambda mask: _neighbors(mask, usable, max_features, drops=children == "flip"))
         while children == "floating":
             before = pool.front.area
             pool.absorb(lambda mask: _neighbors(mask, usable & mask, max_features, drops=True))
@@ -144,12 +143,12 @@ class _Pool:
         self._prices = prices
         self._seen: set[bytes] = set()
 
-    def absorb(self, children_of: object) -> None:
+    def absorb(self, children_of: Callable[[BoolArray], BoolArray]) -> None:
         """Try the children of every subset on the hull, with every learning algorithm, and take the hull of all."""
         frontier = self.front.frontier
         found: list[Points] = []
         for parent in self._masks():
-            masks = self._new(children_of(parent))  # type: ignore[operator]
+            masks = self._new(children_of(parent))
             if not len(masks):
                 continue
             prices = masks @ self._prices
@@ -190,7 +189,7 @@ class _Pool:
         worth = tp - price
         threshold = np.append(old.threshold, points.threshold)
         # Of equal points the smaller subset stays, then the first in the order of its features, then of algorithms.
-        ranks = [self._rank(m) for m in member]
+        ranks = [self._rank(int(m)) for m in member]
         order = np.array(sorted(range(len(fp)), key=lambda i: ranks[i]))
         kept = order[hull_vertices(fp[order], worth[order])]
         return Front(fp[kept], tp[kept], worth[kept], threshold[kept], member[kept])

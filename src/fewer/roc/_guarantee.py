@@ -1,12 +1,13 @@
 """A limit on false positives that is kept: which point of a hull may be used (Neyman–Pearson classification).
 
 A hull is fitted to the validation rows, so its points promise too much. Rows that neither training nor validation has
-seen tell the truth: go along the hull from the corner where nothing is called positive; at each point test, by the exact
-binomial distribution, the claim that its false positive rate is above the limit; and stop before the first point at
-which the claim cannot be rejected. Since the points and their order were fixed before the calibration rows are looked
-at, the chance that the point chosen is above the limit is at most one minus the guarantee, however many points there are
-(testing in a fixed sequence; Angelopoulos et al., Learn then test, 2021). For points that differ in the threshold alone
-this is the order-statistic rule of X. Tong, Y. Feng and J. J. Li, Neyman–Pearson classification, Science Advances 2018.
+seen tell the truth: go along the hull from the corner where nothing is called positive; at each point test, by the
+exact binomial distribution, the claim that its false positive rate is above the limit; and stop before the first point
+at which the claim cannot be rejected. Since the points and their order were fixed before the calibration rows are
+looked at, the chance that the point chosen is above the limit is at most one minus the guarantee, however many points
+there are (testing in a fixed sequence; A. Angelopoulos et al., Learn then test, 2021). For points that differ in the
+threshold alone this is the order-statistic rule of X. Tong, Y. Feng and J. J. Li, Neyman–Pearson classification
+algorithms and NP receiver operating characteristics, Science Advances 4 (2018).
 """
 
 from __future__ import annotations

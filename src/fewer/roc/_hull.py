@@ -69,7 +69,7 @@ class RocHull:
     def tpr_at(self, fpr: ArrayLike) -> FloatArray:
         """Give the highest attainable true positive rate at false positive rates."""
         first = int(np.searchsorted(self.fpr, 0.0, side="right")) - 1
-        return np.asarray(np.interp(fpr, self.fpr[first:], self.tpr[first:]))
+        return np.asarray(np.interp(np.asarray(fpr, dtype=np.float64), self.fpr[first:], self.tpr[first:]))
 
     def at_fpr(self, max_fpr: float) -> ChordPoint:
         """Give the point with the highest true positive rate at a false positive rate of at most `max_fpr`.
@@ -117,7 +117,7 @@ def roc_hull(fpr: ArrayLike, tpr: ArrayLike) -> RocHull:
 
 
 def hull_vertices(fp: FloatArray, tp: FloatArray, tolerance: float = 0.0) -> IntArray:
-    """Number the vertices of the upper hull, left to right; collinear points are left out, of equal ones the first kept.
+    """Number the vertices of the upper hull from left to right; of collinear points the ends, of equal ones the first.
 
     With counts instead of rates all comparisons are exact. The lowest and the highest point must be among those given.
     """

@@ -489,9 +489,8 @@ class Parcel(ClassifierMixin, BaseEstimator):
 
     def _held_out(self, cells: FloatArray, positive: BoolArray) -> HeldOut:
         called = self._calls(cells)
-        return HeldOut(
-            called[:, ~positive].mean(axis=1), called[:, positive].mean(axis=1), int((~positive).sum()), int(positive.sum())
-        )  # fmt: skip
+        fpr, tpr = called[:, ~positive].mean(axis=1), called[:, positive].mean(axis=1)
+        return HeldOut(fpr, tpr, int((~positive).sum()), int(positive.sum()))
 
     def _calls(self, cells: FloatArray) -> BoolArray:
         """Say which rows each vertex calls positive; a subset is scored once for all its thresholds."""
@@ -508,7 +507,9 @@ class Parcel(ClassifierMixin, BaseEstimator):
     ) -> OperatingPoint:
         witness = self._witnesses[-1]
         if witness.rows != "calibration":
-            raise InputError("No rows were kept for calibration, so nothing can be guaranteed; fit with calibration=0.2.")
+            raise InputError(
+                "No rows were kept for calibration, so nothing can be guaranteed; fit with calibration=0.2."
+            )
         negative = ~witness.positive
         drawn = _draws(witness.digests, choice, seed)
         kept = last_point_kept(witness.called[:, negative], drawn[negative], max_fpr, guarantee)
@@ -539,7 +540,9 @@ class Parcel(ClassifierMixin, BaseEstimator):
             choice=choice,
             random_state=seed,
         )
-        subsets = dict.fromkeys(self.vertices_[v].names for v in (point.low, point.high) if v == point.low or point.share)
+        subsets = dict.fromkeys(
+            self.vertices_[v].names for v in (point.low, point.high) if v == point.low or point.share
+        )
         used = {name for subset in subsets for name in subset}
         classifier.subsets_ = tuple(subset for subset in subsets if subset)
         classifier.features_ = tuple(name for name in self.reader_.names if name in used)

@@ -58,7 +58,8 @@ class Annealing(Search):
 
     def shortened(self, share: float) -> Annealing:
         """Keep the schedule and try less at each level."""
-        return clone(self).set_params(effort=self.effort * share)
+        cap = None if self.max_tries is None else max(1, round(self.max_tries * share))
+        return clone(self).set_params(effort=self.effort * share, max_tries=cap)
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]

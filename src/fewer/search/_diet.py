@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fewer.contracts import Search, SearchSpace
 from fewer.objective import Objective
@@ -35,7 +36,7 @@ class DIET(Search):
     >>> import fewer
     >>> X, y = load_iris(return_X_y=True)
     >>> fewer.FeatureWeighter(search=DIET(), random_state=0).fit(X, y).weights_
-    array([0.5 , 0.5 , 0.75, 0.75])
+    array([0.5 , 0.25, 0.5 , 0.5 ])
     """
 
     weights: ClassVar[bool] = True
@@ -58,7 +59,8 @@ class DIET(Search):
             units = np.concatenate([np.arange(space.n_units)] * 2)
             moved = np.concatenate([level - 1, level + 1])
             on_grid = (moved >= 0) & (moved <= levels)
-            units, values = units[on_grid], (moved[on_grid] / levels).astype(space.dtype)
+            units = units[on_grid]
+            values: NDArray[Any] = (moved[on_grid] / levels).astype(space.dtype)
             size = np.count_nonzero(weights) + (values != 0).astype(np.int64) - (weights[units] != 0)
             allowed = (size >= space.min_units) & (size <= space.max_units)
             units, values = units[allowed], values[allowed]

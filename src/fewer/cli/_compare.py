@@ -1,0 +1,123 @@
+"""`fewer compare`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fewer.cli._select import (
+    FileArgument,
+    JsonOption,
+    NominalOption,
+    SeedOption,
+    TargetOption,
+    TaskOption,
+    _task,
+    refuse_folds,
+)
+from fewer.cli._shared import Progress, names_of, parse_features
+from fewer.errors import InputError
+from fewer.words import METHODS, WORDS
+
+CELLS = "cells.jsonl"
+
+
+def compare(
+    file: FileArgument,
+    target: TargetOption,
+    methods: Annotated[
+        str, typer.Option("--methods", "-m", help=f"What to compare: a,b,c. There are auto, {', '.join(METHODS)}.")
+    ] = "auto",
+    estimators: Annotated[
+        str, typer.Option("--estimators", "-e", help=f"Who judges the features: {', '.join(WORDS['estimator'])}.")
+    ] = "knn,linear",
+    features: Annotated[
+        str, typer.Option("--features", "-f", help="How many: a number, a share (0.5), 3-8 or auto.")
+    ] = "auto",
+    scoring: Annotated[
+        str | None, typer.Option(help="A score of scikit-learn, such as roc_auc; else accuracy or R².")
+    ] = None,
+    nominal: NominalOption = None,
+    task: TaskOption = None,
+    folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation.")] = 5,
+    repeats: Annotated[int, typer.Option(help="How often to fold anew.")] = 1,
+    seed: SeedOption = 0,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; −1 for all cores.")] = 1,
+    out: Annotated[Path | None, typer.Option(help="Keep the comparison in this folder.", show_default=False)] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in --out.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare methods, and not selecting at all, on rows that none of them saw.
+
+    All features, random subsets of the same size and a univariate filter always take part. So can selectors of other
+    libraries: --methods 'fisher,sklearn.feature_selection:SelectKBest(k=10)'
+
+    Ctrl-C keeps what is finished; --resume goes on from there and ends with the same table.
+    """
+    if resume and out is None:
+        raise InputError("--resume needs --out, the folder of the comparison to go on with.")
+    if resume and out is not None and not (out / CELLS).exists():
+        raise InputError(f"There is no comparison to resume in {out}; leave --resume out to start one.")
+    if folds < 2:
+        raise InputError(f"--folds {folds}: give at least 2.")
+    from fewer.api import compare_problem, thin
+    from fewer.io import read_table
+
+    names = split_outside_brackets(methods)
+    problem = read_table(file, target, task=_task(task), nominal=names_of(nominal))
+    problem = thin(problem, "auto" if "auto" in names else "named", seed)
+    refuse_folds(problem, folds)
+    folder = out or Path(tempfile.mkdtemp(prefix="fewer-"))
+    if not resume:
+        (folder / CELLS).unlink(missing_ok=True)
+    try:
+        with Progress("comparing") as progress:
+            comparison = compare_problem(
+                problem,
+                names,
+                split_outside_brackets(estimators),
+                n_features_to_select=parse_features(features),
+                scoring=scoring,
+                folds=folds,
+                n_repeats=repeats,
+                n_jobs=jobs,
+                seed=seed,
+                on_progress=lambda done, total, text: progress.say(f"{done} of {total} selections done, {text}"),
+                resume_dir=folder,
+            )
+    except KeyboardInterrupt:
+        if out is None:
+            out = Path(f"{file.name.split('.')[0]}.compare")
+            out.mkdir(exist_ok=True)
+            shutil.copy(folder / CELLS, out / CELLS)
+        print(f"fewer: stopped; saved in {out}. Go on with: --out {out} --resume", file=sys.stderr)
+        raise typer.Exit(130) from None
+    finally:
+        if folder != out:
+            shutil.rmtree(folder, ignore_errors=True)
+    if out is not None:
+        (out / "result.json").write_text(comparison.to_json())
+    print(comparison.to_json() if as_json else comparison)
+
+
+def split_outside_brackets(text: str) -> list[str]:
+    """Split a list at its commas, but not at those between brackets.
+
+    Examples
+    --------
+    >>> split_outside_brackets("fisher, a.b:C(k=3,x=1)")
+    ['fisher', 'a.b:C(k=3,x=1)']
+    """
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]

@@ -1,0 +1,87 @@
+"""Training and validation curves of a search, and where it was stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewer.errors import InputError
+from fewer.plots._style import COLORS, axes_or_new, legend_beside, style
+from fewer.problem import FloatArray
+from fewer.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass
+class SearchCurveDisplay:
+    """Score after each step of the validation runs of `EarlyStopping`, and the stopping point.
+
+    Parameters
+    ----------
+    training, validation : arrays
+        Averaged over the validation runs, one score a step, the start first.
+    smoothed : array, optional
+        Moving average of `validation`, NaN where the window is not full.
+    stop : int, optional
+    score_name, step_name : str
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> import fewer
+    >>> X, y, _ = fewer.datasets.make_rdg1(60, 10, 5, random_state=0)
+    >>> control = fewer.control.EarlyStopping(cv=3)
+    >>> search = fewer.search.Annealing(levels=10, answer="final")
+    >>> selector = fewer.SubsetSelector(search=search, control=control, random_state=0).fit(X, y)
+    >>> SearchCurveDisplay.from_estimator(selector).validation.shape
+    (11,)
+    """
+
+    training: FloatArray
+    validation: FloatArray
+    smoothed: FloatArray | None = None
+    stop: int | None = None
+    score_name: str = "score"
+    step_name: str = "step of the search"
+    ax_: Any = field(default=None, init=False, repr=False)
+    figure_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_trace(cls, trace: Trace, **options: Any) -> SearchCurveDisplay:
+        """Take the curves that `EarlyStopping` left in a trace."""
+        if "validation" not in trace.extra:
+            raise InputError("This run has no validation curve; run the search under EarlyStopping.")
+        stop = int(trace.extra["stop"][0]) if "stop" in trace.extra else None
+        return cls(
+            trace.extra["training"], trace.extra["validation"], trace.extra.get("smoothed"), stop, **options
+        )  # fmt: skip
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, **options: Any) -> SearchCurveDisplay:
+        """Take the trace of a fitted selector or weighter."""
+        return cls.from_trace(estimator.trace_, **options)
+
+    def plot(self, ax: Axes | None = None) -> SearchCurveDisplay:
+        """Draw the curves and mark the stopping point."""
+        with style():
+            ax = axes_or_new(ax)
+            steps = np.arange(len(self.training))
+            ax.plot(steps, self.training, color=COLORS[5], linestyle="--", label="training rows")
+            ax.plot(np.arange(len(self.validation)), self.validation, color=COLORS[0], linewidth=1.0, label="held out")
+            if self.smoothed is not None:
+                ax.plot(np.arange(len(self.smoothed)), self.smoothed, color=COLORS[1], label="held out, smoothed")
+            if self.stop is not None:
+                ax.axvline(self.stop, color=COLORS[3], linestyle=":", label=f"stop at {self.stop}")
+            ax.set_xlabel(self.step_name)
+            ax.set_ylabel(self.score_name)
+            legend_beside(ax)
+            self.ax_, self.figure_ = ax, ax.figure
+        return self

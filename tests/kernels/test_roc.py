@@ -1,0 +1,58 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fewer.kernels import _roc as kernels
+from fewer.roc import RocCurve, roc_hull
+
+SCORES = st.lists(st.tuples(st.integers(-(2**40), 2**40) | st.integers(-3, 3), st.booleans()), min_size=1, max_size=60)
+
+
+def sorted_keys(scores, positive):
+    keys, spare, counts = np.empty_like(scores), np.empty_like(scores), np.empty(kernels.N_BUCKETS, np.int64)
+    highest = kernels.pack(scores, positive, keys)
+    kernels.sort_keys(keys, spare, counts)
+    return keys, highest
+
+
+@settings(deadline=None, max_examples=60)
+@given(SCORES)
+def test_sorting_and_pairs(rows):
+    scores, positive = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
+    keys, highest = sorted_keys(scores, positive)
+    np.testing.assert_array_equal(highest - (keys >> 1), np.sort(scores)[::-1])
+    gaps = scores[positive == 1][:, None] - scores[positive == 0]
+    assert kernels.pairs_won(keys) == int(np.sum(1 + np.sign(gaps)))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(SCORES.filter(lambda rows: len({y for _, y in rows}) == 2), min_size=1, max_size=3), st.integers(0, 9))
+def test_points_outside_a_hull(scorings, price):
+    for rows in scorings:
+        scores, positive = (np.array(column, dtype=np.int64) for column in zip(*rows, strict=True))
+        curve = RocCurve.of(positive, scores.astype(float))
+        own = curve.hull()
+        fence = roc_hull([0.3], [0.5])
+        n, m = curve.n_negative, curve.n_positive
+        prices = np.array([price / 10])
+        owner, fp, tp, threshold = kernels.outside_points(scores[None], positive, prices, fence.fpr * n, fence.tpr * m)
+        inside = (own.fpr > 0) | (own.tpr > 0)
+        inside &= (own.fpr < 1) | (own.tpr < 1)
+        truth = [
+            (round(x * n), round(y * m), curve.thresholds[point])
+            for x, y, point in zip(own.fpr[inside], own.tpr[inside], own.points[inside], strict=True)
+            if y * m - prices[0] >= fence.tpr_at(x) * m - 1e-9
+        ]
+        assert list(zip(fp, tp, threshold, strict=True)) == truth
+        assert not owner.any()
+
+
+def test_many_points_outgrow_the_first_space():
+    n = 4000
+    scores = np.arange(n, dtype=np.int64)[None]
+    rng = np.random.default_rng(0)
+    positive = (rng.random(n) < (np.arange(n) / n) ** 0.8).astype(np.int64)
+    flat = np.array([0.0, (positive == 0).sum()]), np.array([0.0, positive.sum()])
+    found = kernels.outside_points(np.repeat(scores, 9, axis=0), positive, np.zeros(9), *flat)
+    assert len(found[0]) > 64
+    assert np.bincount(found[0]).tolist() == [len(found[0]) // 9] * 9

@@ -1,0 +1,151 @@
+"""The mechanism that sets ours beside the printed numbers."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from fewer import papers
+from fewer.papers import Absent, Cell, Document, Run, judge, reproduce
+from fewer.problem import InputError
+
+
+@pytest.mark.parametrize(
+    ("printed", "ours", "options", "verdict"),
+    [
+        (75.9, 78.0, {"sd": 1.88}, "matches"),
+        (75.9, 79.66, {"sd": 1.88}, "matches"),
+        (75.9, 79.67, {"sd": 1.88}, "differs"),
+        (75.9, 79.67, {"sd": 1.88, "better": "higher"}, "better"),
+        (75.9, 70.0, {"sd": 1.88, "better": "higher"}, "differs"),
+        (75.9, 70.0, {"sd": 1.88, "better": "lower"}, "better"),
+        (100.0, 100.0, {"sd": 0.0}, "matches"),
+        (100.0, 99.9, {"sd": 0.0}, "differs"),
+        (5, 5, {}, "matches"),
+        (5, 6, {}, "differs"),
+        (5, 6, {"tolerance": 1.0}, "matches"),
+        ([2, 8, 1], [2, 8, 1], {}, "matches"),
+        ([2, 8, 1], [8, 2, 1], {}, "differs"),
+        ("worse", "worse", {}, "matches"),
+        (0.5, float("nan"), {"sd": 10.0}, "differs"),
+        (0.5, Absent("no data"), {}, "not reproducible"),
+    ],
+)
+def test_verdicts(printed, ours, options, verdict):
+    assert judge("1", "row", "column", printed, ours, reason="why", **options).verdict == verdict
+
+
+def test_no_cell_without_a_verdict_and_a_reason():
+    with pytest.raises(ValueError, match="no verdict"):
+        Cell("1", "row", "column", 1.0, None, 1.0, "perhaps")
+    with pytest.raises(ValueError, match="Table 1, row, column differs without a reason"):
+        judge("1", "row", "column", 1.0, 2.0)
+    assert judge("1", "row", "column", 1.0, Absent("the file is lost")).reason == "the file is lost"
+
+
+def test_difference_in_printed_deviations():
+    cell = judge("1", "row", "column", 2.0, 2.5, sd=0.25)
+    assert cell.difference == 0.5
+    assert cell.difference_in_sd == 2.0
+    assert judge("1", "row", "column", [1], [1]).difference is None
+
+
+def test_results_are_kept_by_key_seed_and_effort(tmp_path):
+    calls = []
+
+    def work():
+        calls.append(1)
+        return {"array": np.arange(3), "tuple": (1.5, np.float64(2.5)), 1: None}
+
+    first = Run(out=tmp_path).once("a key / with signs", work)
+    assert first == {"array": [0, 1, 2], "tuple": [1.5, 2.5], "1": None}
+    assert Run(out=tmp_path).once("a key / with signs", work) == first
+    assert len(calls) == 1
+    Run(out=tmp_path, seed=1).once("a key / with signs", work)
+    Run(out=tmp_path, quick=True).once("a key / with signs", work)
+    Run(out=tmp_path).once("a key : with signs", work)
+    assert len(calls) == 4
+
+
+def test_a_failed_result_is_not_kept(tmp_path):
+    run = Run(out=tmp_path)
+
+    def fail():
+        raise InputError("no such data")
+
+    assert run.attempt(lambda: run.once("key", fail)) == Absent("no such data")
+    assert run.once("key", lambda: 7) == 7
+
+
+def test_random_numbers_depend_on_the_key_alone():
+    a, b = Run(seed=3), Run(seed=3)
+    b.rng("other").random(10)
+    assert a.rng("key").random() == b.rng("key").random()
+    assert a.rng("key").random() != a.rng("other").random()
+    assert a.rng("key").random() != Run(seed=4).rng("key").random()
+
+
+def toy_document(calls):
+    from matplotlib.figure import Figure
+
+    def first(run):
+        calls.append("1")
+        value = run.once("value", lambda: 0.5)
+        return [judge("1", "a", "b", 0.5, value), judge("1", "a", "c", 3, 4, reason="Another rule.")]
+
+    def second(run):
+        calls.append("2")
+        return [judge("2", "a", "b", 0.5, run.attempt(lambda: run.load("no_such_set")))]
+
+    def draw(run):
+        figure = Figure()
+        figure.subplots().plot([0, 1])
+        return figure
+
+    def cannot_draw(run):
+        raise InputError("no data for it")
+
+    return Document(
+        "toy", "A toy", {"1": first, "2": second}, {"1": draw, "2": cannot_draw}, lambda run: ["It holds."]
+    )  # fmt: skip
+
+
+def test_a_document_is_re_run_and_saved(tmp_path):
+    calls, lines = [], []
+    run = Run(out=tmp_path, report=lines.append)
+    result = reproduce(toy_document(calls), run)
+    assert calls == ["1", "2"]
+    assert result.counts == {"matches": 1, "better": 0, "differs": 1, "not reproducible": 1}
+    assert result.claims == ["It holds.", "Figure 2 could not be drawn: no data for it"]
+    assert "toy: table 1" in lines
+    saved = json.loads((tmp_path / "toy" / "cells.json").read_text())
+    assert saved["cells"] == result.to_json()["cells"]
+    assert set(saved["cells"][0]) == {
+        "table", "row", "column", "printed", "printed_sd", "ours", "verdict", "reason",
+    }  # fmt: skip
+    assert (tmp_path / "toy" / "figures" / "1.png").stat().st_size > 1000
+    assert (tmp_path / "toy" / "figures" / "1.svg").exists()
+    with (tmp_path / "toy" / "cells.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == 3
+
+
+def test_some_tables_only():
+    calls = []
+    result = reproduce(toy_document(calls), Run(), ["2"])
+    assert calls == ["2"]
+    assert result.claims == []
+    with pytest.raises(InputError, match="no table '9'"):
+        reproduce(toy_document(calls), Run(), ["9"])
+
+
+def test_unknown_documents_are_named():
+    with pytest.raises(InputError, match="dong-kothari"):
+        papers.document("nobody")
+
+
+@pytest.mark.parametrize("name", papers.names())
+def test_every_document_is_whole(name):
+    document = papers.document(name)
+    assert document.name == name
+    assert document.tables

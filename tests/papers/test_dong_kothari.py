@@ -1,0 +1,133 @@
+"""The selections and numbers of the paper that can be had, and the command that shows all of them."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from fewer.papers import Run
+from fewer.papers._dong_kothari import DOCUMENT, _features, _forward, table_1, table_2, table_3, table_6
+
+
+def found(cells, row, column):
+    return next(cell for cell in cells if cell.row == row and cell.column == column)
+
+
+@pytest.mark.parametrize(("factor", "features"), [(3.0, [2, 8, 1]), (8.0, [2, 8]), (2.0, [2, 8, 1, 5]), (5.0, [8, 2])])
+def test_pima(data_folder, factor, features):
+    assert _features(Run(), "pima", factor=factor) == features
+
+
+def test_pima_scores_at_three_radii(data_folder):
+    np.testing.assert_allclose(_forward(Run(), "pima", factor=3.0)["scores"], [0.3132, 0.4929, 0.5126], atol=5e-5)
+
+
+def test_sonar_and_corral():
+    assert _features(Run(), "sonar") == [12, 16]
+    corral = _forward(Run(), "corral")
+    assert corral["features"] == [6, 1, 2, 3, 4]
+    np.testing.assert_allclose(corral["scores"], [0.2646, 0.391, 0.6197, 0.7568, 1.0], atol=5e-5)
+
+
+def test_m_of_n_on_the_public_training_rows(data_folder):
+    assert _features(Run(), "mofn_3_7_10_train") == [4, 9, 5, 8, 3, 6, 7]
+
+
+@pytest.mark.parametrize(
+    ("name", "order"), [("monk1", [5, 1, 2]), ("monk2", [3, 6, 1, 2, 4, 5]), ("monk3", [2, 5, 4, 1])]
+)
+@pytest.mark.parametrize("radius", [0.79, 0.8, 0.83])
+def test_monks_with_one_radius_and_integer_codes(name, order, radius):
+    assert _features(Run(), name, radius=radius, coding="integer") == order
+
+
+def test_table_1_within_two_printed_deviations():
+    cells = [cell for cell in table_1(Run()) if cell.column.endswith(("attribute", "attributes"))]
+    assert len(cells) == 12
+    assert max(abs(cell.difference_in_sd) for cell in cells) <= 2.0
+
+
+def test_table_2_without_the_data_that_cannot_be_carried(no_data):
+    cells = table_2(Run())
+    assert found(cells, "Pima", "features").verdict == "not reproducible"
+    assert "FEWER_DATA" in found(cells, "Pima", "features").reason
+    assert found(cells, "Corral", "features").verdict == "matches"
+    generated = found(cells, "M-of-n-3-7-10", "features as a set (generated rows)")
+    assert generated.ours == [3, 4, 5, 6, 7, 8, 9]
+    assert "of 60 samples" in generated.reason
+    for monk in ("MONK-1", "MONK-2", "MONK-3"):
+        assert found(cells, monk, "features (one radius)").verdict == "matches"
+    assert found(cells, "Cleve", "features as a set (mean distance)").verdict == "matches"
+
+
+def test_table_6_soft_reading(data_folder):
+    cells = table_6(Run())
+    assert found(cells, "Pima 2r", "features (soft labels, without the row itself)").verdict == "matches"
+    assert found(cells, "Pima 3r", "features").verdict == "matches"
+
+
+def test_table_3_on_rows_that_a_rule_makes(no_data):
+    cells = table_3(Run(quick=True))
+    assert len({(cell.row, cell.column) for cell in cells}) == len(cells)
+    assert found(cells, "MONK-3", "full ID3").ours == 100.0
+    assert found(cells, "MONK-3", "subset Naive-Bayes").verdict == "matches"
+    assert found(cells, "MONK-1", "subset ID3").ours == 100.0
+    assert found(cells, "Crx", "full Naive-Bayes").verdict == "matches"
+
+
+def test_every_printed_cell_is_judged(no_data):
+    """Nothing of tables 1–6 is passed over: as many cells at least as printed numbers and lists."""
+    from fewer.papers import read_printed
+
+    records = [r for r in read_printed("dong-kothari")["records"] if not r["table"].startswith("recheck")]
+    places = {
+        (r["table"], r["row"], r["column"], r.get("radius_multiple"), r.get("method"), r.get("classifier"))
+        for r in records
+    }
+    run = Run(quick=True)
+    cells = [cell for name in DOCUMENT.tables for cell in DOCUMENT.tables[name](run)]
+    assert len(cells) >= len(places)
+    assert all(cell.reason for cell in cells if cell.verdict != "matches")
+
+
+def test_the_command_prints_the_contract(no_data, tmp_path):
+    from fewer.cli import app
+
+    arguments = [
+        "reproduce",
+        "dong-kothari",
+        "--table",
+        "2",
+        "--table",
+        "6",
+        "--quick",
+        "--json",
+        "--out",
+        str(tmp_path),
+    ]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert result.exit_code == 0
+    report = json.loads(result.stdout)
+    assert {cell["table"] for cell in report["cells"]} == {"2", "6"}
+    assert set(report["cells"][0]) == {"table", "row", "column", "printed", "printed_sd", "ours", "verdict", "reason"}
+    assert (tmp_path / "dong-kothari" / "cells.csv").exists()
+    again = json.loads(CliRunner().invoke(app, arguments, catch_exceptions=False).stdout)
+    assert again["cells"] == report["cells"]
+
+
+def test_the_command_prints_tables(no_data):
+    from fewer.cli import app
+
+    result = CliRunner().invoke(app, ["reproduce", "dong-kothari", "--table", "2"], catch_exceptions=False)
+    assert "Table 2" in result.stdout
+    assert "4 9 5 8 3 6 7" in result.stdout
+    assert "not reproducible" in result.stdout
+
+
+def test_figures_can_be_drawn(no_data):
+    run = Run(quick=True)
+    for name in ("1", "surface"):
+        figure = DOCUMENT.figures[name](run)
+        figure.canvas.draw()
+        assert figure.axes

@@ -1,0 +1,118 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from fewer.problem import InputError
+from fewer.roc import RealisableClassifier, chord_share
+from fewer.roc._choice import row_digests, shares
+
+
+class Threshold:
+    """Calls a row positive if one column is above a limit."""
+
+    classes_ = np.array([0, 1])
+
+    def __init__(self, column, limit):
+        self.column, self.limit = column, limit
+
+    def predict(self, X):
+        return (np.asarray(X)[:, self.column] > self.limit).astype(int)
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+
+def rates(called, y):
+    return np.array([called[y == 0].mean(), called[y == 1].mean()])
+
+
+def two_columns(n=20_000, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return rng.normal(size=(n, 3)) + np.outer(y, [1.0, 0.7, 0.0]), y
+
+
+@pytest.mark.parametrize("choice", ["hash", "random"])
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.7, 1.0])
+def test_the_realised_rates_meet_the_chord(choice, share):
+    X, y = two_columns()
+    low, high = Threshold(0, 1.5), Threshold(1, 0.0)
+    ends = rates(low.predict(X), y), rates(high.predict(X), y)
+    chord = (1 - share) * ends[0] + share * ends[1]
+    draws = [
+        rates(RealisableClassifier(low, high, share, choice=choice, random_state=seed).predict(X), y)
+        for seed in range(40)
+    ]
+    np.testing.assert_allclose(np.mean(draws, axis=0), chord, atol=0.0015)
+    # One draw of 10 000 rows a class stays within four standard errors.
+    assert np.all(np.abs(np.array(draws) - chord) < 0.02)
+
+
+def test_the_same_case_gets_the_same_answer():
+    X, _ = two_columns(500)
+    classifier = RealisableClassifier(Threshold(0, 1.5), Threshold(1, 0.0), 0.5)
+    whole = classifier.predict(X)
+    alone = np.array([classifier.predict(row[None])[0] for row in X])
+    shuffled = classifier.predict(X[::-1])[::-1]
+    np.testing.assert_array_equal(whole, alone)
+    np.testing.assert_array_equal(whole, shuffled)
+    again = pickle.loads(pickle.dumps(classifier))
+    np.testing.assert_array_equal(whole, again.predict(X))
+    assert 0.3 < classifier.who_decides(X).mean() < 0.7
+    other = RealisableClassifier(classifier.low, classifier.high, 0.5, random_state=1)
+    assert (classifier.who_decides(X) != other.who_decides(X)).any()
+
+
+def test_keys_stand_for_cells():
+    X, _ = two_columns(200)
+    classifier = RealisableClassifier(Threshold(0, 1.5), Threshold(1, 0.0), 0.5)
+    keys = [f"case {i}" for i in range(200)]
+    np.testing.assert_array_equal(classifier.who_decides(X, keys), classifier.who_decides(X + 1, keys))
+    assert (classifier.predict(X, keys) != classifier.predict(X)).any()
+    with pytest.raises(InputError, match="3 keys for 200 rows"):
+        classifier.predict(X, keys[:3])
+
+
+def test_rows_are_known_in_any_container():
+    X = np.array([[1.0, 0.0, np.nan], [2.0, -0.0, 5.0], [2.0, 0.0, 5.0]])
+    digests = row_digests(X)
+    assert digests[1] == digests[2] != digests[0]
+    columns = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns), pl.DataFrame(columns, nan_to_null=True)):
+        np.testing.assert_array_equal(row_digests(frame), digests)
+    texts = pl.DataFrame({"a": ["x", "y", "x"], "b": [1, 1, 1]})
+    found = row_digests(texts)
+    assert found[0] == found[2] != found[1]
+    np.testing.assert_array_equal(found, row_digests(texts.to_pandas()))
+
+
+def test_hashes_are_spread_evenly_and_do_not_follow_the_cells():
+    grid = np.array([[i, j] for i in range(200) for j in range(200)], dtype=float)
+    even = shares(row_digests(grid), 0)
+    counts = np.bincount((even * 100).astype(int), minlength=100)
+    # Chi-square with 99 degrees of freedom.
+    assert 60 < np.sum((counts - 400) ** 2 / 400) < 150
+    assert abs(np.corrcoef(even, grid[:, 0])[0, 1]) < 0.02
+    assert abs(np.corrcoef(even[:-1], even[1:])[0, 1]) < 0.02
+
+
+def test_any_classifiers_and_any_features():
+    X, y = two_columns(2000)
+    a, b = LogisticRegression().fit(X, y), LogisticRegression(C=1e-4).fit(X, y)
+    mixed = RealisableClassifier(a, b, chord_share(0.1, 0.3, 0.15))
+    called = mixed.predict(X)
+    by_b = mixed.who_decides(X)
+    np.testing.assert_array_equal(called, np.where(by_b, b.predict(X), a.predict(X)))
+    assert mixed.classes_.tolist() == [0, 1]
+    assert clone(mixed).share == mixed.share
+    assert mixed.fit() is mixed
+
+
+def test_a_share_is_a_share():
+    with pytest.raises(ValueError, match="share"):
+        RealisableClassifier(Threshold(0, 0), Threshold(0, 1), 1.5).predict(np.zeros((2, 2)))

@@ -1,0 +1,146 @@
+import numpy as np
+import pytest
+
+from fewer.contracts import Resources, Scorer, SearchSpace
+from fewer.criteria import KNN
+from fewer.errors import InputError
+from fewer.objective import Objective
+from fewer.search import Annealing
+from fewer.trace import Trace
+from making import make_problem
+
+
+class Counted(Scorer):
+    """Scores from a function; counts how often it is asked."""
+
+    def __init__(self, function):
+        self.function = function
+        self.asked = 0
+
+    def score(self, masks):
+        self.asked += len(masks)
+        return np.array([self.function(mask) for mask in masks], dtype=float)
+
+
+def anneal(search, scorer, space, seed=0, **options):
+    return search.run(Objective(scorer, space), space, np.random.default_rng(seed), **options)
+
+
+@pytest.mark.parametrize("levels", [1, 4])
+@pytest.mark.parametrize("k", [1, 3])
+def test_running_distances_equal_scoring_from_scratch_after_ten_thousand_moves(levels, k):
+    """Values on a coarse grid, so that distances and votes tie; masks and weights."""
+    problem = make_problem(n_rows=40, n_features=8, seed=1, decimals=0)
+    scorer = KNN(k).bind(problem, np.random.default_rng(0), Resources())
+    space = SearchSpace.of(8, levels=levels)
+    rng = np.random.default_rng(1)
+    state = space.random(rng)
+    walk = scorer.walk(state, space.units)
+    tried, scores = [], []
+    for _ in range(10_000):
+        unit, value = int(rng.integers(8)), int(rng.integers(levels + 1)) / levels
+        proposed = state.copy()
+        proposed[unit] = value
+        scores.append(walk.propose(unit, value))
+        tried.append(proposed)
+        if rng.random() < 0.5:
+            walk.accept()
+            state = proposed
+        else:
+            walk.reject()
+    fresh = KNN(k).bind(problem, np.random.default_rng(0), Resources())
+    assert np.array_equal(fresh.score(np.array(tried)), scores)
+
+
+@pytest.mark.parametrize("levels", [1, 4])
+def test_states_met_before_change_nothing(levels):
+    """The objective's memory, which most moves are answered from, gives the scores of a walk without it."""
+    problem = make_problem(n_rows=30, n_features=4, seed=2, decimals=0)
+    space = SearchSpace.of(4, levels=levels)
+    scorer = KNN().bind(problem, np.random.default_rng(0), Resources())
+    objective = Objective(scorer, space)
+    rng = np.random.default_rng(3)
+    walk = objective.walk(space.random(rng))
+    for n in range(1, 1001):
+        unit, value = int(rng.integers(4)), int(rng.integers(levels + 1)) / levels
+        proposed = walk.state.copy()
+        proposed[unit] = value
+        assert walk.propose(unit, value) == Objective(scorer, space).score(proposed[None])[0]
+        assert objective.n_evaluations == n
+        if rng.random() < 0.5:
+            walk.accept()
+            assert np.array_equal(walk.state, proposed)
+        else:
+            walk.reject()
+
+
+def test_worse_moves_are_accepted_by_percentage_points():
+    """One unit whose absence costs three points: at T = 15 · 0.9 a try to drop it succeeds with exp(−3 / 13.5)."""
+    space = SearchSpace.of(1, sizes=(0, 1))
+    search = Annealing(t0=13.5, cooling=1.0, levels=4000, effort=0.01, answer="final")
+    trace = anneal(search, Counted(lambda mask: 0.5 if mask[0] else 0.47), space)
+    states = np.array([step.mask[0] for step in trace.steps])
+    kept = states[1:][states[:-1]]
+    assert (states[1:][~states[:-1]]).all()  # a better state is always accepted
+    assert np.mean(~kept) == pytest.approx(np.exp(-3 / 13.5), abs=4 * 0.4 / np.sqrt(len(kept)))
+
+
+def test_schedule_of_the_thesis():
+    """81 levels end at 15 · 0.9⁸¹ = 0.003; a level has 10 p tries or p accepted changes; the start comes first."""
+    assert pytest.approx(0.003, abs=1e-4) == 15 * 0.9**81
+    space = SearchSpace.of(7, sizes=(0, 7))
+    trace = anneal(Annealing(), Counted(lambda mask: 0.5), space)
+    assert trace.n_steps == 82
+    assert trace.n_evaluations == 1 + 81 * 7  # on a plateau every change is accepted
+    trap = np.zeros(7, dtype=bool)
+    trap[2] = True
+    trace = anneal(Annealing(t0=1e-9), Counted(lambda mask: 1.0 if np.array_equal(mask, trap) else 0.0), space)
+    assert trace.steps[-1].n_evaluations - trace.steps[-2].n_evaluations == 70  # nothing is accepted any more
+
+
+@pytest.mark.parametrize(
+    ("effort", "cap", "tries"), [(1.0, None, 50), (0.3, None, 15), (0.001, None, 1), (1.0, 20, 20)]
+)
+def test_effort_grows_with_the_features_up_to_a_cap(effort, cap, tries):
+    search = Annealing(effort=effort, max_tries=cap)
+    assert search._limits(SearchSpace.of(5)) == (tries, max(1, round(effort * 5)))
+    assert search.shortened(0.5).effort == effort / 2
+    assert search.shortened(0.5).levels == search.levels
+    if cap is not None:  # otherwise a capped search would not become shorter
+        assert search.shortened(0.5)._limits(SearchSpace.of(5))[0] == tries / 2
+
+
+def test_final_or_best():
+    problem = make_problem(n_rows=50, n_features=8, seed=4)
+    space = SearchSpace.of(8, levels=2)
+    runs = {}
+    for answer in ("best", "final"):
+        scorer = KNN().bind(problem, np.random.default_rng(0), Resources())
+        runs[answer] = anneal(Annealing(levels=20, answer=answer), scorer, space, seed=5)
+    best, final = runs["best"], runs["final"]
+    assert np.array_equal(final.best, final.steps[-1].mask)
+    assert [step.score for step in best.steps] == [step.score for step in final.steps]
+    assert best.best_score == max(best.top_scores) >= final.best_score
+    with pytest.raises(InputError, match="answer='first' is not known"):
+        anneal(Annealing(answer="first"), scorer, space)
+
+
+@pytest.mark.parametrize("levels", [1, 3])
+@pytest.mark.parametrize("stop_at", [1, 4, 11])
+def test_interrupted_and_resumed_ends_the_same(levels, stop_at, tmp_path):
+    problem = make_problem(n_rows=40, n_features=6, seed=6)
+    space = SearchSpace.of(6, sizes=(2, 3), levels=levels)
+    scorer = KNN().bind(problem, np.random.default_rng(0), Resources())
+    whole = anneal(Annealing(levels=12), scorer, space)
+
+    def stop(trace):
+        if trace.n_steps == stop_at:
+            trace.save(tmp_path / "t.npz")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        anneal(Annealing(levels=12), scorer, space, on_step=stop)
+    again = anneal(Annealing(levels=12), scorer, space, seed=99, trace=Trace.load(tmp_path / "t.npz"))
+    assert [step.score for step in again.steps] == [step.score for step in whole.steps]
+    assert np.array_equal(again.best, whole.best)
+    assert again.n_evaluations == whole.n_evaluations
