@@ -225,6 +225,23 @@ def test_a_run_is_not_resumed_as_another(folder, capsys):
     assert {path: path.read_bytes() for path in Path("run").iterdir()} == before
 
 
+def test_the_cures_help(folder, capsys):
+    for command, features in {
+        "rank latin.csv -t outcome --encoding latin-1": "größe",
+        "rank comma.csv -t outcome --decimal ,": "size",
+        "rank mistake.csv -t outcome --nominal size": "size",
+        "rank comma.csv -t -1 --nominal size": "size",
+    }.items():
+        if "latin" in command:
+            (folder / "latin.csv").write_bytes("größe,outcome\n1,schön\n2,nicht\n3,schön\n".encode("latin-1"))
+        if "comma" in command:
+            (folder / "comma.csv").write_text("size;outcome\n1,5;yes\n2,5;no\n3,5;no\n")
+        with pytest.raises(SystemExit) as leaving:
+            main(command.split())
+        assert not leaving.value.code
+        assert features in capsys.readouterr().out
+
+
 def test_a_file_larger_than_memory(folder, capsys, monkeypatch):
     monkeypatch.setattr("fewer.io._files.available_memory", lambda: 100)
     assert refusal(["select", "good.csv", "-t", "outcome"], capsys) == (

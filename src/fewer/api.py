@@ -633,7 +633,7 @@ def compare_problem(
 
     def method(word: str) -> tuple[str, Any]:
         if ":" in word:
-            return word, words.build_foreign(word, problem.task)
+            return word.partition(":")[2], words.build_foreign(word, problem.task)
         plan = make_plan(problem, word, n_features_to_select=n_features_to_select, seed=seed)
         return plan.name, plan.selector
 

@@ -140,19 +140,18 @@ class Trace:
 
     def offer(self, masks: NDArray[Any], scores: FloatArray) -> None:
         """Let evaluated subsets into the list of the best, if they belong there."""
+        good = np.isfinite(scores)
         if len(self.top_scores) >= self.keep:
-            good = scores >= self.top_scores[-1]
-            if not good.any():
-                return
-            masks, scores = masks[good], scores[good]
-        finite = np.isfinite(scores)
-        masks, scores = masks[finite], scores[finite]
+            good &= scores >= self.top_scores[-1]
+        known = set() if self.top_masks is None else {mask.tobytes() for mask in self.top_masks}
+        met = {masks[i].tobytes(): int(i) for i in np.flatnonzero(good)[::-1]}
+        fresh = [i for key, i in met.items() if key not in known]
+        if not fresh:
+            return
+        masks, scores = masks[fresh], scores[fresh]
         if self.top_masks is not None:
             masks = np.concatenate([self.top_masks, masks])
             scores = np.concatenate([self.top_scores, scores])
-        _, first = np.unique(masks, axis=0, return_index=True)
-        first.sort()
-        masks, scores = masks[first], scores[first]
         order = best_first(masks, scores)[: self.keep]
         self.top_masks, self.top_scores = masks[order], scores[order]
 

@@ -21,11 +21,25 @@ def data_folder(monkeypatch):
 @pytest.fixture
 def no_data(monkeypatch):
     """Nothing but what the package carries: neither a folder nor a network."""
+    take_away(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def offline_run():
+    """A quick run that a module's tests share, with nothing but what the package carries."""
+    from fewer.papers import Run
+
+    with pytest.MonkeyPatch.context() as patch:
+        take_away(patch)
+        yield Run(quick=True)
+
+
+def take_away(patch):
     from fewer.datasets import _shelf
     from fewer.problem import InputError
 
     def refuse(name, numbers):
         raise InputError(f"{name} is not at hand; name a folder in FEWER_DATA.")
 
-    monkeypatch.delenv("FEWER_DATA", raising=False)
-    monkeypatch.setattr(_shelf, "fetch_named", refuse)
+    patch.delenv("FEWER_DATA", raising=False)
+    patch.setattr(_shelf, "fetch_named", refuse)

@@ -42,14 +42,14 @@ def test_monks_with_one_radius_and_integer_codes(name, order, radius):
     assert _features(Run(), name, radius=radius, coding="integer") == order
 
 
-def test_table_1_within_two_printed_deviations():
-    cells = [cell for cell in table_1(Run()) if cell.column.endswith(("attribute", "attributes"))]
+def test_table_1_within_two_printed_deviations(offline_run):
+    cells = [cell for cell in table_1(offline_run) if cell.column.endswith(("attribute", "attributes"))]
     assert len(cells) == 12
     assert max(abs(cell.difference_in_sd) for cell in cells) <= 2.0
 
 
-def test_table_2_without_the_data_that_cannot_be_carried(no_data):
-    cells = table_2(Run())
+def test_table_2_without_the_data_that_cannot_be_carried(offline_run):
+    cells = table_2(offline_run)
     assert found(cells, "Pima", "features").verdict == "not reproducible"
     assert "FEWER_DATA" in found(cells, "Pima", "features").reason
     assert found(cells, "Corral", "features").verdict == "matches"
@@ -67,8 +67,8 @@ def test_table_6_soft_reading(data_folder):
     assert found(cells, "Pima 3r", "features").verdict == "matches"
 
 
-def test_table_3_on_rows_that_a_rule_makes(no_data):
-    cells = table_3(Run(quick=True))
+def test_table_3_on_rows_that_a_rule_makes(offline_run):
+    cells = table_3(offline_run)
     assert len({(cell.row, cell.column) for cell in cells}) == len(cells)
     assert found(cells, "MONK-3", "full ID3").ours == 100.0
     assert found(cells, "MONK-3", "subset Naive-Bayes").verdict == "matches"
@@ -76,7 +76,7 @@ def test_table_3_on_rows_that_a_rule_makes(no_data):
     assert found(cells, "Crx", "full Naive-Bayes").verdict == "matches"
 
 
-def test_every_printed_cell_is_judged(no_data):
+def test_every_printed_cell_is_judged(offline_run):
     """Nothing of tables 1–6 is passed over: as many cells at least as printed numbers and lists."""
     from fewer.papers import read_printed
 
@@ -85,8 +85,7 @@ def test_every_printed_cell_is_judged(no_data):
         (r["table"], r["row"], r["column"], r.get("radius_multiple"), r.get("method"), r.get("classifier"))
         for r in records
     }
-    run = Run(quick=True)
-    cells = [cell for name in DOCUMENT.tables for cell in DOCUMENT.tables[name](run)]
+    cells = [cell for name in DOCUMENT.tables for cell in DOCUMENT.tables[name](offline_run)]
     assert len(cells) >= len(places)
     assert all(cell.reason for cell in cells if cell.verdict != "matches")
 
@@ -125,9 +124,14 @@ def test_the_command_prints_tables(no_data):
     assert "not reproducible" in result.stdout
 
 
-def test_figures_can_be_drawn(no_data):
-    run = Run(quick=True)
-    for name in ("1", "surface"):
-        figure = DOCUMENT.figures[name](run)
+def test_claims_are_counted_not_quoted(offline_run):
+    claims = DOCUMENT.claims(offline_run)
+    assert any("in 56 of 60 generated samples" in claim for claim in claims)
+    assert any("finds [1, 2, 5]" in claim for claim in claims)
+
+
+def test_figures_can_be_drawn(offline_run):
+    for name, draw in DOCUMENT.figures.items():
+        figure = draw(offline_run)
         figure.canvas.draw()
-        assert figure.axes
+        assert figure.axes, name

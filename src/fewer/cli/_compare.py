@@ -11,6 +11,8 @@ from typing import Annotated
 import typer
 
 from fewer.cli._select import (
+    DecimalOption,
+    EncodingOption,
     FileArgument,
     JsonOption,
     NominalOption,
@@ -44,6 +46,8 @@ def compare(
     ] = None,
     nominal: NominalOption = None,
     task: TaskOption = None,
+    encoding: EncodingOption = "utf-8",
+    decimal: DecimalOption = ".",
     folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation.")] = 5,
     repeats: Annotated[int, typer.Option(help="How often to fold anew.")] = 1,
     seed: SeedOption = 0,
@@ -69,7 +73,7 @@ def compare(
     from fewer.io import read_table
 
     names = split_outside_brackets(methods)
-    problem = read_table(file, target, task=_task(task), nominal=names_of(nominal))
+    problem = read_table(file, target, task=_task(task), nominal=names_of(nominal), encoding=encoding, decimal=decimal)
     problem = thin(problem, "auto" if "auto" in names else "named", seed)
     refuse_folds(problem, folds)
     folder = out or Path(tempfile.mkdtemp(prefix="fewer-"))

@@ -34,12 +34,12 @@ def datasets(
     Sets that the package does not carry are read from the folder named by the variable FEWER_DATA (NAME.csv.gz), or
     fetched from OpenML.
     """
-    from fewer.datasets import info, names
+    from fewer.datasets import info
 
     if save is not None:
         _write(name, save)
         return
-    lines = [info(one) for one in (names() if name is None else [name])]
+    lines = info() if name is None else [info(name)]
     if as_json:
         print(json.dumps([_public(line) for line in lines], ensure_ascii=False, indent=1))
     elif name is not None:

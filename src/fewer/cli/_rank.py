@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from fewer.cli._select import FileArgument, JsonOption, NominalOption, SeedOption, TargetOption, TaskOption, _task
+from fewer.cli._select import (
+    DecimalOption,
+    EncodingOption,
+    FileArgument,
+    JsonOption,
+    NominalOption,
+    SeedOption,
+    TargetOption,
+    TaskOption,
+    _task,
+)
 from fewer.cli._shared import names_of
 from fewer.errors import InputError
 from fewer.words import WORDS
@@ -20,6 +30,8 @@ def rank(
     top: Annotated[int | None, typer.Option(help="Show the best so many only.")] = None,
     nominal: NominalOption = None,
     task: TaskOption = None,
+    encoding: EncodingOption = "utf-8",
+    decimal: DecimalOption = ".",
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -30,7 +42,7 @@ def rank(
     from fewer.contracts import Resources
     from fewer.io import read_table
 
-    problem = read_table(file, target, task=_task(task), nominal=names_of(nominal))
+    problem = read_table(file, target, task=_task(task), nominal=names_of(nominal), encoding=encoding, decimal=decimal)
     ranker = words.build("ranker", method, problem.task)
     if problem.task not in ranker.tasks:
         raise InputError(f"{method} ranks for {' and '.join(ranker.tasks)}, but the target is for {problem.task}.")

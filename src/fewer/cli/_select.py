@@ -18,12 +18,16 @@ if TYPE_CHECKING:
     from fewer.problem import Problem
 
 FileArgument = Annotated[
-    Path, typer.Argument(metavar="FILE", help="The table: CSV with a header row.", show_default=False)
+    Path, typer.Argument(metavar="FILE", help="The table: CSV (also .gz), Parquet or ARFF.", show_default=False)
 ]
-TargetOption = Annotated[str, typer.Option("--target", "-t", help="The column to predict.", show_default=False)]
+TargetOption = Annotated[
+    str, typer.Option("--target", "-t", help="The column to predict, by name or place (-1: last).", show_default=False)
+]
 NominalOption = Annotated[
     str | None, typer.Option(help="Columns to compare only as equal or not, such as codes: zip,code.")
 ]
+EncodingOption = Annotated[str, typer.Option(help="How the text is written: utf-8, latin-1, cp1252, …")]
+DecimalOption = Annotated[str, typer.Option(help="The decimal point of the numbers.")]
 TaskOption = Annotated[str | None, typer.Option(help="classification or regression; found out from the target.")]
 SeedOption = Annotated[int, typer.Option(help="Seed of folds and random searches.")]
 ReportOption = Annotated[
@@ -50,6 +54,8 @@ def select(
     exclude: Annotated[str | None, typer.Option(help="Columns forced out: id,date.")] = None,
     nominal: NominalOption = None,
     task: TaskOption = None,
+    encoding: EncodingOption = "utf-8",
+    decimal: DecimalOption = ".",
     folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation; 0 leaves it out.")] = 5,
     seed: SeedOption = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads or processes; −1 for all cores.")] = 1,
@@ -69,7 +75,7 @@ def select(
         raise InputError("--resume needs --out, the folder of the run to go on with.")
     from fewer.io import read_table
 
-    problem = read_table(file, target, task=_task(task), nominal=names_of(nominal))
+    problem = read_table(file, target, task=_task(task), nominal=names_of(nominal), encoding=encoding, decimal=decimal)
     _run(
         problem,
         file.name.split(".")[0],

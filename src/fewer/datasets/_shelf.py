@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 import polars as pl
@@ -143,15 +143,25 @@ def names() -> list[str]:
     return list(manifest())
 
 
-def info(name: str) -> Info:
-    """Give the line of the manifest of one set.
+@overload
+def info(name: str) -> Info: ...
+
+
+@overload
+def info(name: None = None) -> list[Info]: ...
+
+
+def info(name: str | None = None) -> Info | list[Info]:
+    """Give the line of the manifest of one set, or all lines.
 
     Examples
     --------
     >>> info("sonar").rows, info("sonar").licence
     (208, 'CC BY 4.0')
+    >>> [line.name for line in info() if "Nel" in line.documents and line.bundled][:3]
+    ['ionosphere', 'liver_bupa', 'wdbc']
     """
-    return manifest()[_canonical(name)]
+    return list(manifest().values()) if name is None else manifest()[_canonical(name)]
 
 
 def load(name: str) -> Dataset:

@@ -66,6 +66,15 @@ def describe(word: Any) -> str:
     return re.sub(r" at 0x[0-9a-f]+", "", " ".join(text.split()))
 
 
+def is_same(one: Any, other: Any) -> bool:
+    """Say whether two selectors are the same but for their seeds."""
+    return describe(_without_seed(one)) == describe(_without_seed(other))
+
+
+def _without_seed(word: Any) -> Any:
+    return clone(word).set_params(random_state=None) if "random_state" in word.get_params(deep=False) else word
+
+
 def _seeded(word: Any, seed: int) -> Any:
     """Give a seed to whatever has none."""
     parameters = word.get_params(deep=True)

@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 
 from fewer.errors import InputError
 from fewer.evaluate._baselines import ALL, RANDOM, default_estimators, filter_baseline
-from fewer.evaluate._choosing import describe
+from fewer.evaluate._choosing import describe, is_same
 from fewer.evaluate._grading import Grader
 from fewer.evaluate._nested import Nested, Record, grades_of, in_order, measure, outer_splits, summarize
 from fewer.evaluate._verdict import MethodScore, in_points, name_of, verdict
@@ -203,7 +203,7 @@ def compare(
     -------
     Comparison
         Baselines are always in it: all features, a random subset of the same size as each method's in each
-        split, and a univariate filter.
+        split, and a univariate filter (unless that very filter is among the methods).
 
     Examples
     --------
@@ -222,7 +222,9 @@ def compare(
     if taken & set(methods):
         raise InputError(f"{min(taken & set(methods))!r} is the name of a baseline; call the method something else.")
     splits = outer_splits(problem, cv, n_repeats, random_state)
-    runs = {**methods, ALL: None, filter_name: filter_selector}
+    runs = {**methods, ALL: None}
+    if not any(is_same(selector, filter_selector) for selector in methods.values()):
+        runs[filter_name] = filter_selector
     store = _Store(resume_dir, problem, splits, estimators, scoring, random_state)
     cells = [(name, split) for split in splits for name in runs]
     todo = [(name, split) for name, split in cells if store.get(name, runs[name], split) is None]

@@ -13,7 +13,7 @@ columns, holes : (p, n) float64 and uint8
 plain : (p,) int64
     0: numbers without holes. 1: levels without holes. 2: anything else.
 nominal, scale, gap : (p,)
-    As in `fewer.differences`.
+    As in `fewer.differences`, with ranges over all rows: a term is at most its weight.
 weights : (p,) float64
     What the candidates have in common: the weight of each feature's term.
 pivot : int
@@ -32,7 +32,6 @@ from numba.extending import intrinsic
 from fewer.kernels._neighbors import term
 
 FAR = 1e300
-CLIP = 64.0
 CHUNK = 256
 
 HARD_CLASSES, SOFT_CLASSES, HARD_VALUES, SOFT_VALUES = 0, 1, 2, 3
@@ -52,32 +51,51 @@ def smaller(typing_context, x, y):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def add_terms(  # type: ignore[no-untyped-def]
-    d, i, low, f, weight, columns, holes, plain, nominal, scale, gap, quantum
+    d, base, i, low, f, weight, columns, holes, plain, nominal, scale, gap, quantum
 ):
-    """Add one feature's terms of row i to the squared distances of the rows from `low` on."""
+    """Write squared distances: those of `base` and one feature's terms, from row i to the rows from `low` on."""
+    n = d.shape[0]
     x = columns[f, i]
-    column = columns[f][low : low + d.shape[0]]
+    column = columns[f][low : low + n]
     factor = scale[f]
-    inverse = 1.0 / quantum  # a power of two: multiplying by it is dividing by the quantum, to the bit
     if plain[f] == 0:
-        for j in range(d.shape[0]):
-            difference = x - column[j]
-            d[j] += np.rint(weight * smaller(factor * difference * difference, CLIP) * inverse) * quantum
+        # Adding a large number and taking it away again rounds to multiples of the quantum, ties to even.
+        large = 1.5 * 2.0**52 * quantum
+        if weight == 1.0:
+            for j in range(n):
+                difference = x - column[j]
+                d[j] = base[j] + ((factor * difference * difference + large) - large)
+        else:
+            for j in range(n):
+                difference = x - column[j]
+                d[j] = base[j] + ((weight * (factor * difference * difference) + large) - large)
     elif plain[f] == 1:
-        mismatch = np.rint(weight * factor * inverse) * quantum
-        for j in range(d.shape[0]):
-            d[j] += 0.0 if column[j] == x else mismatch
+        mismatch = np.rint(weight * factor / quantum) * quantum
+        for j in range(n):
+            d[j] = base[j] + (0.0 if column[j] == x else mismatch)
     else:
-        hole = holes[f][low : low + d.shape[0]]
-        for j in range(d.shape[0]):
-            d[j] += term(x, holes[f, i], column[j], hole[j], nominal[f], scale[f], gap[f], weight, quantum)
+        hole = holes[f][low : low + n]
+        for j in range(n):
+            d[j] = base[j] + term(x, holes[f, i], column[j], hole[j], nominal[f], scale[f], gap[f], weight, quantum)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def pivot_term(i, j, f, weight, columns, scale, quantum):  # type: ignore[no-untyped-def]
     """Give the term of the feature that the rows are sorted by: no distance is below it."""
     difference = columns[f, i] - columns[f, j]
-    return np.rint(weight * smaller(scale[f] * difference * difference, CLIP) / quantum) * quantum
+    return np.rint(weight * (scale[f] * difference * difference) / quantum) * quantum
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def add_changes(  # type: ignore[no-untyped-def]
+    d, common, i, low, first, end, extra, changes, columns, holes, plain, nominal, scale, gap, quantum
+):
+    """Write a candidate's squared distances: what the candidates have in common, and what is its own."""
+    if first == end:
+        d[:] = common
+    for e in range(first, end):
+        base = common if e == first else d
+        add_terms(d, base, i, low, extra[e], changes[e], columns, holes, plain, nominal, scale, gap, quantum)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -111,7 +129,7 @@ def nearest(  # type: ignore[no-untyped-def]
             chunk = common[: high - low]
             chunk[:] = 0.0
             for f in used:
-                add_terms(chunk, i, low, f, weights[f], columns, holes, plain, nominal, scale, gap, quantum)
+                add_terms(chunk, chunk, i, low, f, weights[f], columns, holes, plain, nominal, scale, gap, quantum)
             bound = 0.0
             if pivot >= 0 and (low > i or high <= i):
                 edge = low if low > i else high - 1
@@ -120,9 +138,10 @@ def nearest(  # type: ignore[no-untyped-def]
                 if best[c] <= bound:
                     continue
                 whole = d[: high - low]
-                whole[:] = chunk
-                for e in range(offsets[c], offsets[c + 1]):
-                    add_terms(whole, i, low, extra[e], changes[e], columns, holes, plain, nominal, scale, gap, quantum)
+                add_changes(
+                    whole, chunk, i, low, offsets[c], offsets[c + 1], extra, changes, columns, holes, plain, nominal,
+                    scale, gap, quantum,
+                )  # fmt: skip
                 best[c] = min(best[c], smallest(whole, low, i))
             # The next chunk lies on the side where the pivot is nearer; stop when it is beyond every candidate's best.
             below, above = FAR, FAR
@@ -210,7 +229,7 @@ def neighborhoods(  # type: ignore[no-untyped-def]
             chunk = common[: high - low]
             chunk[:] = 0.0
             for f in used:
-                add_terms(chunk, i, low, f, weights[f], columns, holes, plain, nominal, scale, gap, quantum)
+                add_terms(chunk, chunk, i, low, f, weights[f], columns, holes, plain, nominal, scale, gap, quantum)
             bound = 0.0
             if pivot >= 0 and (low > i or high <= i):
                 edge = low if low > i else high - 1
@@ -219,9 +238,10 @@ def neighborhoods(  # type: ignore[no-untyped-def]
                 if bound > limits[c]:
                     continue
                 whole = d[: high - low]
-                whole[:] = chunk
-                for e in range(offsets[c], offsets[c + 1]):
-                    add_terms(whole, i, low, extra[e], changes[e], columns, holes, plain, nominal, scale, gap, quantum)
+                add_changes(
+                    whole, chunk, i, low, offsets[c], offsets[c + 1], extra, changes, columns, holes, plain, nominal,
+                    scale, gap, quantum,
+                )  # fmt: skip
                 if low <= i < high:
                     whole[i - low] = 0.0 if with_self else FAR
                 if mode == HARD_CLASSES:

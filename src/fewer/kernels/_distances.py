@@ -207,32 +207,26 @@ def coarse_terms(out, x, column, kind, factor, gap, clip):  # type: ignore[no-un
 
 
 @njit(nogil=True, cache=True)
-def coarse_change(  # type: ignore[no-untyped-def]
-    d, part, i, members, old, new, columns, kinds, factor, gap, clip, fold
-):
-    """Change the weights of some features from old to new in the coarse distances of row i; `part` is scratch."""
-    k = fold[i]
-    for m in range(members.shape[0]):
-        f = members[m]
-        for sign, weight in ((-1, np.float32(old[f])), (1, np.float32(new[f]))):
-            if weight > 0.0:
-                coarse_terms(
-                    part, columns[f, i], columns[f], kinds[f],
-                    weight * factor[k, f], weight * gap[k, f], weight * clip,
-                )  # fmt: skip
-                if sign > 0:
-                    for j in range(d.shape[0]):
-                        d[j] = add_32(d[j], part[j])
-                else:
-                    for j in range(d.shape[0]):
-                        d[j] = subtract_32(d[j], part[j])
+def coarse_add(d, part, x, column, kind, factor, gap, clip):  # type: ignore[no-untyped-def]
+    """Add one feature's coarse terms to the distances from one query; `part` is scratch."""
+    coarse_terms(part, x, column, kind, factor, gap, clip)
+    for j in range(d.shape[0]):
+        d[j] = add_32(d[j], part[j])
 
 
 @njit(nogil=True, cache=True)
-def coarse_start(d, i, fold):  # type: ignore[no-untyped-def]
-    """Start a row of coarse distances: 0 to rows that may be used, FAR_32 to the others."""
+def coarse_take(d, part, x, column, kind, factor, gap, clip):  # type: ignore[no-untyped-def]
+    """Take one feature's coarse terms off the distances from one query; `part` is scratch."""
+    coarse_terms(part, x, column, kind, factor, gap, clip)
     for j in range(d.shape[0]):
-        d[j] = FAR_32 if fold[j] == fold[i] else np.int32(0)
+        d[j] = subtract_32(d[j], part[j])
+
+
+@njit(nogil=True, cache=True)
+def coarse_start(d, k, fold):  # type: ignore[no-untyped-def]
+    """Start the coarse distances of a row of fold k: 0 to rows that may be used, FAR_32 to the others."""
+    for j in range(d.shape[0]):
+        d[j] = FAR_32 if fold[j] == k else np.int32(0)
 
 
 @njit(nogil=True, cache=True)

@@ -30,8 +30,9 @@ from fewer.kernels._distances import (
     add_masks,
     add_terms,
     change_row,
-    coarse_change,
+    coarse_add,
     coarse_start,
+    coarse_take,
     coarse_terms,
     fill_distances,
     fill_terms,
@@ -40,7 +41,6 @@ from fewer.kernels._distances import (
     least_64,
     least_sum,
     start_row,
-    subtract_32,
     term,
 )
 
@@ -314,7 +314,8 @@ def score_flips(  # type: ignore[no-untyped-def]
             unit = members[offsets[u] : offsets[u + 1]]
             for f in unit:
                 flipped[f] = new[u]
-            changed[:] = d
+            for j in range(n):
+                changed[j] = d[j]
             change_row(
                 changed, part, i, unit, mask, flipped, columns, holes, nominal, scale, gap, fold, quantum
             )  # fmt: skip
@@ -343,7 +344,8 @@ def score_move(  # type: ignore[no-untyped-def]
     for i in range(low, high):
         d = distances[i]
         change_row(d, part, i, before, settled, accepted, columns, holes, nominal, scale, gap, fold, quantum)
-        changed[:] = d
+        for j in range(n):
+            changed[j] = d[j]
         change_row(changed, part, i, unit, accepted, proposed, columns, holes, nominal, scale, gap, fold, quantum)
         judge(
             changed, i, codes, values, row_weights, n_classes, grain, ks, by_rows,
@@ -428,38 +430,43 @@ def error_of(mask, error):  # type: ignore[no-untyped-def]
     return total
 
 
+# The loops over a unit's columns are written out in each kernel: a call that hands on a dozen arrays costs as much as
+# a pass over a few hundred rows.
+
+
 @njit(nogil=True, cache=True)
 def coarse_flips(  # type: ignore[no-untyped-def]
     low, high, mask, used, members, offsets, new, columns, kinds, factor, gap, clip, fold, starts, codes, by_rows,
     error, verdicts,
 ):  # fmt: skip
     """Give verdicts (u, high−low) on rows low … high−1 with unit u set to new[u]."""
-    n, nothing = columns.shape[1], np.zeros(mask.shape[0])
-    d, part, whole = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    flipped, nearest, margin = mask.copy(), np.empty(starts.shape[0] - 1, np.int32), error_of(mask, error)
+    n = columns.shape[1]
+    d, part, change = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    nearest, margin = np.empty(starts.shape[0] - 1, np.int32), error_of(mask, error)
     for i in range(low, high):
-        coarse_start(d, i, fold)
-        coarse_change(d, part, i, used, nothing, mask, columns, kinds, factor, gap, clip, fold)
+        k = fold[i]
+        coarse_start(d, k, fold)
+        for m in range(used.shape[0]):
+            f = used[m]
+            w = np.float32(mask[f])
+            coarse_add(d, part, columns[f, i], columns[f], kinds[f], w * factor[k, f], w * gap[k, f], w * clip)
         for u in range(offsets.shape[0] - 1):
-            unit = members[offsets[u] : offsets[u + 1]]
-            f = unit[0]
-            if unit.shape[0] == 1 and mask[f] == 0.0:
-                k, weight = fold[i], np.float32(new[u])
-                coarse_terms(
-                    part, columns[f, i], columns[f], kinds[f],
-                    weight * factor[k, f], weight * gap[k, f], weight * clip,
-                )  # fmt: skip
-            else:
-                for f in unit:
-                    flipped[f] = new[u]
-                part[:] = 0
-                coarse_change(part, whole, i, unit, mask, flipped, columns, kinds, factor, gap, clip, fold)
-                for f in unit:
-                    flipped[f] = mask[f]
-            nearest_sums(d, part, starts, nearest)
-            added = 0.0
-            for f in unit:
+            added, w_new = 0.0, np.float32(new[u])
+            for j in range(n):
+                change[j] = 0
+            for m in range(offsets[u], offsets[u + 1]):
+                f = members[m]
+                x, kind, w_old = columns[f, i], kinds[f], np.float32(mask[f])
+                if w_old > 0.0:
+                    coarse_take(
+                        change, part, x, columns[f], kind, w_old * factor[k, f], w_old * gap[k, f], w_old * clip
+                    )
+                if w_new > 0.0:
+                    coarse_add(
+                        change, part, x, columns[f], kind, w_new * factor[k, f], w_new * gap[k, f], w_new * clip
+                    )
                 added += error[f]
+            nearest_sums(d, change, starts, nearest)
             verdicts[u, i - low] = verdict(nearest, codes[i], by_rows, margin + added)
 
 
@@ -468,10 +475,16 @@ def coarse_rows(  # type: ignore[no-untyped-def]
     low, high, distances, mask, used, columns, kinds, factor, gap, clip, fold
 ):
     """Write the coarse distances of rows low … high−1 under one mask into distances (n, n)."""
-    part, nothing = np.empty(columns.shape[1], np.int32), np.zeros(mask.shape[0])
+    part = np.empty(columns.shape[1], np.int32)
     for i in range(low, high):
-        coarse_start(distances[i], i, fold)
-        coarse_change(distances[i], part, i, used, nothing, mask, columns, kinds, factor, gap, clip, fold)
+        k = fold[i]
+        coarse_start(distances[i], k, fold)
+        for m in range(used.shape[0]):
+            f = used[m]
+            w = np.float32(mask[f])
+            coarse_add(
+                distances[i], part, columns[f, i], columns[f], kinds[f], w * factor[k, f], w * gap[k, f], w * clip
+            )
 
 
 @njit(nogil=True, cache=True)
@@ -485,23 +498,28 @@ def coarse_move(  # type: ignore[no-untyped-def]
     Gives what the rows judged right weigh, and how many unsure ones were listed.
     """
     n = columns.shape[1]
-    changed, part = np.empty(n, np.int32), np.empty(n, np.int32)
-    settled, accepted, proposed = masks[0], masks[1], masks[2]
-    margin, nearest = error_of(proposed, error), np.empty(starts.shape[0] - 1, np.int32)
+    change, part = np.empty(n, np.int32), np.empty(n, np.int32)
+    margin, nearest = error_of(masks[2], error), np.empty(starts.shape[0] - 1, np.int32)
     right, n_unsure = 0.0, 0
-    simple = unit.shape[0] == 1 and accepted[unit[0]] == 0.0 and proposed[unit[0]] > 0.0
     for i in range(low, high):
-        d = distances[i]
-        coarse_change(d, part, i, before, settled, accepted, columns, kinds, factor, gap, clip, fold)
-        if simple:
-            k, f, weight = fold[i], unit[0], np.float32(proposed[unit[0]])
-            coarse_terms(
-                part, columns[f, i], columns[f], kinds[f], weight * factor[k, f], weight * gap[k, f], weight * clip
-            )
-        else:
-            part[:] = 0
-            coarse_change(part, changed, i, unit, accepted, proposed, columns, kinds, factor, gap, clip, fold)
-        nearest_sums(d, part, starts, nearest)
+        d, k = distances[i], fold[i]
+        for m in range(before.shape[0]):
+            f = before[m]
+            x, kind, w_old, w_new = columns[f, i], kinds[f], np.float32(masks[0, f]), np.float32(masks[1, f])
+            if w_old > 0.0:
+                coarse_take(d, part, x, columns[f], kind, w_old * factor[k, f], w_old * gap[k, f], w_old * clip)
+            if w_new > 0.0:
+                coarse_add(d, part, x, columns[f], kind, w_new * factor[k, f], w_new * gap[k, f], w_new * clip)
+        for j in range(n):
+            change[j] = 0
+        for m in range(unit.shape[0]):
+            f = unit[m]
+            x, kind, w_old, w_new = columns[f, i], kinds[f], np.float32(masks[1, f]), np.float32(masks[2, f])
+            if w_old > 0.0:
+                coarse_take(change, part, x, columns[f], kind, w_old * factor[k, f], w_old * gap[k, f], w_old * clip)
+            if w_new > 0.0:
+                coarse_add(change, part, x, columns[f], kind, w_new * factor[k, f], w_new * gap[k, f], w_new * clip)
+        nearest_sums(d, change, starts, nearest)
         found = verdict(nearest, codes[i], by_rows, margin)
         if found == RIGHT:
             right += row_weights[i]
@@ -567,9 +585,9 @@ def coarse_masks(  # type: ignore[no-untyped-def]
     start, total = np.empty(n, np.int32), np.empty(width, np.int32)
     nearest = np.empty((n_masks, starts.shape[0] - 1), np.int32)
     for i in range(low, high):
-        coarse_start(start, i, fold)
-        nearest[:] = FAR_32
         k = fold[i]
+        coarse_start(start, k, fold)
+        nearest[:] = FAR_32
         place, c = 0, 0
         while place < n:
             while place == starts[c + 1]:
@@ -588,7 +606,8 @@ def coarse_masks(  # type: ignore[no-untyped-def]
                 digits = min(n_digits, used.shape[0] - g * n_digits)
                 tabulate(tables[g], w, terms, g * n_digits, digits, base)
             for m in range(n_masks):
-                total[:w] = start[place:stop]
+                for j in range(w):
+                    total[j] = start[place + j]
                 nearest[m, c] = least_32(nearest[m, c], least_of_tables(total[:w], tables, picks[m]))
             place = stop
         for m in range(n_masks):
@@ -609,7 +628,7 @@ def coarse_few(  # type: ignore[no-untyped-def]
             f = used[u]
             coarse_terms(terms[u], columns[f, i], columns[f], kinds[f], factor[k, f], gap[k, f], clip)
         for m in range(masks.shape[0]):
-            coarse_start(d, i, fold)
+            coarse_start(d, k, fold)
             for u in range(used.shape[0]):
                 f = used[u]
                 weight = masks[m, f]
@@ -776,12 +795,14 @@ def score_gray(  # type: ignore[no-untyped-def]
             top = tree_at(start, end, q)
             order = np.argsort(typical[:top], kind="mergesort")
             code = start ^ (start >> 1)
-            d[:] = base_d
+            for j in range(n):
+                d[j] = base_d[j]
             for u in range(top, q):
                 if code >> u & 1:
                     for j in range(n):
                         d[j] += parts[u, j]
-            scanned[:] = d
+            for j in range(n):
+                scanned[j] = d[j]
             for u in range(top):
                 for j in range(n):
                     scanned[j] += parts[u, j]

@@ -24,7 +24,7 @@ def spanning_tree(  # type: ignore[no-untyped-def]
         outside[newest] = False
         d[:] = 0.0
         for f in used:
-            add_terms(d, newest, 0, f, weights[f], columns, holes, plain, nominal, scale, gap, quantum)
+            add_terms(d, d, newest, 0, f, weights[f], columns, holes, plain, nominal, scale, gap, quantum)
         nearest, distance = -1, 2.0 * FAR
         for j in range(n):
             if outside[j]:

@@ -21,6 +21,7 @@ from fewer.problem import InputError
 
 _HOMES = {
     "dong-kothari": "fewer.papers._dong_kothari",
+    "loughrey": "fewer.papers._loughrey",
     "nel": "fewer.papers._nel",
 }
 

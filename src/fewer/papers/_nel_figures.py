@@ -75,7 +75,7 @@ def three_feature_lines(run: Run) -> Figure:
     figure, axes = new_figure(size=(5.6, 3.8))
     for number, subset in enumerate(SEVEN):
         result = gamma_test(table[:, list(subset)], y, n_neighbors=30)
-        _line(axes, result, "features " + ", ".join(str(f + 1) for f in subset), number)
+        _line(axes, result, " ".join(f"f{f + 1}" for f in subset), number)
     _name_axes(axes)
     legend_beside(axes)
     return figure
@@ -148,6 +148,7 @@ def panels(run: Run, pair: Callable[..., Any], names: Sequence[str], kind: str, 
             panel.plot(places, lines.T, color=COLORS[5], ls=":", lw=0.7)
             panel.plot(places, lines.mean(axis=0), color=COLORS[0], marker="o", ms=3)
             panel.set(xlabel=word, ylabel=label, title=f"{name}, {len(lines)} runs and their mean")
+            panel.xaxis.get_major_locator().set_params(integer=True)
     return figure
 
 

@@ -204,11 +204,12 @@ def best_by_gamma(run: Run, name: str) -> dict[str, dict[str, float]]:
     def search(number: int, train: IntArray) -> list[list[Any]]:
         run.report(f"nel: Gamma Test of all {2**space.n_units - 1} subsets of {name}, split {number + 1}")
         scorer = gamma_test_on(run, problem_of(run, name).take(train), max(COUNTS))
-        found = []
+        found: list[list[Any]] = []
         for row in scorer.all_gammas(space, COUNTS):
             row[0] = np.inf  # the empty subset
-            for place in np.argsort(row, kind="stable")[:10]:
-                found.append([to_text(gray_states(np.array([place]), space.n_units)[0]), float(row[place])])
+            ten = np.argsort(row, kind="stable")[:10]
+            names = [to_text(state) for state in gray_states(ten, space.n_units)]
+            found.extend([name, float(gamma)] for name, gamma in zip(names, row[ten], strict=True))
         return found
 
     poll: dict[str, dict[str, float]] = {}

@@ -2,6 +2,8 @@
 
 from fewer.plots._classifiability import ClassifiabilityDisplay
 from fewer.plots._rankings import AgreementDisplay, RankingDisplay, RedundancyDisplay
+from fewer.plots._roc import RocHullDisplay
+from fewer.plots._search_curve import SearchCurveDisplay
 from fewer.plots._sizes import FrequencyDisplay, SizeDisplay
 
 __all__ = [
@@ -10,5 +12,7 @@ __all__ = [
     "FrequencyDisplay",
     "RankingDisplay",
     "RedundancyDisplay",
+    "RocHullDisplay",
+    "SearchCurveDisplay",
     "SizeDisplay",
 ]

@@ -1,0 +1,99 @@
+"""Grades against scikit-learn; influences against the jackknife, DeLong's formula and simulation."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import r2_score, roc_auc_score
+
+from fewer.contracts import Resources
+from fewer.criteria import CrossValidated
+from fewer.errors import InputError
+from fewer.evaluate._grading import Grade, Grader, is_share
+from fewer.problem import Problem
+from fewer.validate import split_rows
+from making import make_problem
+
+
+def scorer_of(problem, estimator=None, scoring=None):
+    estimator = estimator or (LogisticRegression() if problem.task == "classification" else Ridge())
+    return CrossValidated(estimator, scoring).bind(problem, np.random.default_rng(0), Resources())
+
+
+def fold_grades(problem, scoring, splits):
+    grader = Grader(problem, scoring)
+    grades, outputs = [], np.empty((problem.n_rows, 2) if problem.task == "classification" else problem.n_rows)
+    for split in splits:
+        scorer = scorer_of(problem.take(split.train), scoring=scoring)
+        outputs[split.test] = scorer.predict(np.ones(problem.n_features, dtype=bool), problem.X[split.test])
+        grades.append(grader.grade(scorer, outputs[split.test], problem.take(split.test)))
+    return grader, grades, outputs
+
+
+def test_accuracy_is_the_share_of_rows():
+    problem = make_problem(n_rows=53)
+    splits = split_rows(problem, 5, np.random.default_rng(0))
+    grader, grades, outputs = fold_grades(problem, None, splits)
+    right = outputs.argmax(axis=1) == problem.y
+    assert grader.interval(splits, grades).estimate == pytest.approx(right.mean())
+    first = right[splits[0].test]
+    assert np.sum(grades[0].influence ** 2) == pytest.approx(first.var(ddof=1) / len(first))
+
+
+def test_r2_is_that_of_all_rows_together():
+    problem = make_problem(n_rows=53, task="regression")
+    splits = split_rows(problem, 5, np.random.default_rng(0))
+    grader, grades, outputs = fold_grades(problem, None, splits)
+    assert grader.interval(splits, grades).estimate == pytest.approx(r2_score(problem.y, outputs))
+
+
+def test_area_agrees_with_scikit_learn_and_delong():
+    rng = np.random.default_rng(0)
+    y = np.arange(41) % 2
+    outputs = np.round(rng.normal(size=41) + 0.7 * y, 1)
+    problem = Problem.from_arrays(np.zeros((41, 1)), y)
+    grade = Grader(problem, "roc_auc").grade(None, np.column_stack([-outputs, outputs]), problem)
+    assert grade.score == pytest.approx(roc_auc_score(y, outputs))
+    wins = (outputs[y == 1][:, None] > outputs[y == 0]) + 0.5 * (outputs[y == 1][:, None] == outputs[y == 0])
+    delong = wins.mean(axis=1).var(ddof=1) / wins.shape[0] + wins.mean(axis=0).var(ddof=1) / wins.shape[1]
+    assert np.sum(grade.influence**2) == pytest.approx(delong)
+
+
+def test_weights_count():
+    problem = make_problem(n_rows=30)
+    weighted = Problem.from_arrays(problem.X, problem.y, weights=np.arange(1, 31))
+    outputs = np.eye(2)[(problem.X[:, 0] > 0).astype(int)]
+    grade = Grader(weighted).grade(None, outputs, weighted)
+    assert grade.score == pytest.approx(np.average(outputs.argmax(axis=1) == problem.y, weights=np.arange(1, 31)))
+
+
+def test_other_scores_are_jackknifed():
+    # For a mean over rows the jackknife is exact: balanced accuracy of balanced rows is such a mean, nearly.
+    problem = make_problem(n_rows=60)
+    scorer = scorer_of(problem, scoring="balanced_accuracy")
+    outputs = np.eye(2)[(problem.X[:, 0] > 0.75).astype(int)]
+    grade = Grader(problem, "balanced_accuracy").grade(scorer, outputs, problem)
+    plain = Grader(problem).grade(scorer, outputs, problem)
+    assert grade.score == pytest.approx(plain.score)
+    assert np.sum(grade.influence**2) == pytest.approx(np.sum(plain.influence**2), rel=0.1)
+
+
+def test_differences_of_grades_are_paired():
+    a, b = Grade(0.8, np.array([0.1, -0.1, 0.0])), Grade(0.7, np.array([0.1, 0.0, -0.1]))
+    difference = a - b
+    assert difference.score == pytest.approx(0.1)
+    assert np.allclose(difference.influence, [0.0, -0.1, 0.1])
+    assert (a - Grade(0.7, None)).influence is None
+    assert np.array_equal(Grade.from_json(a.to_json()).influence, a.influence)
+    assert Grade.from_json(Grade(0.5, None).to_json()).influence is None
+
+
+def test_a_score_that_a_fold_cannot_have_is_refused():
+    problem = make_problem(n_rows=20)
+    one_class = problem.take(problem.y == 1)
+    for scoring in ("roc_auc", "average_precision"):
+        scorer = scorer_of(problem, scoring=scoring)
+        if scoring == "roc_auc":
+            with pytest.raises(InputError, match="use fewer folds"):
+                Grader(problem, scoring).grade(scorer, np.full((10, 2), 0.5), one_class)
+    assert is_share("f1_macro")
+    assert not is_share("neg_log_loss")

@@ -1,0 +1,132 @@
+import numpy as np
+import pytest
+from sklearn.model_selection import LeaveOneOut, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+
+from fewer.contracts import Resources, SearchSpace
+from fewer.control import Aggregate
+from fewer.criteria import GammaTest
+from fewer.errors import InputError
+from fewer.papers import Run, document
+from fewer.papers import _nel_work as work
+from fewer.papers._nel import DOCUMENT, five_best, paired, records
+
+SEARCHED = ("LIVER",)
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """A quick run for which PIMA is not at hand."""
+    load = Run.load
+
+    def without_pima(self, name):
+        if name == "pima":
+            raise InputError("pima is not at hand; name its folder in the variable FEWER_DATA.")
+        return load(self, name)
+
+    monkeypatch.setattr(Run, "load", without_pima)
+    return Run(quick=True, seed=1)
+
+
+def test_it_is_found_by_name():
+    assert document("nel") is DOCUMENT
+    assert {"5.1", "7.1", "7.10", "7.14", "C.1"} <= set(DOCUMENT.tables)
+    assert {"4.1", "4.2", "5.1", "5.2", "5.3", "5.4", "6.2", *(f"7.{i}" for i in range(1, 9))} == set(DOCUMENT.figures)
+
+
+def test_every_printed_number_gets_a_cell():
+    """All numbers of 7.6; those of PIMA and of a mask that is not recovered say so."""
+    printed = [row for row in records("7.6") if row["value"] is not None]
+    assert len(printed) == 48
+    assert all(row["mask"] is None or len(row["mask"]) in (6, 8, 15) for row in printed)
+
+
+def test_table_5_1_agrees_with_the_limits(run):
+    """The limits of γ for two unit normals: specification, section 9."""
+    cells = DOCUMENT.tables["5.1"](run)
+    ours = [cell.ours for cell in cells if cell.column == "γ"]
+    assert ours[1:] == pytest.approx([0.0128, 0.0051, 0.0018, 0.0006, 0.0002], abs=0.0015)
+    assert cells[0].verdict == "differs"
+    assert cells[1].verdict == "matches"
+    assert all(cell.verdict == "matches" for cell in cells[2:])
+
+
+def test_splits_are_two_thirds_and_the_same_for_everyone(run):
+    first, again = work.splits(run, "LIVER", 3), work.splits(run, "LIVER", 2)
+    assert [len(train) for train, _ in first] == [230] * 3
+    for (train, test), (same, _) in zip(first, again, strict=False):
+        assert np.array_equal(train, same)
+        assert sorted([*train, *test]) == list(range(345))
+
+
+def test_nearest_neighbors_equal_scikit_learns(run):
+    problem = work.problem_of(run, "WDBC1")
+    subset = "100100010000100"
+    mask = work.to_mask(subset)
+    found = work.knn(run, "WDBC1", subset, 1)[0]
+    train, test = work.splits(run, "WDBC1", 1)[0]
+    X, y = problem.X[:, mask], problem.y
+    scores = {}
+    for k in (1, 3, 5, 7, 9, 11):
+        model = KNeighborsClassifier(k, algorithm="brute")
+        scores[k] = cross_val_score(model, X[train], y[train], cv=LeaveOneOut()).mean()
+    best = max(scores, key=lambda k: (round(scores[k], 9), -k))
+    model = KNeighborsClassifier(best, algorithm="brute").fit(X[train], y[train])
+    assert found == pytest.approx([100 * scores[best], 100 * model.score(X[test], y[test])])
+
+
+def test_ranks_equal_those_of_aggregate(run, monkeypatch):
+    """The fast route, one sweep for all neighbor counts, ranks as seven searches a split do."""
+    poll = work.best_by_gamma(run, "LIVER")
+    problem = work.problem_of(run, "LIVER")
+    rows = iter([train for train, _ in work.splits(run, "LIVER", 3) for _ in work.COUNTS])
+    monkeypatch.setattr("fewer.control._aggregate.draw_rows", lambda *_: next(rows))
+    from fewer.objective import run_sentence
+    from fewer.search import Exhaustive
+
+    control = Aggregate(3, vote="subsets", vary={"n_neighbors": list(work.COUNTS)})
+    criterion = GammaTest(ties="index", scaling="none")
+    space = SearchSpace.of(6)
+    trace = run_sentence(
+        control, criterion, problem, Exhaustive(), space, np.random.default_rng(0), resources=Resources()
+    )
+    assert len(trace.extra["subsets"]) == len(poll)
+    for mask, rank, count in zip(
+        trace.extra["subsets"], trace.extra["subset_rank"], trace.extra["subset_count"], strict=True
+    ):
+        entry = poll[work.to_text(mask)]
+        assert entry["rank"] == pytest.approx(rank)
+        assert entry["count"] == count
+
+
+def test_networks_are_as_good_as_printed(run):
+    pairs = np.array(work.rann(run, "WDBC1", "1" * 15, 3))
+    assert pairs.mean(axis=0) == pytest.approx([97.0, 95.5], abs=2.0)
+
+
+def test_gamma_falls_as_accuracy_rises(run):
+    values, accuracy = paired(run, "WDBC2", "gamma", "kNN")
+    assert values.shape == accuracy.shape == (5, 19)
+    assert np.corrcoef(values.mean(axis=0), accuracy.mean(axis=0))[0, 1] < -0.8
+
+
+def test_what_is_not_at_hand_is_not_reproducible(run):
+    cells = DOCUMENT.tables["7.8"](run)
+    assert len(cells) == 48 + 4
+    for cell in cells:
+        if cell.row.startswith("PIMA"):
+            assert cell.verdict == "not reproducible"
+            assert "FEWER_DATA" in cell.reason
+        if cell.verdict != "matches":
+            assert cell.reason
+    gaps = [cell.difference for cell in cells if cell.difference is not None and "%" in cell.column]
+    assert abs(np.mean(gaps)) < 1.0
+
+
+def test_searches_are_kept_and_five_are_best(run, tmp_path):
+    run.out = tmp_path
+    best = five_best(run, "LIVER", "gamma")
+    assert len(best) == 5
+    assert sorted((test for _, test, _ in best), reverse=True) == [test for _, test, _ in best]
+    again = Run(quick=True, seed=1, out=tmp_path)
+    assert five_best(again, "LIVER", "gamma") == best
