@@ -228,19 +228,35 @@ def main() -> None:
             path.write_text(json.dumps(records))
             print(f"{time.process_time():7.1f} s  {name}, repeat {repeat}", flush=True)
         results.setdefault(name, []).append(json.loads(path.read_text()))
-    report = (HERE / "early_stopping_template.md").read_text()
-    done = ", ".join(f"{name}: {len(repeats)}" for name, repeats in results.items())
-    for key, text in {
-        "CAP": effort["cap"],
-        "DONE": done + "".join(f"\n\n{name} is missing: {why}" for name, why in missing.items()),
-        "MEANS": means(results),
-        "CURVES": curves(results),
-        "DIFFERENCES": table(results, effort),
-    }.items():
-        report = report.replace("{{" + key + "}}", text)
-    target = HERE / ("early_stopping.md" if not options.full else "early_stopping_full.md")
-    target.write_text(report)
+    target = HERE / ("early_stopping_full.md" if options.full else "early_stopping.md")
+    write_between_marks(target, report(results, effort, missing))
     print(f"{target} is written.")
+
+
+def report(results: dict[str, list[list[dict[str, Any]]]], effort: dict[str, Any], missing: dict[str, str]) -> str:
+    """Write all tables."""
+    done = ", ".join(f"{name}: {len(repeats)}" for name, repeats in results.items())
+    parts = [
+        f"Cap: {effort['cap']}.",
+        f"Repeats: {done}.",
+        *(f"{name} is missing: {why}" for name, why in missing.items()),
+        "## Accuracy on rows never seen, percent",
+        means(results),
+        "## What the search believed, and where it was stopped",
+        curves(results),
+        "## Paired differences",
+        "Intervals that do not hold 0 carry two stars. Planted designs: Student's t over independent training sets. "
+        "Data sets: folds and repeats share rows, so the variance is corrected after Nadeau and Bengio.",
+        table(results, effort),
+    ]
+    return "\n\n".join(parts)
+
+
+def write_between_marks(path: Path, text: str) -> None:
+    """Replace what stands between the marks; what people wrote above stays."""
+    begin, end = "<!-- begin of what the script writes -->", "<!-- end -->"
+    before = path.read_text().split(begin)[0] if path.exists() else "# Does early stopping help?\n\n"
+    path.write_text(f"{before}{begin}\n\n{text}\n\n{end}\n")
 
 
 if __name__ == "__main__":

@@ -81,26 +81,27 @@ class Coarse:
     """Rows laid out for coarse distances, which are half as wide and four times as fast as exact ones.
 
     Rows are sorted by class, so that the nearest row of each class is a minimum over contiguous places. Terms are
-    int32 numbers of a unit chosen so that no distance reaches 2²⁹ units. `error` bounds, in units and for each
-    feature, what it adds to the difference between *two* coarse distances beyond that between the exact ones. What
-    lies farther apart than the errors of the features in use is decided; for the rest exact distances decide.
+    int32 numbers of a unit: a power of two, so coarse that no distance reaches 2²⁹ units, and finer for calls that use
+    few features (`unit_for`). What lies farther apart than `error` allows is decided; for the rest exact distances
+    decide.
 
-    The bound: a value in 0 … 1 is off by 2⁻²⁵ from rounding to float32, a difference of two by δ = 2⁻²³ at most.
-    Its square times the factor F counts only up to the clip, so C = min(F, clip) is the largest term, and the term
-    is off by 2√(FC)·δ + 3Fδ². Three roundings on the way add 4C·2⁻²⁴ and cutting to whole units 1; all that twice
-    for two distances, and 1 for the roundings of the exact terms and of this sum.
+    The error of a term: a value in 0 … 1 is off by 2⁻²⁵ from rounding to float32, a difference of two by δ = 2⁻²³ at
+    most. A term t, the square of a difference times the factor F, is then off by 2δ√(Ft) + 3Fδ²; three roundings on
+    the way add 4t·2⁻²⁴ and cutting to whole units 1. By Cauchy's inequality a distance D over k features is off by
+    2δ√(D·ΣF) + 3δ²·ΣF + 4D·2⁻²⁴ + k units at most; the difference of two by twice that, and k more for the roundings
+    of the exact terms. `error` has that bound for the largest D of each feature, `steep` the F.
     """
 
     order: IntArray
     columns: NDArray[np.float32]
     kinds: NDArray[np.uint8]
-    factor: NDArray[np.float32]
-    gap: NDArray[np.float32]
-    clip: np.float32
+    factor: FloatArray
+    gap: FloatArray
     fold: IntArray
     starts: IntArray
     codes: IntArray
-    error: FloatArray
+    steep: FloatArray
+    largest: FloatArray
 
     @classmethod
     def of(cls, exact: Differences, codes: IntArray, n_classes: int) -> Coarse:
@@ -116,25 +117,42 @@ class Coarse:
         columns[~nominal & ~varies] = np.where(holes[~nominal & ~varies], np.nan, 0.0)
         factor = exact.scale * span**2
         largest = np.maximum(np.minimum(factor, CLIP), exact.gap).max(axis=0, initial=0.0)
-        unit = 2.0 ** np.ceil(np.log2(max(float(largest.sum()), 1e-12) / 2.0**29))
         clipped = ~nominal & (holes.any(axis=1) | (factor.max(axis=0, initial=0.0) >= CLIP))
-        steep, most = factor.max(axis=0, initial=0.0) / unit, largest / unit
         return cls(
             order=order.astype(np.int64),
             columns=np.ascontiguousarray(columns[:, order]),
             kinds=np.where(nominal, NOMINAL, np.where(clipped, CLIPPED, PLAIN)).astype(np.uint8),
-            factor=(factor / unit).astype(np.float32),
-            gap=(exact.gap / unit).astype(np.float32),
-            clip=np.float32(CLIP / unit),
+            factor=factor,
+            gap=exact.gap,
             fold=exact.fold[order],
             starts=np.searchsorted(codes[order], np.arange(n_classes + 1)).astype(np.int64),
             codes=codes[order],
-            error=2.0 * (2.0 * np.sqrt(steep * most) * 2.0**-23 + 3.0 * steep * 2.0**-46 + most * 2.0**-22 + 1.0) + 1.0,
+            steep=factor.max(axis=0, initial=0.0),
+            largest=largest,
         )
 
-    def arrays(self) -> tuple[Any, ...]:
-        """Give the kernels' common arguments, in their order."""
-        return (self.columns, self.kinds, self.factor, self.gap, self.clip, self.fold)
+    def unit_for(self, reach: float) -> float:
+        """Choose the unit for distances up to `reach`."""
+        return float(2.0 ** np.ceil(np.log2(max(reach, 1e-12) / 2.0**29)))
+
+    def arrays(self, unit: float) -> tuple[Any, ...]:
+        """Give the kernels' common arguments, in their order, with terms in this unit."""
+        return (
+            self.columns,
+            self.kinds,
+            (self.factor / unit).astype(np.float32),
+            (self.gap / unit).astype(np.float32),
+            np.float32(CLIP / unit),
+            self.fold,
+            self.starts,
+            self.codes,
+        )
+
+    def errors(self, unit: float) -> FloatArray:
+        """Give each feature's part of the error, and its factor, in this unit: (p, 2)."""
+        steep, most = self.steep / unit, self.largest / unit
+        rough = 2.0 * (2.0 * np.sqrt(steep * most) * 2.0**-23 + 3.0 * steep * 2.0**-46 + most * 2.0**-22) + 3.0
+        return np.column_stack([rough, steep])
 
 
 def quantum_for(n_features: int) -> float:

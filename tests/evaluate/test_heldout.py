@@ -49,7 +49,7 @@ def test_selecting_everything_makes_no_difference():
 
 
 def test_selection_helps_where_noise_drowns_the_signal():
-    result = run(problem=make_problem(n_rows=120, n_features=60, seed=3))
+    result = run(problem=make_problem(n_rows=200, n_features=100, seed=3))
     assert result.difference_low > 0
     assert result.p_value < 0.05
 

@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectKBest
+from sklearn.feature_selection import SelectFromModel, SelectKBest
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 import fewer
 from fewer.criteria import KNN
@@ -129,8 +130,8 @@ def test_it_resumes_to_the_same_result():
 
 
 def test_seeds():
-    selector = fewer.SubsetSelector(KNN(), fewer.search.Annealing(), n_features_to_select=3)
-    problem = noise(n_rows=30, n_features=12)
+    selector = SelectFromModel(DecisionTreeClassifier(max_features=1), threshold="mean")
+    problem = noise(n_rows=40, n_features=20)
     first, second, other = (nested(selector, problem, random_state=seed) for seed in (1, 1, 2))
     assert np.array_equal(first.masks, second.masks)
     assert first.interval == second.interval

@@ -103,8 +103,5 @@ def test_words_agree_with_numbers(difference, reach, n_rows):
     undecided = low <= 0 <= high
     assert ("no difference was found" in text or "too few" in text) == undecided
     numbers = [float(number.replace("−", "-")) for number in re.findall(r"[−+]?\d+\.\d", text)]
-    expected = {round(abs(100 * low), 1), round(abs(100 * high), 1)}
-    assert {pytest.approx(abs(number), abs=0.051) for number in numbers[-2:]} or expected
-    assert sorted(abs(number) for number in numbers[-2:]) == pytest.approx(sorted(expected), abs=0.051) or (
-        len(expected) == 1
-    )
+    ends = sorted([100 * low, 100 * high] if undecided else [abs(100 * low), abs(100 * high)])
+    assert numbers[-2:] == pytest.approx(ends, abs=0.0501)

@@ -284,6 +284,7 @@ def test_the_task_is_inferred_and_can_be_overruled():
         ([[1, 2], [1, 2]], [0, 1], {}, "Every column is constant or empty; give at least one that varies."),
         ([[None, 2], [None, 2]], [0, 1], {}, "Every column is constant or empty; give at least one that varies."),
         ([1, 2], [0, 1], {}, "X has 1 dimension(s); a table with rows and columns is needed."),
+        (pl.LazyFrame({"a": [1, 2]}), [0, 1], {}, "X is a lazy frame; collect it first."),
         ([[1, 2], [3]], [0, 1], {}, "Row 1 of X has 1 cells, but row 0 has 2; give equal rows."),
         (np.empty((2, 0)), [0, 1], {}, "The table has no column beside the target; there is nothing to select."),
         (np.empty((0, 2)), [], {}, "The table has no rows; give a table with rows."),

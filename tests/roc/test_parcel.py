@@ -72,7 +72,7 @@ def slow_parcel(train, validation, critical, keep_last, drops):
 def test_it_is_the_reports_loop(children, keep_last, seed):
     train, validation, _ = parts(levels(seed))
     area, points = slow_parcel(train, validation, 1.96, keep_last, children == "flip")
-    parcel = Parcel(children=children, keep_last=keep_last).fit_parts(train, validation)
+    parcel = Parcel(children=children, keep_last=keep_last, edge_points=0).fit_parts(train, validation)
     assert parcel.hull_.area == pytest.approx(area, abs=1e-9)
     ours = {(round(v.fpr, 9), round(v.tpr, 9)) for v in parcel.vertices_}
     truth = {(round(x, 9), round(y, 9)) for x, y, _ in points}
@@ -94,6 +94,27 @@ def test_each_vertex_is_a_classifier_with_its_rates():
     assert parcel.held_out(calibration.X, calibration.y).area == pytest.approx(
         parcel.held_out_problem(calibration).area
     )
+
+
+def test_points_on_the_edges_change_nothing_on_validation_rows_and_help_on_others():
+    rng = np.random.default_rng(0)
+    y = np.arange(900) % 2
+    X = rng.normal(size=(900, 3)) + 2.2 * y[:, None]
+    gains = []
+    for seed in range(12):
+        rows = np.random.default_rng(seed).permutation(900)
+        train, validation, other = (Problem.from_arrays(X[r], y[r]) for r in (rows[:200], rows[200:300], rows[300:]))
+        bare = Parcel(edge_points=0).fit_parts(train, validation)
+        parcel = Parcel().fit_parts(train, validation)
+        extra = [v for v in parcel.vertices_ if v not in bare.vertices_]
+        assert all(v.fpr == 0.0 or v.tpr == 1.0 for v in extra)
+        assert [v for v in parcel.vertices_ if v in bare.vertices_] == bare.vertices_
+        line = parcel.held_out_problem(validation)
+        np.testing.assert_allclose([line.fpr, line.tpr], [parcel.hull_.fpr, parcel.hull_.tpr])
+        assert parcel.hull_.area == pytest.approx(bare.hull_.area)
+        gains.append(parcel.held_out_problem(other).area - bare.held_out_problem(other).area)
+    assert len(extra) > 3
+    assert np.mean(gains) > 0
 
 
 def test_more_algorithms_and_more_children_never_make_a_smaller_first_hull():

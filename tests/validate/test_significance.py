@@ -158,7 +158,8 @@ def test_friedman_refuses_two_methods():
         friedman_nemenyi(np.ones((5, 2)))
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-@settings(deadline=None, max_examples=50)
-def test_holm_agrees_with_statsmodels(p_values):
-    assert np.allclose(holm(p_values), multipletests(p_values, method="holm")[1])
+def test_holm_agrees_with_statsmodels():
+    rng = np.random.default_rng(0)
+    for size in (1, 2, 5, 12):
+        p_values = np.round(rng.random(size) ** 3, 2)
+        assert np.allclose(holm(p_values), multipletests(p_values, method="holm")[1])

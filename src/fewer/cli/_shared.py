@@ -18,8 +18,8 @@ def remember(arguments: Sequence[str]) -> None:
 
 
 def typed() -> str:
-    """Give the command that was typed."""
-    return shlex.join(["fewer", *_typed])
+    """Give the command that repeats the run from its start."""
+    return shlex.join(["fewer", *(word for word in _typed if word != "--resume")])
 
 
 def names_of(text: str | None) -> list[str]:

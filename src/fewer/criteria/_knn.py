@@ -154,12 +154,15 @@ class KNNScorer(PredictiveScorer):
         if coarse is None:
             return self._best(self._gains(kernels.score_flips, len(units), weights, members, offsets, new))
 
+        reach = max(float(coarse.largest[unit].sum()) for unit in units) + float(coarse.largest[weights > 0].sum())
+        unit = coarse.unit_for(reach)
+        layout, errors, used = coarse.arrays(unit), coarse.errors(unit), np.flatnonzero(weights)
+
         def look(low: int, high: int) -> FloatArray:
             verdicts = np.empty((len(units), high - low), dtype=np.uint8)
             kernels.coarse_flips(
-                low, high, weights, np.flatnonzero(weights), members, offsets, new,
-                *coarse.arrays(), coarse.starts, coarse.codes, self._by_rows, coarse.error, verdicts,
-            )  # fmt: skip
+                low, high, weights, used, members, offsets, new, *layout, self._by_rows, errors, verdicts
+            )
             return self._settle(coarse, low, verdicts, lambda u: with_unit(weights, units[u], new[u]))
 
         return self._best(self._in_blocks(look, len(members) + np.count_nonzero(weights)))
@@ -244,7 +247,9 @@ class KNNScorer(PredictiveScorer):
 
     def _coarse_masks(self, coarse: Coarse, masks: FloatArray) -> FloatArray:
         used = np.flatnonzero(masks.any(axis=0))
-        margins = (masks > 0) @ coarse.error
+        unit = coarse.unit_for(float((masks @ coarse.largest).max(initial=0.0)))
+        layout = coarse.arrays(unit)
+        margins = (masks > 0) @ np.column_stack([coarse.errors(unit), np.ones(masks.shape[1])])
         levels = np.unique(np.append(masks[:, used], 0.0))
         n_digits = max(int(np.log(TABLE_SIZE) / np.log(len(levels))), 1) if len(levels) > 1 else 1
         n_groups = -(-len(used) // n_digits)
@@ -258,9 +263,8 @@ class KNNScorer(PredictiveScorer):
             verdicts = np.empty((len(masks), high - low), dtype=np.uint8)
             if tables_pay:
                 kernels.coarse_masks(
-                    low, high, picks, used, levels, n_digits, margins, TABLE_WIDTH,
-                    *coarse.arrays(), coarse.starts, coarse.codes, self._by_rows, verdicts,
-                )  # fmt: skip
+                    low, high, picks, used, levels, n_digits, margins, TABLE_WIDTH, *layout, self._by_rows, verdicts
+                )
             else:
                 kernels.coarse_few(
                     low,

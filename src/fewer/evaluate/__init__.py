@@ -1,18 +1,39 @@
 """Does it help? The whole selection repeated on parts of the rows, judged on the others."""
 
 from fewer.evaluate._compare import Comparison, OnProgress, compare
+from fewer.evaluate._curves import (
+    ORIGINAL,
+    Curves,
+    EstimatorEvaluator,
+    GMLVQEvaluator,
+    SVMEvaluator,
+    rounds_of_five,
+    size_curves,
+)
 from fewer.evaluate._heldout import Heldout, heldout
 from fewer.evaluate._nested import Nested, nested
+from fewer.evaluate._planted import Planted, PlantedCounts, plant, planted_counts
 from fewer.evaluate._verdict import MethodScore, verdict
 
 __all__ = [
+    "ORIGINAL",
     "Comparison",
+    "Curves",
+    "EstimatorEvaluator",
+    "GMLVQEvaluator",
     "Heldout",
     "MethodScore",
     "Nested",
     "OnProgress",
+    "Planted",
+    "PlantedCounts",
+    "SVMEvaluator",
     "compare",
     "heldout",
     "nested",
+    "plant",
+    "planted_counts",
+    "rounds_of_five",
+    "size_curves",
     "verdict",
 ]

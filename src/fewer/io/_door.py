@@ -187,6 +187,8 @@ def _as_array(X: Any) -> NDArray[Any]:
     if hasattr(X, "toarray"):
         refuse_too_large("The sparse table", 8 * X.shape[0] * X.shape[1], available_memory())
         return np.asarray(X.astype(np.float64).toarray())
+    if hasattr(X, "collect"):
+        raise InputError("X is a lazy frame; collect it first.")
     array = np.asarray(X) if isinstance(X, np.ndarray) else _array_of_lists(X)
     if array.ndim != 2:
         raise InputError(f"X has {array.ndim} dimension(s); a table with rows and columns is needed.")

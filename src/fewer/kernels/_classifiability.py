@@ -32,7 +32,7 @@ from numba.extending import intrinsic
 from fewer.kernels._neighbors import term
 
 FAR = 1e300
-CHUNK = 256
+CHUNK = 512
 
 HARD_CLASSES, SOFT_CLASSES, HARD_VALUES, SOFT_VALUES = 0, 1, 2, 3
 

@@ -223,6 +223,30 @@ def coarse_take(d, part, x, column, kind, factor, gap, clip):  # type: ignore[no
 
 
 @njit(nogil=True, cache=True)
+def least_with(d, sign, x, column, kind, factor, gap, clip):  # type: ignore[no-untyped-def]
+    """Give the smallest coarse distance after adding (sign 1) or taking off (−1) one feature's terms."""
+    smallest = FAR_32
+    if kind == PLAIN:
+        signed = sign * factor
+        for j in range(d.shape[0]):
+            t = np.int32(signed * (x - column[j]) * (x - column[j]))
+            smallest = least_32(smallest, add_32(d[j], t))
+    elif kind == CLIPPED:
+        for j in range(d.shape[0]):
+            square = factor * (x - column[j]) * (x - column[j])
+            square = clip if square > clip else square
+            t = np.int32(sign * (square if square == square else gap))
+            smallest = least_32(smallest, add_32(d[j], t))
+    else:
+        for j in range(d.shape[0]):
+            difference = x - column[j]
+            square = factor if difference != np.float32(0.0) else np.float32(0.0)
+            t = np.int32(sign * (square if difference == difference else gap))
+            smallest = least_32(smallest, add_32(d[j], t))
+    return smallest
+
+
+@njit(nogil=True, cache=True)
 def coarse_start(d, k, fold):  # type: ignore[no-untyped-def]
     """Start the coarse distances of a row of fold k: 0 to rows that may be used, FAR_32 to the others."""
     for j in range(d.shape[0]):

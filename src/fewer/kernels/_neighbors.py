@@ -40,6 +40,7 @@ from fewer.kernels._distances import (
     least_32,
     least_64,
     least_sum,
+    least_with,
     start_row,
     term,
 )
@@ -392,7 +393,21 @@ def predict_rows(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def verdict(nearest, own, by_rows, margin):  # type: ignore[no-untyped-def]
+def nearer(a, b, rough, steep, used):  # type: ignore[no-untyped-def]
+    """Say whether coarse distance a must be smaller than b; the bound of the error is in `differences.Coarse`."""
+    if a >= FAR_32 or b >= FAR_32:
+        return a < FAR_32
+    if a + rough < b:
+        return True
+    if a >= b:
+        return False
+    far = b + rough
+    error = 2.0 * (2.0**-22 * np.sqrt(steep * far) + 3.0 * 2.0**-46 * steep + 2.0**-22 * far + used) + used
+    return a + error < b
+
+
+@njit(nogil=True, cache=True)
+def verdict(nearest, own, by_rows, rough, steep, used):  # type: ignore[no-untyped-def]
     """Compare the coarse distances to the nearest rows of each class (c,) with that of the own class.
 
     By rows, the nearest row decides. By distances, rows of two other classes may tie for the nearest, and then the
@@ -405,11 +420,12 @@ def verdict(nearest, own, by_rows, margin):  # type: ignore[no-untyped-def]
                 other, another = nearest[c], other
             elif nearest[c] < another:
                 another = nearest[c]
-    if mine < FAR_32 and (other >= FAR_32 or mine + margin < other):
+    if nearer(mine, other, rough, steep, used):
         return RIGHT
-    if other < FAR_32 and (mine >= FAR_32 or other + margin < mine):
-        if by_rows or another >= FAR_32 or other + margin < another:
-            return WRONG
+    if nearer(other, mine, rough, steep, used) and (
+        by_rows or another >= FAR_32 or nearer(other, another, rough, steep, used)
+    ):
+        return WRONG
     return UNSURE
 
 
@@ -421,13 +437,15 @@ def nearest_sums(d, part, starts, nearest):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def error_of(mask, error):  # type: ignore[no-untyped-def]
-    """Sum the errors of the features with a weight."""
-    total = 0.0
+def error_of(mask, errors):  # type: ignore[no-untyped-def]
+    """Sum the errors (p, 2) of the features with a weight, and count these."""
+    rough, steep, used = 0.0, 0.0, 0.0
     for f in range(mask.shape[0]):
         if mask[f] > 0.0:
-            total += error[f]
-    return total
+            rough += errors[f, 0]
+            steep += errors[f, 1]
+            used += 1.0
+    return rough, steep, used
 
 
 # The loops over a unit's columns are written out in each kernel: a call that hands on a dozen arrays costs as much as
@@ -437,12 +455,13 @@ def error_of(mask, error):  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True)
 def coarse_flips(  # type: ignore[no-untyped-def]
     low, high, mask, used, members, offsets, new, columns, kinds, factor, gap, clip, fold, starts, codes, by_rows,
-    error, verdicts,
+    errors, verdicts,
 ):  # fmt: skip
     """Give verdicts (u, high−low) on rows low … high−1 with unit u set to new[u]."""
     n = columns.shape[1]
     d, part, change = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    nearest, margin = np.empty(starts.shape[0] - 1, np.int32), error_of(mask, error)
+    nearest = np.empty(starts.shape[0] - 1, np.int32)
+    rough, steep, n_used = error_of(mask, errors)
     for i in range(low, high):
         k = fold[i]
         coarse_start(d, k, fold)
@@ -451,7 +470,20 @@ def coarse_flips(  # type: ignore[no-untyped-def]
             w = np.float32(mask[f])
             coarse_add(d, part, columns[f, i], columns[f], kinds[f], w * factor[k, f], w * gap[k, f], w * clip)
         for u in range(offsets.shape[0] - 1):
-            added, w_new = 0.0, np.float32(new[u])
+            w_new, more_rough, more_steep = np.float32(new[u]), rough, steep
+            f = members[offsets[u]]
+            if offsets[u + 1] - offsets[u] == 1 and (mask[f] > 0.0) != (w_new > 0.0):
+                sign, w = np.float32(1.0 if w_new > 0.0 else -1.0), max(w_new, np.float32(mask[f]))
+                for c in range(nearest.shape[0]):
+                    a, b = starts[c], starts[c + 1]
+                    nearest[c] = least_with(
+                        d[a:b], sign, columns[f, i], columns[f, a:b], kinds[f],
+                        w * factor[k, f], w * gap[k, f], w * clip,
+                    )  # fmt: skip
+                verdicts[u, i - low] = verdict(
+                    nearest, codes[i], by_rows, rough + errors[f, 0], steep + errors[f, 1], n_used + 1.0
+                )
+                continue
             for j in range(n):
                 change[j] = 0
             for m in range(offsets[u], offsets[u + 1]):
@@ -465,14 +497,16 @@ def coarse_flips(  # type: ignore[no-untyped-def]
                     coarse_add(
                         change, part, x, columns[f], kind, w_new * factor[k, f], w_new * gap[k, f], w_new * clip
                     )
-                added += error[f]
+                more_rough += errors[f, 0]
+                more_steep += errors[f, 1]
             nearest_sums(d, change, starts, nearest)
-            verdicts[u, i - low] = verdict(nearest, codes[i], by_rows, margin + added)
+            n_more = n_used + offsets[u + 1] - offsets[u]
+            verdicts[u, i - low] = verdict(nearest, codes[i], by_rows, more_rough, more_steep, n_more)
 
 
 @njit(nogil=True, cache=True)
 def coarse_rows(  # type: ignore[no-untyped-def]
-    low, high, distances, mask, used, columns, kinds, factor, gap, clip, fold
+    low, high, distances, mask, used, columns, kinds, factor, gap, clip, fold, starts, codes
 ):
     """Write the coarse distances of rows low … high−1 under one mask into distances (n, n)."""
     part = np.empty(columns.shape[1], np.int32)
@@ -490,7 +524,7 @@ def coarse_rows(  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True)
 def coarse_move(  # type: ignore[no-untyped-def]
     low, high, distances, masks, before, unit, columns, kinds, factor, gap, clip, fold, starts, codes, by_rows,
-    error, row_weights, unsure,
+    errors, row_weights, unsure,
 ):  # fmt: skip
     """Judge rows low … high−1 under a proposed mask, by running coarse distances (n, n).
 
@@ -499,8 +533,10 @@ def coarse_move(  # type: ignore[no-untyped-def]
     """
     n = columns.shape[1]
     change, part = np.empty(n, np.int32), np.empty(n, np.int32)
-    margin, nearest = error_of(masks[2], error), np.empty(starts.shape[0] - 1, np.int32)
+    rough, steep, n_used = error_of(masks[2], errors)
+    nearest = np.empty(starts.shape[0] - 1, np.int32)
     right, n_unsure = 0.0, 0
+    single = unit.shape[0] == 1 and (masks[1, unit[0]] > 0.0) != (masks[2, unit[0]] > 0.0)
     for i in range(low, high):
         d, k = distances[i], fold[i]
         for m in range(before.shape[0]):
@@ -510,17 +546,32 @@ def coarse_move(  # type: ignore[no-untyped-def]
                 coarse_take(d, part, x, columns[f], kind, w_old * factor[k, f], w_old * gap[k, f], w_old * clip)
             if w_new > 0.0:
                 coarse_add(d, part, x, columns[f], kind, w_new * factor[k, f], w_new * gap[k, f], w_new * clip)
-        for j in range(n):
-            change[j] = 0
-        for m in range(unit.shape[0]):
-            f = unit[m]
-            x, kind, w_old, w_new = columns[f, i], kinds[f], np.float32(masks[1, f]), np.float32(masks[2, f])
-            if w_old > 0.0:
-                coarse_take(change, part, x, columns[f], kind, w_old * factor[k, f], w_old * gap[k, f], w_old * clip)
-            if w_new > 0.0:
-                coarse_add(change, part, x, columns[f], kind, w_new * factor[k, f], w_new * gap[k, f], w_new * clip)
-        nearest_sums(d, change, starts, nearest)
-        found = verdict(nearest, codes[i], by_rows, margin)
+        if single:
+            f = unit[0]
+            w_old, w_new = np.float32(masks[1, f]), np.float32(masks[2, f])
+            sign, w = np.float32(1.0 if w_new > 0.0 else -1.0), max(w_new, w_old)
+            for c in range(nearest.shape[0]):
+                a, b = starts[c], starts[c + 1]
+                nearest[c] = least_with(
+                    d[a:b], sign, columns[f, i], columns[f, a:b], kinds[f],
+                    w * factor[k, f], w * gap[k, f], w * clip,
+                )  # fmt: skip
+        else:
+            for j in range(n):
+                change[j] = 0
+            for m in range(unit.shape[0]):
+                f = unit[m]
+                x, kind, w_old, w_new = columns[f, i], kinds[f], np.float32(masks[1, f]), np.float32(masks[2, f])
+                if w_old > 0.0:
+                    coarse_take(
+                        change, part, x, columns[f], kind, w_old * factor[k, f], w_old * gap[k, f], w_old * clip
+                    )
+                if w_new > 0.0:
+                    coarse_add(
+                        change, part, x, columns[f], kind, w_new * factor[k, f], w_new * gap[k, f], w_new * clip
+                    )
+            nearest_sums(d, change, starts, nearest)
+        found = verdict(nearest, codes[i], by_rows, rough, steep, n_used)
         if found == RIGHT:
             right += row_weights[i]
         elif found == UNSURE:
@@ -611,7 +662,9 @@ def coarse_masks(  # type: ignore[no-untyped-def]
                 nearest[m, c] = least_32(nearest[m, c], least_of_tables(total[:w], tables, picks[m]))
             place = stop
         for m in range(n_masks):
-            verdicts[m, i - low] = verdict(nearest[m], codes[i], by_rows, margins[m])
+            verdicts[m, i - low] = verdict(
+                nearest[m], codes[i], by_rows, margins[m, 0], margins[m, 1], margins[m, 2]
+            )
 
 
 @njit(nogil=True, cache=True)
@@ -646,7 +699,9 @@ def coarse_few(  # type: ignore[no-untyped-def]
                         d[j] = add_32(d[j], part[j])
             for c in range(nearest.shape[0]):
                 nearest[c] = least(d[starts[c] : starts[c + 1]])
-            verdicts[m, i - low] = verdict(nearest, codes[i], by_rows, margins[m])
+            verdicts[m, i - low] = verdict(
+                nearest, codes[i], by_rows, margins[m, 0], margins[m, 1], margins[m, 2]
+            )
 
 
 # ---------------------------------------------------------------------------------------------- all subsets

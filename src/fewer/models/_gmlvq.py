@@ -218,12 +218,13 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         if len(held.codes):
             Z_val = ((held.X - self.mean_) / self.scale_)[:, active]
             descent.watch(geometry(Z_val, matrix_of), Margins(held.codes[:, None] == labels, held.weights))
-        omega = self._first_omega(np.sqrt(weights)[:, None] * Z, rng)
+        spread = np.sqrt(weights)[:, None] * Z
+        omega = self._first_omega(spread, rng)
         with _threads_for(len(Z) * omega.size):
             descent.run(prototypes, omega, self.max_iter, self.n_iter_no_change)
+            clear = _without_ambiguity(descent.omega, spread, descent.prototypes, self.delete_rate)
 
         self._keep(descent, labels, active, varies)
-        clear = _without_ambiguity(descent.omega, np.sqrt(weights)[:, None] * Z, descent.prototypes, self.delete_rate)
         self._keep_relevances(geometry, clear, active, varies)
         self.temperature_ = _temperature(self._class_distances(self._scaled(X)), codes, weights)
         return self

@@ -23,6 +23,7 @@ _HOMES = {
     "dong-kothari": "fewer.papers._dong_kothari",
     "loughrey": "fewer.papers._loughrey",
     "nel": "fewer.papers._nel",
+    "scott": "fewer.papers._scott",
 }
 
 __all__ = [

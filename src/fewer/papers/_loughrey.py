@@ -540,15 +540,19 @@ def figure_4_10(run: Run) -> Figure:
     nodes.set_ylabel("subsets evaluated")
     nodes.grid(False)
     handles = [*axes.get_legend_handles_labels()[0], *nodes.get_legend_handles_labels()[0]]
-    axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.18, 0.5))
+    axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.32, 0.5))
     return figure
+
+
+def _weighted_generations(run: Run) -> int:
+    return 15 if run.quick else 50
 
 
 def _weighted_ga(run: Run, levels: int) -> list[Record]:
     def compute() -> list[Record]:
         effort, problem, folds = Effort.of(run), run.load("artificial").problem, outer_folds(run, "artificial")
         run.report(f"loughrey: GA on artificial, w = {levels}")
-        search = Genetic(30, 15 if run.quick else 50, mutation=0.05, selection="roulette", answer="final")
+        search = Genetic(30, _weighted_generations(run), mutation=0.05, selection="roulette", answer="final")
         return [one_fold(problem, folds, fold, search, None, levels, 0) for fold in range(effort.n_outer)]
 
     return run.once(f"weighted ga {levels}", compute)
@@ -557,7 +561,8 @@ def _weighted_ga(run: Run, levels: int) -> list[Record]:
 def figure_4_11(run: Run) -> Figure:
     """Artificial: the gap grows with the number of weights."""
     found = {w: _weighted_ga(run, w) for w in (1, 2, 4)}
-    figure, axes = _panel("GA (30 members, 50 generations) on artificial", "number of non-zero weights")
+    title = f"GA (30 members, {_weighted_generations(run)} generations) on artificial"
+    figure, axes = _panel(title, "number of non-zero weights")
     _bars(
         axes,
         [f"w = {w}" for w in found],
@@ -638,8 +643,8 @@ def figure_7_2(run: Run) -> Figure:
     return figure
 
 
-def _pair_of_curves(run: Run, name: str, methods: Sequence[str], labels: Sequence[str]) -> Figure:
-    figure, axes = _panel(f"{name}")
+def _pair_of_curves(run: Run, name: str, title: str, methods: Sequence[str], labels: Sequence[str]) -> Figure:
+    figure, axes = _panel(f"{title} on {name}, mean of the outer folds")
     for number, (method, label) in enumerate(zip(methods, labels, strict=True)):
         found = study(run, name, method)
         _curve(axes, mean_curve(found, "tested"), f"{label}, test", number)
@@ -650,17 +655,17 @@ def _pair_of_curves(run: Run, name: str, methods: Sequence[str], labels: Sequenc
 
 def figure_7_4(run: Run) -> Figure:
     """Sonar: SA and SAES on one axis of 81 levels."""
-    return _pair_of_curves(run, "sonar", ("SA", "SAES"), ("SA", "SAES"))
+    return _pair_of_curves(run, "sonar", "SA and SAES", ("SA", "SAES"), ("SA", "SAES"))
 
 
 def figure_7_10(run: Run) -> Figure:
     """Selection and weights under SA; the thesis does not say on which set, this is sonar."""
-    return _pair_of_curves(run, "sonar", ("SA", "SA-4"), ("w = 1", "w = 4"))
+    return _pair_of_curves(run, "sonar", "SA", ("SA", "SA-4"), ("w = 1", "w = 4"))
 
 
 def figure_7_12(run: Run) -> Figure:
     """The same with early stopping."""
-    return _pair_of_curves(run, "sonar", ("SAES", "SAES-4"), ("w = 1", "w = 4"))
+    return _pair_of_curves(run, "sonar", "SAES", ("SAES", "SAES-4"), ("w = 1", "w = 4"))
 
 
 def figure_overfitting(run: Run) -> Figure:

@@ -357,7 +357,7 @@ def _claim_peaking(run: Run) -> str:
     cut = 100.0 * (subset - full) / (100.0 - full)
     return (
         f"ION peaks at few features: its best printed subset has 6 of 34 (one of them, feature 2, is constant) and "
-        f"{subset:.1f} % against {full:.1f} %, {cut:.0f} % of the error gone; the text says 33 %, the printed numbers 28 %."
+        f"{subset:.1f} % against {full:.1f} %, {cut:.0f} % of the error gone; the text says 33 %, its numbers 28 %."
     )
 
 

@@ -1,6 +1,8 @@
 """Pictures: Display classes in the manner of scikit-learn, one style sheet."""
 
 from fewer.plots._classifiability import ClassifiabilityDisplay
+from fewer.plots._gmlvq import ProjectionDisplay, RelevanceDisplay
+from fewer.plots._planted import PlantedDisplay, SizeCurvesDisplay
 from fewer.plots._rankings import AgreementDisplay, RankingDisplay, RedundancyDisplay
 from fewer.plots._roc import RocHullDisplay
 from fewer.plots._search_curve import SearchCurveDisplay
@@ -10,9 +12,13 @@ __all__ = [
     "AgreementDisplay",
     "ClassifiabilityDisplay",
     "FrequencyDisplay",
+    "PlantedDisplay",
+    "ProjectionDisplay",
     "RankingDisplay",
     "RedundancyDisplay",
+    "RelevanceDisplay",
     "RocHullDisplay",
     "SearchCurveDisplay",
+    "SizeCurvesDisplay",
     "SizeDisplay",
 ]

@@ -162,11 +162,15 @@ class Relevance:
     table: _Table
     relevances: FloatArray
 
-    def decision_function(self, X: FloatArray, features: Any) -> FloatArray:
-        """Score rows of the problem by the learned metric on some features ("original Omega")."""
+    def scores(self, X: FloatArray, features: Any) -> FloatArray:
+        """Score rows of the problem by the learned metric on some features ("original Omega").
+
+        Two classes: how much nearer the second is. More: class probabilities.
+        """
         mask = np.zeros(len(self.relevances), dtype=bool)
         mask[features] = True
-        return self.model.restricted(mask[self.table.feature]).decision_function(self.table.of_rows(X))
+        model, rows = self.model.restricted(mask[self.table.feature]), self.table.of_rows(X)
+        return model.decision_function(rows) if len(model.classes_) == 2 else model.predict_proba(rows)
 
 
 @dataclass(frozen=True, eq=False)

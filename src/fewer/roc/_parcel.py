@@ -20,7 +20,7 @@ from fewer.models import DiscreteNaiveBayes
 from fewer.models._table import TableReader
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.roc._choice import Digests, row_digests, shares
-from fewer.roc._growth import NOBODY, Children, Growth, Pass, grow
+from fewer.roc._growth import NOBODY, Children, Front, Growth, Pass, grow
 from fewer.roc._guarantee import last_point_kept, upper_bound
 from fewer.roc._hull import ChordPoint, RocHull
 from fewer.roc._learners import ConstantRule, Rule, learner_of
@@ -249,6 +249,10 @@ class Parcel(ClassifierMixin, BaseEstimator):
         A round whose area is less than this many standard errors above the last one is the last.
     keep_last : bool, default=True
         Keep what the last round added, although it was not significant.
+    edge_points : int, default=15
+        Thresholds kept on each edge of ROC space, beside the hull's vertices. Where no validation row is called
+        falsely (or all positives are found) points on the edge seem alike, but on new rows they are not: they give
+        a guarantee finer steps and the line on new rows more area. 0 gives the report's hull.
     max_features, max_passes : int, optional
         The largest subset, and the largest number of rounds.
     feature_costs : array of shape (n_features,), optional
@@ -265,7 +269,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     hull_ : RocHull
-        On the validation rows; `vertices_[i]` says who stands at vertex i.
+        On the validation rows; `vertices_[i]` says who stands at vertex i. Some may lie on the edges.
     vertices_ : list of Vertex
     passes_ : list of Pass
         What each round did.
@@ -305,6 +309,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
         "n_children": [Interval(Integral, 1, None, closed="left")],
         "critical_ratio": [Interval(Real, None, None, closed="neither")],
         "keep_last": ["boolean"],
+        "edge_points": [Interval(Integral, 0, None, closed="left")],
         "max_features": [Interval(Integral, 1, None, closed="left"), None],
         "max_passes": [Interval(Integral, 1, None, closed="left"), None],
         "feature_costs": ["array-like", None],
@@ -330,6 +335,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
         n_children: int = 30,
         critical_ratio: float = 1.96,
         keep_last: bool = True,
+        edge_points: int = 15,
         max_features: int | None = None,
         max_passes: int | None = None,
         feature_costs: ArrayLike | None = None,
@@ -345,6 +351,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
         self.n_children = n_children
         self.critical_ratio = critical_ratio
         self.keep_last = keep_last
+        self.edge_points = edge_points
         self.max_features = max_features
         self.max_passes = max_passes
         self.feature_costs = feature_costs
@@ -417,9 +424,10 @@ class Parcel(ClassifierMixin, BaseEstimator):
             usable=~train.constant,
             rng=rng,
         )
-        self._keep(growth, train, [name for name, _ in named])
         rules = [learners[member.learner].rule(_mask(member.features, train.n_features)) for member in growth.members]
+        growth = replace(growth, front=_with_edges(growth.front, rules, validation, self.edge_points))
         self._rules = [rules[m] if m != NOBODY else ConstantRule() for m in growth.front.member]
+        self._keep(growth, train, [name for name, _ in named])
         self._witnesses = [self._witness(validation, "validation")]
         if calibration is not None:
             self._witnesses.append(self._witness(self._turned(calibration), "calibration"))
@@ -706,6 +714,38 @@ def _roles(problem: Problem, validation: float, calibration: float, rng: np.rand
         if len(np.unique(problem.y[role == part])) < 2:
             raise InputError(f"The groups leave no row of one class for {name}; give more groups, or none.")
     return role
+
+
+def _with_edges(front: Front, rules: list[Rule], validation: Problem, n_points: int) -> Front:
+    """Add other thresholds of the outermost classifiers where these run along the left and the upper edge."""
+    positive = validation.y == 1
+    extra: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
+    for left, vertex in ((True, 1), (False, len(front.fp) - 2)):
+        on_edge = front.fp[vertex] == 0 if left else front.tp[vertex] == front.tp[-1]
+        member = int(front.member[vertex])
+        if not on_edge or member == NOBODY or n_points == 0:
+            continue
+        scores = rules[member].scores(validation.X)
+        cuts = np.unique(scores)
+        cuts = cuts[cuts > front.threshold[vertex]] if left else cuts[cuts < front.threshold[vertex]]
+        fp, tp = (
+            len(side) - np.searchsorted(side, cuts) for side in map(np.sort, (scores[~positive], scores[positive]))
+        )
+        # Evenly spaced along the edge; the lowest cut stands on the corner.
+        place = (tp / front.tp[-1] if left else fp / front.fp[-1]) if len(cuts) else cuts
+        steps = np.linspace(0.0, 1.0, n_points + 2)[1:-1]
+        nearest = {int(np.argmin(np.abs(place - step))) for step in steps} if len(cuts) else set()
+        chosen = sorted(i for i in nearest if 0.0 < place[i] < 1.0)
+        extra.append((member, fp[chosen].astype(float), tp[chosen].astype(float), cuts[chosen]))
+    if not extra:
+        return front
+    fp = np.concatenate([front.fp, *(points[1] for points in extra)])
+    tp = np.concatenate([front.tp, *(points[2] for points in extra)])
+    worth = np.concatenate([front.worth, *(points[2] for points in extra)])
+    threshold = np.concatenate([front.threshold, *(points[3] for points in extra)])
+    member_of = np.concatenate([front.member, *(np.full(len(points[1]), points[0]) for points in extra)])
+    order = np.lexsort([tp, fp])
+    return Front(fp[order], tp[order], worth[order], threshold[order], member_of[order])
 
 
 def _draws(digests: Digests, choice: str, seed: int) -> FloatArray:

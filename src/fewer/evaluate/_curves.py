@@ -1,0 +1,315 @@
+"""How good is a ranking's beginning? Performance against the number of leading features (Chen, section 5.2).
+
+Five folds: one to test on, one for validation, three to train on. Rankers see training and validation rows; so do
+evaluators, which learn on the leading features and are judged on the test rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from fewer.contracts import Ranker, Ranking, Resources
+from fewer.models import GMLVQClassifier
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
+from fewer.validate import assign_folds
+
+N_FOLDS = 5
+ORIGINAL = "original Omega"
+"""Evaluator's name for the model that made the ranking, used without learning anew."""
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """Rows of one round: three fifths to train on, one for validation, one to test on."""
+
+    train: IntArray
+    validation: IntArray
+    test: IntArray
+
+    @property
+    def seen(self) -> IntArray:
+        """Training and validation rows."""
+        return np.sort(np.concatenate([self.train, self.validation]))
+
+
+def rounds_of_five(problem: Problem, n_rounds: int, rng: np.random.Generator) -> list[Round]:
+    """Split the rows into five stratified folds, again and again; each fold is tested on once, the next validates.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays(np.zeros((20, 1)), np.arange(20) % 2)
+    >>> [len(part) for part in vars(rounds_of_five(problem, 5, np.random.default_rng(0))[0]).values()]
+    [12, 4, 4]
+    """
+    rounds: list[Round] = []
+    while len(rounds) < n_rounds:
+        folds = assign_folds(problem, N_FOLDS, rng) % N_FOLDS
+        for fold in range(N_FOLDS):
+            validation = folds == (fold + 1) % N_FOLDS
+            test = folds == fold
+            rounds.append(Round(*(np.flatnonzero(part) for part in (~test & ~validation, validation, test))))
+    return rounds[:n_rounds]
+
+
+class Evaluator(Protocol):
+    """Learns on training and validation rows and scores test rows: (n,) for two classes, (n, n_classes) for more."""
+
+    def __call__(self, train: Problem, validation: Problem, X_test: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Give scores of the test rows, higher for the second class, or for each class."""
+
+
+@dataclass(frozen=True)
+class EstimatorEvaluator:
+    """Any scikit-learn classifier, fitted on training and validation rows together."""
+
+    estimator: Any
+
+    def __call__(self, train: Problem, validation: Problem, X_test: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Give scores of the test rows."""
+        model = clone(self.estimator)
+        if "random_state" in model.get_params():
+            model.set_params(random_state=int(rng.integers(2**31)))
+        model.fit(np.vstack([train.X, validation.X]), np.concatenate([train.y, validation.y]))
+        return _scores(model, X_test, train.n_classes)
+
+
+@dataclass(frozen=True)
+class GMLVQEvaluator:
+    """GMLVQ without entropy force, learned on the training rows and stopped by the validation rows."""
+
+    max_iter: int = 150
+    n_iter_no_change: int | None = 20
+
+    def __call__(self, train: Problem, validation: Problem, X_test: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Give scores of the test rows."""
+        model = GMLVQClassifier(max_iter=self.max_iter, n_iter_no_change=self.n_iter_no_change, random_state=0)
+        model.fit(train.X, train.y, sample_weight=train.weights, X_val=validation.X, y_val=validation.y)
+        return _scores(model, X_test, train.n_classes)
+
+
+@dataclass(frozen=True)
+class SVMEvaluator:
+    """RBF support vector machine on standardized features.
+
+    C and γ are those with the best AUC on the validation rows after fitting the training rows; then both are fitted.
+    γ is given in units of 1 / number of features.
+    """
+
+    C: tuple[float, ...] = (1.0, 10.0, 100.0)
+    gamma: tuple[float, ...] = (0.1, 0.5, 2.0)
+
+    def __call__(self, train: Problem, validation: Problem, X_test: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Give scores of the test rows."""
+        grid = [(c, gamma / train.n_features) for c in self.C for gamma in self.gamma]
+        best = grid[0]
+        if len(grid) > 1:
+            fitted = [_svm(*point).fit(train.X, train.y) for point in grid]
+            grades = [auc(validation.y, _scores(model, validation.X, train.n_classes), train) for model in fitted]
+            best = grid[int(np.nanargmax(grades))] if np.isfinite(grades).any() else grid[0]
+        model = _svm(*best).fit(np.vstack([train.X, validation.X]), np.concatenate([train.y, validation.y]))
+        return _scores(model, X_test, train.n_classes)
+
+
+def _svm(C: float, gamma: float) -> Any:
+    return make_pipeline(StandardScaler(), SVC(C=C, gamma=gamma, decision_function_shape="ovr"))
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Area under the ROC curve against the number of leading features.
+
+    Attributes
+    ----------
+    sizes : int array
+    auc : dict of str to dict of str to array of shape (n_rounds, n_sizes)
+        By evaluator and ranker.
+    orders : dict of str to int array of shape (n_rounds, n_features)
+        By ranker: the features of each round, best first.
+    """
+
+    sizes: IntArray
+    auc: dict[str, dict[str, FloatArray]]
+    orders: dict[str, IntArray]
+
+    def mean(self, evaluator: str) -> dict[str, FloatArray]:
+        """Give the mean curve of each ranker."""
+        return {name: np.nanmean(values, axis=0) for name, values in self.auc[evaluator].items()}
+
+    def dominance(self, *evaluators: str) -> dict[str, float]:
+        """Give the percentage of sizes at which each ranker's mean curve is the highest; ties are shared.
+
+        Curves of further evaluators compete as well, under the names of both.
+        """
+        curves = self.mean(evaluators[0])
+        for other in evaluators[1:]:
+            curves |= {f"{ranker} {other}": curve for ranker, curve in self.mean(other).items()}
+        table = np.array(list(curves.values()))
+        best = table >= table.max(axis=0) - 1e-12
+        return dict(zip(curves, (100.0 * (best / best.sum(axis=0)).mean(axis=1)).tolist(), strict=True))
+
+    def mean_ranks(self) -> dict[str, FloatArray]:
+        """Give each feature's mean place, from 1, in the orders of each ranker."""
+        return {name: (np.argsort(orders, axis=1) + 1).mean(axis=0) for name, orders in self.orders.items()}
+
+
+def size_curves(
+    rankers: Mapping[str, Ranker],
+    evaluators: Mapping[str, Evaluator],
+    problem: Problem,
+    *,
+    sizes: Sequence[int],
+    n_rounds: int = 5,
+    rng: np.random.Generator,
+    n_jobs: int = 1,
+) -> Curves:
+    """Measure rankings by what evaluators make of their first features.
+
+    A ranker that learns with validation rows (`GMLVQRelevance`) learns on the training rows and stops by the others.
+    Its model also scores the test rows itself, on the leading features and without learning anew: that curve stands
+    under the evaluator `ORIGINAL`.
+
+    Parameters
+    ----------
+    rankers : dict of str to Ranker
+    evaluators : dict of str to Evaluator or scikit-learn classifier
+    problem : Problem
+        Two classes or more (the mean of one-against-rest areas).
+    sizes : list of int
+        Numbers of features.
+    n_rounds : int, default=5
+    rng : Generator
+    n_jobs : int, default=1
+        Rounds at a time.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from fewer.rankers import Fisher
+    >>> problem = Problem.from_arrays(*load_breast_cancer(return_X_y=True))
+    >>> curves = size_curves({"Fisher": Fisher()}, {"Bayes": GaussianNB()}, problem, sizes=[1, 5, 30],
+    ...                      rng=np.random.default_rng(0))
+    >>> curves.mean("Bayes")["Fisher"].round(2)
+    array([0.97, 0.99, 0.99])
+    """
+    if problem.task != "classification" or problem.n_classes < 2:
+        raise InputError("Curves of the area under the ROC curve need a target with two classes or more.")
+    wrong = [size for size in sizes if not 1 <= size <= problem.n_features]
+    if wrong:
+        raise InputError(f"A size of {wrong[0]} is asked for, but there are {problem.n_features} features.")
+    ready = {name: word if _is_evaluator(word) else EstimatorEvaluator(word) for name, word in evaluators.items()}
+    seeds = rng.integers(2**63, size=n_rounds)
+    results = Parallel(n_jobs=n_jobs)(
+        delayed(_one_round)(rankers, ready, problem, part, list(sizes), int(seed))
+        for part, seed in zip(rounds_of_five(problem, n_rounds, rng), seeds, strict=True)
+    )
+    areas: dict[str, dict[str, FloatArray]] = {}
+    for evaluator, ranker in results[0][0]:
+        table = np.array([found[evaluator, ranker] for found, _ in results])
+        areas.setdefault(evaluator, {})[ranker] = table
+    orders = {name: np.array([order[name] for _, order in results]) for name in rankers}
+    return Curves(np.array(sizes), areas, orders)
+
+
+def _one_round(
+    rankers: Mapping[str, Ranker],
+    evaluators: Mapping[str, Evaluator],
+    problem: Problem,
+    part: Round,
+    sizes: list[int],
+    seed: int,
+) -> tuple[dict[tuple[str, str], list[float]], dict[str, IntArray]]:
+    train, validation, test = (problem.take(rows) for rows in (part.train, part.validation, part.test))
+    areas: dict[tuple[str, str], list[float]] = {}
+    orders: dict[str, IntArray] = {}
+    known: dict[tuple[str, bytes], float] = {}
+    for ranker_name, ranker in rankers.items():
+        ranking, model = _ranked(ranker, train, validation, problem.take(part.seen), np.random.default_rng(seed))
+        orders[ranker_name] = ranking.order
+        subsets = [_mask(ranking.order[:size], problem.n_features) for size in sizes]
+        for name, evaluator in evaluators.items():
+            for mask in subsets:
+                key = (name, mask.tobytes())
+                if key not in known:
+                    scores = evaluator(
+                        _on(train, mask), _on(validation, mask), test.X[:, mask], np.random.default_rng(seed)
+                    )
+                    known[key] = auc(test.y, scores, problem)
+                areas.setdefault((name, ranker_name), []).append(known[key])
+        if model is not None:
+            areas[ORIGINAL, ranker_name] = [auc(test.y, model.scores(test.X, mask), problem) for mask in subsets]
+    return areas, orders
+
+
+def _ranked(
+    ranker: Ranker, train: Problem, validation: Problem, seen: Problem, rng: np.random.Generator
+) -> tuple[Ranking, Any]:
+    """Rank with the given split where the ranker can learn with one; else on all rows seen."""
+    if hasattr(ranker, "rank_with"):
+        found: tuple[Ranking, Any] = ranker.rank_with(train, validation, rng)
+        return found
+    return ranker.rank(seen, rng, Resources()), None
+
+
+def auc(y: IntArray, scores: FloatArray, problem: Problem) -> float:
+    """Give the area under the ROC curve, for more than two classes the mean of one against the rest.
+
+    Classes that do not occur, or alone, in these rows are left out; NaN if none is left.
+    """
+    if scores.ndim == 1:
+        return float(roc_auc_score(y, scores)) if len(np.unique(y)) == 2 else float("nan")
+    present = [code for code in range(problem.n_classes) if 0 < np.count_nonzero(y == code) < len(y)]
+    areas = [roc_auc_score(y == code, scores[:, code]) for code in present]
+    return float(np.mean(areas)) if areas else float("nan")
+
+
+def _scores(model: Any, X: FloatArray, n_classes: int) -> FloatArray:
+    """Give one score a row for two classes, else one for each class, also for those that the model never saw.
+
+    For more than two classes probabilities are better than raw scores, which compare classes but not rows.
+    """
+    methods = ["decision_function", "predict_proba"]
+    method = next(name for name in (methods if n_classes == 2 else methods[::-1]) if hasattr(model, name))
+    scores = np.asarray(getattr(model, method)(X))
+    if n_classes == 2:
+        return scores if scores.ndim == 1 else scores[:, 1]
+    if scores.ndim == 1:
+        scores = np.column_stack([-scores, scores])
+    out = np.full((len(X), n_classes), scores.min() - 1.0)
+    out[:, model.classes_] = scores
+    return out
+
+
+def _is_evaluator(word: Any) -> bool:
+    return callable(word) and not hasattr(word, "fit")
+
+
+def _mask(columns: IntArray, n_features: int) -> BoolArray:
+    mask = np.zeros(n_features, dtype=bool)
+    mask[columns] = True
+    return mask
+
+
+def _on(problem: Problem, mask: BoolArray) -> Problem:
+    """Give a problem with some of its columns."""
+    columns = np.flatnonzero(mask)
+    return Problem(
+        X=np.ascontiguousarray(problem.X[:, columns]),
+        y=problem.y,
+        task=problem.task,
+        names=tuple(problem.names[c] for c in columns),
+        kinds=tuple(problem.kinds[c] for c in columns),
+        classes=problem.classes,
+        weights=problem.weights,
+        groups=problem.groups,
+    )

@@ -1,0 +1,225 @@
+"""Does a ranking tell signal from noise? Features that are known to be worthless are added, and counted again.
+
+Chen, chapter 5: irrelevant features carry nothing, redundant ones are noisy copies of features that are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import hypergeom
+
+from fewer.contracts import Ranker, Resources
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
+
+Draw = Literal["continuous", "binary"] | int
+"""How an irrelevant feature is drawn: standard normal, 0 or 1, or so many equally likely values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Planted:
+    """A problem with features added behind its own.
+
+    Attributes
+    ----------
+    problem : Problem
+    source : int array of shape (n_features,)
+        For a noisy copy, the column that it copies; its own number for an original feature; −1 for an irrelevant one.
+    """
+
+    problem: Problem
+    source: IntArray
+
+    @property
+    def added(self) -> BoolArray:
+        """Which columns were added."""
+        return self.source != np.arange(len(self.source))
+
+    @property
+    def n_original(self) -> int:
+        """How many features the problem had."""
+        return int((~self.added).sum())
+
+    def kept(self, order: NDArray[Any]) -> IntArray:
+        """Count the added features among the first 1, 2, … of an order (best first)."""
+        return np.cumsum(self.added[order])
+
+    def chance(self) -> FloatArray:
+        """Give what a random order keeps in the mean among its first 1, 2, … features."""
+        n_features = len(self.source)
+        return np.arange(1, n_features + 1) * self.added.sum() / n_features
+
+
+def plant(
+    problem: Problem,
+    rng: np.random.Generator,
+    *,
+    irrelevant: int | Sequence[Draw] = 0,
+    redundant: Mapping[str | int, Sequence[float]] | None = None,
+) -> Planted:
+    """Add irrelevant and redundant features.
+
+    Parameters
+    ----------
+    problem : Problem
+    rng : Generator
+    irrelevant : int or list, default=0
+        How many standard normal features, or how each is drawn: "continuous", "binary", or a number of equally
+        likely values.
+    redundant : dict, optional
+        For features (names or positions), the signal-to-noise ratios of their copies: variance of the feature over
+        variance of the added normal noise. A copy of a nominal feature has one of its cells in 1 + ratio drawn anew
+        from the column. Missing cells stay missing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> problem = Problem.from_arrays(*load_iris(return_X_y=True))
+    >>> planted = plant(problem, np.random.default_rng(0), irrelevant=["binary", 4], redundant={2: [10, 50]})
+    >>> planted.problem.names[4:], planted.source
+    (('irrelevant1', 'irrelevant2', 'x2~10', 'x2~50'), array([ 0,  1,  2,  3, -1, -1,  2,  2]))
+    """
+    draws: Sequence[Draw] = ["continuous"] * irrelevant if isinstance(irrelevant, int) else irrelevant
+    columns = [_irrelevant(draw, problem.n_rows, rng) for draw in draws]
+    names = [f"irrelevant{number}" for number in range(1, len(columns) + 1)]
+    kinds: list[Any] = ["numeric"] * len(columns)
+    source = [-1] * len(columns)
+    levels = dict(problem.levels)
+    for feature, ratios in (redundant or {}).items():
+        column = _position(feature, problem)
+        for ratio in ratios:
+            if ratio <= 0:
+                raise InputError(f"A signal-to-noise ratio of {ratio} is asked for; give a number above 0.")
+            if column in problem.levels:
+                levels[problem.n_features + len(columns)] = problem.levels[column]
+            columns.append(_noisy_copy(problem.X[:, column], ratio, bool(problem.nominal[column]), rng))
+            names.append(f"{problem.names[column]}~{ratio:g}")
+            kinds.append(problem.kinds[column] if problem.nominal[column] else "numeric")
+            source.append(column)
+    wider = replace(
+        problem,
+        X=np.column_stack([problem.X, *columns]),
+        names=(*problem.names, *_unused(names, problem.names)),
+        kinds=(*problem.kinds, *kinds),
+        levels=levels,
+    )
+    return Planted(wider, np.array([*range(problem.n_features), *source]))
+
+
+@dataclass(frozen=True, eq=False)
+class PlantedCounts:
+    """How many added features each ranking keeps, round by round.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The rankers.
+    kept : array of shape (n_rankers, n_rounds, n_features)
+        Added features among the first 1, 2, … of the order.
+    n_original, n_added : int
+    """
+
+    names: tuple[str, ...]
+    kept: IntArray
+    n_original: int
+    n_added: int
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean over the rounds, (n_rankers, n_features)."""
+        return self.kept.mean(axis=1)
+
+    @property
+    def chance(self) -> FloatArray:
+        """What a random order keeps in the mean."""
+        return np.arange(1, self.kept.shape[2] + 1) * self.n_added / (self.n_original + self.n_added)
+
+    def chance_band(self, share: float = 0.9) -> tuple[FloatArray, FloatArray]:
+        """Give the bounds between which the count of one random order lies with a probability of at least `share`."""
+        sizes = np.arange(1, self.kept.shape[2] + 1)
+        draw = hypergeom(self.n_original + self.n_added, self.n_added, sizes)
+        return draw.ppf((1 - share) / 2), draw.ppf((1 + share) / 2)
+
+    def at(self, size: int | None = None) -> dict[str, FloatArray]:
+        """Give the counts of each round among the first so many features; as many as were there if not given."""
+        place = (self.n_original if size is None else size) - 1
+        return {name: counts[:, place].astype(np.float64) for name, counts in zip(self.names, self.kept, strict=True)}
+
+
+def planted_counts(
+    rankers: Mapping[str, Ranker],
+    problem: Problem,
+    *,
+    irrelevant: int | Sequence[Draw] = 0,
+    redundant: Mapping[str | int, Sequence[float]] | None = None,
+    n_rounds: int = 5,
+    rng: np.random.Generator,
+    resources: Resources | None = None,
+) -> PlantedCounts:
+    """Plant features anew in each round, rank, and count how many stay among the first.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fewer.rankers import Fisher
+    >>> problem = Problem.from_arrays(*load_iris(return_X_y=True))
+    >>> counts = planted_counts({"Fisher": Fisher()}, problem, irrelevant=6, rng=np.random.default_rng(0))
+    >>> counts.at(), float(counts.chance[3])
+    ({'Fisher': array([0., 0., 0., 0., 0.])}, 2.4)
+    """
+    kept: dict[str, list[IntArray]] = {name: [] for name in rankers}
+    for draw in rng.spawn(n_rounds):
+        planted = plant(problem, draw, irrelevant=irrelevant, redundant=redundant)
+        for name, ranker in rankers.items():
+            ranking = ranker.rank(
+                planted.problem, np.random.default_rng(draw.integers(2**63)), resources or Resources()
+            )
+            kept[name].append(planted.kept(ranking.order))
+    return PlantedCounts(tuple(rankers), np.array(list(kept.values())), planted.n_original, int(planted.added.sum()))
+
+
+def _irrelevant(draw: Draw, n_rows: int, rng: np.random.Generator) -> FloatArray:
+    if draw == "continuous":
+        return rng.normal(size=n_rows)
+    n_values = 2 if draw == "binary" else draw
+    if not isinstance(n_values, int | np.integer) or n_values < 2:
+        raise InputError(
+            f"An irrelevant feature {draw!r} is not known; give 'continuous', 'binary' or a number above 1."
+        )
+    return rng.integers(0, n_values, n_rows).astype(np.float64)
+
+
+def _noisy_copy(column: FloatArray, ratio: float, nominal: bool, rng: np.random.Generator) -> FloatArray:
+    present = ~np.isnan(column)
+    if nominal:
+        copy = column.copy()
+        redrawn = present & (rng.random(len(column)) < 1.0 / (1.0 + ratio))
+        copy[redrawn] = rng.choice(column[present], int(redrawn.sum()))
+        return copy
+    spread = float(column[present].std()) if present.any() else 0.0
+    return np.asarray(column + rng.normal(size=len(column)) * spread / np.sqrt(ratio))
+
+
+def _position(feature: str | int, problem: Problem) -> int:
+    if isinstance(feature, str):
+        if feature not in problem.names:
+            raise InputError(f"There is no feature {feature!r} to copy; there are {', '.join(problem.names[:5])}, …")
+        return problem.names.index(feature)
+    if not 0 <= feature < problem.n_features:
+        raise InputError(f"There is no feature {feature} to copy; positions are 0 to {problem.n_features - 1}.")
+    return int(feature)
+
+
+def _unused(names: Sequence[str], taken: Sequence[str]) -> list[str]:
+    used = set(taken)
+    out: list[str] = []
+    for name in names:
+        while name in used:
+            name += "'"
+        used.add(name)
+        out.append(name)
+    return out

@@ -1,0 +1,141 @@
+"""What a prototype classifier learned: how much each feature counts, and the rows in its metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewer.plots._style import COLORS, MARKERS, axes_or_new, legend_beside, style
+from fewer.problem import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+HATCHES = ("", "///", "...", "xx")
+MANY = 12
+
+
+class RelevanceDisplay:
+    """Relevances of features as bars, of one model or of several side by side.
+
+    Attributes
+    ----------
+    relevances : dict of str to array of shape (n_features,)
+    names : tuple of str
+    ax_, figure_ : matplotlib axes and figure
+        After `plot`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fewer.models import GMLVQClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> display = RelevanceDisplay.from_estimator(GMLVQClassifier().fit(X, y))
+    >>> display.ax_.get_ylabel()
+    'relevance'
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(self, relevances: Mapping[str, Any], names: Sequence[str] | None = None) -> None:
+        self.relevances = {label: np.asarray(values, dtype=np.float64) for label, values in relevances.items()}
+        n_features = len(next(iter(self.relevances.values())))
+        self.names = tuple(str(i) for i in range(1, n_features + 1)) if names is None else tuple(names)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> RelevanceDisplay:
+        """Draw the relevances of a fitted `GMLVQClassifier`."""
+        names = getattr(estimator, "feature_names_in_", None)
+        return cls({"": estimator.relevances_}, names).plot(ax=ax)
+
+    def plot(self, ax: Axes | None = None) -> RelevanceDisplay:
+        """Draw."""
+        with style():
+            ax = axes_or_new(ax)
+            width = 0.8 / len(self.relevances)
+            places = np.arange(len(self.names), dtype=np.float64)
+            for number, (label, values) in enumerate(self.relevances.items()):
+                shift = (number - (len(self.relevances) - 1) / 2) * width
+                ax.bar(
+                    places + shift, values, width, label=label or None, color=COLORS[number], hatch=HATCHES[number % 4]
+                )
+            step = max(len(self.names) // MANY, 1)
+            ax.set_xticks(places[::step], self.names[::step], rotation=0 if max(map(len, self.names)) < 4 else 90)
+            ax.grid(visible=False, axis="x")
+            ax.set_xlabel("feature")
+            ax.set_ylabel("relevance")
+            if any(self.relevances):
+                legend_beside(ax)
+        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
+        return self
+
+
+class ProjectionDisplay:
+    """Rows and prototypes on the two leading directions of a learned metric.
+
+    Attributes
+    ----------
+    points : array of shape (n_rows, 2)
+    y : array of shape (n_rows,)
+        Class codes.
+    prototypes : array of shape (n_prototypes, 2)
+    prototype_labels : int array
+    classes : tuple
+    ax_, figure_ : matplotlib axes and figure
+        After `plot`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fewer.models import GMLVQClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = ProjectionDisplay.from_estimator(GMLVQClassifier().fit(X, y), X, y)
+    >>> display.points.shape
+    (150, 2)
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self,
+        points: FloatArray,
+        y: IntArray,
+        prototypes: FloatArray,
+        prototype_labels: IntArray,
+        classes: Sequence[Any],
+    ) -> None:
+        self.points, self.y = points, y
+        self.prototypes, self.prototype_labels = prototypes, prototype_labels
+        self.classes = tuple(classes)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None) -> ProjectionDisplay:
+        """Project rows with a fitted `GMLVQClassifier` and draw them."""
+        centers = estimator.mean_ + estimator.scale_ * estimator.prototypes_
+        names = getattr(estimator, "feature_names_in_", None)
+        if names is not None:
+            centers = type(X)(dict(zip(names, centers.T, strict=True)))
+        codes = np.searchsorted(estimator.classes_, np.asarray(y))
+        labels = np.searchsorted(estimator.classes_, estimator.prototype_labels_)
+        display = cls(estimator.project(X), codes, estimator.project(centers), labels, estimator.classes_.tolist())
+        return display.plot(ax=ax)
+
+    def plot(self, ax: Axes | None = None) -> ProjectionDisplay:
+        """Draw."""
+        with style():
+            ax = axes_or_new(ax)
+            for code, name in enumerate(self.classes):
+                color, marker = COLORS[code % len(COLORS)], MARKERS[code % len(MARKERS)]
+                ax.scatter(*self.points[self.y == code].T, s=12, color=color, marker=marker, alpha=0.6, label=str(name))
+                centers = self.prototypes[self.prototype_labels == code]
+                ax.scatter(*centers.T, s=130, color=color, marker=marker, edgecolors="black", linewidths=1.4, zorder=3)
+            ax.set_xlabel("first direction of Λ")
+            ax.set_ylabel("second direction of Λ")
+            legend_beside(ax, title="class (large: prototype)")
+        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
+        return self

@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from fewer.contracts import Resources
+from fewer.evaluate import ORIGINAL, Curves, GMLVQEvaluator, SVMEvaluator, rounds_of_five, size_curves
+from fewer.evaluate._curves import auc
+from fewer.problem import InputError, Problem
+from fewer.rankers import Fisher, GMLVQRelevance, ReliefF
+from making import make_problem
+
+
+def test_rounds_are_three_one_one_and_test_each_row_once_in_five():
+    problem = make_problem(351)
+    rounds = rounds_of_five(problem, 10, np.random.default_rng(0))
+    for part in rounds:
+        together = np.concatenate([part.train, part.validation, part.test])
+        assert sorted(together) == list(range(351))
+        assert {len(part.validation), len(part.test)} <= {70, 71}
+        assert (part.seen == np.setdiff1d(np.arange(351), part.test)).all()
+        assert abs(problem.y[part.test].mean() - 0.5) < 0.02
+    assert sorted(np.concatenate([part.test for part in rounds[:5]])) == list(range(351))
+    assert not np.array_equal(rounds[0].test, rounds[5].test)
+
+
+def test_curves_are_what_the_design_says():
+    """Repeat one evaluator by hand: rank on training and validation rows, fit on them, judge on the test rows."""
+    X, y = load_breast_cancer(return_X_y=True)
+    problem = Problem.from_arrays(X, y)
+    curves = size_curves(
+        {"Fisher": Fisher()}, {"Bayes": GaussianNB()}, problem, sizes=[2, 7], n_rounds=3, rng=np.random.default_rng(4)
+    )
+    rng = np.random.default_rng(4)
+    rng.integers(2**63, size=3)
+    for number, part in enumerate(rounds_of_five(problem, 3, rng)):
+        order = Fisher().rank(problem.take(part.seen), rng, Resources()).order
+        assert (curves.orders["Fisher"][number] == order).all()
+        for place, size in enumerate((2, 7)):
+            columns = order[:size]
+            model = GaussianNB().fit(X[part.seen][:, columns], y[part.seen])
+            expected = roc_auc_score(y[part.test], model.predict_proba(X[part.test][:, columns])[:, 1])
+            assert curves.auc["Bayes"]["Fisher"][number, place] == pytest.approx(expected)
+
+
+def test_every_ranker_meets_every_evaluator_and_the_original_omega():
+    problem = Problem.from_arrays(*load_breast_cancer(return_X_y=True))
+    curves = size_curves(
+        {"GMLVQ": GMLVQRelevance(), "ReliefF": ReliefF()},
+        {"GMLVQ": GMLVQEvaluator(), "SVM": SVMEvaluator((1.0,), (0.1, 0.5))},
+        problem,
+        sizes=[2, 10, 30],
+        n_rounds=2,
+        rng=np.random.default_rng(0),
+    )
+    assert set(curves.auc) == {"GMLVQ", "SVM", ORIGINAL}
+    assert set(curves.auc[ORIGINAL]) == {"GMLVQ"}
+    for evaluator in curves.auc:
+        for curve in curves.mean(evaluator).values():
+            assert curve.shape == (3,)
+            assert (curve > 0.9).all()
+    for evaluator in ("GMLVQ", "SVM"):  # with all features the ranking does not matter
+        last = [values[:, -1] for values in curves.auc[evaluator].values()]
+        assert last[0] == pytest.approx(last[1])
+    shares = curves.dominance("GMLVQ", ORIGINAL)
+    assert set(shares) == {"GMLVQ", "ReliefF", f"GMLVQ {ORIGINAL}"}
+    assert sum(shares.values()) == pytest.approx(100)
+
+
+def test_dominance_counts_sizes_and_shares_ties():
+    auc = {"a": np.array([[0.9, 0.8, 0.7, 0.5]]), "b": np.array([[0.8, 0.9, 0.7, 0.4]])}
+    curves = Curves(np.array([1, 2, 3, 4]), {"any": auc}, {"a": np.array([[1, 0], [0, 1]])})
+    assert curves.dominance("any") == {"a": 62.5, "b": 37.5}
+    assert curves.mean_ranks()["a"].tolist() == [1.5, 1.5]
+
+
+def test_three_classes_and_processes():
+    problem = Problem.from_arrays(*load_iris(return_X_y=True))
+    words = {"linear": make_pipeline(StandardScaler(), LogisticRegression()), "GMLVQ": GMLVQEvaluator(30)}
+
+    def curves(n_jobs):
+        return size_curves({"F": Fisher()}, words, problem, sizes=[2], rng=np.random.default_rng(0), n_jobs=n_jobs)
+
+    one, two = curves(1), curves(2)
+    for name in words:
+        assert one.mean(name)["F"][0] > 0.95
+        assert (one.auc[name]["F"] == two.auc[name]["F"]).all()
+
+
+def test_area_of_several_classes_is_the_mean_of_one_against_rest():
+    rng = np.random.default_rng(0)
+    y, scores = rng.integers(0, 3, 60), rng.random((60, 3))
+    problem = Problem.from_arrays(np.zeros((60, 1)), y)
+    chances = scores / scores.sum(axis=1, keepdims=True)
+    expected = roc_auc_score(y, chances, multi_class="ovr")
+    assert auc(y, chances, problem) == pytest.approx(expected)
+    assert np.isnan(auc(np.zeros(5, dtype=int), scores[:5, 0], problem))
+
+
+def test_what_cannot_be_measured_is_refused():
+    problem = make_problem(30, 3)
+    for sizes in ([0], [4]):
+        with pytest.raises(InputError, match="A size of"):
+            size_curves({"F": Fisher()}, {}, problem, sizes=sizes, rng=np.random.default_rng(0))
+    with pytest.raises(InputError, match="two classes"):
+        size_curves({}, {}, make_problem(task="regression"), sizes=[1], rng=np.random.default_rng(0))

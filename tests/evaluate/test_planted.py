@@ -1,0 +1,102 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import hypergeom
+from sklearn.datasets import load_breast_cancer
+
+from fewer.contracts import Ranker, Ranking
+from fewer.evaluate import plant, planted_counts
+from fewer.problem import InputError, Problem
+from fewer.rankers import Fisher, InformationGain
+from making import make_problem
+
+
+class ByChance(Ranker):
+    """A random order."""
+
+    def rank(self, problem, rng, resources):
+        return Ranking.by_score(rng.random(problem.n_features))
+
+
+def test_irrelevant_features_are_drawn_as_asked():
+    problem = make_problem(4000, 2)
+    planted = plant(problem, np.random.default_rng(0), irrelevant=["binary", 4, 8, "continuous"])
+    added = planted.problem.X[:, 2:]
+    assert [len(np.unique(column)) for column in added.T[:3]] == [2, 4, 8]
+    for column, n_values in zip(added.T, (2, 4, 8), strict=False):
+        assert np.bincount(column.astype(int)) / 4000 == pytest.approx(np.full(n_values, 1 / n_values), abs=0.03)
+    assert added[:, 3].mean() == pytest.approx(0, abs=0.06)
+    assert added[:, 3].std() == pytest.approx(1, abs=0.05)
+    assert (planted.problem.X[:, :2] == problem.X).all()
+    assert planted.added.tolist() == [False] * 2 + [True] * 4
+
+
+@pytest.mark.parametrize("ratio", [10, 50, 80])
+def test_copies_have_the_signal_to_noise_ratio(ratio):
+    problem = make_problem(20000, 2, seed=1)
+    planted = plant(problem, np.random.default_rng(0), redundant={1: [ratio]})
+    noise = planted.problem.X[:, 2] - problem.X[:, 1]
+    assert problem.X[:, 1].var() / noise.var() == pytest.approx(ratio, rel=0.05)
+    assert abs(np.corrcoef(noise, problem.X[:, 1])[0, 1]) < 0.03
+    assert planted.source.tolist() == [0, 1, 1]
+
+
+def test_copies_of_nominal_features_and_of_holes():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 3, 5000), rng.normal(size=5000)]).astype(float)
+    X[:100] = np.nan
+    problem = Problem.from_arrays(X, np.arange(5000) % 2, kinds=["nominal", "numeric"], names=["color", "size"])
+    planted = plant(problem, rng, redundant={"color": [4.0], "size": [4.0]})
+    assert planted.problem.kinds == ("nominal", "numeric", "nominal", "numeric")
+    assert planted.problem.names[2:] == ("color~4", "size~4")
+    assert np.isnan(planted.problem.X[:100]).all()
+    assert set(np.unique(planted.problem.X[100:, 2])) == {0, 1, 2}
+    changed = (planted.problem.X[100:, 2] != X[100:, 0]).mean()
+    assert changed == pytest.approx(0.2 * 2 / 3, abs=0.02)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(1, 12), st.integers(1, 9), st.integers(0, 1000))
+def test_counts_and_chance(n_features, n_added, seed):
+    problem = make_problem(10, n_features, 1, seed)
+    rng = np.random.default_rng(seed)
+    planted = plant(problem, rng, irrelevant=n_added)
+    order = rng.permutation(n_features + n_added)
+    slow = [sum(feature >= n_features for feature in order[:k]) for k in range(1, len(order) + 1)]
+    assert planted.kept(order).tolist() == slow
+    counts = np.arange(n_added + 1)
+    whole = n_features + n_added
+    expected = [counts @ hypergeom.pmf(counts, whole, n_added, k) for k in range(1, whole + 1)]
+    assert planted.chance() == pytest.approx(expected)
+    assert planted.n_original == n_features
+
+
+def test_a_random_order_keeps_what_chance_says_and_good_rankers_less():
+    X, y = load_breast_cancer(return_X_y=True)
+    problem = Problem.from_arrays(X, y)
+    words = {"chance": ByChance(), "Fisher": Fisher(), "gain": InformationGain("mdlp")}
+    counts = planted_counts(words, problem, irrelevant=20, n_rounds=30, rng=np.random.default_rng(0))
+    assert counts.chance[29] == pytest.approx(12)
+    assert counts.at()["chance"].mean() == pytest.approx(12, abs=1.5)
+    assert counts.at()["gain"].mean() < 1 < counts.at()["Fisher"].mean() < 6
+    assert counts.mean.shape == (3, 50)
+    low, high = counts.chance_band(0.9)
+    inside = (counts.kept[0] >= low) & (counts.kept[0] <= high)
+    assert inside.mean() > 0.85
+    assert (counts.at(50)["Fisher"] == 20).all()
+
+
+def test_names_do_not_clash_and_nonsense_is_refused():
+    problem = Problem.from_arrays(np.eye(4), [0, 1, 0, 1], names=["irrelevant1", "a", "a~10", "b"])
+    planted = plant(problem, np.random.default_rng(0), irrelevant=1, redundant={"a": [10]})
+    assert len(set(planted.problem.names)) == 6
+    for options, message in (
+        ({"irrelevant": ["wild"]}, "'wild' is not known"),
+        ({"irrelevant": [1]}, "above 1"),
+        ({"redundant": {"c": [1]}}, "no feature 'c'"),
+        ({"redundant": {9: [1]}}, "no feature 9"),
+        ({"redundant": {"a": [0]}}, "ratio of 0"),
+    ):
+        with pytest.raises(InputError, match=message):
+            plant(problem, np.random.default_rng(0), **options)

@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+
+from fewer.control import EarlyStopping
+from fewer.control._early_stopping import stopping_point
+from fewer.errors import InputError
+from fewer.papers import Absent, Run, _loughrey, document
+from fewer.papers._loughrey import DOCUMENT, SETS, Effort, one_fold, printed, rights, study
+from fewer.search import Annealing
+from fewer.validate import mcnemar
+from making import make_problem
+
+
+class Data:
+    def __init__(self, problem):
+        self.problem = problem
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """A tiny run on a made-up set that is called glass; all others are missing."""
+    monkeypatch.setattr(Effort, "of", classmethod(lambda cls, run: cls(3, 2, 0.05, 3)))
+    monkeypatch.setattr(_loughrey, "SETS", ("glass", "colon"))
+    run = Run(seed=1)
+
+    def load(name):
+        if name != "glass":
+            raise InputError(f"{name} is not at hand; set FEWER_DATA.")
+        return Data(make_problem(n_rows=45, n_features=5, seed=1))
+
+    monkeypatch.setattr(run, "load", load)
+    return run
+
+
+def test_printed_numbers_give_the_win_counts_of_the_text():
+    def wins(table, one, other, w=(1, 1)):
+        pairs = [
+            (
+                printed(table, name, one, "test_accuracy_pct", w[0])["value"],
+                printed(table, name, other, "test_accuracy_pct", w[1])["value"],
+            )
+            for name in SETS
+        ]
+        return sum(a > b for a, b in pairs), sum(a < b for a, b in pairs)
+
+    assert wins("7.3", "GAES", "GA") == (7, 0)
+    assert wins("7.4", "SAES", "SA") == (7, 0)
+    assert wins("7.5", "SAES", "GAES") == (4, 2)
+    assert wins("7.6", "SAES", "IG_top_half", (1, None)) == (7, 0)
+    assert wins("7.8", "SAES", "SA_noise") == (6, 1)
+    assert wins("7.8", "SA_noise", "SA") == (4, 2)
+    assert wins("7.9", "SA", "SA") == (0, 0)
+    assert wins("7.9", "SA", "SA", (1, 4)) == (5, 2)
+    assert wins("7.9", "SAES", "SAES", (4, 1)) == (5, 2)
+
+
+def test_the_search_never_sees_the_test_rows():
+    problem = make_problem(n_rows=45, n_features=5, seed=2)
+    folds = np.arange(45) % 3
+    search = Annealing(levels=10, effort=0.2, answer="final")
+    record = one_fold(problem, folds, 1, search, EarlyStopping(cv=2), 1, 7)
+    problem.X[folds == 1] = 99.0
+    blind = one_fold(problem, folds, 1, search, EarlyStopping(cv=2), 1, 7)
+    for key in ("train", "size", "trained", "training", "validation", "stop", "n_evaluations"):
+        assert record[key] == blind[key]
+    assert len(record["right"]) == 15
+    assert len(record["tested"]) == len(record["trained"]) == 11
+
+
+@pytest.mark.parametrize("table", ["7.3", "7.4", "7.6", "7.7", "7.8", "7.9", "pooled", "stops"])
+def test_tables_state_ours_beside_the_printed(run, table):
+    cells = DOCUMENT.tables[table](run)
+    assert cells
+    for cell in cells:
+        if cell.row == "glass":
+            assert cell.ours is not None
+        else:
+            assert cell.verdict == "not reproducible"
+            assert "is not at hand" in cell.reason
+        assert cell.printed is not None
+
+
+def test_significance_is_mcnemars_on_the_same_rows(run):
+    cell = next(c for c in DOCUMENT.tables["7.4"](run) if c.column == "SAES against SA, McNemar" and c.row == "glass")
+    a, b = (rights(study(run, "glass", method)).astype(bool) for method in ("SAES", "SA"))
+    assert len(a) == 45
+    assert f"p = {mcnemar(a, b).p_value:.3f}" in cell.reason
+    accuracy = next(c for c in DOCUMENT.tables["7.4"](run) if c.column == "SAES test" and c.row == "glass")
+    assert accuracy.ours == pytest.approx(100 * a.mean())
+
+
+def test_pooled_point_is_that_of_all_outer_folds(run):
+    own = study(run, "glass", "SAES")
+    point = stopping_point([np.array(record["validation"]) for record in own])
+    pooled = study(run, "glass", "SAES-pooled")
+    assert all("validation" not in record for record in pooled)
+    assert point.length == 81
+    assert {record["stop"][1] for record in own} == {81}
+
+
+def test_claims_and_missing_sets(run, monkeypatch):
+    monkeypatch.setattr(_loughrey, "_overfitting", lambda run, rows, noise: (90.0, 60.0))
+    found = DOCUMENT.claims(run)
+    assert any(claim.startswith("SAES tests higher than SA") and "of 1" in claim for claim in found)
+    assert "30 points with 30 rows" in found[-1]
+    assert isinstance(_loughrey.records(run, "colon", "SA"), Absent)
+
+
+def test_figures_draw(run, monkeypatch):
+    monkeypatch.setattr(_loughrey, "_overfitting", lambda run, rows, noise: (90.0, 60.0))
+    for name in ("5.10", "overfitting"):
+        assert DOCUMENT.figures[name](run).axes
+    with pytest.raises(InputError, match="sonar is not at hand"):
+        DOCUMENT.figures["7.4"](run)
+
+
+def test_is_on_the_list():
+    assert document("loughrey") is DOCUMENT
+    assert set(DOCUMENT.tables) >= {"7.3", "7.4", "7.5", "7.6", "7.7", "7.8", "7.9"}
