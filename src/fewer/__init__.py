@@ -23,6 +23,7 @@ _HOMES = {
     "Comparison": "fewer.evaluate",
     "FeatureWeighter": "fewer.weighter",
     "InputError": "fewer.problem",
+    "Parcel": "fewer.roc",
     "Problem": "fewer.problem",
     "RankSelector": "fewer.selectors",
     "Selection": "fewer.api",
@@ -32,12 +33,26 @@ _HOMES = {
     "compare": "fewer.api",
     "select": "fewer.api",
 }
-_ROOMS = ("contracts", "control", "criteria", "datasets", "rankers", "search", "selectors")
+_ROOMS = (
+    "contracts",
+    "control",
+    "criteria",
+    "datasets",
+    "evaluate",
+    "models",
+    "plots",
+    "rankers",
+    "roc",
+    "search",
+    "selectors",
+    "validate",
+)
 
 __all__ = [
     "Comparison",
     "FeatureWeighter",
     "InputError",
+    "Parcel",
     "Problem",
     "RankSelector",
     "Selection",
@@ -49,18 +64,37 @@ __all__ = [
     "control",
     "criteria",
     "datasets",
+    "evaluate",
+    "models",
+    "plots",
     "rankers",
+    "roc",
     "search",
     "select",
     "selectors",
+    "validate",
 ]
 
 if TYPE_CHECKING:
-    from fewer import contracts, control, criteria, datasets, rankers, search, selectors
+    from fewer import (
+        contracts,
+        control,
+        criteria,
+        datasets,
+        evaluate,
+        models,
+        plots,
+        rankers,
+        roc,
+        search,
+        selectors,
+        validate,
+    )
     from fewer.api import Selection, compare, select
     from fewer.ensemble import SubsetEnsemble
     from fewer.evaluate import Comparison
     from fewer.problem import InputError, Problem
+    from fewer.roc import Parcel
     from fewer.selectors import RankSelector, SubsetSelector
     from fewer.trace import Trace
     from fewer.weighter import FeatureWeighter

@@ -213,3 +213,18 @@ def test_refusals():
 def test_a_filter_that_is_the_baseline_takes_part_once():
     found = run(methods={"fisher": fewer.RankSelector(Fisher(), random_state=3)})
     assert "Fisher filter" not in [row.name for row in found.methods]
+
+
+def test_a_frame_with_names_and_holes_through_the_front_door():
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
+    frame["city"] = rng.choice(["Ulm", "Bonn"], 80)
+    target = np.where((frame["a"] > 0) ^ (rng.random(80) < 0.1), "yes", "no")
+    frame.loc[3, "b"] = np.nan
+    found = fewer.compare(frame, target, ["fisher", SelectKBest(k=2), SelectKBest(k=1)], [GaussianNB()], random_state=0)
+    assert [row.name for row in found.methods if row.role == "method"] == ["fisher", "SelectKBest", "SelectKBest 2"]
+    assert found.estimators == ["GaussianNB"]
+    assert found.subsets["SelectKBest 2"]["consensus"] == ["a"]
+    assert found.seed == 0

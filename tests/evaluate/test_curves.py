@@ -51,13 +51,13 @@ def test_every_ranker_meets_every_evaluator_and_the_original_omega():
     problem = Problem.from_arrays(*load_breast_cancer(return_X_y=True))
     curves = size_curves(
         {"GMLVQ": GMLVQRelevance(), "ReliefF": ReliefF()},
-        {"GMLVQ": GMLVQEvaluator(), "SVM": SVMEvaluator((1.0,), (0.1, 0.5))},
+        {"GMLVQ": GMLVQEvaluator(), "to the end": GMLVQEvaluator(stop=False), "SVM": SVMEvaluator((1.0,), (0.1, 0.5))},
         problem,
         sizes=[2, 10, 30],
         n_rounds=2,
         rng=np.random.default_rng(0),
     )
-    assert set(curves.auc) == {"GMLVQ", "SVM", ORIGINAL}
+    assert set(curves.auc) == {"GMLVQ", "to the end", "SVM", ORIGINAL}
     assert set(curves.auc[ORIGINAL]) == {"GMLVQ"}
     for evaluator in curves.auc:
         for curve in curves.mean(evaluator).values():
@@ -80,7 +80,7 @@ def test_dominance_counts_sizes_and_shares_ties():
 
 def test_three_classes_and_processes():
     problem = Problem.from_arrays(*load_iris(return_X_y=True))
-    words = {"linear": make_pipeline(StandardScaler(), LogisticRegression()), "GMLVQ": GMLVQEvaluator(30)}
+    words = {"linear": make_pipeline(StandardScaler(), LogisticRegression()), "GMLVQ": GMLVQEvaluator(max_iter=30)}
 
     def curves(n_jobs):
         return size_curves({"F": Fisher()}, words, problem, sizes=[2], rng=np.random.default_rng(0), n_jobs=n_jobs)

@@ -11,7 +11,7 @@ SCORES = st.lists(st.tuples(st.integers(-(2**40), 2**40) | st.integers(-3, 3), s
 def sorted_keys(scores, positive):
     keys, spare, counts = np.empty_like(scores), np.empty_like(scores), np.empty(kernels.N_BUCKETS, np.int64)
     highest = kernels.pack(scores, positive, keys)
-    kernels.sort_keys(keys, spare, counts)
+    kernels.sort_keys(keys, spare, counts, 1)
     return keys, highest
 
 
@@ -56,3 +56,42 @@ def test_many_points_outgrow_the_first_space():
     found = kernels.outside_points(np.repeat(scores, 9, axis=0), positive, np.zeros(9), *flat)
     assert len(found[0]) > 64
     assert np.bincount(found[0]).tolist() == [len(found[0]) // 9] * 9
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 10_000), price=st.integers(0, 3), sign=st.sampled_from([1, -1]))
+def test_cells_give_what_rows_give(seed, price, sign):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 80))
+    positive = rng.integers(2, size=n)
+    positive[:2] = 0, 1
+    base = rng.integers(-4, 4, size=n) * int(rng.integers(1, 2**30))
+    levels = np.array([3, 5])
+    codes = np.stack([rng.integers(size, size=n) for size in levels]).astype(np.int32)
+    tables = rng.integers(-3, 3, size=(8, 1)) * int(rng.integers(1, 2**30))
+    start = np.array([[0, 3]])
+    features, signs = np.array([1, 0, 1]), np.array([sign, 1, -sign])
+    prices = np.full(3, price / 4)
+    fence = np.array([0.0, (positive == 0).sum()]), np.array([0.0, positive.sum()])
+    groups, values, keys, spare = (np.empty(n, dtype=np.int64) for _ in range(4))
+    counts = np.empty(kernels.N_BUCKETS, dtype=np.int64)
+    n_groups = kernels.group_equal(base, groups, values, keys, spare, counts)
+    np.testing.assert_array_equal(values[groups], base)
+    assert n_groups == len(np.unique(base))
+    scores = np.stack([base + s * tables[start[0, f] + codes[f], 0] for f, s in zip(features, signs, strict=True)])
+    by_rows = kernels.outside_points(scores, positive, prices, *fence)
+    by_cells = kernels.outside_one_more(
+        groups, values, n_groups, features, signs, levels, codes, tables, start, positive, prices, *fence
+    )
+    for ours, truth in zip(by_cells, by_rows, strict=True):
+        np.testing.assert_array_equal(ours, truth)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), max_size=30))
+def test_the_chain_is_the_hull(points):
+    table = np.array([(0, 0), *points, (12, 12)], dtype=float)
+    table = table[np.lexsort([table[:, 1], table[:, 0]])]
+    chain = kernels.upper_chain(table[:, 0], table[:, 1])
+    hull = roc_hull(table[:, 0] / 12, table[:, 1] / 12)
+    np.testing.assert_allclose(table[chain] / 12, np.column_stack([hull.fpr, hull.tpr]))

@@ -77,7 +77,7 @@ def compare(
     problem = thin(problem, "auto" if "auto" in names else "named", seed)
     refuse_folds(problem, folds)
     folder = out or Path(tempfile.mkdtemp(prefix="fewer-"))
-    if not resume:
+    if not resume and folder.is_dir():
         (folder / CELLS).unlink(missing_ok=True)
     try:
         with Progress("comparing") as progress:
@@ -95,6 +95,8 @@ def compare(
                 resume_dir=folder,
             )
     except KeyboardInterrupt:
+        if not (folder / CELLS).exists():
+            raise
         if out is None:
             out = Path(f"{file.name.split('.')[0]}.compare")
             out.mkdir(exist_ok=True)

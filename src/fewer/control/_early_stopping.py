@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -247,6 +248,7 @@ class EarlyStopping(Control):
             trace.notes.append(sentence)
 
 
+@dataclass(frozen=True, eq=False)
 class StoppingPoint:
     """Where averaged validation curves peak.
 
@@ -260,9 +262,11 @@ class StoppingPoint:
         How much the smoothed curve falls from the peak to its last point, and the standard error of that.
     """
 
-    def __init__(self, step: int, length: int, smoothed: FloatArray, fall: float, fall_error: float) -> None:
-        self.step, self.length, self.smoothed = step, length, smoothed
-        self.fall, self.fall_error = fall, fall_error
+    step: int
+    length: int
+    smoothed: FloatArray
+    fall: float
+    fall_error: float
 
     @property
     def share(self) -> float:

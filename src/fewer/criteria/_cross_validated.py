@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
 from sklearn.compose import ColumnTransformer
@@ -88,16 +90,27 @@ class CrossValidatedScorer(PredictiveScorer):
         self._splits = _splits(problem, criterion.cv, rng)
         self._seed = int(rng.integers(2**31))
         self._n_jobs = resources.n_jobs
+        self._holed = problem.missing.any(axis=0)
 
     def score(self, masks: Masks) -> FloatArray:
-        """Score (m, p) masks, batches of masks in parallel."""
+        """Score (m, p) masks, batches of masks in parallel, on whatever backend joblib is set to.
+
+        The table travels beside the scorer, as an argument of its own: that is what backends share between workers,
+        as a memory map or on each machine once, instead of copying it with every batch.
+        """
         masks = np.asarray(masks, dtype=bool)
-        n_batches = min(len(masks), 4 * max(self._n_jobs, 1)) or 1
-        batches = np.array_split(np.arange(len(masks)), n_batches)
-        results = Parallel(n_jobs=self._n_jobs)(
-            delayed(_score_batch)(self, masks[batch]) for batch in batches if len(batch)
-        )
-        return np.concatenate([*results, np.empty(0)])
+        if self._n_jobs == 1 or len(masks) < 2:
+            return np.array([self.score_one(mask) for mask in masks], dtype=np.float64)
+        bare = self._on(np.empty((0, self.problem.n_features)))
+        batches = np.array_split(masks, min(len(masks), 4 * effective_n_jobs(self._n_jobs)))
+        results = Parallel(n_jobs=self._n_jobs)(delayed(_score_batch)(bare, self.problem.X, b) for b in batches)
+        return np.concatenate(results)
+
+    def _on(self, X: FloatArray) -> CrossValidatedScorer:
+        """Give this scorer with another array in the place of the table."""
+        scorer = copy(self)
+        scorer.problem = replace(self.problem, X=X)
+        return scorer
 
     def outputs(self, mask: Masks) -> FloatArray:
         """Predict each bound row from the folds that did not test it (the last, if several did)."""
@@ -110,7 +123,7 @@ class CrossValidatedScorer(PredictiveScorer):
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from a fit on all bound rows."""
-        fitted = self._fit(mask, np.arange(self.problem.n_rows))
+        fitted = self._fit(mask, np.arange(self.problem.n_rows), np.isnan(X).any(axis=0))
         return _outputs(fitted, self._cells(mask, X), self.problem)
 
     def grade(self, outputs: FloatArray, rows: Problem) -> float:
@@ -142,16 +155,16 @@ class CrossValidatedScorer(PredictiveScorer):
     def _cells(self, mask: Masks, X: FloatArray) -> FloatArray:
         return X[:, mask != 0] if np.any(mask) else np.zeros((len(X), 1))
 
-    def _fit(self, mask: Masks, train: IntArray) -> Any:
+    def _fit(self, mask: Masks, train: IntArray, new_holes: Any = False) -> Any:
         rows = self.problem
-        model = self._model(np.flatnonzero(mask))
+        model = self._model(np.flatnonzero(mask), new_holes)
         last = model.steps[-1][0] if isinstance(model, Pipeline) else None
         weights = {}
         if rows.weights is not None and has_fit_parameter(model.steps[-1][1] if last else model, "sample_weight"):
             weights = {f"{last}__sample_weight" if last else "sample_weight": rows.weights[train]}
         return model.fit(self._cells(mask, rows.X[train]), rows.y[train], **weights)
 
-    def _model(self, columns: IntArray) -> Any:
+    def _model(self, columns: IntArray, new_holes: Any = False) -> Any:
         rows = self.problem
         if not len(columns):
             return DummyClassifier() if rows.task == "classification" else DummyRegressor()
@@ -161,7 +174,7 @@ class CrossValidatedScorer(PredictiveScorer):
         if not self._preprocess:
             return model
         nominal = rows.nominal[columns]
-        holed = rows.missing[:, columns].any(axis=0)
+        holed = (rows.missing.any(axis=0) | new_holes)[columns]
         steps: list[tuple[str, Any, Any]] = []
         if (holed & ~nominal).any():
             steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True), holed & ~nominal))
@@ -206,7 +219,8 @@ class _RecordedRegressor(RegressorMixin, BaseEstimator):
         return True
 
 
-def _score_batch(scorer: CrossValidatedScorer, masks: Masks) -> FloatArray:
+def _score_batch(bare: CrossValidatedScorer, X: FloatArray, masks: Masks) -> FloatArray:
+    scorer = bare._on(X)
     return np.array([scorer.score_one(mask) for mask in masks])
 
 

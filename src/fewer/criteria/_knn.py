@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -29,9 +30,10 @@ from fewer.validate import assign_folds
 
 AUTO_NEIGHBORS = (1, 3, 5, 7, 9, 11)
 SWEEP_BLOCK = 1 << 16  # subsets whose scores are held at once
-TABLE_WIDTH = 64  # columns that the tables of `coarse_masks` cover at once: they stay in the cache
+TABLE_WIDTH = 512  # columns that the tables of `coarse_masks` cover at once: they stay in the cache
 TABLE_SIZE = 16  # combinations of levels in one such table
-WORTH_A_THREAD = 200_000  # distances: less than this is done before a thread has woken up
+BATCH = 4096  # masks whose verdicts are held at once
+WORTH_A_THREAD = 1_000_000  # distances: less than this is done before a thread has woken up
 
 
 class KNN(Criterion):
@@ -142,9 +144,12 @@ class KNNScorer(PredictiveScorer):
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks or weights."""
         weights = np.ascontiguousarray(masks, dtype=np.float64)
+        if not len(weights):
+            return np.empty(0)
         if self._coarse is None:
             return self._best(self._gains(kernels.score_masks, len(weights), weights))
-        return self._best(self._coarse_masks(self._coarse, weights))
+        batches = in_parts(len(weights), -(-len(weights) // BATCH))
+        return self._best(np.concatenate([self._coarse_masks(self._coarse, weights[a:b]) for a, b in batches]))
 
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
         """Score all changes of one unit from one set of running distances."""
@@ -165,7 +170,7 @@ class KNNScorer(PredictiveScorer):
             )
             return self._settle(coarse, low, verdicts, lambda u: with_unit(weights, units[u], new[u]))
 
-        return self._best(self._in_blocks(look, len(members) + np.count_nonzero(weights)))
+        return self._best(self._in_blocks(look, len(members) + len(used)))
 
     def walk(self, mask: Masks, units: Sequence[IntArray]) -> Walk:
         """Stand on one mask with its distances at hand, if they fit into memory."""
@@ -240,9 +245,8 @@ class KNNScorer(PredictiveScorer):
         """Deal the rows out to threads and sum the results, which are exact in any order."""
         n = self.problem.n_rows
         n_jobs = self._resources.n_jobs if n * n * work > WORTH_A_THREAD else 1
-        n_blocks = 1 if n_jobs == 1 else min(4 * n_jobs, n)
-        edges = np.linspace(0, n, n_blocks + 1).astype(int)
-        parts = in_threads(lambda block: run(*block), list(zip(edges[:-1], edges[1:], strict=True)), n_jobs)
+        blocks = in_parts(n, 1 if n_jobs == 1 else 4 * n_jobs)
+        parts = in_threads(lambda block: run(*block), blocks, n_jobs)
         return np.asarray(sum(parts[1:], parts[0]))
 
     def _coarse_masks(self, coarse: Coarse, masks: FloatArray) -> FloatArray:
@@ -251,10 +255,10 @@ class KNNScorer(PredictiveScorer):
         layout = coarse.arrays(unit)
         margins = (masks > 0) @ np.column_stack([coarse.errors(unit), np.ones(masks.shape[1])])
         levels = np.unique(np.append(masks[:, used], 0.0))
-        n_digits = max(int(np.log(TABLE_SIZE) / np.log(len(levels))), 1) if len(levels) > 1 else 1
+        n_digits = max(int(np.log(TABLE_SIZE) / np.log(max(len(levels), 2))), 1)
         n_groups = -(-len(used) // n_digits)
-        tables_pay = len(masks) > TABLE_SIZE and np.count_nonzero(masks) > len(masks) * n_groups / 2
-        if len(levels) <= TABLE_SIZE and tables_pay:
+        tables_pay = len(masks) > TABLE_SIZE >= len(levels) and np.count_nonzero(masks) > len(masks) * n_groups / 2
+        if tables_pay:
             digits = np.zeros((len(masks), n_groups * n_digits), dtype=np.int64)
             digits[:, : len(used)] = np.searchsorted(levels, masks[:, used])
             picks = digits.reshape(len(masks), n_groups, n_digits) @ len(levels) ** np.arange(n_digits)
@@ -266,21 +270,10 @@ class KNNScorer(PredictiveScorer):
                     low, high, picks, used, levels, n_digits, margins, TABLE_WIDTH, *layout, self._by_rows, verdicts
                 )
             else:
-                kernels.coarse_few(
-                    low,
-                    high,
-                    masks,
-                    used,
-                    margins,
-                    *coarse.arrays(),
-                    coarse.starts,
-                    coarse.codes,
-                    self._by_rows,
-                    verdicts,
-                )
+                kernels.coarse_few(low, high, masks, margins, *layout, self._by_rows, verdicts)
             return self._settle(coarse, low, verdicts, lambda m: masks[m])
 
-        return self._in_blocks(look, np.count_nonzero(masks))
+        return self._in_blocks(look, int(np.count_nonzero(masks)))
 
     def _settle(
         self, coarse: Coarse, low: int, verdicts: NDArray[np.uint8], mask_of: Callable[[int], FloatArray]
@@ -289,12 +282,12 @@ class KNNScorer(PredictiveScorer):
         order = coarse.order[low : low + verdicts.shape[1]]
         gains = ((verdicts == kernels.RIGHT) @ self._targets[2][order])[:, None]
         unsure = verdicts == kernels.UNSURE
-        for m in np.flatnonzero(unsure.any(axis=1)):
+        for m in np.flatnonzero(unsure.any(axis=1)).tolist():
             kernels.score_listed(order[unsure[m]], mask_of(m), *self._differences.arrays(), *self._rules, gains[m])
         return gains
 
 
-class ExactWalk(Walk):
+class RunningWalk(Walk):
     """Running distances under one mask. An accepted change is written into them on the next pass."""
 
     def __init__(self, scorer: KNNScorer, mask: Masks, units: Sequence[IntArray]) -> None:
@@ -303,89 +296,23 @@ class ExactWalk(Walk):
         self._units = units
         self._masks = np.repeat(mask[None, :].astype(np.float64), 3, axis=0)  # settled, accepted, proposed
         self._before = self._unit = np.empty(0, dtype=np.int64)
-        self._distances = np.empty((n, n))
-        kernels.fill_distances(0, n, self._masks[0], *scorer._differences.arrays(), self._distances)
+        self._n_jobs = scorer._resources.n_jobs if n * n > WORTH_A_THREAD else 1
+        self._blocks = in_parts(n, self._n_jobs)
 
     def propose(self, unit: int, value: float) -> float:
         """Score the mask with one unit set to a value."""
-        scorer, masks = self._scorer, self._masks
+        masks = self._masks
         masks[2, self._unit] = masks[1, self._unit]
         self._unit = self._units[unit]
         masks[2, self._unit] = value
-
-        def run(low: int, high: int) -> FloatArray:
-            gains = np.zeros((1, len(scorer.ks)))
-            kernels.score_move(
-                low, high, self._distances, masks[0], masks[1], masks[2], self._before, self._unit,
-                *scorer._differences.arrays(), *scorer._rules, gains[0],
-            )  # fmt: skip
-            return gains
-
-        gains = scorer._in_blocks(run, 1)
-        masks[0, self._before] = masks[1, self._before]
-        self._before = self._before[:0]
-        return float(scorer._best(gains)[0])
-
-    def accept(self) -> None:
-        """Make the proposed change."""
-        self._masks[1, self._unit] = self._masks[2, self._unit]
-        self._before = self._unit
-
-    def reject(self) -> None:
-        """Forget the proposed change."""
-
-
-class CoarseWalk(Walk):
-    """Running coarse distances under one mask. An accepted change is written into them on the next pass."""
-
-    def __init__(self, scorer: KNNScorer, coarse: Coarse, mask: Masks, units: Sequence[IntArray]) -> None:
-        n = scorer.problem.n_rows
-        self._scorer, self._coarse, self._units = scorer, coarse, units
-        self._masks = np.repeat(mask[None, :].astype(np.float64), 3, axis=0)  # settled, accepted, proposed
-        self._before = self._unit = np.empty(0, dtype=np.int64)
-        self._distances = np.empty((n, n), dtype=np.int32)
-        self._unsure = np.empty(n, dtype=np.int64)
-        kernels.coarse_rows(0, n, self._distances, self._masks[0], np.flatnonzero(self._masks[0]), *coarse.arrays())
-        weights = scorer._targets[2][coarse.order]
-        self._fixed = (
-            *coarse.arrays(),
-            coarse.starts,
-            coarse.codes,
-            scorer._by_rows,
-            coarse.error,
-            weights,
-            self._unsure,
-        )
-        n_jobs = scorer._resources.n_jobs if n * n > WORTH_A_THREAD else 1
-        edges = np.linspace(0, n, n_jobs + 1).astype(int)
-        self._blocks = [(int(low), int(high)) for low, high in zip(edges[:-1], edges[1:], strict=True)]
-
-    def propose(self, unit: int, value: float) -> float:
-        """Score the mask with one unit set to a value."""
-        scorer, masks = self._scorer, self._masks
-        masks[2, self._unit] = masks[1, self._unit]
-        self._unit = self._units[unit]
-        masks[2, self._unit] = value
-        if len(self._blocks) == 1:
-            right = self._pass(self._blocks[0])
+        if self._n_jobs == 1:
+            gains = self._pass(self._blocks[0])
         else:
-            right = sum(in_threads(self._pass, self._blocks, len(self._blocks)))
+            gains = np.sum(in_threads(self._pass, self._blocks, self._n_jobs), axis=0)
         if len(self._before):
             masks[0, self._before] = masks[1, self._before]
             self._before = self._before[:0]
-        return scorer._offset + right / scorer._unit
-
-    def _pass(self, block: tuple[int, int]) -> float:
-        low, high = block
-        right, n_unsure = kernels.coarse_move(
-            low, high, self._distances, self._masks, self._before, self._unit, *self._fixed
-        )
-        if n_unsure:
-            scorer, gains = self._scorer, np.zeros(1)
-            rows = self._coarse.order[self._unsure[low : low + n_unsure]]
-            kernels.score_listed(rows, self._masks[2], *scorer._differences.arrays(), *scorer._rules, gains)
-            right += float(gains[0])
-        return float(right)
+        return self._scorer._offset + float(gains.max()) / self._scorer._unit
 
     def accept(self) -> None:
         """Make the proposed change."""
@@ -394,6 +321,52 @@ class CoarseWalk(Walk):
 
     def reject(self) -> None:
         """Forget the proposed change."""
+
+    def _pass(self, block: tuple[int, int]) -> FloatArray:
+        raise NotImplementedError
+
+
+class ExactWalk(RunningWalk):
+    """A walk on exact distances."""
+
+    def __init__(self, scorer: KNNScorer, mask: Masks, units: Sequence[IntArray]) -> None:
+        super().__init__(scorer, mask, units)
+        n = scorer.problem.n_rows
+        self._distances = np.empty((n, n))
+        self._fixed = (*scorer._differences.arrays(), *scorer._rules)
+        kernels.fill_distances(0, n, self._masks[0], *scorer._differences.arrays(), self._distances)
+
+    def _pass(self, block: tuple[int, int]) -> FloatArray:
+        gains = np.zeros(len(self._scorer.ks))
+        kernels.score_move(*block, self._distances, self._masks, self._before, self._unit, *self._fixed, gains)
+        return gains
+
+
+class CoarseWalk(RunningWalk):
+    """A walk on coarse distances."""
+
+    def __init__(self, scorer: KNNScorer, coarse: Coarse, mask: Masks, units: Sequence[IntArray]) -> None:
+        super().__init__(scorer, mask, units)
+        n = scorer.problem.n_rows
+        self._order = coarse.order
+        self._distances = np.empty((n, n), dtype=np.int32)
+        self._unsure = np.empty(n, dtype=np.int64)
+        unit = coarse.unit_for(float(coarse.largest.sum()))
+        layout = coarse.arrays(unit)
+        kernels.coarse_rows(0, n, self._distances, self._masks[0], *layout)
+        weights = scorer._targets[2][coarse.order]
+        self._fixed = (*layout, scorer._by_rows, coarse.errors(unit), weights, self._unsure)
+
+    def _pass(self, block: tuple[int, int]) -> FloatArray:
+        gains = np.empty(1)
+        low = block[0]
+        gains[0], n_unsure = kernels.coarse_move(
+            *block, self._distances, self._masks, self._before, self._unit, *self._fixed
+        )
+        if n_unsure:
+            scorer, rows = self._scorer, self._order[self._unsure[low : low + n_unsure]]
+            kernels.score_listed(rows, self._masks[2], *scorer._differences.arrays(), *scorer._rules, gains)
+        return gains
 
 
 Result = TypeVar("Result")
@@ -410,6 +383,18 @@ def in_threads(run: Callable[[Any], Result], jobs: Sequence[Any], n_jobs: int) -
 def _threads(n_jobs: int, process: int) -> ThreadPoolExecutor:
     """Keep one pool of each size in each process: starting threads anew costs more than many a job."""
     return ThreadPoolExecutor(n_jobs, thread_name_prefix="fewer")
+
+
+def in_parts(n: int, n_parts: int) -> list[tuple[int, int]]:
+    """Cut 0 … n−1 into contiguous parts of nearly equal size.
+
+    Examples
+    --------
+    >>> in_parts(10, 3)
+    [(0, 3), (3, 6), (6, 10)]
+    """
+    edges = [n * part // n_parts for part in range(n_parts + 1)]
+    return [(low, high) for low, high in pairwise(edges) if high > low]
 
 
 def power_of_two_above(x: float) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -85,15 +85,31 @@ class EstimatorEvaluator:
 
 @dataclass(frozen=True)
 class GMLVQEvaluator:
-    """GMLVQ without entropy force, learned on the training rows and stopped by the validation rows."""
+    """GMLVQ, learned on the training rows and stopped by the validation rows; or on both, to the end.
 
+    Parameters
+    ----------
+    alpha : float or "auto", default=0.0
+        Entropy force, as in `fewer.models.GMLVQClassifier`.
+    stop : bool, default=True
+        Stop by the validation rows.
+    max_iter, n_iter_no_change : int
+    """
+
+    alpha: float | Literal["auto"] = 0.0
+    stop: bool = True
     max_iter: int = 150
     n_iter_no_change: int | None = 20
 
     def __call__(self, train: Problem, validation: Problem, X_test: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Give scores of the test rows."""
-        model = GMLVQClassifier(max_iter=self.max_iter, n_iter_no_change=self.n_iter_no_change, random_state=0)
-        model.fit(train.X, train.y, sample_weight=train.weights, X_val=validation.X, y_val=validation.y)
+        model = GMLVQClassifier(
+            alpha=self.alpha, max_iter=self.max_iter, n_iter_no_change=self.n_iter_no_change, random_state=0
+        )
+        if self.stop:
+            model.fit(train.X, train.y, sample_weight=train.weights, X_val=validation.X, y_val=validation.y)
+        else:
+            model.fit(np.vstack([train.X, validation.X]), np.concatenate([train.y, validation.y]))
         return _scores(model, X_test, train.n_classes)
 
 
@@ -234,7 +250,7 @@ def _one_round(
     orders: dict[str, IntArray] = {}
     known: dict[tuple[str, bytes], float] = {}
     for ranker_name, ranker in rankers.items():
-        ranking, model = _ranked(ranker, train, validation, problem.take(part.seen), np.random.default_rng(seed))
+        ranking, model = rank_seen(ranker, train, validation, problem.take(part.seen), np.random.default_rng(seed))
         orders[ranker_name] = ranking.order
         subsets = [_mask(ranking.order[:size], problem.n_features) for size in sizes]
         for name, evaluator in evaluators.items():
@@ -251,7 +267,7 @@ def _one_round(
     return areas, orders
 
 
-def _ranked(
+def rank_seen(
     ranker: Ranker, train: Problem, validation: Problem, seen: Problem, rng: np.random.Generator
 ) -> tuple[Ranking, Any]:
     """Rank with the given split where the ranker can learn with one; else on all rows seen."""

@@ -45,7 +45,7 @@ FAR_32 = np.int32(1 << 30)
 
 
 @intrinsic
-def add_32(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
+def add_32(typing_context: Any, a: Any, b: Any) -> Any:
     """Add int32 numbers without widening them, so that loops work on whole vectors of them."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -55,7 +55,7 @@ def add_32(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
 
 
 @intrinsic
-def subtract_32(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
+def subtract_32(typing_context: Any, a: Any, b: Any) -> Any:
     """Subtract int32 numbers without widening them."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -65,7 +65,7 @@ def subtract_32(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
 
 
 @intrinsic
-def least_32(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
+def least_32(typing_context: Any, a: Any, b: Any) -> Any:
     """Give the smaller of two int32 numbers without widening them."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -75,7 +75,7 @@ def least_32(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
 
 
 @intrinsic
-def least_64(typing_context: Any, a: Any, b: Any) -> Any:  # noqa: ARG001
+def least_64(typing_context: Any, a: Any, b: Any) -> Any:
     """Give the smaller of two floats, neither of them NaN, so that minima over loops work on whole vectors."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:

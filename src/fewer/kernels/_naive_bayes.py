@@ -23,6 +23,16 @@ from fewer.kernels._roc import N_BUCKETS, pack, pairs_won, sort_keys
 
 
 @njit(nogil=True, cache=True)
+def count_codes(codes, y, weights, counts, there):  # type: ignore[no-untyped-def]
+    """Sum the weights of each code (row) and class (column), and mark the codes that occur; −1 is left out."""
+    for i in range(codes.shape[0]):
+        code = codes[i]
+        if code >= 0:
+            counts[code, y[i]] += weights[i]
+            there[code] = True
+
+
+@njit(nogil=True, cache=True)
 def add_feature(base, f, sign, codes, tables, start, bounds):  # type: ignore[no-untyped-def]
     """Add (or take off) the part of one feature."""
     column = codes[f]
@@ -85,7 +95,7 @@ def count_of_pairs(base, y, bounds):  # type: ignore[no-untyped-def]
         low, high = bounds[part], bounds[part + 1]
         if high > low:
             pack(base[low:high, 0], y[low:high], keys[low:high])
-            sort_keys(keys[low:high], spare[low:high], counts)
+            sort_keys(keys[low:high], spare[low:high], counts, 1)
             total += pairs_won(keys[low:high])
     return total / 2
 

@@ -330,15 +330,15 @@ def score_flips(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def score_move(  # type: ignore[no-untyped-def]
-    low, high, distances, settled, accepted, proposed, before, unit,
-    columns, holes, nominal, scale, gap, fold, quantum,
+    low, high, distances, masks, before, unit, columns, holes, nominal, scale, gap, fold, quantum,
     codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
 ):  # fmt: skip
-    """Judge rows low … high−1 under the mask `proposed`, by running distances (n, n); gains (t,).
+    """Judge rows low … high−1 under a proposed mask, by running distances (n, n); gains (t,).
 
-    The distances belong to the mask `settled`. They are first brought to `accepted`, which differs in the columns
-    `before`; `proposed` differs from that in the columns `unit` and leaves no mark.
+    The distances belong to masks[0]. They are first brought to the accepted mask, masks[1], which differs in the
+    columns `before`. The proposed one, masks[2], differs from that in the columns `unit` and leaves no mark.
     """
+    settled, accepted, proposed = masks[0], masks[1], masks[2]
     n = columns.shape[1]
     changed, part = np.empty(n), np.empty(n)
     near, near_d, tally, votes, means = scratch(n_classes, ks)
@@ -494,9 +494,7 @@ def coarse_flips(  # type: ignore[no-untyped-def]
                         change, part, x, columns[f], kind, w_old * factor[k, f], w_old * gap[k, f], w_old * clip
                     )
                 if w_new > 0.0:
-                    coarse_add(
-                        change, part, x, columns[f], kind, w_new * factor[k, f], w_new * gap[k, f], w_new * clip
-                    )
+                    coarse_add(change, part, x, columns[f], kind, w_new * factor[k, f], w_new * gap[k, f], w_new * clip)
                 more_rough += errors[f, 0]
                 more_steep += errors[f, 1]
             nearest_sums(d, change, starts, nearest)
@@ -506,19 +504,17 @@ def coarse_flips(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def coarse_rows(  # type: ignore[no-untyped-def]
-    low, high, distances, mask, used, columns, kinds, factor, gap, clip, fold, starts, codes
+    low, high, distances, mask, columns, kinds, factor, gap, clip, fold, starts, codes
 ):
     """Write the coarse distances of rows low … high−1 under one mask into distances (n, n)."""
     part = np.empty(columns.shape[1], np.int32)
     for i in range(low, high):
-        k = fold[i]
-        coarse_start(distances[i], k, fold)
-        for m in range(used.shape[0]):
-            f = used[m]
+        d, k = distances[i], fold[i]
+        coarse_start(d, k, fold)
+        for f in range(columns.shape[0]):
             w = np.float32(mask[f])
-            coarse_add(
-                distances[i], part, columns[f, i], columns[f], kinds[f], w * factor[k, f], w * gap[k, f], w * clip
-            )
+            if w > 0.0:
+                coarse_add(d, part, columns[f, i], columns[f], kinds[f], w * factor[k, f], w * gap[k, f], w * clip)
 
 
 @njit(nogil=True, cache=True)
@@ -567,9 +563,7 @@ def coarse_move(  # type: ignore[no-untyped-def]
                         change, part, x, columns[f], kind, w_old * factor[k, f], w_old * gap[k, f], w_old * clip
                     )
                 if w_new > 0.0:
-                    coarse_add(
-                        change, part, x, columns[f], kind, w_new * factor[k, f], w_new * gap[k, f], w_new * clip
-                    )
+                    coarse_add(change, part, x, columns[f], kind, w_new * factor[k, f], w_new * gap[k, f], w_new * clip)
             nearest_sums(d, change, starts, nearest)
         found = verdict(nearest, codes[i], by_rows, rough, steep, n_used)
         if found == RIGHT:
@@ -595,28 +589,41 @@ def tabulate(table, w, terms, start, n_digits, base):  # type: ignore[no-untyped
 
 
 @njit(nogil=True, cache=True)
-def least_of_tables(total, tables, picks):  # type: ignore[no-untyped-def]
-    """Add up one row of each table (g, c, w) on top of `total` and give the smallest sum."""
-    n_groups, w = tables.shape[0], total.shape[0]
-    smallest = FAR_32
+def least_of_tables(start, total, tables, picks):  # type: ignore[no-untyped-def]
+    """Add up one row of each table (g, c, w) on top of `start` and give the smallest sum; `total` is scratch."""
+    n_groups, w = tables.shape[0], start.shape[0]
+    for j in range(w):
+        total[j] = start[j]
     g = 0
-    while n_groups - g > 4:
-        a, b = tables[g, picks[g]], tables[g + 1, picks[g + 1]]
-        c, d = tables[g + 2, picks[g + 2]], tables[g + 3, picks[g + 3]]
+    while n_groups - g >= 8:
+        a, b, c, d = (
+            tables[g, picks[g]],
+            tables[g + 1, picks[g + 1]],
+            tables[g + 2, picks[g + 2]],
+            tables[g + 3, picks[g + 3]],
+        )
+        e, f, h, i = (
+            tables[g + 4, picks[g + 4]],
+            tables[g + 5, picks[g + 5]],
+            tables[g + 6, picks[g + 6]],
+            tables[g + 7, picks[g + 7]],
+        )
         for j in range(w):
-            total[j] = add_32(total[j], add_32(add_32(a[j], b[j]), add_32(c[j], d[j])))
-        g += 4
-    while n_groups - g > 1:
+            one = add_32(add_32(a[j], b[j]), add_32(c[j], d[j]))
+            two = add_32(add_32(e[j], f[j]), add_32(h[j], i[j]))
+            total[j] = add_32(total[j], add_32(one, two))
+        g += 8
+    while n_groups - g >= 3:
+        a, b, c = tables[g, picks[g]], tables[g + 1, picks[g + 1]], tables[g + 2, picks[g + 2]]
+        for j in range(w):
+            total[j] = add_32(add_32(total[j], a[j]), add_32(b[j], c[j]))
+        g += 3
+    while n_groups - g >= 1:
         a = tables[g, picks[g]]
         for j in range(w):
             total[j] = add_32(total[j], a[j])
         g += 1
-    if g < n_groups:
-        a = tables[g, picks[g]]
-        for j in range(w):
-            smallest = least_32(smallest, add_32(total[j], a[j]))
-        return smallest
-    return least(total)
+    return least(total[:w])
 
 
 @njit(nogil=True, cache=True)
@@ -657,51 +664,33 @@ def coarse_masks(  # type: ignore[no-untyped-def]
                 digits = min(n_digits, used.shape[0] - g * n_digits)
                 tabulate(tables[g], w, terms, g * n_digits, digits, base)
             for m in range(n_masks):
-                for j in range(w):
-                    total[j] = start[place + j]
-                nearest[m, c] = least_32(nearest[m, c], least_of_tables(total[:w], tables, picks[m]))
+                smallest = least_of_tables(start[place:stop], total, tables, picks[m])
+                nearest[m, c] = least_32(nearest[m, c], smallest)
             place = stop
         for m in range(n_masks):
-            verdicts[m, i - low] = verdict(
-                nearest[m], codes[i], by_rows, margins[m, 0], margins[m, 1], margins[m, 2]
-            )
+            verdicts[m, i - low] = verdict(nearest[m], codes[i], by_rows, margins[m, 0], margins[m, 1], margins[m, 2])
 
 
 @njit(nogil=True, cache=True)
 def coarse_few(  # type: ignore[no-untyped-def]
-    low, high, masks, used, margins, columns, kinds, factor, gap, clip, fold, starts, codes, by_rows, verdicts
+    low, high, masks, margins, columns, kinds, factor, gap, clip, fold, starts, codes, by_rows, verdicts
 ):
     """Give verdicts (m, high−low) on rows low … high−1 under a few masks, or masks with few features."""
     n = columns.shape[1]
-    d, part, terms = np.empty(n, np.int32), np.empty(n, np.int32), np.empty((used.shape[0], n), np.int32)
-    nearest = np.empty(starts.shape[0] - 1, np.int32)
+    d, part, nearest = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(starts.shape[0] - 1, np.int32)
     for i in range(low, high):
         k = fold[i]
-        for u in range(used.shape[0]):
-            f = used[u]
-            coarse_terms(terms[u], columns[f, i], columns[f], kinds[f], factor[k, f], gap[k, f], clip)
         for m in range(masks.shape[0]):
             coarse_start(d, k, fold)
-            for u in range(used.shape[0]):
-                f = used[u]
-                weight = masks[m, f]
-                if weight == 1.0:
-                    row = terms[u]
-                    for j in range(n):
-                        d[j] = add_32(d[j], row[j])
-                elif weight > 0.0:
-                    lighter = np.float32(weight)
-                    coarse_terms(
-                        part, columns[f, i], columns[f], kinds[f],
-                        lighter * factor[k, f], lighter * gap[k, f], lighter * clip,
-                    )  # fmt: skip
-                    for j in range(n):
-                        d[j] = add_32(d[j], part[j])
+            for f in range(columns.shape[0]):
+                w = np.float32(masks[m, f])
+                if w > 0.0:
+                    coarse_add(d, part, columns[f, i], columns[f], kinds[f], w * factor[k, f], w * gap[k, f], w * clip)
             for c in range(nearest.shape[0]):
                 nearest[c] = least(d[starts[c] : starts[c + 1]])
             verdicts[m, i - low] = verdict(
                 nearest, codes[i], by_rows, margins[m, 0], margins[m, 1], margins[m, 2]
-            )
+            )  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------------------- all subsets
@@ -770,7 +759,7 @@ def keep(rows, low, high, limit, own, new_rows, new_low, new_high):  # type: ign
         j = rows[c]
         new_rows[kept], new_low[kept], new_high[kept] = j, low[c], high[c]
         # Without a branch, which would be mispredicted half of the time.
-        within = np.int64(low[c] <= limit)
+        within = int(low[c] <= limit)
         kept += within
         n_own += within & own[j]
     return kept, n_own

@@ -11,6 +11,8 @@ from numba import njit
 
 BITS = 11
 N_BUCKETS = 1 << BITS
+ROW_BITS = 24
+"""Bits of a key that hold a row or cell number."""
 
 
 @njit(nogil=True, cache=True)
@@ -25,13 +27,12 @@ def pack(scores, positive, keys):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def sort_keys(keys, spare, counts):  # type: ignore[no-untyped-def]
-    """Sort keys of at least 0 upwards, by digits; the result is in the first array."""
+def sort_keys(keys, spare, counts, shift):  # type: ignore[no-untyped-def]
+    """Sort keys of at least 0 upwards by their bits from `shift` on, by digits; the result is in the first array."""
     n = keys.shape[0]
     largest = np.int64(0)
     for i in range(n):
         largest = max(largest, keys[i])
-    shift = 0
     swapped = False
     while (largest >> shift) > 0:
         source, target = (spare, keys) if swapped else (keys, spare)
@@ -72,6 +73,80 @@ def pairs_won(keys):  # type: ignore[no-untyped-def]
         won += negative * (2 * n_positive + positive)
         n_positive += positive
     return won
+
+
+@njit(nogil=True, cache=True)
+def group_equal(scores, groups, values, keys, spare, counts):  # type: ignore[no-untyped-def]
+    """Number rows by their distinct scores, from the highest down; give how many distinct ones there are.
+
+    Row numbers share a word with the scores, so that scores must differ by less than 2³⁹ and rows be fewer than 2²⁴.
+    """
+    n = scores.shape[0]
+    highest = scores[0]
+    for i in range(n):
+        highest = max(highest, scores[i])
+    for i in range(n):
+        keys[i] = ((highest - scores[i]) << ROW_BITS) | i
+    sort_keys(keys, spare, counts, ROW_BITS)
+    size = 0
+    last = np.int64(-1)
+    for i in range(n):
+        key = keys[i] >> ROW_BITS
+        if key != last:
+            values[size] = highest - key
+            size += 1
+            last = key
+        groups[keys[i] & ((1 << ROW_BITS) - 1)] = size - 1
+    return size
+
+
+@njit(nogil=True, cache=True)
+def hull_of_cells(keys, totals, fp, tp, last):  # type: ignore[no-untyped-def]
+    """Do what `hull_of_sorted` does for cells of many rows: sorted keys, and the counts of the cell that each names.
+
+    A count holds the negatives in its lower half and the positives in its upper one.
+    """
+    size = 1
+    fp[0] = 0
+    tp[0] = 0
+    last[0] = -1
+    false = np.int64(0)
+    true = np.int64(0)
+    i = 0
+    while i < keys.shape[0]:
+        score = keys[i] >> ROW_BITS
+        while i < keys.shape[0] and (keys[i] >> ROW_BITS) == score:
+            total = totals[keys[i] & ((1 << ROW_BITS) - 1)]
+            true += total >> 32
+            false += total & 0xFFFFFFFF
+            i += 1
+        while size >= 2 and (fp[size - 1] - fp[size - 2]) * (true - tp[size - 2]) >= (tp[size - 1] - tp[size - 2]) * (
+            false - fp[size - 2]
+        ):
+            size -= 1
+        fp[size] = false
+        tp[size] = true
+        last[size] = score
+        size += 1
+    return size
+
+
+@njit(nogil=True, cache=True)
+def upper_chain(fp, tp):  # type: ignore[no-untyped-def]
+    """Number the vertices of the upper hull of points in order; collinear ones and repetitions are left out."""
+    chain = np.empty(fp.shape[0], np.int64)
+    size = 0
+    for c in range(fp.shape[0]):
+        if size > 0 and fp[c] == fp[chain[size - 1]] and tp[c] == tp[chain[size - 1]]:
+            continue
+        while size >= 2:
+            a, b = chain[size - 2], chain[size - 1]
+            if (fp[b] - fp[a]) * (tp[c] - tp[a]) < (tp[b] - tp[a]) * (fp[c] - fp[a]):
+                break
+            size -= 1
+        chain[size] = c
+        size += 1
+    return chain[:size]
 
 
 @njit(nogil=True, cache=True)
@@ -152,7 +227,7 @@ def outside_points(scores, positive, prices, hull_fp, hull_tp):  # type: ignore[
     tps, thresholds = np.empty(64, np.int64), np.empty(64, np.int64)
     for child in range(m):
         highest = pack(scores[child], positive, keys)
-        sort_keys(keys, spare, counts)
+        sort_keys(keys, spare, counts, 1)
         size = hull_of_sorted(keys, fp, tp, last)
         n_kept = keep_outside(fp, tp, size, prices[child], hull_fp, hull_tp, kept)
         for k in range(n_kept):
@@ -160,6 +235,61 @@ def outside_points(scores, positive, prices, hull_fp, hull_tp):  # type: ignore[
                 owners, fps = grown(owners, total), grown(fps, total)
                 tps, thresholds = grown(tps, total), grown(thresholds, total)
             v = kept[k]
+            owners[total] = child
+            fps[total] = fp[v]
+            tps[total] = tp[v]
+            thresholds[total] = highest - last[v]
+            total += 1
+    return owners[:total], fps[:total], tps[:total], thresholds[:total]
+
+
+@njit(nogil=True, cache=True)
+def outside_one_more(  # type: ignore[no-untyped-def]
+    groups, values, n_groups, features, signs, levels, codes, tables, start, positive, prices, hull_fp, hull_tp
+):
+    """Give the points of children whose scores are a parent's plus (or less) one table entry, as `outside_points`.
+
+    Rows with the same score of the parent and the same code stay together, so that cells are sorted instead of rows:
+    `groups` and `values` are those of `group_equal`, `levels` says how many entries the table of each feature has.
+    """
+    n = positive.shape[0]
+    n_cells = 1
+    for m in range(features.shape[0]):
+        n_cells = max(n_cells, n_groups * levels[features[m]])
+    totals = np.zeros(n_cells, np.int64)
+    room = min(n, n_cells) + 1
+    keys, spare, counts = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(N_BUCKETS, np.int64)
+    fp, tp, last = np.empty(room + 1, np.int64), np.empty(room + 1, np.int64), np.empty(room + 1, np.int64)
+    kept = np.empty(room + 1, np.int64)
+    total = 0
+    owners, fps = np.empty(64, np.int64), np.empty(64, np.int64)
+    tps, thresholds = np.empty(64, np.int64), np.empty(64, np.int64)
+    for child in range(features.shape[0]):
+        f = features[child]
+        column, first, width = codes[f], start[0, f], levels[f]
+        for i in range(n):
+            totals[groups[i] * width + column[i]] += 1 + positive[i] * 0xFFFFFFFF
+        used = 0
+        highest = np.int64(-(1 << 62))
+        for g in range(n_groups):
+            for k in range(width):
+                if totals[g * width + k]:
+                    highest = max(highest, values[g] + signs[child] * tables[first + k, 0])
+        for g in range(n_groups):
+            for k in range(width):
+                cell = g * width + k
+                if totals[cell]:
+                    score = values[g] + signs[child] * tables[first + k, 0]
+                    keys[used] = ((highest - score) << ROW_BITS) | cell
+                    used += 1
+        sort_keys(keys[:used], spare[:used], counts, ROW_BITS)
+        size = hull_of_cells(keys[:used], totals, fp, tp, last)
+        totals[: n_groups * width] = 0
+        n_kept = keep_outside(fp, tp, size, prices[child], hull_fp, hull_tp, kept)
+        for v in kept[:n_kept]:
+            if total == owners.shape[0]:
+                owners, fps = grown(owners, total), grown(fps, total)
+                tps, thresholds = grown(tps, total), grown(thresholds, total)
             owners[total] = child
             fps[total] = fp[v]
             tps[total] = tp[v]

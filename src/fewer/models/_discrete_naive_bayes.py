@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted
 
+from fewer.kernels._naive_bayes import count_codes
 from fewer.models._mdlp import MDLPDiscretizer
 from fewer.models._table import TableReader
 from fewer.problem import FloatArray, IntArray, Problem
@@ -71,12 +72,20 @@ class LogTables:
         """Give each cell the row of its feature's table: (n_features, n_rows), other features left out if asked."""
         chosen = range(len(self.tables)) if features is None else features
         out = np.empty((len(chosen), len(X)), dtype=np.int32)
-        codes = _codes(X, self.numeric, self.discretizer)
-        for place, feature in enumerate(chosen):
-            column, seen = codes[feature], self.seen[feature]
-            known = (column >= 0) & (column < len(seen))
-            out[place] = np.where(known, seen[np.where(known, column, 0)] if len(seen) else 0, self.n_levels(feature))
+        for place, (feature, column) in enumerate(zip(chosen, self._codes(X, chosen), strict=True)):
+            # Missing (−1) and unseen codes point to the entry at the end, the row for all others.
+            seen = np.append(self.seen[feature], self.n_levels(feature))
+            out[place] = seen[np.minimum(column.view(np.uint64), len(seen) - 1).astype(np.int64)]
         return out
+
+    def _codes(self, X: FloatArray, features: Sequence[int]) -> list[IntArray]:
+        """Give the codes of some features; only bins that are asked for are looked up where that is possible."""
+        if self.discretizer is None or isinstance(self.discretizer, MDLPDiscretizer):
+            place = np.cumsum(self.numeric) - 1
+            cuts = [] if self.discretizer is None else self.discretizer.cut_points_
+            return [_binned(X[:, f], cuts[place[f]]) if self.numeric[f] else _whole(X[:, f]) for f in features]
+        codes = _codes(X, self.numeric, self.discretizer)
+        return [codes[f] for f in features]
 
     def n_levels(self, feature: int) -> int:
         """Count the levels that training rows have; the next row of the table stands for all others."""
@@ -214,23 +223,31 @@ class DiscreteNaiveBayes(ClassifierMixin, BaseEstimator):
 
 def _codes(X: FloatArray, numeric: NDArray[np.bool_], bins: Any) -> list[IntArray]:
     """Give whole-number codes, −1 where missing."""
-    holes = np.isnan(X)
-    out = [np.where(holes[:, j], -1.0, X[:, j]).astype(np.int64) for j in range(X.shape[1])]
+    out = [np.empty(0, dtype=np.int64) if binned else _whole(X[:, j]) for j, binned in enumerate(numeric)]
     if bins is not None:
-        binned = np.asarray(bins.transform(X[:, numeric]))
+        table = np.asarray(bins.transform(X[:, numeric]))
         for place, feature in enumerate(np.flatnonzero(numeric)):
-            out[feature] = np.where(holes[:, feature], -1, binned[:, place]).astype(np.int64)
+            out[feature] = np.where(np.isnan(X[:, feature]), -1, table[:, place]).astype(np.int64)
     return out
+
+
+def _whole(column: FloatArray) -> IntArray:
+    return np.where(np.isnan(column), -1.0, column).astype(np.int64)
+
+
+def _binned(column: FloatArray, cuts: FloatArray) -> IntArray:
+    return np.where(np.isnan(column), -1, np.searchsorted(cuts, column, side="left")).astype(np.int64)
 
 
 def _learn_feature(
     codes: IntArray, y: IntArray, weights: FloatArray, n_classes: int, alpha: float
 ) -> tuple[IntArray, IntArray]:
-    present = codes >= 0
-    levels, level = np.unique(codes[present], return_inverse=True)
+    n_codes = int(codes.max(initial=-1)) + 1
+    counts, there = np.zeros((n_codes, n_classes)), np.zeros(n_codes, dtype=bool)
+    count_codes(codes, y, weights, counts, there)
+    levels = np.flatnonzero(there)
     n_levels = len(levels)
-    counts = np.bincount(level * n_classes + y[present], weights[present], n_levels * n_classes)
-    mass = counts.reshape(n_levels, n_classes) + alpha
+    mass = counts[levels] + alpha
     with np.errstate(divide="ignore", invalid="ignore"):
         likelihood = np.log(mass / mass.sum(axis=0))
     table = np.zeros((n_levels + 1, n_classes), dtype=np.int64)
@@ -242,4 +259,4 @@ def _learn_feature(
 
 def _fixed(logs: FloatArray) -> IntArray:
     """Turn logarithms into fixed point; an impossible level counts as e⁻¹⁰⁰⁰."""
-    return np.round(np.maximum(np.nan_to_num(logs, nan=0.0), -1000.0) * FIXED).astype(np.int64)
+    return np.round(np.fmax(logs, -1000.0) * FIXED).astype(np.int64)

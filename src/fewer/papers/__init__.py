@@ -20,6 +20,7 @@ from fewer.papers._core import (
 from fewer.problem import InputError
 
 _HOMES = {
+    "chen": "fewer.papers._chen",
     "dong-kothari": "fewer.papers._dong_kothari",
     "loughrey": "fewer.papers._loughrey",
     "nel": "fewer.papers._nel",

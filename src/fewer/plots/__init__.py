@@ -1,6 +1,7 @@
 """Pictures: Display classes in the manner of scikit-learn, one style sheet."""
 
 from fewer.plots._classifiability import ClassifiabilityDisplay
+from fewer.plots._gamma import GammaDisplay, MTestDisplay
 from fewer.plots._gmlvq import ProjectionDisplay, RelevanceDisplay
 from fewer.plots._planted import PlantedDisplay, SizeCurvesDisplay
 from fewer.plots._rankings import AgreementDisplay, RankingDisplay, RedundancyDisplay
@@ -12,6 +13,8 @@ __all__ = [
     "AgreementDisplay",
     "ClassifiabilityDisplay",
     "FrequencyDisplay",
+    "GammaDisplay",
+    "MTestDisplay",
     "PlantedDisplay",
     "ProjectionDisplay",
     "RankingDisplay",

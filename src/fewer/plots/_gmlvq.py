@@ -131,9 +131,10 @@ class ProjectionDisplay:
             ax = axes_or_new(ax)
             for code, name in enumerate(self.classes):
                 color, marker = COLORS[code % len(COLORS)], MARKERS[code % len(MARKERS)]
-                ax.scatter(*self.points[self.y == code].T, s=12, color=color, marker=marker, alpha=0.6, label=str(name))
-                centers = self.prototypes[self.prototype_labels == code]
-                ax.scatter(*centers.T, s=130, color=color, marker=marker, edgecolors="black", linewidths=1.4, zorder=3)
+                x, y = self.points[self.y == code].T
+                ax.scatter(x, y, s=12, color=color, marker=marker, alpha=0.6, label=str(name))
+                x, y = self.prototypes[self.prototype_labels == code].T
+                ax.scatter(x, y, s=130, color=color, marker=marker, edgecolors="black", linewidths=1.4, zorder=3)
             ax.set_xlabel("first direction of Λ")
             ax.set_ylabel("second direction of Λ")
             legend_beside(ax, title="class (large: prototype)")

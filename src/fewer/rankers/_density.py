@@ -22,7 +22,8 @@ class Bins:
 
     def __init__(self, problem: Problem, n_bins: int, n_jobs: int = 1) -> None:
         nominal = problem.nominal
-        coded = [to_codes(column, n_bins, bool(nominal[f])) for f, column in enumerate(problem.X.T)]
+        columns = np.ascontiguousarray(problem.X.T)
+        coded = [to_codes(column, n_bins, bool(nominal[f])) for f, column in enumerate(columns)]
         self.codes: Codes = np.array([codes for codes, _ in coded], dtype=np.int32).reshape(len(coded), problem.n_rows)
         self.levels: IntArray = np.array([n for _, n in coded], dtype=np.int64)
         if problem.task == "classification":
@@ -161,11 +162,21 @@ def to_codes(values: NDArray[np.float64], n_bins: int, nominal: bool) -> tuple[C
         # A value goes to the bin of the middle of the ranks that its rows take up.
         middle = (first + np.append(first[1:], n_present)) * n_bins // (2 * n_present)
         edges = present[first[np.flatnonzero(np.diff(middle)) + 1]]
-    codes = np.searchsorted(edges, values, side="right").astype(np.int32)
+    codes = _count_below(edges, values)
     if n_present < len(values):
         codes[np.isnan(values)] = len(edges) + 1
         return codes, len(edges) + 2
     return codes, len(edges) + 1
+
+
+def _count_below(edges: FloatArray, values: FloatArray) -> Codes:
+    """Count, for each value, the edges that it reaches; a few edges are compared faster than searched."""
+    if len(edges) > 32:
+        return np.searchsorted(edges, values, side="right").astype(np.int32)
+    codes = np.zeros(len(values), dtype=np.int8)
+    for edge in edges:
+        codes += values >= edge
+    return codes.astype(np.int32)
 
 
 def class_information(values: FloatArray, classes: FloatArray, weights: FloatArray, width: float = 1.0) -> float:

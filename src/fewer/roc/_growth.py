@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from fewer.kernels._roc import upper_chain
 from fewer.problem import BoolArray, FloatArray, IntArray
-from fewer.roc._hull import hull_vertices
 from fewer.roc._learners import Frontier, Learner, Points
 from fewer.roc._significance import critical_ratio
 
@@ -157,7 +157,7 @@ class _Pool:
                 self.n_evaluated += len(masks)
                 owners, places = np.unique(points.owner, return_inverse=True)
                 first = len(self.members)
-                self.members.extend(Member(number, tuple(np.flatnonzero(masks[o]).tolist())) for o in owners)
+                self.members.extend(Member(number, tuple(masks[o].nonzero()[0].tolist())) for o in owners)
                 found.append(replace(points, owner=first + places))
         if found:
             self.front = self._hull(Points.joined(found))
@@ -174,25 +174,31 @@ class _Pool:
 
     def _new(self, masks: BoolArray) -> BoolArray:
         fresh = []
-        for mask in masks:
-            key = np.packbits(mask).tobytes()
-            if mask.any() and key not in self._seen:
+        keys = np.packbits(masks, axis=1)
+        for row, some in enumerate(masks.any(axis=1).tolist()):
+            key = keys[row].tobytes()
+            if some and key not in self._seen:
                 self._seen.add(key)
-                fresh.append(mask)
-        return np.array(fresh, dtype=bool).reshape(len(fresh), self._n_features)
+                fresh.append(row)
+        return masks[fresh]
 
     def _hull(self, points: Points) -> Front:
         old = self.front
         fp, tp = np.append(old.fp, points.fp), np.append(old.tp, points.tp)
         member = np.append(old.member, points.owner)
-        price = np.array([self._prices[list(self.members[m].features)].sum() if m != NOBODY else 0.0 for m in member])
+        who, place = np.unique(member, return_inverse=True)
+        price = np.array([self._price(int(m)) for m in who])[place]
         worth = tp - price
         threshold = np.append(old.threshold, points.threshold)
         # Of equal points the smaller subset stays, then the first in the order of its features, then of algorithms.
-        ranks = [self._rank(int(m)) for m in member]
-        order = np.array(sorted(range(len(fp)), key=lambda i: ranks[i]))
-        kept = order[hull_vertices(fp[order], worth[order])]
+        rank = np.empty(len(who), dtype=np.int64)
+        rank[sorted(range(len(who)), key=lambda i: self._rank(int(who[i])))] = np.arange(len(who))
+        order = np.lexsort([rank[place], worth, fp])
+        kept = order[upper_chain(fp[order], worth[order])]
         return Front(fp[kept], tp[kept], worth[kept], threshold[kept], member[kept])
+
+    def _price(self, member: int) -> float:
+        return 0.0 if member == NOBODY else float(self._prices[list(self.members[member].features)].sum())
 
     def _rank(self, member: int) -> tuple[int, tuple[int, ...], int]:
         if member == NOBODY:

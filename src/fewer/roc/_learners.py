@@ -74,6 +74,10 @@ class Learner(ABC):
     def rule(self, mask: BoolArray) -> Rule:
         """Give what was learnt for one subset."""
 
+    @abstractmethod
+    def validation_scores(self, mask: BoolArray) -> FloatArray:
+        """Score the validation rows under one subset, as its rule would."""
+
 
 class NaiveBayesLearner(Learner):
     """Naive Bayes: learnt once for all columns, a child costs one addition a row and a sort."""
@@ -86,13 +90,17 @@ class NaiveBayesLearner(Learner):
         self._columns = ScoreColumns.of([(self._tables, validation.X)])
         self._positive = np.ascontiguousarray(validation.y, dtype=np.int64)
         self._n_jobs = n_jobs
+        self._levels = np.array([len(table) for table in self._tables.tables])
+        reach = 2 * sum(int(np.abs(table[:, 1] - table[:, 0]).max()) for table in self._tables.tables)
+        n_cells = len(self._positive) * int(self._levels.max())
+        self._fits = reach + abs(int(self._columns.prior[0, 0])) < 1 << 38 and n_cells < 1 << kernels.ROW_BITS
 
     def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, frontier: Frontier) -> Points:
         """Add to the parent's sums, sort, and keep what sticks out."""
-        base = self._columns.prior.copy()
-        for feature in np.flatnonzero(parent):
-            bayes.add_feature(base, feature, 1, *self._columns.arrays())
+        base = self._sums(parent)
         n = len(self._positive)
+        if self._fits and len(masks) and (masks != parent).sum(axis=1).max() == 1:
+            return self._one_more(base, parent, masks, prices, frontier)
 
         def run(block: IntArray) -> Points:
             scores = np.empty((len(block), n), dtype=np.int64)
@@ -103,6 +111,39 @@ class NaiveBayesLearner(Learner):
         n_blocks = max(-(-len(masks) * n // CHUNK), min(2 * self._n_jobs, len(masks)) if self._n_jobs > 1 else 1)
         blocks = [block for block in np.array_split(np.arange(len(masks)), n_blocks) if len(block)]
         return Points.joined(in_threads(run, blocks, self._n_jobs)) if blocks else Points.joined([])
+
+    def validation_scores(self, mask: BoolArray) -> FloatArray:
+        """Sum what is at hand."""
+        return np.asarray(self._sums(mask)[:, 0] / FIXED)
+
+    def _sums(self, mask: BoolArray) -> IntArray:
+        base = self._columns.prior.copy()
+        for feature in np.flatnonzero(mask):
+            bayes.add_feature(base, feature, 1, *self._columns.arrays())
+        return base
+
+    def _one_more(
+        self, base: IntArray, parent: BoolArray, masks: BoolArray, prices: FloatArray, frontier: Frontier
+    ) -> Points:
+        """Sort cells of rows that the parent and the new feature do not tell apart, instead of rows."""
+        n = len(self._positive)
+        groups, values = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+        keys, spare = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+        counts = np.empty(kernels.N_BUCKETS, dtype=np.int64)
+        n_groups = kernels.group_equal(base[:, 0], groups, values, keys, spare, counts)
+        features = (masks != parent).argmax(axis=1)
+        signs = np.where(masks[np.arange(len(masks)), features], 1, -1)
+        codes, tables, start, _ = self._columns.arrays()
+
+        def run(block: IntArray) -> Points:
+            found = kernels.outside_one_more(
+                groups, values, n_groups, features[block], signs[block], self._levels, codes, tables, start,
+                self._positive, prices[block], frontier.fp, frontier.tp,
+            )  # fmt: skip
+            return Points(block[found[0]], found[1], found[2], found[3] / FIXED)
+
+        n_blocks = min(2 * self._n_jobs, len(masks)) if self._n_jobs > 1 else 1
+        return Points.joined(in_threads(run, np.array_split(np.arange(len(masks)), n_blocks), self._n_jobs))
 
     def rule(self, mask: BoolArray) -> Rule:
         """Keep the tables of the subset."""
@@ -135,7 +176,7 @@ class EstimatorLearner(Learner):
 
     def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, frontier: Frontier) -> Points:
         """Fit, score, rank, and keep what sticks out."""
-        found = Parallel(n_jobs=self._n_jobs)(delayed(self._scores)(mask) for mask in masks)
+        found = Parallel(n_jobs=self._n_jobs)(delayed(self.validation_scores)(mask) for mask in masks)
         parts = []
         for number, scores in enumerate(found):
             values, ranks = np.unique(scores, return_inverse=True)
@@ -151,7 +192,8 @@ class EstimatorLearner(Learner):
         model = prepared(self._estimator, self._train, features)
         return EstimatorRule(model.fit(self._train.X[:, features], self._train.y), features)
 
-    def _scores(self, mask: BoolArray) -> FloatArray:
+    def validation_scores(self, mask: BoolArray) -> FloatArray:
+        """Fit and score."""
         return self.rule(mask).scores(self._validation.X)
 
 

@@ -59,7 +59,7 @@ def write_hull_page(parcel: Parcel, path: str | Path, **options: Any) -> Path:
 
 def page_data(parcel: Parcel, guarantee: float, command: str | None) -> dict[str, Any]:
     """Give everything that the page shows, as plain objects."""
-    witness = parcel._witnesses[-1]
+    witness = parcel._witness
     calibrated = witness.rows == "calibration"
     fpr_new, tpr_new = (witness.called[:, rows].mean(axis=1) for rows in (~witness.positive, witness.positive))
     vertices = [

@@ -424,13 +424,25 @@ class Parcel(ClassifierMixin, BaseEstimator):
             usable=~train.constant,
             rng=rng,
         )
-        rules = [learners[member.learner].rule(_mask(member.features, train.n_features)) for member in growth.members]
-        growth = replace(growth, front=_with_edges(growth.front, rules, validation, self.edge_points))
-        self._rules = [rules[m] if m != NOBODY else ConstantRule() for m in growth.front.member]
+        placed = [(learners[m.learner], _mask(m.features, train.n_features)) for m in growth.members]
+        rules = [learner.rule(mask) for learner, mask in placed]
+        scores = [learner.validation_scores(mask) for learner, mask in placed]
+        growth = replace(growth, front=_with_edges(growth.front, scores, validation.y == 1, self.edge_points))
+        front = growth.front
+        self._rules = [rules[m] if m != NOBODY else ConstantRule() for m in front.member]
         self._keep(growth, train, [name for name, _ in named])
-        self._witnesses = [self._witness(validation, "validation")]
-        if calibration is not None:
-            self._witnesses.append(self._witness(self._turned(calibration), "calibration"))
+        if calibration is None:
+            nobody = np.zeros(validation.n_rows)
+            called = np.array(
+                [
+                    (scores[m] if m != NOBODY else nobody) >= cut
+                    for m, cut in zip(front.member, front.threshold, strict=True)
+                ]
+            )
+            self._witness = _Witnesses(called, validation.y == 1, row_digests(validation.X), "validation")
+        else:
+            rows = self._turned(calibration)
+            self._witness = _Witnesses(self._calls(rows.X), rows.y == 1, row_digests(rows.X), "calibration")
         self._default = self.operating_point(cost_fp=1.0, cost_fn=1.0)
         return self
 
@@ -513,7 +525,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
     def _guaranteed(
         self, wanted: ChordPoint, max_fpr: float, guarantee: float, choice: Literal["hash", "random"], seed: int
     ) -> OperatingPoint:
-        witness = self._witnesses[-1]
+        witness = self._witness
         if witness.rows != "calibration":
             raise InputError(
                 "No rows were kept for calibration, so nothing can be guaranteed; fit with calibration=0.2."
@@ -561,7 +573,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
         return classifier
 
     def _expected(self, point: ChordPoint, choice: Literal["hash", "random"], seed: int) -> Rates:
-        witness = self._witnesses[-1]
+        witness = self._witness
         drawn = _draws(witness.digests, choice, seed)
         called = np.where(drawn < point.share, witness.called[point.high], witness.called[point.low])
         bands = []
@@ -579,9 +591,6 @@ class Parcel(ClassifierMixin, BaseEstimator):
         if hasattr(self, "feature_names_in_"):
             classifier.feature_names_in_ = self.feature_names_in_
         return classifier
-
-    def _witness(self, rows: Problem, kind: Literal["calibration", "validation"]) -> _Witnesses:
-        return _Witnesses(self._calls(rows.X), rows.y == 1, row_digests(rows.X), kind)
 
     def _keep(self, growth: Growth, train: Problem, names: list[str]) -> None:
         front = growth.front
@@ -716,16 +725,15 @@ def _roles(problem: Problem, validation: float, calibration: float, rng: np.rand
     return role
 
 
-def _with_edges(front: Front, rules: list[Rule], validation: Problem, n_points: int) -> Front:
+def _with_edges(front: Front, all_scores: list[FloatArray], positive: BoolArray, n_points: int) -> Front:
     """Add other thresholds of the outermost classifiers where these run along the left and the upper edge."""
-    positive = validation.y == 1
     extra: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
     for left, vertex in ((True, 1), (False, len(front.fp) - 2)):
         on_edge = front.fp[vertex] == 0 if left else front.tp[vertex] == front.tp[-1]
         member = int(front.member[vertex])
         if not on_edge or member == NOBODY or n_points == 0:
             continue
-        scores = rules[member].scores(validation.X)
+        scores = all_scores[member]
         cuts = np.unique(scores)
         cuts = cuts[cuts > front.threshold[vertex]] if left else cuts[cuts < front.threshold[vertex]]
         fp, tp = (

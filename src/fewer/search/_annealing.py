@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from fewer.contracts import Search, SearchSpace
@@ -27,8 +28,8 @@ class Annealing(Search):
     levels : int, default=81
     effort : float, default=1.0
         K of the thesis. A level ends after 10·effort·p tries or effort·p accepted changes, p units.
-    max_tries : int, optional
-        Cap on the tries of a level, for thousands of features.
+    max_tries : int or None, default=2000
+        Cap on the tries of a level, so that thousands of features do not take hours; None for no cap.
     answer : {"best", "final"}, default="best"
         The best subset met, or the one where the search ends (the thesis).
 
@@ -46,7 +47,7 @@ class Annealing(Search):
         cooling: float = 0.9,
         levels: int = 81,
         effort: float = 1.0,
-        max_tries: int | None = None,
+        max_tries: int | None = 2000,
         answer: Literal["best", "final"] = "best",
     ) -> None:
         self.t0 = t0
@@ -78,16 +79,16 @@ class Annealing(Search):
             temperature = self.t0 * self.cooling ** (state["level"] + 1)
             draws = draw_changes(space, max_tries, rng)
             chances = rng.random(max_tries)
-            successes = 0
+            successes, size = 0, int(np.count_nonzero(walk.state))
             for (unit, shift), chance in zip(draws, chances.tolist(), strict=True):
-                change = change_of(walk.state, unit, shift, space, rng)
+                change = change_of(walk.state, size, unit, shift, space, rng)
                 if not change:
                     break
                 score = propose(walk, change)
                 drop = 100.0 * (state["score"] - score)
                 if drop <= 0 or chance < math.exp(-drop / temperature):
                     walk.accept()
-                    successes += 1
+                    successes, size = successes + 1, int(np.count_nonzero(walk.state))
                     state["score"] = score
                     if self.answer == "best" and is_better(score, walk.state, state["best_score"], state["best"]):
                         state.update(best=walk.state.copy(), best_score=score)
@@ -103,9 +104,9 @@ class Annealing(Search):
     def _limits(self, space: SearchSpace) -> tuple[int, int]:
         """Give how many tries and how many accepted changes end a level."""
         tries = max(1, round(10 * self.effort * space.n_units))
-        return tries if self.max_tries is None else min(tries, self.max_tries), max(
-            1, round(self.effort * space.n_units)
-        )
+        if self.max_tries is not None:
+            tries = min(tries, self.max_tries)
+        return tries, max(1, round(self.effort * space.n_units))
 
 
 Change = list[tuple[int, float, float]]
@@ -120,19 +121,20 @@ def draw_changes(space: SearchSpace, n: int, rng: np.random.Generator) -> list[t
     return list(zip(units.tolist(), shifts.tolist(), strict=True))
 
 
-def change_of(state: Any, unit: int, shift: int, space: SearchSpace, rng: np.random.Generator) -> Change:
+def change_of(
+    state: NDArray[Any], size: int, unit: int, shift: int, space: SearchSpace, rng: np.random.Generator
+) -> Change:
     """Give a unit another value, with an exchange where the size limits ask for one.
 
     A change is a list of (unit, new value, old value); an empty one means that no change is possible.
     """
-    if space.n_units == 0:
+    if not len(state):
         return []
-    old = float(state[unit])
-    new = ((round(old * space.levels) + shift) % (space.levels + 1)) / space.levels
+    old = float(state.item(unit))
+    levels = space.levels
+    new = ((round(old * levels) + shift) % (levels + 1)) / levels
     change = [(unit, new, old)]
-    if (new > 0) == (old > 0):
-        return change
-    after = int(np.count_nonzero(state)) + (1 if new > 0 else -1)
+    after = size + (new > 0) - (old > 0)
     if space.min_units <= after <= space.max_units:
         return change
     others = np.flatnonzero(state) if after > space.max_units else np.flatnonzero(state == 0)

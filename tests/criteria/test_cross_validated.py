@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+from joblib import parallel_config
+from making import make_problem
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GroupKFold, KFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from fewer.contracts import Resources
+from fewer.criteria import CrossValidated
+from fewer.problem import InputError, Problem
+
+
+def bind(criterion, problem, n_jobs=1):
+    return criterion.bind(problem, np.random.default_rng(0), Resources(n_jobs=n_jobs))
+
+
+@pytest.mark.parametrize(
+    ("task", "estimator", "scoring"),
+    [
+        ("classification", KNeighborsClassifier(3), None),
+        ("classification", make_pipeline(StandardScaler(), LogisticRegression()), "roc_auc"),
+        ("regression", LinearRegression(), "neg_mean_absolute_error"),
+    ],
+)
+def test_scores_are_those_of_scikit_learn(task, estimator, scoring):
+    problem = make_problem(task=task)
+    cv = KFold(4, shuffle=True, random_state=0)
+    scorer = bind(CrossValidated(estimator, scoring=scoring, cv=cv), problem)
+    masks = np.random.default_rng(1).random((6, 6)) < 0.5
+    masks[:, 0] = True
+    truth = [cross_val_score(estimator, problem.X[:, m], problem.y, cv=cv, scoring=scoring).mean() for m in masks]
+    np.testing.assert_allclose(scorer.score(masks), truth, rtol=1e-12)
+
+
+def test_the_empty_subset_scores_what_the_frequencies_give():
+    problem = Problem.from_arrays(np.random.default_rng(0).random((30, 2)), [0] * 20 + [1] * 10)
+    scorer = bind(CrossValidated(KNeighborsClassifier(), cv=5), problem)
+    assert scorer.score(np.zeros((1, 2), dtype=bool))[0] == pytest.approx(2 / 3)
+    assert len(scorer.score(np.zeros((0, 2), dtype=bool))) == 0
+
+
+class Witness(ClassifierMixin, BaseEstimator):
+    """Scores 1 if it was trained on columns of a memory map, as a worker sees it."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X), dtype=int)
+
+
+def says_what_it_sees(bare, X, masks):
+    return np.array([float(isinstance(X, np.memmap) and bare.problem.X.size == 0) for _ in masks])
+
+
+def test_the_table_is_shared_not_copied(monkeypatch):
+    """Workers get the table as a memory map beside a scorer that holds none."""
+    monkeypatch.setattr("fewer.criteria._cross_validated._score_batch", says_what_it_sees)
+    problem = make_problem(n_rows=3000, n_features=50)  # 1.2 MB: above joblib's threshold for sharing
+    scorer = bind(CrossValidated(Witness()), problem, n_jobs=2)
+    np.testing.assert_array_equal(scorer.score(np.eye(50, dtype=bool)[:6]), np.ones(6))
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_any_backend_gives_the_same_scores(backend, problem):
+    criterion = CrossValidated(KNeighborsClassifier(1), cv=3)
+    masks = np.random.default_rng(0).random((9, 6)) < 0.6
+    alone = bind(criterion, problem).score(masks)
+    with parallel_config(backend=backend):
+        np.testing.assert_array_equal(bind(criterion, problem, n_jobs=2).score(masks), alone)
+
+
+def test_holes_and_levels_are_filled_inside_the_folds():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.arange(60) % 2
+    X[:, 0] += 2.0 * y
+    X[rng.random(60) < 0.2, 0] = np.nan
+    cv = KFold(3, shuffle=True, random_state=1)
+    scorer = bind(CrossValidated(LogisticRegression(), cv=cv), Problem.from_arrays(X, y))
+    truth = cross_val_score(make_pipeline(SimpleImputer(strategy="median"), LogisticRegression()), X, y, cv=cv).mean()
+    assert scorer.score(np.array([[True, True]]))[0] == pytest.approx(truth)
+    codes = Problem.from_arrays(rng.integers(0, 4, (60, 1)).astype(float), y, kinds=["nominal"])
+    one_hot = np.eye(4)[codes.X[:, 0].astype(int)]
+    scorer = bind(CrossValidated(LogisticRegression(), cv=cv), codes)
+    assert scorer.score(np.array([[True]]))[0] == pytest.approx(
+        cross_val_score(LogisticRegression(), one_hot, y, cv=cv).mean()
+    )
+
+
+def test_groups_reach_the_splitter():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(6), 5)
+    problem = Problem.from_arrays(rng.random((30, 3)), groups % 2, groups=groups)
+    cv = GroupKFold(3)
+    scorer = bind(CrossValidated(KNeighborsClassifier(1), cv=cv), problem)
+    truth = cross_val_score(KNeighborsClassifier(1), problem.X, problem.y, cv=cv, groups=groups).mean()
+    assert scorer.score(np.ones((1, 3), dtype=bool))[0] == pytest.approx(truth)
+
+
+def test_outputs_and_predictions(problem):
+    mask = np.array([True, True, False, False, False, False])
+    scorer = bind(CrossValidated(LogisticRegression(), cv=4), problem)
+    outputs = scorer.outputs(mask)
+    np.testing.assert_allclose(outputs.sum(axis=1), 1.0)
+    assert scorer.grade(outputs, problem) == pytest.approx(np.mean(outputs.argmax(axis=1) == problem.y))
+    model = LogisticRegression().fit(problem.X[:, mask], problem.y)
+    np.testing.assert_allclose(scorer.predict(mask, problem.X), model.predict_proba(problem.X[:, mask]))
+
+
+def test_unknown_preprocessing_is_refused(problem):
+    with pytest.raises(InputError, match="preprocess='some'"):
+        bind(CrossValidated(LogisticRegression(), preprocess="some"), problem)
