@@ -215,9 +215,9 @@ is an accuracy, and so is its optimism).
             ],
         )
     }
-The last row shows why five folds are the default: with ten, a selection on noise repeats itself from fold to fold, and
-the scores are more correlated than 1 / (folds − 1). Nearest neighbors are the other extreme: a row changes few
-predictions, folds are nearly independent, and the interval is wider than it had to be.
+The last row shows why five folds are the default: with ten, a selection on noise repeats itself more from fold to fold,
+and the scores are more correlated than 1 / (folds − 1). Differences between two methods on the same folds are less
+correlated than that, so their intervals, and with them the verdicts, err on the safe side.
 
 The same replications with intervals that are often reported instead:
 
@@ -239,8 +239,8 @@ The same replications with intervals that are often reported instead:
 ## With a signal
 
 Accuracy of naive Bayes after a Fisher filter that takes as many features as are informative; the truth is the mean
-accuracy of the five rules on 5,000 new rows. Scores of folds are less correlated here, so the interval is
-wider than it had to be, not narrower.
+accuracy of the five rules on 5,000 new rows. Scores of folds are less correlated here, so the interval is rather too
+wide than too narrow.
 
 {
         table(

@@ -25,7 +25,10 @@ class Differences:
 
     Precision: each squared difference is rounded to a multiple of a power of two, 1.5e-11 (coarser beyond 1,024
     features), so that every sum of them is exact in double precision and does not depend on the order of additions.
-    These sums are the distances; `Coarse` ones only decide where theirs cannot differ.
+    These sums are the distances; `Coarse` ones only decide where theirs cannot differ. So coarse a unit keeps ties:
+    differences that are equal on paper, such as 0.3 − 0.2 and 0.2 − 0.1, are equal here. Columns that are not scaled
+    share what double precision has: the unit is as fine as the largest possible sum allows, so that a column is
+    still told apart from noise when its range is 10⁵ times smaller than another's.
     """
 
     columns: FloatArray
@@ -68,7 +71,7 @@ class Differences:
             scale=np.ascontiguousarray(scale),
             gap=np.ascontiguousarray(gap),
             fold=fold,
-            quantum=quantum_for(problem.n_features),
+            quantum=quantum_for(problem.n_features) if scaling != "none" else _finest_quantum(scale, gap, table, holes),
         )
 
     def arrays(self) -> tuple[Any, ...]:
@@ -159,6 +162,15 @@ def quantum_for(n_features: int) -> float:
     """Choose the unit of squared differences so that the largest possible sum still has 52 bits or fewer."""
     bits = 52 - 6 - int(np.ceil(np.log2(max(n_features, 1))))
     return float(2.0 ** -min(bits, 36))
+
+
+def _finest_quantum(scale: FloatArray, gap: FloatArray, table: FloatArray, holes: NDArray[np.bool_]) -> float:
+    """Choose the finest unit with which the largest possible sum of squared differences is exact."""
+    low = np.where(holes, np.inf, table).min(axis=0, initial=np.inf)
+    high = np.where(holes, -np.inf, table).max(axis=0, initial=-np.inf)
+    span = np.where(high > low, high - low, 1.0)
+    reach = np.maximum(np.minimum(scale * span**2, CLIP), gap).max(axis=0, initial=0.0).sum()
+    return float(2.0 ** np.ceil(np.log2(max(float(reach), 1.0) / 2.0**51)))
 
 
 def _moments(

@@ -1,8 +1,6 @@
 import numpy as np
 import pytest
 from joblib import parallel_config
-from making import make_problem
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GroupKFold, KFold, cross_val_score
@@ -13,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from fewer.contracts import Resources
 from fewer.criteria import CrossValidated
 from fewer.problem import InputError, Problem
+from making import make_problem
 
 
 def bind(criterion, problem, n_jobs=1):
@@ -44,17 +43,6 @@ def test_the_empty_subset_scores_what_the_frequencies_give():
     assert len(scorer.score(np.zeros((0, 2), dtype=bool))) == 0
 
 
-class Witness(ClassifierMixin, BaseEstimator):
-    """Scores 1 if it was trained on columns of a memory map, as a worker sees it."""
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X):
-        return np.zeros(len(X), dtype=int)
-
-
 def says_what_it_sees(bare, X, masks):
     return np.array([float(isinstance(X, np.memmap) and bare.problem.X.size == 0) for _ in masks])
 
@@ -63,7 +51,7 @@ def test_the_table_is_shared_not_copied(monkeypatch):
     """Workers get the table as a memory map beside a scorer that holds none."""
     monkeypatch.setattr("fewer.criteria._cross_validated._score_batch", says_what_it_sees)
     problem = make_problem(n_rows=3000, n_features=50)  # 1.2 MB: above joblib's threshold for sharing
-    scorer = bind(CrossValidated(Witness()), problem, n_jobs=2)
+    scorer = bind(CrossValidated(KNeighborsClassifier()), problem, n_jobs=2)
     np.testing.assert_array_equal(scorer.score(np.eye(50, dtype=bool)[:6]), np.ones(6))
 
 

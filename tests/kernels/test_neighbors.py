@@ -110,7 +110,7 @@ def random_weights(rng, m, p):
 # ----------------------------------------------------------------------------------------------- the tests
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(scorers(), st.integers(0, 2**32 - 1))
 def test_masks_and_weights(scorer, seed):
     rng, p = np.random.default_rng(seed), scorer.problem.n_features
@@ -121,7 +121,7 @@ def test_masks_and_weights(scorer, seed):
         np.testing.assert_allclose(scorer.score(given_masks), truth, rtol=0, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(scorers(), st.integers(0, 2**32 - 1))
 def test_flips_equal_scores(scorer, seed):
     rng, p = np.random.default_rng(seed), scorer.problem.n_features
@@ -133,7 +133,7 @@ def test_flips_equal_scores(scorer, seed):
     np.testing.assert_array_equal(scorer.flips(mask, units, values), scorer.score(masks))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 @given(scorers(max_features=7), st.data())
 def test_sweep_equals_scores(scorer, data):
     p = scorer.problem.n_features
@@ -153,7 +153,7 @@ def test_sweep_equals_scores(scorer, data):
     np.testing.assert_array_equal(best.states, found.states[:2])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(scorers(), st.integers(0, 2**32 - 1))
 def test_walk_equals_scores(scorer, seed):
     rng, p = np.random.default_rng(seed), scorer.problem.n_features
@@ -204,9 +204,7 @@ def test_threads_change_nothing(n_neighbors, task, monkeypatch):
     X = np.column_stack([rng.random((90, 3)), rng.integers(0, 3, (90, 4))])
     y = rng.integers(0, 3, 90) if task == "classification" else rng.normal(size=90)
     problem = Problem.from_arrays(X, y, task=task, weights=rng.random(90) + 0.1)
-    one, two = (
-        KNN(n_neighbors).bind(problem, np.random.default_rng(0), Resources(n_jobs=n_jobs)) for n_jobs in (1, 2)
-    )
+    one, two = (KNN(n_neighbors).bind(problem, np.random.default_rng(0), Resources(n_jobs=n_jobs)) for n_jobs in (1, 2))
     masks, units = rng.random((40, 7)) < 0.5, [np.array([f]) for f in range(7)]
     np.testing.assert_array_equal(one.score(masks), two.score(masks))
     np.testing.assert_array_equal(one.flips(masks[0], units, ~masks[0]), two.flips(masks[0], units, ~masks[0]))

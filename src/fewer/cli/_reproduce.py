@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +27,9 @@ def reproduce(
         Path | None,
         typer.Option(help="Folder for cells, figures and intermediate results; a stopped run goes on there."),
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write one HTML page with tables, figures and claims.", show_default=False)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
 ) -> None:
     """Re-run a document's tables and figures and say, cell by cell, how ours compare with the printed ones.
@@ -38,9 +42,12 @@ def reproduce(
     from fewer import papers
 
     stderr = Console(stderr=True)
+    scratch = tempfile.TemporaryDirectory(prefix="fewer-") if report is not None and out is None else None
     documents = [papers.document(each) for each in (papers.names() if name == "all" else [name])]
     with stderr.status("…") as status:
-        run = papers.Run(quick, seed, out, jobs, lambda message: status.update(message))
+        run = papers.Run(
+            quick, seed, Path(scratch.name) if scratch else out, jobs, lambda message: status.update(message)
+        )
         results = [papers.reproduce(document, run, table or None) for document in documents]
     if as_json:
         typer.echo(json.dumps(_contract(results), ensure_ascii=False))
@@ -49,6 +56,13 @@ def reproduce(
         console = stdout if stdout.is_terminal else Console(width=130)
         for result in results:
             _print(result, console)
+    if report is not None:
+        from fewer.report import write_reproduction_report
+
+        page = write_reproduction_report(report, [result.to_json() for result in results])
+        stderr.print(f"Report: {page}", highlight=False)
+    if scratch is not None:
+        scratch.cleanup()
     if out is not None:
         stderr.print(f"Cells and figures are in {out}.", highlight=False)
 

@@ -174,7 +174,7 @@ class CrossValidatedScorer(PredictiveScorer):
         if not self._preprocess:
             return model
         nominal = rows.nominal[columns]
-        holed = (rows.missing.any(axis=0) | new_holes)[columns]
+        holed = (self._holed | new_holes)[columns]
         steps: list[tuple[str, Any, Any]] = []
         if (holed & ~nominal).any():
             steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True), holed & ~nominal))

@@ -200,5 +200,8 @@ def _hidden(inputs: FloatArray, used: BoolArray, layer: FloatArray) -> FloatArra
     """Give the hidden outputs (m, n, h) under m masks, by one matrix product."""
     m, (_, h) = len(used), layer.shape
     masked = used.T[:, :, None] * layer[:-1, None, :]
-    sums = inputs @ masked.reshape(len(layer) - 1, m * h)
-    return np.tanh(sums.reshape(len(inputs), m, h) + layer[-1]).transpose(1, 0, 2)
+    sums = (inputs @ masked.reshape(len(layer) - 1, m * h)).reshape(len(inputs), m, h)
+    # In place: fresh memory costs more than the arithmetic.
+    sums += layer[-1]
+    np.tanh(sums, out=sums)
+    return sums.transpose(1, 0, 2)

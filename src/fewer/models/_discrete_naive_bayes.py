@@ -232,7 +232,8 @@ def _codes(X: FloatArray, numeric: NDArray[np.bool_], bins: Any) -> list[IntArra
 
 
 def _whole(column: FloatArray) -> IntArray:
-    return np.where(np.isnan(column), -1.0, column).astype(np.int64)
+    # A sum shows at once whether there is a hole at all.
+    return (np.where(np.isnan(column), -1.0, column) if np.isnan(column.sum()) else column).astype(np.int64)
 
 
 def _binned(column: FloatArray, cuts: FloatArray) -> IntArray:

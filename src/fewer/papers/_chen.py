@@ -465,7 +465,7 @@ def _force_claim(run: Run) -> list[str]:
     stopped, run_out = forces_of(run, breast, alphas), forces_of(run, breast, alphas, stop=False)
     return [
         f"'α = N² / 10 discriminates features without losing much' holds with validation-based stopping only: on "
-        f"breast cancer {stopped['effective'][1]:.1f} effective features and AUC {stopped['auc'][1]:.3f} where stopped, "
+        f"breast cancer {stopped['effective'][1]:.1f} effective features and AUC {stopped['auc'][1]:.3f} if stopped, "
         f"{run_out['effective'][1]:.1f} and {run_out['auc'][1]:.3f} after 150 steps (without the force "
         f"{stopped['effective'][0]:.1f} and {stopped['auc'][0]:.3f})."
     ]

@@ -1,5 +1,14 @@
 """The answer in one page: a self-contained HTML file to open, mail and print."""
 
+from fewer.report._comparison import comparison_report, write_comparison_report
+from fewer.report._reproduction import reproduction_report, write_reproduction_report
 from fewer.report._selection import selection_report, write_selection_report
 
-__all__ = ["selection_report", "write_selection_report"]
+__all__ = [
+    "comparison_report",
+    "reproduction_report",
+    "selection_report",
+    "write_comparison_report",
+    "write_reproduction_report",
+    "write_selection_report",
+]

@@ -175,9 +175,9 @@ class _Pool:
     def _new(self, masks: BoolArray) -> BoolArray:
         fresh = []
         keys = np.packbits(masks, axis=1)
-        for row, some in enumerate(masks.any(axis=1).tolist()):
+        for row in np.flatnonzero(masks.any(axis=1)):
             key = keys[row].tobytes()
-            if some and key not in self._seen:
+            if key not in self._seen:
                 self._seen.add(key)
                 fresh.append(row)
         return masks[fresh]

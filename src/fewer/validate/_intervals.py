@@ -82,7 +82,7 @@ def fold_interval(
     variances : array of shape (n_splits,), optional
         Sampling variance of each score, for a given rule, as its test rows tell it: for accuracy a,
         a (1 − a) / (n − 1). Without it the variance between the scores is used, which is Nadeau and Bengio's corrected
-        resampled t: wider and, where selection is unstable, still too narrow.
+        resampled t: known with n_splits − 1 degrees of freedom only, so wider on average, and more erratic.
     sizes : array of shape (n_splits,), optional
         How much each score counts, such as the number of test rows.
     correlation : float, optional
@@ -102,8 +102,9 @@ def fold_interval(
 
     Notes
     -----
-    `experiments/noise_coverage.py` measures the coverage: nominal with five folds on pure noise, above it where there
-    is a signal (there the scores are less correlated), below it with ten folds on noise if selection is unstable.
+    `experiments/noise_coverage.py` measures the coverage: nominal with five folds on pure noise; above it where there
+    is a signal and for differences between methods, which are less correlated; somewhat below it with ten folds on
+    noise.
 
     References
     ----------

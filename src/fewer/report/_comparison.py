@@ -1,0 +1,39 @@
+"""The page of a comparison."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fewer.evaluate import Comparison
+from fewer.plots._sizes import short
+from fewer.plots._style import COLORS, new_figure, style
+from fewer.report._page import as_svg, render, write_page
+
+
+def write_comparison_report(path: Path | str, comparison: Comparison) -> Path:
+    """Write the page of a comparison to a file."""
+    return write_page(path, comparison_report(comparison))
+
+
+def comparison_report(comparison: Comparison) -> str:
+    """Give the page of a comparison as one HTML text that needs nothing else."""
+    estimators = list(dict.fromkeys(row.estimator for row in comparison.methods))
+    by_estimator = {name: [row for row in comparison.methods if row.estimator == name] for name in estimators}
+    pictures = [_picture(name, rows, comparison.scoring) for name, rows in by_estimator.items()]
+    return render("comparison.html", comparison=comparison, by_estimator=by_estimator, pictures=pictures)
+
+
+def _picture(estimator: str, rows: list[Any], scoring: str) -> dict[str, Any]:
+    with style():
+        figure, ax = new_figure(size=(4.6, 0.9 + 0.28 * len(rows)))
+        places = list(range(len(rows)))[::-1]
+        for place, row in zip(places, rows, strict=True):
+            color = COLORS[0] if row.role == "method" else COLORS[5]
+            ax.plot([row.low, row.high], [place, place], color=color)
+            ax.plot([row.score], [place], marker="o" if row.role == "method" else "s", color=color)
+        ax.set_yticks(places, [short(row.name) for row in rows], parse_math=False)
+        ax.set(xlabel=f"held-out {scoring}, 95 % interval", ylim=(-0.6, len(rows) - 0.4))
+    best = max(rows, key=lambda row: row.score)
+    text = f"Highest: {best.name}, {best.score:.4f}. Squares are baselines."
+    return {"title": estimator, "text": text, "svg": as_svg(figure, f"Held-out {scoring} for {estimator}. {text}")}

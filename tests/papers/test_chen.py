@@ -1,0 +1,95 @@
+"""What the thesis prints and what comes out here, on few sizes and rounds."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from fewer.papers import Run, _chen, read_printed
+from fewer.papers._chen import ADRENAL, CASES, DOCUMENT, NINE, _at, curves_of, leading, problem_of, sizes_of
+
+
+@pytest.fixture(scope="module")
+def run():
+    """A quick run over two sizes of each data set, with what the package carries."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_chen, "CASES", tuple(replace(case, sizes=(4, 8, 12, 16)) for case in CASES))
+        yield Run(quick=True)
+
+
+@pytest.fixture(scope="module")
+def cells(run):
+    return {name: DOCUMENT.tables[name](run) for name in DOCUMENT.tables}
+
+
+def test_printed_totals_of_redundant_features_check():
+    """The copy of table 6 adds up to the totals in the text."""
+    records = read_printed("chen")["records"]
+    for column in (_chen.GMLVQ, _chen.GAIN, _chen.FISHER, _chen.RELIEFF):
+        total = sum(r["value"] for r in records if r["table"] == "table6" and r["column"] == column)
+        text = [r["value"] for r in records if r["table"] == "table6_totals_in_text" and r["column"] == column]
+        assert [total] == pytest.approx(text)
+
+
+def test_data_are_numbered_as_printed(run):
+    assert [problem_of(run, case).n_features for case in CASES] == [33, 60, 30, 44]
+    assert [len(case.sizes) for case in CASES] == [16, 15, 15, 14]
+    assert problem_of(run, CASES[0]).names[1] == "V3"
+
+
+def test_every_printed_cell_of_tables_2_to_6_is_judged(cells):
+    for number in "23456":
+        printed = {
+            (r["row"], r["column"])
+            for r in read_printed("chen")["records"]
+            if r["table"] == f"table{number}" and r["column"] != "attribute_type"
+        }
+        assert printed <= {(cell.row, cell.column) for cell in cells[number]}
+        for cell in cells[number]:
+            assert (cell.verdict == "not reproducible") == (cell.row == "Adrenal Tumor"), cell
+            if cell.row == "Adrenal Tumor":
+                assert cell.reason == ADRENAL.reason
+
+
+def test_rankings_that_the_text_names(run):
+    iono, _, breast, _ = _chen.CASES
+    assert sorted(leading(curves_of(run, iono), _chen.GMLVQ, 3)) == [1, 2, 4]
+    assert sorted(leading(curves_of(run, iono), _chen.FISHER, 3)) == [1, 2, 4]
+    for method in (_chen.GMLVQ, _chen.GAIN, _chen.FISHER):
+        assert set(NINE) <= set(leading(curves_of(run, breast), method, 10)), method
+
+
+def test_information_gain_keeps_no_irrelevant_feature(cells):
+    found = [cell.ours for cell in cells["5"] if cell.column == _chen.GAIN and cell.ours is not None]
+    assert len(found) == 4
+    assert max(found) < 1
+
+
+def test_percentages_of_dominance_sum_to_one_hundred(run):
+    for case in _chen.CASES:
+        curves = _at(curves_of(run, case), sizes_of(run, case))
+        assert curves.sizes.tolist() == [4, 16]
+        assert sum(curves.dominance(_chen.SVM).values()) == pytest.approx(100)
+        assert curves.auc[_chen.SVM][_chen.GMLVQ].shape == (5, 2)
+
+
+def test_claims_carry_numbers(run):
+    claims = DOCUMENT.claims(run)
+    assert any("'GMLVQ ranks features 1, 4 and 2 of Ionosphere first' holds" in claim for claim in claims)
+    assert any("effective features" in claim for claim in claims)
+    assert len(claims) == 9
+
+
+def test_figures_can_be_drawn(run):
+    assert {"7", "8", "9", "10", "18", "22", "37", "13-sonar"} <= set(DOCUMENT.figures)
+    for name in ("7", "10", "13-wdbc", "18", "19", "25", "31", "37"):
+        figure = DOCUMENT.figures[name](run)
+        figure.canvas.draw()
+        assert figure.axes, name
+
+
+def test_waypoint_averaging_ends_nearer_the_minimum():
+    from fewer.papers._chen_figures import _path, _valley
+
+    assert _valley(_path(averaging=True)[-1]) < 0.1 * _valley(_path(averaging=False)[-1])
+    assert np.array_equal(_path(averaging=True)[:4], _path(averaging=False)[:4])
