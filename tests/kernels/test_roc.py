@@ -73,15 +73,16 @@ def test_cells_give_what_rows_give(seed, price, sign):
     features, signs = np.array([1, 0, 1]), np.array([sign, 1, -sign])
     prices = np.full(3, price / 4)
     fence = np.array([0.0, (positive == 0).sum()]), np.array([0.0, positive.sum()])
-    groups, values, keys, spare = (np.empty(n, dtype=np.int64) for _ in range(4))
+    order, ends, values, keys, spare = (np.empty(n, dtype=np.int64) for _ in range(5))
     counts = np.empty(kernels.N_BUCKETS, dtype=np.int64)
-    n_groups = kernels.group_equal(base, groups, values, keys, spare, counts)
-    np.testing.assert_array_equal(values[groups], base)
-    assert n_groups == len(np.unique(base))
+    n_groups = kernels.group_equal(base, order, ends, values, keys, spare, counts)
+    ends, values = ends[:n_groups], values[:n_groups]
+    np.testing.assert_array_equal(np.repeat(values, np.diff(ends, prepend=0)), base[order])
+    np.testing.assert_array_equal(values, np.unique(base)[::-1])
     scores = np.stack([base + s * tables[start[0, f] + codes[f], 0] for f, s in zip(features, signs, strict=True)])
     by_rows = kernels.outside_points(scores, positive, prices, *fence)
     by_cells = kernels.outside_one_more(
-        groups, values, n_groups, features, signs, levels, codes, tables, start, positive, prices, *fence
+        order, ends, values, features, signs, levels, codes, tables, start, positive, prices, *fence
     )
     for ours, truth in zip(by_cells, by_rows, strict=True):
         np.testing.assert_array_equal(ours, truth)

@@ -8,6 +8,8 @@ from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewer.models import DiscreteNaiveBayes, MDLPDiscretizer
+from fewer.models._discrete_naive_bayes import LogTables
+from fewer.problem import Problem
 
 WEIGHTS = {"check_sample_weight_equivalence_on_dense_data": "bins are cut by rows, whatever these weigh"}
 
@@ -84,3 +86,18 @@ def test_weights_count_as_copies_and_it_can_be_pickled():
     np.testing.assert_array_equal(weighted.predict_proba(repeated), plain.predict_proba(repeated))
     again = pickle.loads(pickle.dumps(plain))
     np.testing.assert_array_equal(again.predict_proba(repeated), plain.predict_proba(repeated))
+
+
+@pytest.mark.parametrize("kind", ["nominal", "numeric"])
+def test_folds_are_learnt_as_each_would_be_alone(kind):
+    codes, y = coded(n=120, n_classes=3)
+    X = np.where(np.random.default_rng(0).random(codes.shape) < 0.1, np.nan, codes)
+    X[:3, 0] = 9  # a level that some folds never see
+    problem = Problem.from_arrays(X, y, kinds=[kind] * 5)
+    folds = np.arange(120) % 7
+    splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in range(7)]
+    splits.append((np.arange(50), np.arange(60, 90)))
+    for chosen in (splits[:7], splits):
+        for tables, (train, test) in zip(LogTables.learn_folds(problem, chosen, 0.5), chosen, strict=True):
+            alone = LogTables.learn(problem.take(train), 0.5)
+            np.testing.assert_array_equal(tables.joint(X[test]), alone.joint(X[test]))

@@ -16,6 +16,7 @@ from fewer.cli._select import (
     FileArgument,
     JsonOption,
     NominalOption,
+    ReportOption,
     SeedOption,
     TargetOption,
     TaskOption,
@@ -54,6 +55,7 @@ def compare(
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; −1 for all cores.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Keep the comparison in this folder.", show_default=False)] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in --out.")] = False,
+    report: ReportOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare methods, and not selecting at all, on rows that none of them saw.
@@ -109,6 +111,10 @@ def compare(
     if out is not None:
         (out / "result.json").write_text(comparison.to_json())
     print(comparison.to_json() if as_json else comparison)
+    if report is not None:
+        from fewer.report import write_comparison_report
+
+        print(f"Report: {write_comparison_report(report, comparison)}", file=sys.stderr)
 
 
 def split_outside_brackets(text: str) -> list[str]:

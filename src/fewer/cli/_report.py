@@ -18,10 +18,16 @@ def report(
     result = run / "result.json"
     if not result.exists():
         raise InputError(f"There is no finished run in {run}; run fewer select with --out {run} first.")
+    from fewer.report import write_comparison_report, write_selection_report
+
+    page = out or run / "report.html"
+    if (run / "cells.jsonl").exists():
+        from fewer.evaluate import Comparison
+
+        print(write_comparison_report(page, Comparison.from_json(result.read_text())))
+        return
     from fewer.api import Selection
-    from fewer.report import write_selection_report
     from fewer.trace import Trace
 
     trace = Trace.load(run / "trace.npz") if (run / "trace.npz").exists() else None
-    page = write_selection_report(out or run / "report.html", Selection.from_json(result.read_text()), trace)
-    print(page)
+    print(write_selection_report(page, Selection.from_json(result.read_text()), trace))

@@ -54,7 +54,7 @@ class CrossValidated(Criterion):
     >>> criterion = CrossValidated(LogisticRegression(max_iter=1000))
     >>> selector = fewer.SubsetSelector(criterion, fewer.search.Forward(), random_state=0).fit(X, y)
     >>> selector.get_support()
-    array([False, False,  True,  True])
+    array([False, False, False,  True])
     """
 
     predictive: ClassVar[bool] = True

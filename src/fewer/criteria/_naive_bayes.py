@@ -92,7 +92,10 @@ class NaiveBayesScorer(PredictiveScorer):
         self._criterion = criterion
         self._n_jobs = resources.n_jobs
         self._tested = np.concatenate([test for _, test in splits])
-        self._columns = ScoreColumns.of([(self._learn(problem.take(train)), problem.X[test]) for train, test in splits])
+        learnt = LogTables.learn_folds(problem, splits, criterion.alpha, criterion.discretizer)
+        self._columns = ScoreColumns.of(
+            [(tables, problem.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)]
+        )
         weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
         y, w = problem.y[self._tested], weights[self._tested]
         by_rank = criterion.scoring == "auroc"

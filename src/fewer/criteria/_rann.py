@@ -11,7 +11,7 @@ from fewer.criteria._knn import in_threads
 from fewer.models._rann import Sampling, class_targets, classes_of, draw_weights
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 
-CHUNK_CELLS = 400_000  # outputs of hidden units computed together, so that they stay in the cache
+CHUNK_CELLS = 150_000  # outputs of hidden units computed together, so that they stay in the cache
 
 
 class RANN(Criterion):
@@ -154,7 +154,7 @@ class RANNScorer(PredictiveScorer):
         residual = self._targets - hidden @ (inverse @ moment)
         projected = hidden @ inverse
         if self.problem.groups is None:
-            leverage = (projected * hidden).sum(axis=2) * self._weights
+            leverage = np.einsum("mnh,mnh->mn", projected, hidden) * self._weights
             return np.asarray(self._targets - residual / np.maximum(1.0 - leverage, 1e-12)[:, :, None])
         answers = np.empty_like(residual)
         for group in np.unique(self.problem.groups):

@@ -76,10 +76,11 @@ def pairs_won(keys):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def group_equal(scores, groups, values, keys, spare, counts):  # type: ignore[no-untyped-def]
-    """Number rows by their distinct scores, from the highest down; give how many distinct ones there are.
+def group_equal(scores, order, ends, values, keys, spare, counts):  # type: ignore[no-untyped-def]
+    """Sort rows by their scores, from the highest down; give how many distinct scores there are.
 
-    Row numbers share a word with the scores, so that scores must differ by less than 2³⁹ and rows be fewer than 2²⁴.
+    Rows order[ends[g − 1]:ends[g]] have the score values[g]. Row numbers share a word with the scores, so that scores
+    must differ by less than 2³⁹ and rows be fewer than 2²⁴.
     """
     n = scores.shape[0]
     highest = scores[0]
@@ -96,7 +97,8 @@ def group_equal(scores, groups, values, keys, spare, counts):  # type: ignore[no
             values[size] = highest - key
             size += 1
             last = key
-        groups[keys[i] & ((1 << ROW_BITS) - 1)] = size - 1
+        ends[size - 1] = i + 1
+        order[i] = keys[i] & ((1 << ROW_BITS) - 1)
     return size
 
 
@@ -244,47 +246,53 @@ def outside_points(scores, positive, prices, hull_fp, hull_tp):  # type: ignore[
 
 
 @njit(nogil=True, cache=True)
+def fill_cells(order, ends, values, column, positive, entries, sign, highest, keys, totals, local, touched):  # type: ignore[no-untyped-def]
+    """Count the rows that share a parent's score and a code; write a key and the counts of each such cell."""
+    used = 0
+    first = 0
+    for g in range(ends.shape[0]):
+        n_touched = 0
+        for j in range(first, ends[g]):
+            i = order[j]
+            code = column[i]
+            if local[code] == 0:
+                touched[n_touched] = code
+                n_touched += 1
+            local[code] += 1 + positive[i] * 0xFFFFFFFF
+        first = ends[g]
+        for t in range(n_touched):
+            code = touched[t]
+            keys[used] = ((highest - values[g] - sign * entries[code]) << ROW_BITS) | used
+            totals[used] = local[code]
+            local[code] = 0
+            used += 1
+    return used
+
+
+@njit(nogil=True, cache=True)
 def outside_one_more(  # type: ignore[no-untyped-def]
-    groups, values, n_groups, features, signs, levels, codes, tables, start, positive, prices, hull_fp, hull_tp
+    order, ends, values, features, signs, levels, codes, tables, start, positive, prices, hull_fp, hull_tp
 ):
     """Give the points of children whose scores are a parent's plus (or less) one table entry, as `outside_points`.
 
     Rows with the same score of the parent and the same code stay together, so that cells are sorted instead of rows:
-    `groups` and `values` are those of `group_equal`, `levels` says how many entries the table of each feature has.
+    `order`, `ends` and `values` are those of `group_equal`, `levels` says how many entries each feature's table has.
     """
     n = positive.shape[0]
-    n_cells = 1
-    for m in range(features.shape[0]):
-        n_cells = max(n_cells, n_groups * levels[features[m]])
-    totals = np.zeros(n_cells, np.int64)
-    room = min(n, n_cells) + 1
-    keys, spare, counts = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(N_BUCKETS, np.int64)
-    fp, tp, last = np.empty(room + 1, np.int64), np.empty(room + 1, np.int64), np.empty(room + 1, np.int64)
-    kept = np.empty(room + 1, np.int64)
+    keys, spare, counts = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(N_BUCKETS, np.int64)
+    fp, tp, last = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    kept, totals = np.empty(n + 1, np.int64), np.empty(n, np.int64)
+    local, touched = np.zeros(levels.max(), np.int64), np.empty(levels.max(), np.int64)
     total = 0
     owners, fps = np.empty(64, np.int64), np.empty(64, np.int64)
     tps, thresholds = np.empty(64, np.int64), np.empty(64, np.int64)
     for child in range(features.shape[0]):
-        f = features[child]
-        column, first, width = codes[f], start[0, f], levels[f]
-        for i in range(n):
-            totals[groups[i] * width + column[i]] += 1 + positive[i] * 0xFFFFFFFF
-        used = 0
-        highest = np.int64(-(1 << 62))
-        for g in range(n_groups):
-            for k in range(width):
-                if totals[g * width + k]:
-                    highest = max(highest, values[g] + signs[child] * tables[first + k, 0])
-        for g in range(n_groups):
-            for k in range(width):
-                cell = g * width + k
-                if totals[cell]:
-                    score = values[g] + signs[child] * tables[first + k, 0]
-                    keys[used] = ((highest - score) << ROW_BITS) | cell
-                    used += 1
+        f, sign = features[child], signs[child]
+        entries = tables[start[0, f] : start[0, f] + levels[f], 0]
+        highest = values[0] + (entries.max() if sign > 0 else -entries.min())
+        used = fill_cells(order, ends, values, codes[f], positive, entries, sign, highest, keys, totals, local, touched)
         sort_keys(keys[:used], spare[:used], counts, ROW_BITS)
         size = hull_of_cells(keys[:used], totals, fp, tp, last)
-        totals[: n_groups * width] = 0
         n_kept = keep_outside(fp, tp, size, prices[child], hull_fp, hull_tp, kept)
         for v in kept[:n_kept]:
             if total == owners.shape[0]:

@@ -58,15 +58,39 @@ class LogTables:
             bins = clone(MDLPDiscretizer() if discretizer is None else discretizer)
             bins.fit(problem.X[:, numeric], problem.y)
         weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
-        mass = np.bincount(problem.y, weights, problem.n_classes)
-        seen, tables = [], []
-        for column in _codes(problem.X, numeric, bins):
-            rows, table = _learn_feature(column, problem.y, weights, problem.n_classes, alpha)
-            seen.append(rows)
-            tables.append(table)
-        with np.errstate(divide="ignore"):
-            prior = np.log(mass / mass.sum())
-        return cls(bins, numeric, seen, tables, _fixed(prior))
+        mass = np.bincount(problem.y, weights, problem.n_classes).astype(np.float64)
+        columns = _codes(problem.X, numeric, bins)
+        pairs = [_table(*_count(column, problem.y, weights, problem.n_classes), alpha) for column in columns]
+        return cls(bins, numeric, [seen for seen, _ in pairs], [table for _, table in pairs], _prior(mass))
+
+    @classmethod
+    def learn_folds(
+        cls, problem: Problem, splits: Sequence[tuple[IntArray, IntArray]], alpha: float = 1.0, discretizer: Any = None
+    ) -> list[LogTables]:
+        """Learn from the training rows of each split.
+
+        Where no bins are needed, a training set holds what all rows hold less what its test rows do: one count will do.
+        """
+        numeric = np.array([kind == "numeric" for kind in problem.kinds], dtype=bool)
+        if (
+            numeric.any()
+            or problem.weights is not None
+            or not all(_is_rest(*split, problem.n_rows) for split in splits)
+        ):
+            return [cls.learn(problem.take(train), alpha, discretizer) for train, _ in splits]
+        columns = _codes(problem.X, numeric, None)
+        ones, n_classes = np.ones(problem.n_rows), problem.n_classes
+        whole = [_count(column, problem.y, ones, n_classes)[0] for column in columns]
+        out = []
+        for train, test in splits:
+            y = problem.y[test]
+            pairs = []
+            for column, counts in zip(columns, whole, strict=True):
+                left = counts - _count(column[test], y, ones, n_classes, len(counts))[0]
+                pairs.append(_table(left, left.sum(axis=1) > 0, alpha))
+            mass = np.bincount(problem.y[train], minlength=n_classes).astype(np.float64)
+            out.append(cls(None, numeric, [seen for seen, _ in pairs], [table for _, table in pairs], _prior(mass)))
+        return out
 
     def rows(self, X: FloatArray, features: Sequence[int] | None = None) -> NDArray[np.int32]:
         """Give each cell the row of its feature's table: (n_features, n_rows), other features left out if asked."""
@@ -240,14 +264,32 @@ def _binned(column: FloatArray, cuts: FloatArray) -> IntArray:
     return np.where(np.isnan(column), -1, np.searchsorted(cuts, column, side="left")).astype(np.int64)
 
 
-def _learn_feature(
-    codes: IntArray, y: IntArray, weights: FloatArray, n_classes: int, alpha: float
-) -> tuple[IntArray, IntArray]:
-    n_codes = int(codes.max(initial=-1)) + 1
+def _is_rest(train: IntArray, test: IntArray, n_rows: int) -> bool:
+    """Say whether the training rows are all but the test rows."""
+    tested = np.zeros(n_rows, dtype=bool)
+    tested[test] = True
+    return len(train) + len(test) == n_rows and not tested[train].any()
+
+
+def _count(
+    codes: IntArray, y: IntArray, weights: FloatArray, n_classes: int, n_codes: int | None = None
+) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Sum the weights of each code in each class, and say which codes occur."""
+    n_codes = int(codes.max(initial=-1)) + 1 if n_codes is None else n_codes
     counts, there = np.zeros((n_codes, n_classes)), np.zeros(n_codes, dtype=bool)
     count_codes(codes, y, weights, counts, there)
+    return counts, there
+
+
+def _prior(mass: FloatArray) -> IntArray:
+    with np.errstate(divide="ignore"):
+        return _fixed(np.log(mass / mass.sum()))
+
+
+def _table(counts: FloatArray, there: NDArray[np.bool_], alpha: float) -> tuple[IntArray, IntArray]:
+    """Give the row of each code, and the log-likelihoods of the levels that occur."""
     levels = np.flatnonzero(there)
-    n_levels = len(levels)
+    n_levels, n_classes = len(levels), counts.shape[1]
     mass = counts[levels] + alpha
     with np.errstate(divide="ignore", invalid="ignore"):
         likelihood = np.log(mass / mass.sum(axis=0))

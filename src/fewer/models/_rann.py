@@ -212,16 +212,22 @@ def hidden_size_scores(
     n_train = max(n - n // 3, 1)
     orders = np.array([rng.permutation(n) for _ in range(n_partitions)])
     layers = [draw_weights(inputs.shape[1], largest, weight_range, sampling, rng) for _ in range(n_partitions)]
-    hidden = np.tanh(np.stack([inputs[order] @ layer for order, layer in zip(orders, layers, strict=True)]))
-    answers = targets[orders]
-    train, test = hidden[:, :n_train], hidden[:, n_train:]
-    ridge = max(alpha, 1e-12) * n_train * np.eye(largest)
-    inverse = np.linalg.inv(np.linalg.cholesky(train.transpose(0, 2, 1) @ train + ridge))
-    rotated = inverse @ (train.transpose(0, 2, 1) @ answers[:, :n_train])
+    n_outputs = targets.shape[1]
+    grams, moments = np.empty((n_partitions, largest, largest)), np.empty((n_partitions, largest, n_outputs))
+    tests = np.empty((n_partitions, n - n_train, largest))
+    for place, (order, layer) in enumerate(zip(orders, layers, strict=True)):
+        hidden = inputs[order] @ layer
+        np.tanh(hidden, out=hidden)
+        train = hidden[:n_train]
+        grams[place], moments[place] = train.T @ train, train.T @ targets[order[:n_train]]
+        tests[place] = hidden[n_train:]
+    answers = targets[orders[:, n_train:]]
+    inverse = np.linalg.inv(np.linalg.cholesky(grams + max(alpha, 1e-12) * n_train * np.eye(largest)))
+    rotated = inverse @ moments
     scores = np.empty(len(sizes))
     for place, size in enumerate(sizes):
         output = inverse[:, :size, :size].transpose(0, 2, 1) @ rotated[:, :size]
-        scores[place] = is_right(test[:, :, :size] @ output, answers[:, n_train:]).mean()
+        scores[place] = is_right(tests[:, :, :size] @ output, answers).mean()
     return scores
 
 

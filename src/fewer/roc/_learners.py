@@ -92,8 +92,7 @@ class NaiveBayesLearner(Learner):
         self._n_jobs = n_jobs
         self._levels = np.array([len(table) for table in self._tables.tables])
         reach = 2 * sum(int(np.abs(table[:, 1] - table[:, 0]).max()) for table in self._tables.tables)
-        n_cells = len(self._positive) * int(self._levels.max())
-        self._fits = reach + abs(int(self._columns.prior[0, 0])) < 1 << 38 and n_cells < 1 << kernels.ROW_BITS
+        self._fits = reach < 1 << 38 and len(self._positive) < 1 << kernels.ROW_BITS
 
     def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, frontier: Frontier) -> Points:
         """Add to the parent's sums, sort, and keep what sticks out."""
@@ -127,17 +126,17 @@ class NaiveBayesLearner(Learner):
     ) -> Points:
         """Sort cells of rows that the parent and the new feature do not tell apart, instead of rows."""
         n = len(self._positive)
-        groups, values = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-        keys, spare = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+        order, ends, values, keys, spare = (np.empty(n, dtype=np.int64) for _ in range(5))
         counts = np.empty(kernels.N_BUCKETS, dtype=np.int64)
-        n_groups = kernels.group_equal(base[:, 0], groups, values, keys, spare, counts)
+        n_groups = kernels.group_equal(base[:, 0], order, ends, values, keys, spare, counts)
+        ends, values = ends[:n_groups], values[:n_groups]
         features = (masks != parent).argmax(axis=1)
         signs = np.where(masks[np.arange(len(masks)), features], 1, -1)
         codes, tables, start, _ = self._columns.arrays()
 
         def run(block: IntArray) -> Points:
             found = kernels.outside_one_more(
-                groups, values, n_groups, features[block], signs[block], self._levels, codes, tables, start,
+                order, ends, values, features[block], signs[block], self._levels, codes, tables, start,
                 self._positive, prices[block], frontier.fp, frontier.tp,
             )  # fmt: skip
             return Points(block[found[0]], found[1], found[2], found[3] / FIXED)
