@@ -1,24 +1,19 @@
 """Benchmark rows of Chen's methods: ReliefF and GMLVQ against their peers.
 
-`python benchmarks/rows_chen.py [name …]` prints them as JSON lines. Seconds are those of the processor on one thread, the
-shortest of several runs after one that compiles (`wall` where a row says so). Peers that are not installed are said to
-be absent: `pip install fast-select skrebate "prosemble[jax]"`. Ionosphere is one of the bundled data sets.
+`OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python benchmarks/rows_chen.py [name …]` prints them as
+JSON lines. Seconds are those of the processor, the shortest of several runs after one that compiles. Peers that are not
+installed are said to be absent: `pip install fast-select skrebate "prosemble[jax]"`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import resource
 import sys
 import time
 import warnings
 from collections.abc import Callable
 from typing import Any
-
-for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
 
 import numpy as np
 
@@ -97,16 +92,15 @@ def gmlvq(n_rows: int, n_features: int, steps: int) -> Row:
     def fit(n_steps: int) -> GMLVQClassifier:
         return GMLVQClassifier(max_iter=n_steps).fit(X, y)
 
-    short, long = 5, steps + 5
-    step = (cpu_time(lambda: fit(long)) - cpu_time(lambda: fit(short))) / (fit(long).n_iter_ - short)
-    whole = cpu_time(lambda: fit(steps), 1)
+    whole = cpu_time(lambda: fit(steps))
+    step = whole / fit(steps).n_iter_  # with all that comes before and after
     products = _products(n_rows, n_features)
 
     def prosemble() -> dict[str, float]:
         from prosemble.models import GMLVQ
 
         def work(n_steps: int) -> Any:
-            model = GMLVQ(n_prototypes_per_class=1, max_iter=n_steps, lr=0.01, random_seed=0)
+            model = GMLVQ(n_prototypes_per_class=1, max_iter=n_steps, lr=0.01, epsilon=0.0, random_seed=0)
             return model.fit(X.astype(np.float32), y)
 
         began = time.process_time()

@@ -2,7 +2,9 @@
 
 `python benchmarks/rows_engine.py [--full] [--memory] [name …]` prints them as JSON lines; `--memory` runs only our part
 and prints the peak of the process. Each row asks both sides the same question about the same rows and folds, and
-`alike` says whether they gave the same answer. Ours uses two threads, and once more one; peers run as they come.
+`alike` says whether they gave the same answer. Ours uses two threads, and once more one; peers run as they come, in one
+thread. On a busy machine seconds of the clock say little: the seconds of the processor, one thread against one, are
+given beside them.
 """
 
 from __future__ import annotations
@@ -26,16 +28,31 @@ FULL = "--full" in sys.argv
 REPEATS = 5
 
 
-def median_time(work: Callable[[], Any], repeats: int = REPEATS) -> float:
+@dataclass(frozen=True)
+class Taken:
+    """Seconds by the clock and of the processor."""
+
+    wall: float
+    cpu: float
+
+    def __mul__(self, factor: float) -> Taken:
+        return Taken(self.wall * factor, self.cpu * factor)
+
+
+def measure(work: Callable[[], Any]) -> Taken:
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return Taken(time.perf_counter() - wall, time.process_time() - cpu)
+
+
+def median(taken: list[Taken]) -> Taken:
+    return Taken(float(np.median([t.wall for t in taken])), float(np.median([t.cpu for t in taken])))
+
+
+def median_of_runs(work: Callable[[], Any], repeats: int = REPEATS) -> Taken:
     """Give the median of several runs, after one that warms up."""
     work()
-    return float(np.median([seconds(work) for _ in range(repeats)]))
-
-
-def seconds(work: Callable[[], Any]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
+    return median([measure(work) for _ in range(repeats)])
 
 
 def peak_mb() -> float:
@@ -46,7 +63,7 @@ def peak_mb() -> float:
 class Peer:
     """What a peer needs for the whole job; measured on a part of it if `note` says so."""
 
-    seconds: float
+    taken: Taken
     alike: bool
     note: str = ""
 
@@ -70,21 +87,23 @@ class Job:
             return {"name": self.name, "peak_mb": round(peak_mb()), "before_mb": round(before)}
         answer = self.ours(2)
         pieces = self.divide(answer)
-        ours, alone = (median_time(lambda n=n: self.ours(n)) / pieces for n in (2, 1))
+        ours, alone = (median_of_runs(lambda n=n: self.ours(n)) * (1 / pieces) for n in (2, 1))
         peers = self.peers(answer)
         row: Row = {
             "name": self.name,
             "unit": self.unit,
-            "ours_s": ours,
-            "ours_one_thread_s": alone,
-            "peers_s": {name: peer.seconds for name, peer in peers.items()},
-            "times_faster": {name: round(peer.seconds / ours) for name, peer in peers.items()},
+            "ours_s": ours.wall,
+            "ours_cpu_one_thread_s": alone.cpu,
+            "peers_s": {name: peer.taken.wall for name, peer in peers.items()},
+            "peers_cpu_s": {name: peer.taken.cpu for name, peer in peers.items()},
+            "times_faster": {name: round(peer.taken.wall / ours.wall) for name, peer in peers.items()},
+            "times_faster_cpu": {name: round(peer.taken.cpu / alone.cpu) for name, peer in peers.items()},
             "target": self.target,
             "alike": all(peer.alike for peer in peers.values()),
             "notes": [f"{name}: {peer.note}" for name, peer in peers.items() if peer.note],
         }
         if self.operations is not None:
-            row["share_of_limit"] = self.operations(answer) / pieces / (2 * machine_rate()) / ours
+            row["share_of_limit"] = self.operations(answer) / pieces / machine_rate() / alone.cpu
         return row
 
 
@@ -103,7 +122,7 @@ def machine_rate() -> float:
 
     a, b = np.zeros(2048, np.int32), np.ones(2048, np.int32)
     repeat(a, b, 1)
-    return 2 * 2048 * 20_000 / min(seconds(lambda: repeat(a, b, 20_000)) for _ in range(5))
+    return 2 * 2048 * 20_000 / min(measure(lambda: repeat(a, b, 20_000)).cpu for _ in range(5))
 
 
 # ----------------------------------------------------------------------------------------------- the data
@@ -159,18 +178,19 @@ def search(scorer: Any, method: Any) -> Any:
     return method.run(Objective(scorer, space), space, np.random.default_rng(1))
 
 
-def time_masks(X: Any, y: Any, masks: Any, n_neighbors: int) -> tuple[float, list[float]]:
-    """Cross-validate masks with scikit-learn: median seconds for one, and the accuracies."""
+def time_masks(X: Any, y: Any, masks: Any, n_neighbors: int) -> tuple[Taken, list[float]]:
+    """Cross-validate masks with scikit-learn: what one takes in the median, and the accuracies."""
     from sklearn.model_selection import cross_val_score
     from sklearn.neighbors import KNeighborsClassifier
 
     split, model, times, scores = split_of(y), KNeighborsClassifier(n_neighbors), [], []
     for mask in masks:
-        began = time.perf_counter()
-        counts = cross_val_score(model, X[:, mask], y, cv=split, scoring=count_right)
-        times.append(time.perf_counter() - began)
-        scores.append(float(counts.sum()) / len(y))
-    return float(np.median(times)), scores
+        counts = []
+        times.append(
+            measure(lambda m=mask: counts.extend(cross_val_score(model, X[:, m], y, cv=split, scoring=count_right)))
+        )
+        scores.append(float(np.sum(counts)) / len(y))
+    return median(times), scores
 
 
 # ------------------------------------------------------------------------------------------------ the rows
@@ -197,14 +217,14 @@ def all_subsets(n_neighbors: int, target: float) -> Job:
             KNeighborsClassifier(n_neighbors), min_features=14, max_features=15, scoring=count_right,
             cv=split_of(y), print_progress=False,
         )  # fmt: skip
-        efs_seconds = seconds(lambda: efs.fit(X, y))
+        efs_taken = measure(lambda: efs.fit(X, y))
         found = np.zeros(15, dtype=bool)
         found[list(efs.best_idx_)] = True
         candidates = np.vstack([~np.eye(15, dtype=bool), np.ones((1, 15), dtype=bool)])
         same = scorer.score(found[None])[0] == scorer.score(candidates).max()
         return {
             "scikit-learn": Peer(each * 32767, alike, f"median of {len(masks)} random subsets × 32,767"),
-            "mlxtend EFS": Peer(efs_seconds / 16 * 32767, bool(same), "the 16 subsets of 14 and 15 features, scaled"),
+            "mlxtend EFS": Peer(efs_taken * (32767 / 16), bool(same), "the 16 subsets of 14 and 15 features, scaled"),
         }
 
     return Job(
@@ -232,15 +252,15 @@ def forward(name: str, X: Any, y: Any, target: float) -> Job:
         from sklearn.feature_selection import SequentialFeatureSelector
         from sklearn.neighbors import KNeighborsClassifier
 
-        model, split, mask = KNeighborsClassifier(1), split_of(y), trace.best_mask
+        model, split, mask = KNeighborsClassifier(1), split_of(y), trace.best
         sfs = SequentialFeatureSelector(model, n_features_to_select="auto", tol=1e-6, scoring=count_right, cv=split)
-        sfs_seconds = seconds(lambda: sfs.fit(X, y))
+        sfs_taken = measure(lambda: sfs.fit(X, y))
         other = Mlxtend(model, k_features=int(mask.sum()), scoring=count_right, cv=split)
-        other_seconds = seconds(lambda: other.fit(X, y))
+        other_taken = measure(lambda: other.fit(X, y))
         return {
-            "scikit-learn SFS": Peer(sfs_seconds, bool((sfs.get_support() == mask).all())),
+            "scikit-learn SFS": Peer(sfs_taken, bool((sfs.get_support() == mask).all())),
             "mlxtend SFS": Peer(
-                other_seconds, list(other.k_feature_idx_) == np.flatnonzero(mask).tolist(),
+                other_taken, list(other.k_feature_idx_) == np.flatnonzero(mask).tolist(),
                 "told the size, so it need not look for the stop",
             ),  # fmt: skip
         }
@@ -270,7 +290,7 @@ def annealing() -> Row:
         return search(scorer_of(X, y, 1, n_jobs), Annealing(levels=81))
 
     def peers(trace: Any) -> dict[str, Peer]:
-        masks = [*(np.random.default_rng(4).random((20, 60)) < 0.5), trace.best_mask]
+        masks = [*(np.random.default_rng(4).random((20, 60)) < 0.5), trace.best]
         each, scores = time_masks(X, y, masks, 1)
         alike = abs(scores[-1] - trace.best_score) < 1e-9
         alike &= bool(np.allclose(scores, scorer_of(X, y, 1, 1).score(np.array(masks)), atol=1e-12))
@@ -388,7 +408,7 @@ def only_ours(name: str, n: int, p: int, steps: int) -> Row:
     selector = fewer.SubsetSelector(
         fewer.criteria.KNN(), fewer.search.Forward(), n_features_to_select=steps, n_jobs=2, random_state=0
     )
-    took = seconds(lambda: selector.fit(X, y))
+    took = measure(lambda: selector.fit(X, y)).wall
     return {
         "name": name, "unit": "s", "ours_s": took, "peak_mb": round(peak_mb()), "before_mb": round(before),
         "notes": [f"the table itself {data:.0f} MB; budget 1,024 MB"],
@@ -408,12 +428,12 @@ def growth() -> Row:
         scorer = scorer_of(X, X[:, 0] + 0.5 * rng.random(n) > 0.75, 1, 1)
         mask, units = np.zeros(p), [np.array([f]) for f in range(p)]
         mask[:3] = 1.0
-        return median_time(lambda: scorer.flips(mask, units[3:], np.ones(p - 3)), 3)
+        return median_of_runs(lambda: scorer.flips(mask, units[3:], np.ones(p - 3)), 3).cpu
 
     def sweep(n: int, q: int) -> float:
         X = rng.random((n, q))
         scorer = scorer_of(X, X[:, 0] + 0.5 * rng.random(n) > 0.75, 1, 1)
-        return median_time(lambda: scorer.sweep(SearchSpace.of(q), 0, 2**q, 10), 3)
+        return median_of_runs(lambda: scorer.sweep(SearchSpace.of(q), 0, 2**q, 10), 3).cpu
 
     def fit(sizes: list[int], times: list[float]) -> str:
         exponent = np.polyfit(np.log(sizes), np.log(times), 1)[0]

@@ -18,11 +18,10 @@ def bind(problem, n_jobs=1, **kwargs):
 
 def twin(X, y, k, discrete, ties="share"):
     """The thesis's section 5.2 with plain loops."""
-    Z = (X - X.min(axis=0)) / np.ptp(X, axis=0)
-    n = len(Z)
+    n, scale = len(X), 1.0 / np.ptp(X, axis=0) ** 2
     near, apart = np.empty((n, k)), np.empty((n, k))
     for i in range(n):
-        d = np.round(((Z - Z[i]) ** 2).sum(axis=1), 9)
+        d = np.rint(scale * (X - X[i]) * (X - X[i]) * 2.0**36).sum(axis=1) / 2.0**36
         gap = (y != y[i]).astype(float) if discrete else (y - y[i]) ** 2
         others = np.delete(np.arange(n), i)
         order = others[np.argsort(d[others], kind="stable")]

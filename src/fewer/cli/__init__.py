@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -10,8 +9,11 @@ from typing import Annotated
 import typer
 
 from fewer import __version__
+from fewer.cli._compare import compare
+from fewer.cli._datasets import datasets
 from fewer.cli._rank import rank
 from fewer.cli._report import report
+from fewer.cli._reproduce import reproduce
 from fewer.cli._select import demo, select
 from fewer.cli._shared import remember
 from fewer.errors import InputError
@@ -40,13 +42,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-app.command()(select)
-app.command()(rank)
-for _name in ("compare", "reproduce", "datasets"):
-    if importlib.util.find_spec(f"fewer.cli._{_name}") is not None:
-        app.command(_name)(getattr(importlib.import_module(f"fewer.cli._{_name}"), _name))
-app.command()(report)
-app.command()(demo)
+for command in (select, rank, compare, report, reproduce, datasets, demo):
+    app.command()(command)
 
 
 def _show_version(wanted: bool) -> None:

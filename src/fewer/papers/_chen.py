@@ -7,8 +7,8 @@ signal-to-noise ratios are ratios of variances.
 
 Two choices follow from what is printed. Information gain cuts where the minimum description length says so: only then
 does it keep no irrelevant feature, and only then do features 4, 5 and 32 of Ionosphere lead. (Features without any cut
-tie at 0 and keep the order of the columns, added ones last; how many stay with ties at random is shown too.) ReliefF takes five
-neighbors: fewer miss one of the nine features of breast cancer, more lose feature 26 of Ionosphere.
+tie at 0 and keep the order of the columns, added ones last; how many stay with ties at random is shown too.) ReliefF
+takes five neighbors: fewer miss one of the nine features of breast cancer, more lose feature 26 of Ionosphere.
 
 The evaluators are trained on training and validation rows, as the text has it: GMLVQ with the force and to the end, as
 nothing is left to stop it by. Beside it stands GMLVQ without the force that stops by the validation rows. The SVM takes
@@ -272,8 +272,8 @@ def _lead(curves: Curves, evaluators: Sequence[str]) -> str:
     gap = float((means[-1] - means[-2]).mean())
     error = float(np.mean([table.std(axis=0, ddof=1) / np.sqrt(len(table)) for table in tables]))
     return (
-        f"The best curve leads the next by {gap:.3f} AUC in the mean, and a curve's standard error is {error:.3f}; steps, "
-        f"grid, bins and neighbors are not printed."
+        f"The best curve leads the next by {gap:.3f} AUC in the mean, and a curve's standard error is {error:.3f}; "
+        f"steps, grid, bins and neighbors are not printed."
     )
 
 

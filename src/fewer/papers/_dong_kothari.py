@@ -195,12 +195,13 @@ def table_1(run: Run) -> list[Cell]:
     rms = "The root mean square distance is wider than the mean distance, so L is lower where rows are few."
     cells = []
     for n in TRIES:
-        for column, separation, typical, reason in (
-            ("", 2.0, "mean", "The printed mean is that of five samples only."),
-            (" (separation 2, RMS)", 2.0, "rms", rms),
-            (" (as written: separation 1, RMS)", 1.0, "rms", as_written),
+        for column, separation, typical, equal, reason in (
+            ("", 2.0, "mean", False, "The printed mean is that of five samples only."),
+            (" (equal class sizes)", 2.0, "mean", True, "The paper states no class shares; five samples only."),
+            (" (separation 2, RMS)", 2.0, "rms", False, rms),
+            (" (as written: separation 1, RMS)", 1.0, "rms", False, as_written),
         ):
-            samples = _group_one(run, n, separation, typical)
+            samples = _group_one(run, n, separation, typical, equal=equal)
             for k in (1, 2, 3):
                 mean, spread = mean_and_sd(sample[k - 1] for sample in samples)
                 where = (f"N={n}", f"L_{k}_attributes")
@@ -216,21 +217,24 @@ def table_1(run: Run) -> list[Cell]:
     return cells
 
 
-def _group_one(run: Run, n: int, separation: float, typical: str) -> list[list[float]]:
-    """Draw samples of group I, each row's class by a fair coin, and measure L with one, two and three attributes."""
+def _group_one(run: Run, n: int, separation: float, typical: str, *, equal: bool = False) -> list[list[float]]:
+    """Draw samples of group I and measure L with one, two and three attributes.
+
+    The class of each row falls by a fair coin, or the two classes are equally large.
+    """
 
     def compute() -> list[Any]:
         rng = run.rng(f"group I {n}")
         found = []
         for _ in range(TRIES[n] if (separation, typical) == (2.0, "mean") else TRIES[n] // 4):
-            y = rng.integers(0, 2, n)
+            y = np.arange(n) % 2 if equal else rng.integers(0, 2, n)
             X = np.column_stack([rng.normal(size=n) + separation * y, rng.random((n, 2))])
             criterion = Classifiability(typical=typical)  # type: ignore[arg-type]
             scorer = criterion.bind(Problem.from_arrays(X, y), rng, Resources())
             found.append(scorer.score(np.tri(3, dtype=bool)))
         return found
 
-    return run.once(f"group I {n} {separation} {typical}", compute)
+    return run.once(f"group I {n} {separation} {typical}{' equal' if equal else ''}", compute)
 
 
 def table_2(run: Run) -> list[Cell]:

@@ -60,7 +60,8 @@ class Exhaustive(Search):
                 found = Sweep(states, scorer.score(states), len(states))
             best = best_of(Sweep(state["best"][None], np.array([state["best_score"]]), 0), found, 1)
             state.update(next=stop, best=best.states[0], best_score=float(best.scores[0]))
-            if time.perf_counter() - began < PATIENCE:
+            # Blocks start at multiples of their size: in Gray-code order such a block is a whole tree of subsets.
+            if time.perf_counter() - began < PATIENCE and stop % (2 * block) == 0:
                 block *= 2
             if np.isfinite(state["best_score"]):
                 yield Step(state["best"], state["best_score"], state["best"], state["best_score"])
