@@ -58,7 +58,7 @@ def compare(
     report: ReportOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare methods, and not selecting at all, on rows that none of them saw.
+    """Compare methods with each other and with all features.
 
     All features, random subsets of the same size and a univariate filter always take part. So can selectors of other
     libraries: --methods 'fisher,sklearn.feature_selection:SelectKBest(k=10)'

@@ -32,7 +32,7 @@ def reproduce(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
 ) -> None:
-    """Re-run a document's tables and figures and say, cell by cell, how ours compare with the printed ones.
+    """Re-run a document's tables beside the printed ones.
 
     Every printed number gets a verdict (matches, better, differs, not reproducible) and, where it is not a match,
     the reason. Data that does not come with the package is read from the folder FEWER_DATA or from OpenML.

@@ -65,7 +65,9 @@ def select(
     report: ReportOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Select features and measure on held-out rows whether that helped.
+    """Select features, and measure whether that helped.
+
+    The whole selection is repeated without each fold of the rows, which then judges it.
 
     Words take options: --criterion knn:n_neighbors=5,cv=loo --search floating:overshoot=5
 
@@ -98,7 +100,7 @@ def select(
 
 
 def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption = False) -> None:
-    """Select features of the Wisconsin breast-cancer data, which ships with scikit-learn."""
+    """Select features of the Wisconsin breast-cancer data."""
     from sklearn.datasets import load_breast_cancer
 
     from fewer.problem import Problem
@@ -137,10 +139,8 @@ def _run(
     def on_step(latest: Trace) -> None:
         nonlocal trace
         trace = latest
-        progress.say(
-            f"step {latest.n_steps}, {latest.n_evaluations:,} subsets scored, "
-            f"best {latest.best_score:.4f} with {int(size_of(latest.best))} features"
-        )
+        best = f", best {latest.best_score:.4f} with {int(size_of(latest.best))} features" if latest.steps else ""
+        progress.say(f"step {latest.n_steps}, {latest.n_evaluations:,} subsets scored{best}", latest.extra)
 
     def on_fold(done: int) -> None:
         progress.say(f"measuring on held-out rows, {done} of {folds} folds done")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fewer.errors import InputError
@@ -79,9 +79,16 @@ class Progress:
         if self._status is not None:
             self._status.stop()
 
-    def say(self, text: str) -> None:
-        """Show what is going on."""
-        if self._status is not None:
-            from rich.markup import escape
+    def say(self, text: str, curves: Mapping[str, Any] | None = None) -> None:
+        """Show what is going on, with a picture where there are curves of training and validation."""
+        if self._status is None:
+            return
+        from rich.markup import escape
 
-            self._status.update(f"{self._title}: {escape(text)}")
+        from fewer.cli._curves import render_curves
+
+        picture = ""
+        if curves is not None and "validation" in curves:
+            width = min(self._console.width - 2, 100)
+            picture = "\n" + render_curves(curves["training"], curves["validation"], width, 14)
+        self._status.update(f"{self._title}: {escape(text)}{escape(picture)}")

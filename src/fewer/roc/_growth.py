@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -10,7 +11,7 @@ import numpy as np
 
 from fewer.kernels._roc import upper_chain
 from fewer.problem import BoolArray, FloatArray, IntArray
-from fewer.roc._learners import Frontier, Learner, Points
+from fewer.roc._learners import Frontier, Learner
 from fewer.roc._significance import critical_ratio
 
 Children = Literal["forward", "flip", "floating", "stochastic"]
@@ -62,7 +63,6 @@ class Front:
     def frontier(self) -> Frontier:
         """The hull as the kernels take it."""
         highest = np.append(self.fp[1:] != self.fp[:-1], True)
-        # The right edge begins at its lowest point.
         return Frontier(self.fp[highest], self.worth[highest])
 
 
@@ -136,17 +136,19 @@ class _Pool:
 
     def __init__(self, learners: Sequence[Learner], n_features: int, prices: FloatArray, front: Front) -> None:
         self.front = front
-        self.members: list[Member] = []
         self.n_evaluated = 0
         self._learners = learners
         self._n_features = n_features
         self._prices = prices
         self._seen: set[bytes] = set()
+        self._tried: list[tuple[int, BoolArray]] = []  # algorithm, subsets
+        self._first: list[int] = []  # number of the first of each such batch
 
     def absorb(self, children_of: Callable[[BoolArray], BoolArray]) -> None:
         """Try the children of every subset on the hull, with every learning algorithm, and take the hull of all."""
-        frontier = self.front.frontier
-        found: list[Points] = []
+        old = self.front
+        frontier = old.frontier
+        found = [(old.fp, old.tp, old.worth, old.threshold, old.member)]
         for parent in self._masks():
             masks = self._new(children_of(parent))
             if not len(masks):
@@ -154,17 +156,23 @@ class _Pool:
             prices = masks @ self._prices
             for number, learner in enumerate(self._learners):
                 points = learner.outside(parent, masks, prices, frontier)
+                worth = points.tp - prices[points.owner]
+                found.append((points.fp, points.tp, worth, points.threshold, self.n_evaluated + points.owner))
+                self._tried.append((number, masks))
+                self._first.append(self.n_evaluated)
                 self.n_evaluated += len(masks)
-                owners, places = np.unique(points.owner, return_inverse=True)
-                first = len(self.members)
-                self.members.extend(Member(number, tuple(masks[o].nonzero()[0].tolist())) for o in owners)
-                found.append(replace(points, owner=first + places))
-        if found:
-            self.front = self._hull(Points.joined(found))
+        if len(found) > 1:
+            self.front = self._hull(Front(*(np.concatenate(column) for column in zip(*found, strict=True))))
+
+    def member(self, number: int) -> Member:
+        """Say who the one with a number is."""
+        batch = bisect_right(self._first, number) - 1
+        learner, masks = self._tried[batch]
+        return Member(learner, tuple(masks[number - self._first[batch]].nonzero()[0].tolist()))
 
     def _masks(self) -> list[BoolArray]:
         """Give the distinct subsets on the hull, the empty one at the corners among them, in a fixed order."""
-        subsets = {self.members[m].features if m != NOBODY else () for m in self.front.member}
+        subsets = {self.member(m).features if m != NOBODY else () for m in self.front.member.tolist()}
         masks = []
         for features in sorted(subsets, key=lambda f: (len(f), f)):
             mask = np.zeros(self._n_features, dtype=bool)
@@ -182,37 +190,34 @@ class _Pool:
                 fresh.append(row)
         return masks[fresh]
 
-    def _hull(self, points: Points) -> Front:
-        old = self.front
-        fp, tp = np.append(old.fp, points.fp), np.append(old.tp, points.tp)
-        member = np.append(old.member, points.owner)
-        who, place = np.unique(member, return_inverse=True)
-        price = np.array([self._price(int(m)) for m in who])[place]
-        worth = tp - price
-        threshold = np.append(old.threshold, points.threshold)
-        # Of equal points the smaller subset stays, then the first in the order of its features, then of algorithms.
-        rank = np.empty(len(who), dtype=np.int64)
-        rank[sorted(range(len(who)), key=lambda i: self._rank(int(who[i])))] = np.arange(len(who))
-        order = np.lexsort([rank[place], worth, fp])
-        kept = order[upper_chain(fp[order], worth[order])]
-        return Front(fp[kept], tp[kept], worth[kept], threshold[kept], member[kept])
+    def _hull(self, points: Front) -> Front:
+        order = np.lexsort([points.worth, points.fp])
+        fp, worth = points.fp[order].astype(np.float64), points.worth[order].astype(np.float64)
+        kept = []
+        for vertex in upper_chain(fp, worth):
+            end = vertex + 1
+            while end < len(fp) and fp[end] == fp[vertex] and worth[end] == worth[vertex]:
+                end += 1
+            # Of equal points the smaller subset stays, then the first in the order of its features, then of algorithms.
+            equal = order[vertex:end].tolist()
+            kept.append(equal[0] if len(equal) == 1 else min(equal, key=lambda i: self._rank(int(points.member[i]))))
+        return Front(
+            *(np.asarray(getattr(points, name)[kept]) for name in ("fp", "tp", "worth", "threshold", "member"))
+        )
 
-    def _price(self, member: int) -> float:
-        return 0.0 if member == NOBODY else float(self._prices[list(self.members[member].features)].sum())
-
-    def _rank(self, member: int) -> tuple[int, tuple[int, ...], int]:
-        if member == NOBODY:
+    def _rank(self, number: int) -> tuple[int, tuple[int, ...], int]:
+        if number == NOBODY:
             return (0, (), 0)
-        features = self.members[member].features
-        return (len(features), features, self.members[member].learner)
+        member = self.member(number)
+        return (len(member.features), member.features, member.learner)
 
 
 def _compact(pool: _Pool, passes: list[Pass]) -> Growth:
     """Forget everybody who is not on the hull."""
-    used = sorted({int(m) for m in pool.front.member if m != NOBODY})
+    used = sorted({m for m in pool.front.member.tolist() if m != NOBODY})
     place = {m: i for i, m in enumerate(used)}
-    member = np.array([place[int(m)] if m != NOBODY else NOBODY for m in pool.front.member])
-    return Growth(replace(pool.front, member=member), [pool.members[m] for m in used], passes)
+    member = np.array([place[m] if m != NOBODY else NOBODY for m in pool.front.member.tolist()])
+    return Growth(replace(pool.front, member=member), [pool.member(m) for m in used], passes)
 
 
 def _neighbors(mask: BoolArray, usable: BoolArray, max_features: int, *, drops: bool) -> BoolArray:
