@@ -29,6 +29,18 @@ lint: $(READY)  ## fix what can be fixed and show the rest
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+BENCH  := .venv-bench
+$(BENCH)/.ready: pyproject.toml constraints.txt benchmarks/requirements.txt
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --constraint constraints.txt --editable . --requirement benchmarks/requirements.txt
+	@touch $@
+
+bench: $(BENCH)/.ready  ## compare speed and memory with other libraries (minutes)
+	$(BENCH)/bin/python benchmarks/run.py
+
+bench-full: $(BENCH)/.ready  ## the same with larger samples and every document's methods
+	$(BENCH)/bin/python benchmarks/run.py --full
+
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-bench build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -62,11 +62,13 @@ def variants(problem, search, seed, how, n_inner, levels=1):
     return found, runs
 
 
-def judge_methods(train: Problem, test: Problem, seed: int, effort: dict[str, Any], repeat: int) -> dict[str, Any]:
+def judge_methods(
+    train: Problem, test: Problem, seed: int, effort: dict[str, Any], repeat: int, kind: str
+) -> dict[str, Any]:
     """Give the accuracy of each method on the test rows, and what is needed to understand it."""
     scorer = KNN().bind(train, np.random.default_rng(seed), Resources())
     accuracy, extra = {}, {}
-    rare = DESIGN["expensive_methods_in_the_first_repeats"]
+    rare = DESIGN[kind]["expensive_methods_in_the_first_repeats"]
 
     def judge(name, mask):
         accuracy[name] = scorer.grade(scorer.predict(mask, test.X), test)
@@ -129,11 +131,13 @@ def run_piece(name: str, repeat: int, effort: dict[str, Any]) -> list[dict[str, 
         how = (design["noise"], design["shift"], DESIGN["planted"]["informative"])
         train = planted(design["rows"], *how, rng)
         test = planted(DESIGN["planted"]["fresh_rows"], *how, rng)
-        return [judge_methods(train, test, repeat, effort, repeat)]
+        return [judge_methods(train, test, repeat, effort, repeat, "planted")]
     problem = load(name).problem
     folds = assign_folds(problem, effort["outer_folds"], rng)
     return [
-        judge_methods(problem.take(folds != fold), problem.take(folds == fold), 100 * repeat + fold, effort, repeat)
+        judge_methods(
+            problem.take(folds != fold), problem.take(folds == fold), 100 * repeat + fold, effort, repeat, "sets"
+        )
         for fold in range(effort["outer_folds"])
     ]
 

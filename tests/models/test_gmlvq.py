@@ -79,7 +79,7 @@ def test_descent_equals_the_slow_twin(alpha):
     X, y = rng.normal(size=(50, 4)), rng.integers(0, 3, 50)
     X[:, 0] += y
     labels, w, omega = np.arange(3), rng.normal(size=(3, 4)), np.eye(4) / 2
-    ours = _Descent(Full(X, np.zeros(3, dtype=int)), Margins(y[:, None] == labels, np.ones(50)), alpha, 0.5, 0.1)
+    ours = _Descent(Full(X, np.zeros(3, dtype=int)), Margins(labels[:, None] == y, np.ones(50)), alpha, 0.5, 0.1)
     ours.run(w, omega[None], 25, None)
     assert ours.step_prototypes < 0.5 or ours.step_matrix < 0.1  # an average was taken
     expected_w, expected_omega = slow_waypoint_descent(X, y, labels, w, omega, alpha, 25)

@@ -35,7 +35,7 @@ class Model:
         self.rows = kind(self.X, self.matrix_of)
         self.omega = kind.normalized(rng.uniform(0.2, 1.0, [s for s in shape if s is not None]))
         self.prototypes = rng.normal(size=(len(self.labels), n_features))
-        self.margins = Margins(self.y[:, None] == self.labels, rng.random(n_rows))
+        self.margins = Margins(self.labels[:, None] == self.y, rng.random(n_rows))
         self.alpha = alpha
 
     def distances(self, prototypes, omega):
@@ -79,7 +79,7 @@ def test_cost_and_distances_are_their_definitions(kind, n_components, n_prototyp
     for i, x in enumerate(model.X):
         gaps = np.where(np.isnan(x), 0.0, x - model.prototypes)
         d = [np.sum((matrices[m] @ gap) ** 2) for m, gap in zip(model.matrix_of, gaps, strict=True)]
-        assert distances[i] == pytest.approx(d)
+        assert distances[:, i] == pytest.approx(d)
         near = min(v for v, label in zip(d, model.labels, strict=True) if label == model.y[i])
         far = min(v for v, label in zip(d, model.labels, strict=True) if label != model.y[i])
         cost += model.margins.weights[i] * (near - far) / (near + far)
@@ -101,9 +101,20 @@ def test_the_image_of_a_mean_is_the_mean_of_the_images(kind, n_components, n_pro
     assert model.rows.distances(image, omega, model.prototypes) == pytest.approx(expected)
 
 
+def test_two_prototypes_are_the_same_in_short():
+    rng = np.random.default_rng(0)
+    distances, y, weights = rng.random((2, 30)), rng.integers(0, 2, 30), rng.random(30)
+    labels = np.array([0, 1])
+    short = Margins(labels[:, None] == y, weights)
+    far = np.full((1, 30), 1e9)  # a third prototype that is never near
+    long = Margins(np.array([[0], [1], [2]]) == y, weights)
+    assert short.cost(distances) == pytest.approx(long.cost(np.vstack([distances, far])))
+    assert short.pull(distances)[1] == pytest.approx(long.pull(np.vstack([distances, far]))[1][:2])
+
+
 def test_rows_on_a_prototype_and_rows_between_two_cost_nothing_undefined():
     X, y = np.zeros((2, 2)), np.array([0, 1])
-    margins = Margins(y[:, None] == np.array([0, 1]), np.ones(2))
+    margins = Margins(np.array([[0], [1]]) == y, np.ones(2))
     rows = Full(X, np.zeros(2, dtype=int))
     distances = rows.distances(rows.image(np.eye(2)[None]), np.eye(2)[None], np.zeros((2, 2)))
     cost, pull = margins.pull(distances)

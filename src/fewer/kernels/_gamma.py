@@ -1,12 +1,12 @@
 """Sums over near neighbors for the Gamma Test: how far they lie, and how much their targets differ.
 
-Squared distances are sums of quantised terms, exact in double precision (see `_neighbors`), so adding and removing
+Squared distances are sums of quantised terms, exact in double precision (see `_distances`), so adding and removing
 features in any order gives the same bits, and every route to a subset gives the same sums.
 
 Arguments that the kernels share:
 
 columns, holes, nominal, scale, gap, quantum
-    As in `_neighbors`; scale and gap are those of one casebase, (p,) arrays.
+    As in `_distances`; scale and gap are those of one casebase, (p,) arrays.
 group : (n,) int64
     Row i may use row j when their groups differ.
 values : (n,) float64
@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from fewer.kernels._neighbors import term
+from fewer.kernels._distances import term
 
 FAR = 1e300
 N_BUCKETS = 128

@@ -67,9 +67,18 @@ def leader(tally):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
+def most_votes(tally):  # type: ignore[no-untyped-def]
+    """Give the largest number of votes."""
+    most = tally[0]
+    for c in range(1, tally.shape[0]):
+        most = max(most, tally[c])
+    return most
+
+
+@njit(nogil=True, cache=True)
 def first_leader(tally, order, codes):  # type: ignore[no-untyped-def]
     """Among the classes that share the lead, give that of the first row in an order."""
-    most = tally.max()
+    most = most_votes(tally)
     for j in order:
         if tally[codes[j]] == most:
             return codes[j]
@@ -83,7 +92,7 @@ def majority(d, codes, row_weights, tally):  # type: ignore[no-untyped-def]
     for j in range(d.shape[0]):
         if d[j] < FAR:
             tally[codes[j]] += row_weights[j]
-    most = tally.max()
+    most = most_votes(tally)
     for j in range(d.shape[0]):
         if d[j] < FAR and tally[codes[j]] == most:
             return codes[j]
@@ -259,7 +268,7 @@ def scratch(n_classes, ks):  # type: ignore[no-untyped-def]
     """Make the arrays that voting needs."""
     room = ks[-1] + SPARE
     return (
-        np.empty(room, np.int64), np.empty(room), np.empty(max(n_classes, 1)),
+        np.empty(room, np.uint32), np.empty(room), np.empty(max(n_classes, 1)),
         np.empty(len(ks), np.int64), np.empty(len(ks)),
     )  # fmt: skip
 
@@ -800,6 +809,17 @@ def tree_at(begin, end, q):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
+def order_by(sizes, order):  # type: ignore[no-untyped-def]
+    """Order the first units by size, the smallest first."""
+    for u in range(order.shape[0]):
+        place = u
+        while place > 0 and sizes[u] < sizes[order[place - 1]]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = u
+
+
+@njit(nogil=True, cache=True)
 def score_gray(  # type: ignore[no-untyped-def]
     low, high, begin, end, base, members, offsets, columns, holes, nominal, scale, gap, fold, quantum,
     codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
@@ -816,12 +836,15 @@ def score_gray(  # type: ignore[no-untyped-def]
     listed, small, mask = np.empty(near.shape[0], np.uint32), np.empty(near.shape[0]), np.empty(base.shape[0])
     steps = np.zeros((end - begin + 1, ks.shape[0]))
     room = ks[-1] if by_rows or ks[-1] == 1 else near.shape[0]
-    positive = row_weights.min() > 0.0
-    even = positive and row_weights.min() == row_weights.max()
-    typical = np.zeros(q)
+    positive, even = True, True
+    for j in range(n):
+        positive = positive and row_weights[j] > 0.0
+        even = even and row_weights[j] == row_weights[0]
+    even = even and positive
+    typical, order = np.zeros(q), np.empty(q, np.int64)
     for u in range(q):
-        for f in members[offsets[u] : offsets[u + 1]]:
-            typical[u] += gap[0, f]
+        for m in range(offsets[u], offsets[u + 1]):
+            typical[u] += gap[0, members[m]]
     for i in range(low, high):
         k = fold[i]
         add_masks(base_d, i, base, columns, holes, nominal, scale, gap, fold, quantum)
@@ -829,7 +852,8 @@ def score_gray(  # type: ignore[no-untyped-def]
             own[j] = codes[j] == codes[i]
         for u in range(q):
             parts[u, :] = 0.0
-            for f in members[offsets[u] : offsets[u + 1]]:
+            for m in range(offsets[u], offsets[u + 1]):
+                f = members[m]
                 add_terms(
                     parts[u], columns[f, i], holes[f, i], columns[f], holes[f], nominal[f],
                     scale[k, f], gap[k, f], 1.0, quantum,
@@ -837,7 +861,7 @@ def score_gray(  # type: ignore[no-untyped-def]
         start = begin
         while start < end:
             top = tree_at(start, end, q)
-            order = np.argsort(typical[:top], kind="mergesort")
+            order_by(typical, order[:top])
             code = start ^ (start >> 1)
             for j in range(n):
                 d[j] = base_d[j]
@@ -879,14 +903,14 @@ def score_gray(  # type: ignore[no-untyped-def]
                             if level:
                                 sure = -1
                             else:
-                                mask[:] = base
+                                for f in range(base.shape[0]):
+                                    mask[f] = base[f]
                                 code = start ^ (start >> 1)
-                                for u in range(q):
-                                    if u >= top and code >> u & 1:
-                                        mask[members[offsets[u] : offsets[u + 1]]] = 1.0
-                                for b in range(top):
-                                    if number >> b & 1:
-                                        mask[members[offsets[order[b]] : offsets[order[b] + 1]]] = 1.0
+                                for b in range(q):
+                                    u = order[b] if b < top else b
+                                    if (number if b < top else code) >> b & 1:
+                                        for m in range(offsets[u], offsets[u + 1]):
+                                            mask[members[m]] = 1.0
                                 add_masks(d, i, mask, columns, holes, nominal, scale, gap, fold, quantum)
                                 vote(
                                     d, codes, values, row_weights, n_classes, ks, by_rows,
@@ -936,7 +960,7 @@ def score_gray(  # type: ignore[no-untyped-def]
     start = begin
     while start < end:
         top = tree_at(start, end, q)
-        order = np.argsort(typical[:top], kind="mergesort")
+        order_by(typical, order[:top])
         for g in range(start, start + (1 << top)):
             code, number = g ^ (g >> 1), 0
             for b in range(top):

@@ -246,25 +246,35 @@ def outside_points(scores, positive, prices, hull_fp, hull_tp):  # type: ignore[
 
 
 @njit(nogil=True, cache=True)
-def fill_cells(order, ends, values, column, positive, entries, sign, highest, keys, totals, local, touched):  # type: ignore[no-untyped-def]
+def fill_cells(order, ends, values, column, weight, entries, sign, highest, keys, totals, local, touched):  # type: ignore[no-untyped-def]
     """Count the rows that share a parent's score and a code; write a key and the counts of each such cell."""
     used = 0
     first = 0
+    width = entries.shape[0]
     for g in range(ends.shape[0]):
         n_touched = 0
-        for j in range(first, ends[g]):
-            i = order[j]
-            code = column[i]
-            if local[code] == 0:
-                touched[n_touched] = code
-                n_touched += 1
-            local[code] += 1 + positive[i] * 0xFFFFFFFF
+        if ends[g] - first > 2 * width:
+            # Two counters a code, in turn: a row need not wait for the count of the row before it.
+            for j in range(first, ends[g]):
+                local[2 * column[order[j]] + (j & 1)] += weight[j]
+            for code in range(width):
+                if local[2 * code] + local[2 * code + 1] > 0:
+                    touched[n_touched] = code
+                    n_touched += 1
+        else:
+            for j in range(first, ends[g]):
+                code = column[order[j]]
+                if local[2 * code] == 0:
+                    touched[n_touched] = code
+                    n_touched += 1
+                local[2 * code] += weight[j]
         first = ends[g]
         for t in range(n_touched):
             code = touched[t]
             keys[used] = ((highest - values[g] - sign * entries[code]) << ROW_BITS) | used
-            totals[used] = local[code]
-            local[code] = 0
+            totals[used] = local[2 * code] + local[2 * code + 1]
+            local[2 * code] = 0
+            local[2 * code + 1] = 0
             used += 1
     return used
 
@@ -282,7 +292,10 @@ def outside_one_more(  # type: ignore[no-untyped-def]
     keys, spare, counts = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(N_BUCKETS, np.int64)
     fp, tp, last = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     kept, totals = np.empty(n + 1, np.int64), np.empty(n, np.int64)
-    local, touched = np.zeros(levels.max(), np.int64), np.empty(levels.max(), np.int64)
+    weight = np.empty(n, np.int64)  # of each sorted row: a negative in the lower half, a positive in the upper one
+    for j in range(n):
+        weight[j] = 1 + positive[order[j]] * 0xFFFFFFFF
+    local, touched = np.zeros(2 * levels.max(), np.int64), np.empty(levels.max(), np.int64)
     total = 0
     owners, fps = np.empty(64, np.int64), np.empty(64, np.int64)
     tps, thresholds = np.empty(64, np.int64), np.empty(64, np.int64)
@@ -290,7 +303,7 @@ def outside_one_more(  # type: ignore[no-untyped-def]
         f, sign = features[child], signs[child]
         entries = tables[start[0, f] : start[0, f] + levels[f], 0]
         highest = values[0] + (entries.max() if sign > 0 else -entries.min())
-        used = fill_cells(order, ends, values, codes[f], positive, entries, sign, highest, keys, totals, local, touched)
+        used = fill_cells(order, ends, values, codes[f], weight, entries, sign, highest, keys, totals, local, touched)
         sort_keys(keys[:used], spare[:used], counts, ROW_BITS)
         size = hull_of_cells(keys[:used], totals, fp, tp, last)
         n_kept = keep_outside(fp, tp, size, prices[child], hull_fp, hull_tp, kept)

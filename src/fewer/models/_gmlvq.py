@@ -30,7 +30,8 @@ FEW_ROWS_OF_OMEGA = 30
 WARM_UP = 3
 WINDOW = 3
 SHRINK = 2.0 / 3.0
-SMALL_PRODUCT = 20_000_000
+LARGE = 20_000_000
+"""Rows times cells of Ω beyond which descent works in single precision and on all threads."""
 LOOK_BACK = 10
 FLAT = 1e-6
 """Change of the cost by row, over the last ten steps, below which it is at its end."""
@@ -47,7 +48,8 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
     Batch gradient descent with normalized gradients, one step size for the prototypes and one for Ω. Where the mean of
     the last three positions is better than the next step, it is taken instead and the step shrinks by a third.
 
-    Missing cells (NaN) are allowed: such a row is compared over its present coordinates.
+    Missing cells (NaN) are allowed: such a row is compared over its present coordinates. Large problems (rows times
+    cells of Ω beyond 2·10⁷) are descended in single precision.
 
     Parameters
     ----------
@@ -208,20 +210,26 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         prototypes, labels = self._first_prototypes(Z, codes, weights, rng)
         matrix_of = labels if self.localized else np.zeros_like(labels)
         geometry = Full if self.matrix == "full" else Diagonal
+        spread = np.sqrt(weights)[:, None] * Z
+        omega = self._first_omega(spread, rng)
+        large = len(Z) * omega.size >= LARGE
+        precision = np.float32 if large else np.float64
         descent = _Descent(
-            geometry(Z, matrix_of),
-            Margins(codes[:, None] == labels, weights),
+            geometry(Z.astype(precision), matrix_of),
+            Margins(labels[:, None] == codes, weights.astype(precision)),
             alpha=active.sum() ** 2 / 10 if self.alpha == "auto" else float(self.alpha),
             step_prototypes=self.step_prototypes,
             step_matrix=0.0 if self.matrix == "none" else self.step_matrix,
         )
         if len(held.codes):
             Z_val = ((held.X - self.mean_) / self.scale_)[:, active]
-            descent.watch(geometry(Z_val, matrix_of), Margins(held.codes[:, None] == labels, held.weights))
-        spread = np.sqrt(weights)[:, None] * Z
-        omega = self._first_omega(spread, rng)
-        with _threads_for(len(Z) * omega.size):
-            descent.run(prototypes, omega, self.max_iter, self.n_iter_no_change)
+            descent.watch(
+                geometry(Z_val.astype(precision), matrix_of),
+                Margins(labels[:, None] == held.codes, held.weights.astype(precision)),
+            )
+        with _threads(None if large else 1):
+            descent.run(prototypes.astype(precision), omega.astype(precision), self.max_iter, self.n_iter_no_change)
+            descent.omega, descent.prototypes = (a.astype(np.float64) for a in (descent.omega, descent.prototypes))
             clear = _without_ambiguity(descent.omega, spread, descent.prototypes, self.delete_rate)
 
         self._keep(descent, labels, active, varies)
@@ -377,12 +385,12 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
             relevances = kind.relevances(omega).mean(axis=0)
             shares = geometry.present @ relevances
             factors = np.divide(relevances.sum(), shares, out=np.ones_like(shares), where=shares > 0)
-            squares[geometry.holey] *= factors[:, None]
+            squares[:, geometry.holey] *= factors
         out = np.full((len(Z), len(self.classes_)), np.inf)
         for code in range(len(self.classes_)):
             mine = self._labels == code
             if mine.any():
-                out[:, code] = squares[:, mine].min(axis=1)
+                out[:, code] = squares[mine].min(axis=0)
         return out
 
     def __sklearn_tags__(self) -> Any:
@@ -424,12 +432,13 @@ class _Descent:
 
     def run(self, prototypes: FloatArray, omega: FloatArray, max_iter: int, patience: int | None) -> None:
         """Descend, and keep the last position or the best for the watched rows."""
-        rows, moving = self.rows, self.step_matrix > 0
+        rows, n_prototypes = self.rows, len(prototypes)
         image = rows.image(omega)
+        distances = rows.distances(image, omega, prototypes)
         w_history: deque[FloatArray] = deque([prototypes], maxlen=WINDOW)
         omega_history: deque[tuple[Image, FloatArray]] = deque([(image, omega)], maxlen=WINDOW)
         for step in range(max_iter + 1):
-            loss, pull = self.margins.pull(rows.distances(image, omega, prototypes))
+            loss, pull = self.margins.pull(distances)
             self.losses.append(loss + self._force(omega))
             self._judge(step, prototypes, omega)
             if step == max_iter or self._is_over(step, patience):
@@ -439,26 +448,33 @@ class _Descent:
             next_prototypes = prototypes - self.step_prototypes * _unit(by_prototypes)
             if averaging:
                 middle = sum(w_history, np.zeros_like(prototypes)) / len(w_history)
-                if self._cost(image, omega, next_prototypes) > self._cost(image, omega, middle):
+                both = rows.distances(image, omega, np.concatenate([next_prototypes, middle]))
+                if self.margins.cost(both[:n_prototypes]) > self.margins.cost(both[n_prototypes:]):
                     next_prototypes, self.step_prototypes = middle, SHRINK * self.step_prototypes
-            if moving:
+            # Distances to the prototypes here judge an Ω, those to the next prototypes begin the next step.
+            here_and_next = np.concatenate([prototypes, next_prototypes])
+            if self.step_matrix > 0:
                 if self.alpha:
                     by_omega = by_omega + self.alpha * rows.entropy_gradient(omega)
                 next_omega = rows.normalized(omega - self.step_matrix * _unit(by_omega))
                 next_image = rows.image(next_omega)
+                both = rows.distances(next_image, next_omega, here_and_next)
                 if averaging:
                     images, omegas = zip(*omega_history, strict=True)
                     mean_image, mean_omega = rows.mean_image(images, omegas)
-                    if self._cost(next_image, next_omega, prototypes) > self._cost(mean_image, mean_omega, prototypes):
-                        next_image, next_omega = mean_image, mean_omega
+                    mean_both = rows.distances(mean_image, mean_omega, here_and_next)
+                    if self._cost(both[:n_prototypes], next_omega) > self._cost(mean_both[:n_prototypes], mean_omega):
+                        next_image, next_omega, both = mean_image, mean_omega, mean_both
                         self.step_matrix *= SHRINK
                 image, omega = next_image, next_omega
                 omega_history.append((image, omega))
-            prototypes = next_prototypes
+            else:
+                both = rows.distances(image, omega, here_and_next)
+            distances, prototypes = both[n_prototypes:], next_prototypes
             w_history.append(prototypes)
 
-    def _cost(self, image: Image, omega: FloatArray, prototypes: FloatArray) -> float:
-        return self.margins.cost(self.rows.distances(image, omega, prototypes)) + self._force(omega)
+    def _cost(self, distances: FloatArray, omega: FloatArray) -> float:
+        return self.margins.cost(distances) + self._force(omega)
 
     def _force(self, omega: FloatArray) -> float:
         return self.alpha * self.rows.entropy(omega) if self.alpha else 0.0
@@ -480,9 +496,8 @@ class _Descent:
         return flat or (patience is not None and self._watched is not None and step - self.best >= patience)
 
 
-def _threads_for(n_products: int) -> Any:
+def _threads(limit: int | None) -> Any:
     """Keep small matrix products on one thread: handing them out takes longer, much longer on a busy machine."""
-    limit = 1 if n_products < SMALL_PRODUCT else None
     return _get_threadpool_controller().limit(limits=limit, user_api="blas")
 
 

@@ -9,6 +9,8 @@ the image under a mean of matrices is the mean of their images. A row with missi
 coordinates.
 
 Shapes: n rows, N features, K prototypes, L matrices, M rows of a matrix. `matrix_of[k]` is the matrix of prototype k.
+Distances and their weights are (K, n), one row for each prototype. Several sets of prototypes can be measured at once,
+one below the other. All of it works in the precision of the rows.
 """
 
 from __future__ import annotations
@@ -41,8 +43,12 @@ class Geometry(ABC):
         self.matrix_of = matrix_of
         self.n_matrices = int(matrix_of.max()) + 1
         self.holey = np.flatnonzero(holes.any(axis=1))
-        self.X = np.ascontiguousarray(np.where(holes, 0.0, X))
+        self.X = np.ascontiguousarray(np.where(holes, X.dtype.type(0), X))
         self.present = ~holes[self.holey]
+
+    def matrices(self, prototypes: FloatArray) -> IntArray:
+        """Give the matrix of each prototype of one or several sets."""
+        return np.tile(self.matrix_of, len(prototypes) // len(self.matrix_of))
 
     @abstractmethod
     def image(self, omega: FloatArray) -> Image:
@@ -54,13 +60,13 @@ class Geometry(ABC):
 
     @abstractmethod
     def distances(self, image: Image, omega: FloatArray, prototypes: FloatArray) -> FloatArray:
-        """Give the (n, K) squared distances."""
+        """Give the (K, n) squared distances."""
 
     @abstractmethod
     def gradients(
         self, image: Image, omega: FloatArray, prototypes: FloatArray, pull: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Give the gradients by prototypes and by Ω of Σ pull · distances, both (n, K)."""
+        """Give the gradients by prototypes and by Ω of Σ pull · distances, both (K, n)."""
 
     @staticmethod
     @abstractmethod
@@ -97,37 +103,43 @@ class Full(Geometry):
 
     def image(self, omega: FloatArray) -> Image:
         """Map the rows: (n, L·M)."""
-        return self._with_squares(self.X @ omega.reshape(-1, omega.shape[-1]).T)
+        points = self.X @ omega.reshape(-1, omega.shape[-1]).T
+        return Image(points, self._squares(points))
 
-    def _with_squares(self, points: FloatArray) -> Image:
+    def _squares(self, points: FloatArray) -> FloatArray:
+        """Give squared lengths, (L, n)."""
+        if self.n_matrices == 1:
+            return np.einsum("nm,nm->n", points, points)[None]
         parts = points.reshape(len(points), self.n_matrices, -1)
-        return Image(points, np.einsum("nlm,nlm->nl", parts, parts))
+        return np.einsum("nlm,nlm->ln", parts, parts)
 
     def mean_image(self, images: Sequence[Image], omegas: Sequence[FloatArray]) -> tuple[Image, FloatArray]:
         """Give the mean of matrices, normalized, and the image under it."""
         omega = sum(omegas[1:], omegas[0])
-        scales = self.scales(omega)
+        shrink = (1.0 / self.scales(omega)).astype(omega.dtype)
         points = images[0].points + images[1].points if len(images) > 1 else images[0].points.copy()
         for image in images[2:]:
             points += image.points
-        squares = np.einsum("nlm,nlm->nl", *[points.reshape(len(points), self.n_matrices, -1)] * 2) / scales**2
-        if self.n_matrices == 1:
-            points *= 1.0 / scales[0]
-        else:
-            points *= np.repeat(1.0 / scales, points.shape[1] // len(scales))
-        return Image(points, squares), omega / _broadcast(scales, omega)
+        points *= shrink[0] if self.n_matrices == 1 else np.repeat(shrink, points.shape[1] // len(shrink))
+        return Image(points, self._squares(points)), omega * _broadcast(shrink, omega)
 
     def distances(self, image: Image, omega: FloatArray, prototypes: FloatArray) -> FloatArray:
-        """Give the (n, K) squared distances."""
+        """Give the (K, n) squared distances."""
         targets = self._targets(omega, prototypes)
-        squares = np.empty((len(self.X), len(prototypes)))
-        for number, block, mine in self._blocks(image):
-            squares[:, mine] = image.squares[:, [number]] - 2.0 * (block @ targets[mine].T)
-        squares += np.einsum("km,km->k", targets, targets)
+        lengths = np.einsum("km,km->k", targets, targets)[:, None]
+        if self.n_matrices == 1:
+            squares = targets @ image.points.T
+            squares *= -2.0
+            squares += image.squares
+        else:
+            squares = np.empty((len(prototypes), len(self.X)), dtype=self.X.dtype)
+            for number, block, mine in self._blocks(image, prototypes):
+                squares[mine] = image.squares[number] - 2.0 * (targets[mine] @ block.T)
+        squares += lengths
         if len(self.holey):
             for k in range(len(prototypes)):
                 gaps = self._holey_gaps(image, omega, prototypes, k)
-                squares[self.holey, k] = np.einsum("nm,nm->n", gaps, gaps)
+                squares[k, self.holey] = np.einsum("nm,nm->n", gaps, gaps)
         return np.maximum(squares, 0.0, out=squares)
 
     def gradients(
@@ -135,24 +147,22 @@ class Full(Geometry):
     ) -> tuple[FloatArray, FloatArray]:
         """Give the gradients by prototypes and by Ω of Σ pull · distances."""
         targets = self._targets(omega, prototypes)
-        holey_pull = pull[self.holey]
+        holey_pull = pull[:, self.holey]
         if len(self.holey):
             pull = pull.copy()
-            pull[self.holey] = 0.0
-        total, rows = pull.sum(axis=0), pull.T @ self.X
-        by_prototypes = np.empty_like(prototypes)
+            pull[:, self.holey] = 0.0
+        total, rows = pull.sum(axis=1), pull @ self.X
+        by_prototypes, by_omega = np.empty_like(prototypes), np.empty_like(omega)
         pulled = np.empty_like(image.points)
-        by_omega = np.empty_like(omega)
-        for number, block, mine in self._blocks(image):
-            np.multiply(block, pull[:, mine].sum(axis=1)[:, None], out=self._block(pulled, number))
-            points = pull[:, mine].T @ block
-            shifted = points - total[mine, None] * targets[mine]
+        for number, block, mine in self._blocks(image, prototypes):
+            np.multiply(block, pull[mine].sum(axis=0)[:, None], out=self._block(pulled, number))
+            shifted = pull[mine] @ block - total[mine, None] * targets[mine]
             by_prototypes[mine] = -2.0 * (shifted @ omega[number])
             by_omega[number] = -(targets[mine].T @ rows[mine]) - shifted.T @ prototypes[mine]
         by_omega += (pulled.T @ self.X).reshape(omega.shape)
         if len(self.holey):
             for k, number in enumerate(self.matrix_of):
-                gaps = holey_pull[:, [k]] * self._holey_gaps(image, omega, prototypes, k)
+                gaps = holey_pull[k][:, None] * self._holey_gaps(image, omega, prototypes, k)
                 by_omega[number] += gaps.T @ (self.X[self.holey] - self.present * prototypes[k])
                 by_prototypes[k] -= 2.0 * (self.present * (gaps @ omega[number])).sum(axis=0)
         return by_prototypes, 2.0 * by_omega
@@ -166,12 +176,13 @@ class Full(Geometry):
         """Map the prototypes: (K, M)."""
         if self.n_matrices == 1:
             return prototypes @ omega[0].T
-        return np.stack([omega[number] @ w for number, w in zip(self.matrix_of, prototypes, strict=True)])
+        return np.stack([omega[m] @ w for m, w in zip(self.matrices(prototypes), prototypes, strict=True)])
 
-    def _blocks(self, image: Image) -> list[tuple[int, FloatArray, IntArray]]:
+    def _blocks(self, image: Image, prototypes: FloatArray) -> list[tuple[int, FloatArray, IntArray]]:
         """Give each matrix's number, its part of the image and its prototypes."""
+        matrix_of = self.matrices(prototypes)
         return [
-            (number, self._block(image.points, number), np.flatnonzero(self.matrix_of == number))
+            (number, self._block(image.points, number), np.flatnonzero(matrix_of == number))
             for number in range(self.n_matrices)
         ]
 
@@ -181,7 +192,7 @@ class Full(Geometry):
 
     def _holey_gaps(self, image: Image, omega: FloatArray, prototypes: FloatArray, k: int) -> FloatArray:
         """Give Ω(x − w) of rows with missing cells, over their present coordinates."""
-        number = int(self.matrix_of[k])
+        number = int(self.matrix_of[k % len(self.matrix_of)])
         return self._block(image.points, number)[self.holey] - (self.present * prototypes[k]) @ omega[number].T
 
 
@@ -196,7 +207,7 @@ class Diagonal(Geometry):
 
     def image(self, omega: FloatArray) -> Image:
         """Map nothing: squared lengths are all that is needed."""
-        return Image(np.empty((len(self.X), 0)), self.X_squared @ (omega**2).T)
+        return Image(np.empty((len(self.X), 0)), omega**2 @ self.X_squared.T)
 
     def mean_image(self, images: Sequence[Image], omegas: Sequence[FloatArray]) -> tuple[Image, FloatArray]:
         """Give the mean of matrices, normalized, and the image under it."""
@@ -204,17 +215,18 @@ class Diagonal(Geometry):
         return self.image(omega), omega
 
     def distances(self, image: Image, omega: FloatArray, prototypes: FloatArray) -> FloatArray:
-        """Give the (n, K) squared distances."""
-        shares = omega[self.matrix_of] ** 2
-        squares = image.squares[:, self.matrix_of] - 2.0 * (self.X @ (shares * prototypes).T)
-        squares += self.cells @ (shares * prototypes**2).T
+        """Give the (K, n) squared distances."""
+        matrix_of = self.matrices(prototypes)
+        shares = omega[matrix_of] ** 2
+        squares = image.squares[matrix_of] - 2.0 * ((shares * prototypes) @ self.X.T)
+        squares += (shares * prototypes**2) @ self.cells.T
         return np.maximum(squares, 0.0, out=squares)
 
     def gradients(
         self, image: Image, omega: FloatArray, prototypes: FloatArray, pull: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Give the gradients by prototypes and by Ω of Σ pull · distances."""
-        rows, cells, squares = pull.T @ self.X, pull.T @ self.cells, pull.T @ self.X_squared
+        rows, cells, squares = pull @ self.X, pull @ self.cells, pull @ self.X_squared
         by_prototypes = -2.0 * omega[self.matrix_of] ** 2 * (rows - prototypes * cells)
         by_share = squares - 2.0 * prototypes * rows + prototypes**2 * cells
         by_omega = np.zeros_like(omega)
@@ -227,29 +239,37 @@ class Diagonal(Geometry):
         return omega**2
 
 
-@dataclass(frozen=True, eq=False)
 class Margins:
-    """Whose prototype is whose: which of the (n, K) pairs share a class, and how much each row counts."""
+    """Whose prototype is whose: which of the (K, n) pairs share a class, and how much each row counts."""
 
-    same: BoolArray
-    weights: FloatArray
+    def __init__(self, same: BoolArray, weights: FloatArray) -> None:
+        self.weights = weights
+        self._first = same[0] if len(same) == 2 else None  # of two prototypes one is always right and one wrong
+        self._other = np.where(same, 0.0, np.inf).astype(weights.dtype)
+        self._own = np.where(same, np.inf, 0.0).astype(weights.dtype)
 
     def cost(self, distances: FloatArray) -> float:
         """Sum s (d₊ − d₋) / (d₊ + d₋) over the rows."""
-        near = np.where(self.same, distances, np.inf).min(axis=1)
-        far = np.where(self.same, np.inf, distances).min(axis=1)
+        if self._first is not None:
+            gap, whole = distances[0] - distances[1], distances[0] + distances[1]
+            return float(self.weights @ _ratio(np.where(self._first, gap, -gap), whole))
+        near, far = (distances + self._other).min(axis=0), (distances + self._own).min(axis=0)
         return float(self.weights @ _ratio(near - far, near + far))
 
     def pull(self, distances: FloatArray) -> tuple[float, FloatArray]:
-        """Give the cost and its (n, K) gradient by the distances."""
-        rows = np.arange(len(distances))
-        nearest = np.where(self.same, distances, np.inf).argmin(axis=1)
-        wrong = np.where(self.same, np.inf, distances).argmin(axis=1)
-        near, far = distances[rows, nearest], distances[rows, wrong]
+        """Give the cost and its (K, n) gradient by the distances."""
+        if self._first is not None:
+            whole = distances[0] + distances[1]
+            factor = np.where(self._first, 2.0, -2.0) * _ratio(self.weights, whole**2)
+            return self.cost(distances), (np.stack([distances[1], -distances[0]]) * factor).astype(distances.dtype)
+        rows = np.arange(distances.shape[1])
+        right, wrong = (distances + self._other).argmin(axis=0), (distances + self._own).argmin(axis=0)
+        near, far = distances[right, rows], distances[wrong, rows]
         whole = near + far
+        factor = 2.0 * _ratio(self.weights, whole**2)
         pull = np.zeros_like(distances)
-        pull[rows, nearest] = self.weights * _ratio(2.0 * far, whole**2)
-        pull[rows, wrong] = -self.weights * _ratio(2.0 * near, whole**2)
+        pull[right, rows] = factor * far
+        pull[wrong, rows] = -factor * near
         return float(self.weights @ _ratio(near - far, whole)), pull
 
 

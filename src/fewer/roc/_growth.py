@@ -157,7 +157,8 @@ class _Pool:
             for number, learner in enumerate(self._learners):
                 points = learner.outside(parent, masks, prices, frontier)
                 worth = points.tp - prices[points.owner]
-                found.append((points.fp, points.tp, worth, points.threshold, self.n_evaluated + points.owner))
+                fp, tp = points.fp.astype(np.float64), points.tp.astype(np.float64)
+                found.append((fp, tp, worth, points.threshold, self.n_evaluated + points.owner))
                 self._tried.append((number, masks))
                 self._first.append(self.n_evaluated)
                 self.n_evaluated += len(masks)
@@ -192,7 +193,7 @@ class _Pool:
 
     def _hull(self, points: Front) -> Front:
         order = np.lexsort([points.worth, points.fp])
-        fp, worth = points.fp[order].astype(np.float64), points.worth[order].astype(np.float64)
+        fp, worth = points.fp[order], points.worth[order]
         kept = []
         for vertex in upper_chain(fp, worth):
             end = vertex + 1
@@ -238,3 +239,34 @@ def _random_children(
         size = min(int(rng.geometric(0.5)), len(columns))
         child[rng.choice(columns, size, replace=False)] ^= True
     return masks[masks.sum(axis=1) <= max_features]
+
+
+def with_edges(front: Front, all_scores: list[FloatArray], positive: BoolArray, n_points: int) -> Front:
+    """Add other thresholds of the outermost classifiers where these run along the left and the upper edge."""
+    extra: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
+    for left, vertex in ((True, 1), (False, len(front.fp) - 2)):
+        on_edge = front.fp[vertex] == 0 if left else front.tp[vertex] == front.tp[-1]
+        member = int(front.member[vertex])
+        if not on_edge or member == NOBODY or n_points == 0:
+            continue
+        scores = all_scores[member]
+        cuts = np.unique(scores)
+        cuts = cuts[cuts > front.threshold[vertex]] if left else cuts[cuts < front.threshold[vertex]]
+        fp, tp = (
+            len(side) - np.searchsorted(side, cuts) for side in map(np.sort, (scores[~positive], scores[positive]))
+        )
+        # Evenly spaced along the edge; the lowest cut stands on the corner.
+        place = (tp / front.tp[-1] if left else fp / front.fp[-1]) if len(cuts) else cuts
+        steps = np.linspace(0.0, 1.0, n_points + 2)[1:-1]
+        nearest = {int(np.argmin(np.abs(place - step))) for step in steps} if len(cuts) else set()
+        chosen = sorted(i for i in nearest if 0.0 < place[i] < 1.0)
+        extra.append((member, fp[chosen].astype(float), tp[chosen].astype(float), cuts[chosen]))
+    if not extra:
+        return front
+    fp = np.concatenate([front.fp, *(points[1] for points in extra)])
+    tp = np.concatenate([front.tp, *(points[2] for points in extra)])
+    worth = np.concatenate([front.worth, *(points[2] for points in extra)])
+    threshold = np.concatenate([front.threshold, *(points[3] for points in extra)])
+    member_of = np.concatenate([front.member, *(np.full(len(points[1]), points[0]) for points in extra)])
+    order = np.lexsort([tp, fp])
+    return Front(fp[order], tp[order], worth[order], threshold[order], member_of[order])
