@@ -109,8 +109,9 @@ class Job:
 
 def machine_rate() -> float:
     """Measure what one core does at most: int32 additions and minima a second, on data in the first cache."""
-    from fewer.kernels._distances import least_sum
     from numba import njit
+
+    from fewer.kernels._distances import least_sum
 
     @njit(nogil=True)
     def repeat(a, b, times):
@@ -150,8 +151,9 @@ def sonar() -> tuple[Any, Any, str]:
 
 
 def split_of(y: Any) -> Any:
-    from fewer.validate import stratified_folds
     from sklearn.model_selection import PredefinedSplit
+
+    from fewer.validate import stratified_folds
 
     return PredefinedSplit(stratified_folds(np.asarray(y, dtype=np.int64), 10, np.random.default_rng(0)))
 
@@ -185,10 +187,12 @@ def time_masks(X: Any, y: Any, masks: Any, n_neighbors: int) -> tuple[Taken, lis
 
     split, model, times, scores = split_of(y), KNeighborsClassifier(n_neighbors), [], []
     for mask in masks:
-        counts = []
-        times.append(
-            measure(lambda m=mask: counts.extend(cross_val_score(model, X[:, m], y, cv=split, scoring=count_right)))
-        )
+        counts: list[float] = []
+
+        def work(m: Any = mask, into: list[float] = counts) -> None:
+            into.extend(cross_val_score(model, X[:, m], y, cv=split, scoring=count_right))
+
+        times.append(measure(work))
         scores.append(float(np.sum(counts)) / len(y))
     return median(times), scores
 
@@ -260,9 +264,10 @@ def forward(name: str, X: Any, y: Any, target: float) -> Job:
         return {
             "scikit-learn SFS": Peer(sfs_taken, bool((sfs.get_support() == mask).all())),
             "mlxtend SFS": Peer(
-                other_taken, list(other.k_feature_idx_) == np.flatnonzero(mask).tolist(),
+                other_taken,
+                list(other.k_feature_idx_) == np.flatnonzero(mask).tolist(),
                 "told the size, so it need not look for the stop",
-            ),  # fmt: skip
+            ),
         }
 
     n, p = X.shape
@@ -460,9 +465,18 @@ def growth() -> Row:
 ROWS = {
     row.__name__: row
     for row in (
-        sweep_1nn, sweep_5nn, forward_wdbc, forward_sonar, annealing, walk, batches, compilation, wide_memory,
-        long_memory, growth,
-    )  # fmt: skip
+        sweep_1nn,
+        sweep_5nn,
+        forward_wdbc,
+        forward_sonar,
+        annealing,
+        walk,
+        batches,
+        compilation,
+        wide_memory,
+        long_memory,
+        growth,
+    )
 }
 
 

@@ -24,9 +24,10 @@ from fewer.rankers._density import Bins
 Row = dict[str, Any]
 
 
-def best_time(work: Callable[[], Any], repeats: int = 3) -> float:
+def best_time(work: Callable[[], Any], repeats: int = 3, warm: bool = True) -> float:
     """Give the shortest of several runs, after one that compiles."""
-    work()
+    if warm:
+        work()
     times = []
     for _ in range(repeats):
         began = time.perf_counter()
@@ -107,22 +108,25 @@ def discrete_ranking(n_rows: int = 2000, n_features: int = 500, n_selected: int 
     def skfeature() -> float:
         from skfeature.function.information_theoretical_based import MIFS as peer  # noqa: N811
 
-        return best_time(lambda: peer.mifs(X, y, n_selected_features=n_selected), 1)
+        # Pure Python: three features stand for all, each costs the same pass over the others.
+        return best_time(lambda: peer.mifs(X, y, n_selected_features=3), 1, warm=False) * n_selected / 3
 
     def mrmr_selection() -> float:
         import pandas as pd
         from mrmr import mrmr_classif
 
         frame, target = pd.DataFrame(X.astype(float)), pd.Series(y)
-        return best_time(lambda: mrmr_classif(X=frame, y=target, K=n_selected, show_progress=False, n_jobs=1), 1)
+        return best_time(
+            lambda: mrmr_classif(X=frame, y=target, K=n_selected, show_progress=False, n_jobs=1), 1, warm=False
+        )
 
-    time_ours = ours(MRMR())
+    time_ours = ours(MRMR(n_ranked=n_selected))
     return row(
-        f"MRMR, discrete {n_rows} × {n_features}, ours ranks all, peers the first {n_selected}", time_ours,
+        f"MRMR, discrete {n_rows} × {n_features}, the first {n_selected}", time_ours,
         {"fast-select": attempt(fast_select), "skfeature-chappers": attempt(skfeature),
          "mrmr_selection": attempt(mrmr_selection)},
         {"fast-select": 1.0, "skfeature-chappers": 50.0, "mrmr_selection": 20.0},
-        mifs_s=ours(MIFS()),
+        mifs_s=ours(MIFS(n_ranked=n_selected)), all_features_s=ours(MRMR()),
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Run benchmark rows, each in a process of its own, and write RESULTS.md.
 
-`python benchmarks/run.py` runs the rows of the engine in minutes; `--full` takes larger samples and runs the rows of the
-documents' methods (`rows_*.py`, which print JSON lines) too.
+`python benchmarks/run.py` runs the rows of the engine in minutes; `--full` takes larger samples and runs the rows of
+the documents' methods (`rows_*.py`, which print JSON lines) too.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ def page(rows: list[dict[str, Any]], load: tuple[float, float, float]) -> str:
             f"`make bench{'-full' if FULL else ''}` on {date.today()}: Python {platform.python_version()}, {versions}; "
             f"{os.cpu_count()} cores ({platform.machine()}), load average {load[0]:.1f} before the run.",
             "",
-            "Ours with two threads, peers as they come, medians by the clock; beside them the ratio of processor times,",
-            "one thread against one, which a busy machine changes little. *alike*: both gave the same answer. *MB*: peak",
-            "of a process that runs our part alone, and what it had before. *of the limit*: the time that the counted",
-            "additions and minima of a plain pass over all distances would take at the rate measured here, divided by",
-            "our time; more than 100 % is possible where work is avoided. What limits each row: NOTES.md.",
+            "Ours with two threads, peers as they come, medians by the clock; beside them the ratio of processor",
+            "times, one thread against one, which a busy machine changes little. *alike*: both gave the same answer.",
+            "*MB*: peak of a process that runs our part alone, and what it had before. *of the limit*: the time that",
+            "the counted additions and minima of a plain pass over all distances would take at the rate measured here,",
+            "divided by our time; more than 100 % is possible where work is avoided. What limits each row: NOTES.md.",
             "",
             *("| " + " | ".join(line) + " |" for line in table),
             "",

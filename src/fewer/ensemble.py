@@ -76,6 +76,7 @@ class SubsetEnsemble(BaseEstimator):
     Notes
     -----
     Members vote with equal weight, by the mean of their class memberships or numbers. Each is refitted on all rows.
+    `experiments/early_stopping.md` compares the vote with single subsets on rows never seen.
 
     Examples
     --------

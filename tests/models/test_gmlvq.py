@@ -194,6 +194,17 @@ def test_delete_rate_takes_out_the_directions_of_least_spread():
     assert half.relevances_ != pytest.approx(whole.relevances_)
 
 
+def test_the_eigenvalue_threshold_leaves_out_directions_below_it():
+    X, y = load_wine(return_X_y=True)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    values = np.linalg.svd(Z, compute_uv=False) ** 2
+    assert len(spread_directions(Z, tolerance=0.1)) == np.count_nonzero(values > 0.1 * values[0])
+    model = GMLVQClassifier(max_iter=20, eigenvalue_threshold=0.1).fit(X, y)
+    kept = spread_directions(np.vstack([Z, model.prototypes_]), tolerance=0.1)
+    shares = ((model.omega_ @ kept.T @ kept) ** 2).sum(axis=0)
+    assert model.relevances_ == pytest.approx(shares / shares.sum())
+
+
 def test_restricted_is_the_original_omega_on_some_columns():
     X, y = load_wine(return_X_y=True)
     model = GMLVQClassifier(max_iter=30).fit(X, y)

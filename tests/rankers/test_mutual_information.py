@@ -216,6 +216,15 @@ def test_row_weights_count_as_repeated_rows():
         assert rank(ranker, weighted).scores == pytest.approx(rank(ranker, plain).scores)
 
 
+@pytest.mark.parametrize("ranker", [MIFS, MRMR, JMI, CMIM])
+def test_ranking_only_the_first_gives_the_same_first(ranker):
+    problem = discrete_problem(2, p=9)
+    whole, part = rank(ranker(), problem), rank(ranker(n_ranked=4), problem)
+    assert np.array_equal(part.order[:4], whole.order[:4])
+    assert sorted(part.order.tolist()) == list(range(9))
+    assert np.all(np.diff(part.scores[part.order[4:]]) <= 0)
+
+
 def test_a_selector_takes_them():
     problem = discrete_problem(0)
     selector = fewer.RankSelector(CMIM(), n_features_to_select=2).fit(problem.X, problem.y)

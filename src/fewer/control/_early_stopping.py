@@ -64,6 +64,11 @@ class EarlyStopping(Control):
     to its end, and its standard error), `validation_masks` (where each run stood at step x) and
     `frequency` (the share of them that holds each feature). Its steps are those of the last search.
 
+    Does it help? `experiments/early_stopping.md` measures it on rows never seen: `"shorten"` and `"level"` are within
+    about a point of the plain search either way on average; `"aggregate"` did best of the variants where overfitting
+    was planted. If the aim is to predict, `fewer.SubsetEnsemble` lets the subsets of such runs vote, and was ahead
+    of both on average on all nine designs.
+
     Results do not depend on the number of threads or processes. An interrupted run keeps the validation runs that are
     finished, and ends as if it had never been interrupted.
 

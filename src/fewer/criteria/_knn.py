@@ -65,7 +65,7 @@ class KNN(Criterion):
     >>> X, y = load_iris(return_X_y=True)
     >>> selector = fewer.SubsetSelector(KNN(n_neighbors=5), fewer.search.Exhaustive(), random_state=0)
     >>> selector.fit(X, y).get_support()
-    array([False, False,  True,  True])
+    array([False, False, False,  True])
     """
 
     weights: ClassVar[bool] = True

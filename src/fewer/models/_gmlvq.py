@@ -80,6 +80,9 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
     delete_rate : float, default=0.0
         Share of directions, those in which rows and prototypes spread least, that relevances are not to count.
         Directions without any spread are never counted: Ω may do anything there without changing a distance.
+    eigenvalue_threshold : float, default=1e-10
+        What counts as no spread: an eigenvalue of the scatter below so much of the largest. A larger threshold leaves
+        out more, as `delete_rate` does.
     standardize : bool, default=True
         Bring all features to zero mean and unit variance first. Without it relevances are not comparable.
     random_state : int, RandomState or None
@@ -140,6 +143,7 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
         "delete_rate": [Interval(Real, 0, 1, closed="left")],
+        "eigenvalue_threshold": [Interval(Real, 0, 1, closed="left")],
         "standardize": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -159,6 +163,7 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         validation_fraction: float = 0.25,
         n_iter_no_change: int | None = None,
         delete_rate: float = 0.0,
+        eigenvalue_threshold: float = 1e-10,
         standardize: bool = True,
         random_state: Any = None,
     ) -> None:
@@ -174,6 +179,7 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.delete_rate = delete_rate
+        self.eigenvalue_threshold = eigenvalue_threshold
         self.standardize = standardize
         self.random_state = random_state
 
@@ -230,7 +236,10 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         with _threads(None if large else 1):
             descent.run(prototypes.astype(precision), omega.astype(precision), self.max_iter, self.n_iter_no_change)
             descent.omega, descent.prototypes = (a.astype(np.float64) for a in (descent.omega, descent.prototypes))
-            clear = _without_ambiguity(descent.omega, spread, descent.prototypes, self.delete_rate)
+            kept = spread_directions(
+                np.vstack([np.nan_to_num(spread), descent.prototypes]), self.delete_rate, self.eigenvalue_threshold
+            )
+            clear = _without_ambiguity(descent.omega, kept)
 
         self._keep(descent, labels, active, varies)
         self._keep_relevances(geometry, clear, active, varies)
@@ -506,16 +515,12 @@ def _unit(gradient: FloatArray) -> FloatArray:
     return gradient / length if length > 0 else gradient
 
 
-def _without_ambiguity(omega: FloatArray, Z: FloatArray, prototypes: FloatArray, delete_rate: float) -> FloatArray:
-    """Take out of Ω what no distance can see (Chen, section 4.3, corrected: Ω is multiplied from the right).
+def _without_ambiguity(omega: FloatArray, kept: FloatArray) -> FloatArray:
+    """Take out of Ω what is not along the directions kept (Chen, section 4.3, corrected: from the right).
 
-    Directions in which neither rows nor prototypes spread, and the share `delete_rate` of those with least spread. A
-    diagonal Ω has no such freedom and stays.
+    A diagonal Ω has no such freedom and stays.
     """
-    if omega.ndim == 2:
-        return omega
-    kept = spread_directions(np.vstack([np.nan_to_num(Z), prototypes]), delete_rate)
-    return (omega @ kept.T) @ kept
+    return omega if omega.ndim == 2 else (omega @ kept.T) @ kept
 
 
 def spread_directions(points: FloatArray, delete_rate: float = 0.0, tolerance: float = 1e-10) -> FloatArray:

@@ -439,8 +439,7 @@ def _dominance_claims(run: Run) -> list[str]:
         f"'With an RBF-SVM, GMLVQ is best at more than half of the sizes': on {won_svm} of 4 public sets (printed: 2 "
         f"of these 4), {_list(by_svm, '.0f', ' %')}.",
         f"'The original Omega is comparable to learning anew'; mean AUC difference to an evaluator that learns to the "
-        f"end {_list(loss[GMLVQ], '+.3f')}, to one that stops by validation rows {_list(loss[STOPPED], '+.3f')}: what "
-        f"it wins, early stopping wins.",
+        f"end {_list(loss[GMLVQ], '+.3f')}, to one that stops by validation rows {_list(loss[STOPPED], '+.3f')}.",
     ]
 
 
@@ -461,8 +460,8 @@ def _planted_claims(run: Run) -> list[str]:
     strict = np.mean(list(shares["irrelevant"].values()))
     return [
         f"'Information gain filters irrelevant features best' holds on {best} of 4 public sets; kept in total: "
-        f"{_list(totals['irrelevant'], '.1f')}. It is helped by its ties: features without a cut score 0 and keep the "
-        f"order of the columns, added ones last; with ties at random it keeps {shuffled:.1f}.",
+        f"{_list(totals['irrelevant'], '.1f')}. Features without a cut tie at 0 and keep the order of the columns, added "
+        f"ones last; with ties at random information gain keeps {shuffled:.1f}.",
         f"'Irrelevant features are filtered better than redundant ones' {'holds' if strict < mild else 'fails'}: "
         f"the four methods keep {strict:.0%} of what chance keeps of irrelevant ones and {mild:.0%} of redundant ones.",
         f"'GMLVQ and information gain keep fewer redundant features than Relieff and Fisher': kept in total "
@@ -476,8 +475,8 @@ def _force_claim(run: Run) -> list[str]:
     alphas = (0.0, 90.0)
     stopped, run_out = forces_of(run, breast, alphas), forces_of(run, breast, alphas, stop=False)
     return [
-        f"'α = N² / 10 discriminates features without losing much' holds with validation-based stopping only: on "
-        f"breast cancer {stopped['effective'][1]:.1f} effective features and AUC {stopped['auc'][1]:.3f} if stopped, "
+        f"'α = N² / 10 discriminates features without losing much'; on breast cancer, stopped by validation rows: "
+        f"{stopped['effective'][1]:.1f} effective features and AUC {stopped['auc'][1]:.3f}; to the end: "
         f"{run_out['effective'][1]:.1f} and {run_out['auc'][1]:.3f} after 150 steps (without the force "
         f"{stopped['effective'][0]:.1f} and {stopped['auc'][0]:.3f})."
     ]

@@ -59,7 +59,8 @@ def figure_8(run: Run) -> Figure:
     for ax, key, label in zip(panels, ("auc", "effective"), ("AUC on test rows", "effective features"), strict=True):
         for number, (name, values) in enumerate(found.items()):
             ax.plot(alphas, values[key], label=name, marker=MARKERS[number], linestyle=LINES[number])
-        ax.set_xscale("symlog", linthresh=0.9)
+        ax.set_xscale("symlog", linthresh=1.0)
+        ax.set_xticks([0, 1, 10, 100, 1000], ["0", "1", "10", "100", "1000"])
         ax.axvline(90, color="#777777", linewidth=0.8)
         ax.set_xlabel("entropy force α (line: N² / 10)")
         ax.set_ylabel(label)

@@ -40,7 +40,7 @@ class GMLVQRelevance(Ranker):
         Share of directions, those in which rows spread least, whose part in Ω is not counted.
     top : int, default=10
         How many leading features of each round `frequency` counts.
-    n_prototypes, matrix, n_components, localized, max_iter, step_prototypes, step_matrix
+    n_prototypes, matrix, n_components, localized, max_iter, step_prototypes, step_matrix, eigenvalue_threshold
         As in `fewer.models.GMLVQClassifier`.
 
     Notes
@@ -77,6 +77,7 @@ class GMLVQRelevance(Ranker):
         max_iter: int = 150,
         step_prototypes: float = 0.5,
         step_matrix: float = 0.1,
+        eigenvalue_threshold: float = 1e-10,
     ) -> None:
         self.n_rounds = n_rounds
         self.alpha = alpha
@@ -89,6 +90,7 @@ class GMLVQRelevance(Ranker):
         self.max_iter = max_iter
         self.step_prototypes = step_prototypes
         self.step_matrix = step_matrix
+        self.eigenvalue_threshold = eigenvalue_threshold
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         """Rank the columns of these rows."""
@@ -124,6 +126,7 @@ class GMLVQRelevance(Ranker):
             step_prototypes=self.step_prototypes,
             step_matrix=self.step_matrix,
             delete_rate=self.delete_rate,
+            eigenvalue_threshold=self.eigenvalue_threshold,
             standardize=False,
             random_state=seed,
         )

@@ -20,6 +20,7 @@ class _Greedy(Ranker):
     stop: Stop | None
     share: float
     n_permutations: int
+    n_ranked: int | None
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         """Rank the columns of these rows."""
@@ -51,20 +52,22 @@ class _Greedy(Ranker):
         return Bins(problem, self.n_bins, resources.n_jobs)
 
     def _order(self, information: Any, relevance: FloatArray, free: BoolArray) -> tuple[list[int], list[float]]:
-        """Add features until none is left; of equal values the first column is added."""
+        """Add features until none is left or enough are ranked; of equal values the first column is added."""
         left = free.copy()
         value = relevance.copy()
         order: list[int] = []
         values: list[float] = []
         memory: dict[str, Any] = {}
-        while left.any():
+        while left.any() and (self.n_ranked is None or len(order) < self.n_ranked):
             chosen = int(np.argmax(np.where(left, value, -np.inf)))
             order.append(chosen)
             values.append(float(value[chosen]))
             left[chosen] = False
             if left.any():
                 value = self._revalue(information, relevance, chosen, len(order), memory)
-        return order, values
+        rest = np.flatnonzero(left)
+        rest = rest[np.argsort(-value[rest], kind="stable")]
+        return [*order, *rest.tolist()], [*values, *value[rest].tolist()]
 
     def _revalue(
         self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
@@ -111,6 +114,8 @@ class MIFS(_Greedy):
         shuffled target. The number of features before it is `extra["n_relevant"]`.
     share : float, default=0.05
     n_permutations : int, default=100
+    n_ranked : int, optional
+        Rank only so many one after the other (forward); the others follow by the value that they have then.
 
     Notes
     -----
@@ -138,6 +143,7 @@ class MIFS(_Greedy):
         stop: Stop | None = None,
         share: float = 0.05,
         n_permutations: int = 100,
+        n_ranked: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.penalty = penalty
@@ -148,6 +154,7 @@ class MIFS(_Greedy):
         self.stop = stop
         self.share = share
         self.n_permutations = n_permutations
+        self.n_ranked = n_ranked
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         """Rank the columns of these rows."""
@@ -202,7 +209,7 @@ class MRMR(_Greedy):
     Parameters
     ----------
     scheme : {"difference", "quotient"}, default="difference"
-    n_bins, stop, share, n_permutations
+    n_bins, stop, share, n_permutations, n_ranked
         As in `MIFS`.
 
     Examples
@@ -221,12 +228,14 @@ class MRMR(_Greedy):
         stop: Stop | None = None,
         share: float = 0.05,
         n_permutations: int = 100,
+        n_ranked: int | None = None,
     ) -> None:
         self.scheme = scheme
         self.n_bins = n_bins
         self.stop = stop
         self.share = share
         self.n_permutations = n_permutations
+        self.n_ranked = n_ranked
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         """Rank the columns of these rows."""
@@ -250,7 +259,7 @@ class JMI(_Greedy):
 
     Parameters
     ----------
-    n_bins, stop, share, n_permutations
+    n_bins, stop, share, n_permutations, n_ranked
         As in `MIFS`.
 
     Examples
@@ -263,12 +272,18 @@ class JMI(_Greedy):
     """
 
     def __init__(
-        self, n_bins: int = 10, stop: Stop | None = None, share: float = 0.05, n_permutations: int = 100
+        self,
+        n_bins: int = 10,
+        stop: Stop | None = None,
+        share: float = 0.05,
+        n_permutations: int = 100,
+        n_ranked: int | None = None,
     ) -> None:
         self.n_bins = n_bins
         self.stop = stop
         self.share = share
         self.n_permutations = n_permutations
+        self.n_ranked = n_ranked
 
     def _revalue(
         self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
@@ -285,7 +300,7 @@ class CMIM(_Greedy):
 
     Parameters
     ----------
-    n_bins, stop, share, n_permutations
+    n_bins, stop, share, n_permutations, n_ranked
         As in `MIFS`.
 
     Examples
@@ -298,12 +313,18 @@ class CMIM(_Greedy):
     """
 
     def __init__(
-        self, n_bins: int = 10, stop: Stop | None = None, share: float = 0.05, n_permutations: int = 100
+        self,
+        n_bins: int = 10,
+        stop: Stop | None = None,
+        share: float = 0.05,
+        n_permutations: int = 100,
+        n_ranked: int | None = None,
     ) -> None:
         self.n_bins = n_bins
         self.stop = stop
         self.share = share
         self.n_permutations = n_permutations
+        self.n_ranked = n_ranked
 
     def _revalue(
         self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.contracts import Ranker, Ranking, Resources
-from fewer.kernels._relief import regression_sums, relief_scores
+from fewer.kernels._relief import STEPS, regression_sums, relief_scores
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
 
 CHUNK = 256
@@ -160,9 +160,9 @@ class _Table:
     """Rows laid out for the kernels: numeric features scaled to 0 … 1, in the order given."""
 
     rows: FloatArray
+    steps: NDArray[np.int16]
     columns: NDArray[np.float32]
     nominal: NDArray[np.uint8]
-    plain: IntArray
     others: IntArray
     numbers: IntArray
     slack: np.float32
@@ -180,9 +180,9 @@ class _Table:
         special = nominal | holes.any(axis=0)
         return cls(
             rows=rows,
-            columns=np.ascontiguousarray(rows.T, dtype=np.float32),
+            steps=np.ascontiguousarray(np.rint(STEPS * rows[:, ~special].T), dtype=np.int16),
+            columns=np.ascontiguousarray(rows[:, special].T, dtype=np.float32),
             nominal=nominal.astype(np.uint8),
-            plain=np.flatnonzero(~special).astype(np.int64),
             others=np.flatnonzero(special).astype(np.int64),
             numbers=order.astype(np.int64),
             slack=np.float32(_slack(problem.n_features)),
@@ -190,17 +190,17 @@ class _Table:
 
     def arrays(self) -> tuple[Any, ...]:
         """Give the kernels' common arguments, in their order."""
-        return (self.rows, self.columns, self.nominal, self.plain, self.others, self.numbers, self.slack)
+        return (self.rows, self.steps, self.columns, self.nominal, self.others, self.numbers, self.slack)
 
 
 def _slack(n_features: int) -> float:
-    """Bound what rounding to float32 can do to the difference between two distances.
+    """Bound what coarse steps can do to the difference between two distances.
 
-    A cell in 0 … 1 is off by 2⁻²⁵, a difference by 2⁻²³ with its own rounding, and so is their mean. Summing p of
-    them rounds about p / 4 + 4 times by 2⁻²⁴ of the sum (fours are added first); a feature with holes is added alone,
-    so p times bounds all. The mean is at most 1 and division rounds once more; twice for two distances.
+    A cell is off by half a step, a difference by one at most, and so is a mean of differences. Beside that stand
+    roundings in float32: one for each feature that is not plain, of a sum below p, and a few at the end. All that twice
+    for two distances.
     """
-    return 2.0 * (2.0**-23 + (n_features + 4) * 2.0**-24)
+    return 2.0 * (1.0 / STEPS + (n_features + 8) * 2.0**-24)
 
 
 def _relief(
