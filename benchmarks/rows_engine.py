@@ -88,7 +88,12 @@ class Job:
         answer = self.ours(2)
         pieces = self.divide(answer)
         ours, alone = (median_of_runs(lambda n=n: self.ours(n)) * (1 / pieces) for n in (2, 1))
-        peers = self.peers(answer)
+        # Left to themselves on small data, the threads of their libraries wait for each other more than they work.
+        import sklearn.neighbors  # noqa: F401  (loads those libraries)
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1):
+            peers = self.peers(answer)
         row: Row = {
             "name": self.name,
             "unit": self.unit,

@@ -31,7 +31,7 @@ FILES = {
     "binary.csv": b"size,outcome\n\x00\x01\x02,yes\n",
     "latin.csv": "größe,outcome\n1,schön\n2,nicht\n".encode("latin-1"),
     "excel.csv": b"PK\x03\x04\x14\x00",
-    "broken.csv.gz": gzip.compress(GOOD.encode())[:40],
+    "broken.csv.gz": gzip.compress(GOOD.encode(), mtime=0)[:40],
     "quote.csv": 'size,outcome\n1,"yes\n2,no\n',
     "twice.csv": "size,size,outcome\n1,2,yes\n2,3,no\n",
     "one.csv": "size,outcome\n1,yes\n2,yes\n3,yes\n",

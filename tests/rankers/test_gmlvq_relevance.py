@@ -58,6 +58,7 @@ def test_constant_and_duplicate_columns_and_tiny_classes_do_not_break_it():
     assert ranking.order[-1] == 0
     assert ranking.extra["relevance"][1] == pytest.approx(ranking.extra["relevance"][2])
     assert ranking.extra["mean_rank"][0] == 4
+    assert ranking.extra["mean_rank"][1] == ranking.extra["mean_rank"][2]
     assert rank(GMLVQRelevance(2), X[:4], [0, 0, 1, 1]).extra["relevance"].sum() == pytest.approx(1)
     assert rank(GMLVQRelevance(2), np.ones((6, 2)), [0, 1] * 3).scores == pytest.approx([0.5, 0.5])
     assert np.isfinite(rank(GMLVQRelevance(2), X[:3], [0, 1, 2]).scores).all()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +13,7 @@ import typer
 
 from fewer.cli._shared import Progress, names_of, parse_features, typed
 from fewer.errors import InputError
-from fewer.words import METHODS, WORDS
+from fewer.words import METHODS, WORDS, nearest
 
 if TYPE_CHECKING:
     from fewer.api import Selection
@@ -39,7 +41,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 def select(
     file: FileArgument,
     target: TargetOption,
-    method: Annotated[str, typer.Option("--method", "-m", help=f"auto, {', '.join(METHODS)}.")] = "auto",
+    method: Annotated[str, typer.Option("--method", "-m", help=f"auto, {', '.join(METHODS)}, parcel.")] = "auto",
     criterion: Annotated[
         str | None, typer.Option(help=f"How good is a subset? {', '.join(WORDS['criterion'])}.")
     ] = None,
@@ -62,6 +64,17 @@ def select(
     memory: Annotated[str, typer.Option(help="Memory for scoring, beside the data.")] = "1GiB",
     out: Annotated[Path | None, typer.Option(help="Keep the run in this folder.", show_default=False)] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    max_fpr: Annotated[
+        float | None, typer.Option(help="parcel: highest allowed false-positive rate.", show_default=False)
+    ] = None,
+    guarantee: Annotated[
+        float | None, typer.Option(help="parcel: keep it with this probability, such as 0.95.", show_default=False)
+    ] = None,
+    cost_fp: Annotated[float | None, typer.Option(help="parcel: what a false alarm costs.", show_default=False)] = None,
+    cost_fn: Annotated[float | None, typer.Option(help="parcel: what a miss costs.", show_default=False)] = None,
+    positive: Annotated[
+        str | None, typer.Option(help="parcel: the class to detect; the last one by default.", show_default=False)
+    ] = None,
     report: ReportOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -78,6 +91,13 @@ def select(
     from fewer.io import read_table
 
     problem = read_table(file, target, task=_task(task), nominal=names_of(nominal), encoding=encoding, decimal=decimal)
+    question = {"max_fpr": max_fpr, "guarantee": guarantee, "cost_fp": cost_fp, "cost_fn": cost_fn}
+    question = {key: value for key, value in question.items() if value is not None}
+    if method == "parcel":
+        _parcel(problem, question, positive, out, report, seed, as_json)
+        return
+    if question or positive is not None:
+        raise InputError("--max-fpr, --guarantee, --cost-fp, --cost-fn and --positive are for --method parcel.")
     _run(
         problem,
         file.name.split(".")[0],
@@ -97,6 +117,57 @@ def select(
         memory=memory,
         n_jobs=jobs,
     )
+
+
+def _parcel(
+    problem: Problem,
+    question: dict[str, float | None],
+    positive: str | None,
+    out: Path | None,
+    report: Path | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Fit a Parcel, say what its operating point needs, and write its page."""
+    from fewer.roc import parcel_selection
+    from fewer.trace import write_atomically
+
+    chosen: dict[str, Any] = dict(question)
+    if positive is not None:
+        labels = {str(label): label for label in problem.classes}
+        if positive not in labels:
+            raise InputError(f"--positive {positive!r} is no class; {nearest(positive, labels)}")
+        chosen["pos_label"] = labels[positive]
+    began = time.perf_counter()
+    with Progress("parcel"):
+        asked = ("--max-fpr", "--guarantee", "--cost-fp", "--cost-fn")
+        found = parcel_selection(problem, seed, page=report, command=typed(*asked), **chosen)
+    result = {
+        **found,
+        "support": [name in found["features"] for name in problem.names],
+        "score_search": found["area"],
+        "score_heldout": None,
+        "score_heldout_all_features": None,
+        "score_name": "area of the hull",
+        "criterion": "DiscreteNaiveBayes()",
+        "search": None,
+        "control": None,
+        "n_evaluations": found["n_evaluated"],
+        "seconds": round(time.perf_counter() - began, 3),
+        "seed": seed,
+        "set_aside": [],
+        "warnings": [*problem.notes, "Held-out rates are those in operating_point, under expected."],
+    }
+    text = json.dumps(result, ensure_ascii=False, indent=1, default=str)
+    if out is not None:
+        write_atomically(out / "result.json", lambda file: file.write(text.encode()))
+    if as_json:
+        print(text)
+    else:
+        print(found["summary"])
+        print(f"{found['n_evaluated']:,} classifiers tried; area of the hull {found['area']:.4f}; seed {seed}.")
+    if report is not None:
+        print(f"Report: {report}", file=sys.stderr)
 
 
 def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption = False) -> None:

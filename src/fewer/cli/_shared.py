@@ -17,9 +17,14 @@ def remember(arguments: Sequence[str]) -> None:
     _typed[:] = arguments
 
 
-def typed() -> str:
-    """Give the command that repeats the run from its start."""
-    return shlex.join(["fewer", *(word for word in _typed if word != "--resume")])
+def typed(*without: str) -> str:
+    """Give the command that repeats the run from its start, without some options and their values."""
+    words, skip = ["fewer"], False
+    for word in _typed:
+        if not skip and word != "--resume" and word.split("=")[0] not in without:
+            words.append(word)
+        skip = word in without
+    return shlex.join(words)
 
 
 def names_of(text: str | None) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
 from fewer.criteria._knn import in_threads
-from fewer.models._rann import Sampling, class_targets, classes_of, draw_weights
+from fewer.models._rann import Sampling, class_targets, classes_of, draw_weights, one_blas_thread
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 
 CHUNK_CELLS = 150_000  # outputs of hidden units computed together, so that they stay in the cache
@@ -107,7 +107,9 @@ class RANNScorer(PredictiveScorer):
         """Score (m, p) masks, chunks of masks in threads."""
         used = np.asarray(masks, dtype=bool)[:, self._encoder.owner]
         chunks = [used[low : low + self._chunk] for low in range(0, len(used), self._chunk)]
-        return np.concatenate([*in_threads(self._score_chunk, chunks, self._n_jobs), np.empty(0)])
+        with one_blas_thread():
+            scores = in_threads(self._score_chunk, chunks, self._n_jobs)
+        return np.concatenate([*scores, np.empty(0)])
 
     def outputs(self, mask: Masks) -> FloatArray:
         """Predict each bound row from all others (or all of other row groups)."""

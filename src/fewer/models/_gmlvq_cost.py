@@ -18,6 +18,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -178,8 +179,10 @@ class Full(Geometry):
             return prototypes @ omega[0].T
         return np.stack([omega[m] @ w for m, w in zip(self.matrices(prototypes), prototypes, strict=True)])
 
-    def _blocks(self, image: Image, prototypes: FloatArray) -> list[tuple[int, FloatArray, IntArray]]:
+    def _blocks(self, image: Image, prototypes: FloatArray) -> list[tuple[int, FloatArray, Any]]:
         """Give each matrix's number, its part of the image and its prototypes."""
+        if self.n_matrices == 1:
+            return [(0, image.points, slice(None))]
         matrix_of = self.matrices(prototypes)
         return [
             (number, self._block(image.points, number), np.flatnonzero(matrix_of == number))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -13,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from fewer.problem import FloatArray, IntArray
 
@@ -254,3 +256,13 @@ def scale_of(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Give each column's minimum and range; a constant column's range counts as 1."""
     low, high = X.min(axis=0), X.max(axis=0)
     return low, np.where(high > low, high - low, 1.0)
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> Any:
+    """Keep matrix products of this size on one thread: more only wait for each other. Not to be nested in threads."""
+    return _threads().limit(limits=1, user_api="blas")

@@ -460,8 +460,8 @@ def _planted_claims(run: Run) -> list[str]:
     strict = np.mean(list(shares["irrelevant"].values()))
     return [
         f"'Information gain filters irrelevant features best' holds on {best} of 4 public sets; kept in total: "
-        f"{_list(totals['irrelevant'], '.1f')}. Features without a cut tie at 0 and keep the order of the columns, added "
-        f"ones last; with ties at random information gain keeps {shuffled:.1f}.",
+        f"{_list(totals['irrelevant'], '.1f')}. Features without a cut tie at 0 and keep the order of the columns, "
+        f"added ones last; with ties at random information gain keeps {shuffled:.1f}.",
         f"'Irrelevant features are filtered better than redundant ones' {'holds' if strict < mild else 'fails'}: "
         f"the four methods keep {strict:.0%} of what chance keeps of irrelevant ones and {mild:.0%} of redundant ones.",
         f"'GMLVQ and information gain keep fewer redundant features than Relieff and Fisher': kept in total "

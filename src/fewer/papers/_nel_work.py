@@ -22,6 +22,7 @@ from fewer.models._rann import (
     classes_of,
     draw_weights,
     hidden_size_scores,
+    one_blas_thread,
     solve,
     with_bias,
 )
@@ -145,7 +146,8 @@ def rann(run: Run, name: str, subset: str, n_splits: int) -> list[Pair]:
             answers = classes_of(hidden @ solve(hidden[train], targets[train], 1e-9)) == problem.y
             return [100.0 * float(answers[train].mean()), 100.0 * float(answers[test].mean())]
 
-        return in_parallel(judge, list(enumerate(splits(run, name, n_splits))), run.n_jobs)
+        with one_blas_thread():
+            return in_parallel(judge, list(enumerate(splits(run, name, n_splits))), run.n_jobs)
 
     return run.once(f"rann {name} {subset} {n_splits}", compute)
 
@@ -186,7 +188,8 @@ def information(run: Run, name: str, n_splits: int) -> FloatArray:
     def compute() -> Any:
         problem = problem_of(run, name)
         parts = [problem.take(train) for train, _ in splits(run, name, n_splits)]
-        return in_parallel(lambda rows: Kernels(rows).relevance().tolist(), parts, run.n_jobs)
+        with one_blas_thread():
+            return in_parallel(lambda rows: Kernels(rows).relevance().tolist(), parts, run.n_jobs)
 
     return np.asarray(run.once(f"information {name} {n_splits}", compute))
 
@@ -258,7 +261,9 @@ def best_by_information(run: Run, name: str) -> list[str]:
             return MIFS(0.5, density="kernel").rank(rows, np.random.default_rng(0), Resources()).order
 
         subsets: dict[str, None] = {}
-        for ranked in in_parallel(order, parts, run.n_jobs):
+        with one_blas_thread():
+            orders = in_parallel(order, parts, run.n_jobs)
+        for ranked in orders:
             for size in range(2, problem.n_features):
                 mask = np.zeros(problem.n_features, dtype=bool)
                 mask[ranked[:size]] = True

@@ -17,6 +17,9 @@ from fewer.validate import assign_folds
 FOLDS = 4
 """Three to train on, one to stop by: the thesis's 3 : 1."""
 
+DIGITS = 9
+"""Relevances, which sum to one, tie where they differ by less than descent can tell (copies of a column do)."""
+
 
 class GMLVQRelevance(Ranker):
     """Rank features by the metric that a prototype classifier learns for them together.
@@ -138,7 +141,7 @@ class GMLVQRelevance(Ranker):
     def ranking_of(self, rounds: list[FloatArray], n_features: int) -> Ranking:
         """Average the ranks of some rounds."""
         shares = np.array(rounds) if rounds else np.zeros((1, n_features))
-        ranks = np.array([rankdata(-row) for row in shares])
+        ranks = np.array([rankdata(-row.round(DIGITS)) for row in shares])
         mean = ranks.mean(axis=0)
         return Ranking.by_score(
             n_features - mean,
