@@ -1,8 +1,7 @@
 """Benchmark rows of Nel's methods: each function times ours and a peer on the same work and gives one dictionary.
 
-`python benchmarks/rows_nel.py [name …]` prints them as JSON lines. Times are seconds of the processor with one thread on
-our side, so that a busy machine spoils them less; ours then runs on as many threads as it is given. Peers that are not
-installed are said to be absent.
+`python benchmarks/rows_nel.py [name …]` prints them as JSON lines. Times are seconds of the processor with one thread
+on our side, so that a busy machine spoils them less. Peers that are not installed are said to be absent.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def best_time(work: Callable[[], Any], repeats: int = 3, warm: bool = True) -> f
 def row(name: str, ours: float, peers: dict[str, float | str], target: dict[str, float], **more: Any) -> Row:
     """Lay a result out: seconds, and how many times longer each peer takes."""
     ratios = {peer: round(t / ours, 2) for peer, t in peers.items() if isinstance(t, float)}
-    return {"name": name, "ours_s": ours, "peers_s": peers, "times_faster": ratios, "target": target, **more}
+    return {"name": name, "ours_s": ours, "peers_s": peers, "times_faster_cpu": ratios, "target": target, **more}
 
 
 def attempt(work: Callable[[], float]) -> float | str:

@@ -11,10 +11,8 @@ from fewer.models import DiscreteNaiveBayes, MDLPDiscretizer
 from fewer.models._discrete_naive_bayes import LogTables
 from fewer.problem import Problem
 
-WEIGHTS = {"check_sample_weight_equivalence_on_dense_data": "bins are cut by rows, whatever these weigh"}
 
-
-@parametrize_with_checks([DiscreteNaiveBayes()], expected_failed_checks=lambda estimator: WEIGHTS)
+@parametrize_with_checks([DiscreteNaiveBayes()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils._param_validation import HasMethods, Interval
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from fewer.kernels._naive_bayes import count_codes
 from fewer.models._mdlp import MDLPDiscretizer
@@ -56,7 +56,8 @@ class LogTables:
         bins = None
         if numeric.any():
             bins = clone(MDLPDiscretizer() if discretizer is None else discretizer)
-            bins.fit(problem.X[:, numeric], problem.y)
+            weighted = problem.weights is not None and has_fit_parameter(bins, "sample_weight")
+            bins.fit(problem.X[:, numeric], problem.y, **({"sample_weight": problem.weights} if weighted else {}))
         weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
         mass = np.bincount(problem.y, weights, problem.n_classes).astype(np.float64)
         columns = _codes(problem.X, numeric, bins)
@@ -214,7 +215,7 @@ class DiscreteNaiveBayes(ClassifierMixin, BaseEstimator):
             Text, categories and truth values are levels, numbers are cut into bins; cells may be missing.
         y : array of shape (n_rows,)
         sample_weight : array of shape (n_rows,), optional
-            How much each row counts in the frequencies; bins are cut by the rows as they are.
+            How much each row counts, in the frequencies and where numbers are cut.
         """
         self._validate_params()
         self.reader_ = TableReader()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from fewer.problem import FloatArray, IntArray
 
@@ -57,7 +58,7 @@ class MDLPDiscretizer(TransformerMixin, BaseEstimator):
     cut_points_: list[FloatArray]
     n_bins_: IntArray
 
-    def fit(self, X: Any, y: Any) -> MDLPDiscretizer:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MDLPDiscretizer:
         """Find the cut points.
 
         Parameters
@@ -66,11 +67,14 @@ class MDLPDiscretizer(TransformerMixin, BaseEstimator):
             Numbers; NaN where missing.
         y : array of shape (n_rows,)
             Classes.
+        sample_weight : array of shape (n_rows,), optional
+            A row counts as so many copies of it.
         """
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(y)
         codes = np.unique(y, return_inverse=True)[1]
-        self.cut_points_ = [mdlp_cuts(column, codes) for column in X.T]
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        self.cut_points_ = [mdlp_cuts(column, codes, weights) for column in X.T]
         self.n_bins_ = np.array([len(cuts) + 1 for cuts in self.cut_points_])
         return self
 
@@ -114,8 +118,10 @@ def bin_numbers(values: FloatArray, cuts: FloatArray) -> IntArray:
     return numbers.astype(np.int64)
 
 
-def mdlp_cuts(values: FloatArray, codes: NDArray[Any]) -> FloatArray:
+def mdlp_cuts(values: FloatArray, codes: NDArray[Any], weights: FloatArray | None = None) -> FloatArray:
     """Give the ascending cut points of one feature for class codes 0, 1, …; missing values are left out.
+
+    A row counts as `weights` copies of it.
 
     Examples
     --------
@@ -123,15 +129,17 @@ def mdlp_cuts(values: FloatArray, codes: NDArray[Any]) -> FloatArray:
     array([7.5])
     """
     present = ~np.isnan(values)
+    if weights is not None:
+        present &= weights > 0
     order = np.argsort(values[present], kind="stable")
     values, codes = values[present][order], codes[present][order]
     n_rows = len(values)
     if n_rows < 2:
         return np.empty(0)
-    above = np.zeros((n_rows + 1, int(codes.max()) + 1), dtype=np.int64)
-    np.cumsum(codes[:, None] == np.arange(above.shape[1]), axis=0, out=above[1:])
-    whole = np.arange(n_rows + 1, dtype=np.float64)
-    x_log_x = whole * np.log2(np.maximum(whole, 1.0))
+    copies = np.ones(n_rows, dtype=np.int64) if weights is None else weights[present][order]
+    above = np.zeros((n_rows + 1, int(codes.max()) + 1), dtype=copies.dtype)
+    np.cumsum((codes[:, None] == np.arange(above.shape[1])) * copies[:, None], axis=0, out=above[1:])
+    x_log_x = _x_log_x if weights is not None else _x_log_x(np.arange(n_rows + 1.0)).__getitem__
     steps = np.flatnonzero(values[1:] > values[:-1]) + 1
     kept: list[int] = []
     stretches = [(0, n_rows)]
@@ -145,14 +153,20 @@ def mdlp_cuts(values: FloatArray, codes: NDArray[Any]) -> FloatArray:
     return np.array([_between(values[i - 1], values[i]) for i in sorted(kept)], dtype=np.float64)
 
 
-def _cut(ends: IntArray, places: IntArray, x_log_x: FloatArray) -> int | None:
+def _x_log_x(x: FloatArray) -> FloatArray:
+    return np.asarray(x * np.log2(np.where(x > 0, x, 1.0)))
+
+
+def _cut(ends: NDArray[Any], places: NDArray[Any], x_log_x: Callable[[Any], Any]) -> int | None:
     """Choose among places, each given by the class counts of the rows before it; None if no cut pays."""
     if len(places) == 0:
         return None
     left, right, both = places - ends[0], ends[1] - places, ends[1] - ends[0]
     bits = _bits(left, x_log_x) + _bits(right, x_log_x)
     best = int(np.argmax(bits <= bits.min() + SAME))
-    n_rows = int(both.sum())
+    n_rows = both.sum()
+    if n_rows <= 1:
+        return None
     n_classes = int(np.count_nonzero(both))
     whole = float(_bits(both, x_log_x))
     price = np.log2(n_rows - 1) + _log2_of_3_to_the(n_classes) - n_classes * whole / n_rows
@@ -161,9 +175,9 @@ def _cut(ends: IntArray, places: IntArray, x_log_x: FloatArray) -> int | None:
     return best if whole - bits[best] > price else None
 
 
-def _bits(counts: IntArray, x_log_x: FloatArray) -> Any:
+def _bits(counts: NDArray[Any], x_log_x: Callable[[Any], Any]) -> Any:
     """Give rows times class entropy: n log₂ n − Σ c log₂ c."""
-    return x_log_x[counts.sum(axis=-1)] - x_log_x[counts].sum(axis=-1)
+    return x_log_x(counts.sum(axis=-1)) - x_log_x(counts).sum(axis=-1)
 
 
 def _log2_of_3_to_the(k: int) -> float:
