@@ -40,6 +40,7 @@ WORDS: dict[str, dict[str, str]] = {
         "annealing": "fewer.search:Annealing",
         "genetic": "fewer.search:Genetic",
         "pbil": "fewer.search:PBIL",
+        "diet": "fewer.search:DIET",
     },
     "control": {
         "aggregate": "fewer.control:Aggregate",
@@ -57,6 +58,7 @@ WORDS: dict[str, dict[str, str]] = {
         "relief": "fewer.rankers:Relief",
         "relieff": "fewer.rankers:ReliefF",
         "rrelieff": "fewer.rankers:RReliefF",
+        "gmlvq": "fewer.rankers:GMLVQRelevance",
     },
     "estimator": {
         "knn": "sklearn.neighbors:KNeighborsClassifier|KNeighborsRegressor",
@@ -97,7 +99,35 @@ METHODS: dict[str, Method] = {
         "logistic or ridge regression, added and dropped as it pays", "cross-validated:estimator=linear", "floating"
     ),
     "forest-forward": Method("random forest, features added one by one", "cross-validated:estimator=forest", "forward"),
+    "gamma-forward": Method("least noise left by the Gamma Test, features added one by one", "gamma-test", "forward"),
+    "naive-bayes-forward": Method("naive Bayes, features added one by one", "naive-bayes", "forward"),
+    "sa": Method("nearest neighbors, annealing as in Loughrey's thesis", "knn", "annealing:answer=final"),
+    "saes": Method(
+        "annealing that stops before it overfits",
+        "knn",
+        "annealing:answer=final",
+        "early-stopping:how=aggregate",
+    ),
+    "ga": Method(
+        "nearest neighbors, genetic search as in Loughrey's thesis",
+        "knn",
+        "genetic:population=25,generations=120,mutation=0.05,selection=roulette,answer=final",
+    ),
+    "gaes": Method(
+        "genetic search that stops before it overfits",
+        "knn",
+        "genetic:population=25,generations=120,mutation=0.05,selection=roulette,answer=final",
+        "early-stopping",
+    ),
     "fisher": Method("spread between the classes over spread within, for each feature", ranker="fisher"),
+    "information-gain": Method("information about the class, for each feature", ranker="information-gain"),
+    "mifs": Method("information about the target less that about features before", ranker="mifs"),
+    "mrmr": Method("relevance to the target less mean redundancy", ranker="mrmr"),
+    "jmi": Method("information about the target jointly with features before", ranker="jmi"),
+    "cmim": Method("information about the target beyond any feature before", ranker="cmim"),
+    "relieff": Method("difference to near rows of other classes less that to its own", ranker="relieff"),
+    "rrelieff": Method("the same for quantities", ranker="rrelieff"),
+    "gmlvq": Method("relevance in a learnt distance (Chen)", ranker="gmlvq"),
 }
 
 

@@ -62,13 +62,35 @@ def test_words_with_options_and_a_table(table, capsys):
     assert "Held-out accuracy" in text
 
 
-def test_any_method_runs(table, capsys):
+LONG = {"forest-forward", "knn-annealing", "knn-aggregate", "sa", "saes", "ga", "gaes", "gmlvq"}
+
+
+def test_any_method_runs(table, tmp_path, capsys):
+    from fewer.api import make_plan
     from fewer.words import METHODS
 
+    quantities = write_table(tmp_path / "r.csv", task="regression")
     for method in METHODS:
-        folds = 0 if method.startswith("forest") else 2
-        assert run("select", table, "-t", "y", "-m", method, "--folds", folds, "--features", 2, "--json") == 0, method
+        assert make_plan(make_problem(), method).name == method
+        if method in LONG:
+            continue
+        file = quantities if method == "rrelieff" else table
+        assert run("select", file, "-t", "y", "-m", method, "--folds", 0, "--features", 2, "--json") == 0, method
         assert len(json.loads(capsys.readouterr().out)["features"]) == 2
+
+
+def test_parcel_answers_at_an_operating_point(table, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    options = ["--max-fpr", 0.2, "--positive", 1, "--report", page, "--json"]
+    assert run("select", table, "-t", "y", "-m", "parcel", *options) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert set(CONTRACT) <= set(result)
+    assert set(result["features"]) <= set(result["all_features"])
+    assert "How to get this classifier" in page.read_text()
+    assert run("select", table, "-t", "y", "-m", "parcel", "--positive", "maybe") == 2
+    assert "'maybe' is no class" in capsys.readouterr().err
+    assert run("select", table, "-t", "y", "--max-fpr", 0.2) == 2
+    assert "are for --method parcel" in capsys.readouterr().err
 
 
 def test_rank(table, capsys):

@@ -17,6 +17,7 @@ from fewer.cli._reproduce import reproduce
 from fewer.cli._select import demo, select
 from fewer.cli._shared import remember
 from fewer.errors import InputError
+from fewer.words import METHODS, WORDS
 
 ABOUT = """Find the fewest features that carry the signal, and whether that helped.
 
@@ -42,7 +43,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (select, rank, compare, report, reproduce, datasets, demo):
+
+
+def _listed(title: str, names: dict[str, str]) -> str:
+    width = max(map(len, names))
+    return "\n".join(["\b", f"{title}:", *(f"  {name:<{width}}  {text}" for name, text in names.items())])
+
+
+METHOD_LIST = {"auto": "a choice by the size of the data"} | {name: method.summary for name, method in METHODS.items()}
+METHOD_LIST["parcel"] = "one detector for every cost (two classes)"
+WORD_LIST = "\n\n".join(
+    ["Words:", *(f"{kind}: {', '.join(WORDS[kind])}." for kind in ("criterion", "search", "control", "estimator"))]
+)
+app.command(epilog=f"{_listed('Methods', METHOD_LIST)}\n\n{WORD_LIST}")(select)
+for command in (rank, compare, report, reproduce, datasets, demo):
     app.command()(command)
 
 

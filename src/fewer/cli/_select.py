@@ -13,7 +13,7 @@ import typer
 
 from fewer.cli._shared import Progress, names_of, parse_features, typed
 from fewer.errors import InputError
-from fewer.words import METHODS, WORDS, nearest
+from fewer.words import WORDS, nearest
 
 if TYPE_CHECKING:
     from fewer.api import Selection
@@ -41,14 +41,10 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 def select(
     file: FileArgument,
     target: TargetOption,
-    method: Annotated[str, typer.Option("--method", "-m", help=f"auto, {', '.join(METHODS)}, parcel.")] = "auto",
-    criterion: Annotated[
-        str | None, typer.Option(help=f"How good is a subset? {', '.join(WORDS['criterion'])}.")
-    ] = None,
-    search: Annotated[str | None, typer.Option(help=f"Which subset next? {', '.join(WORDS['search'])}.")] = None,
-    control: Annotated[
-        str | None, typer.Option(help=f"When to stop believing it? {', '.join(WORDS['control'])}.")
-    ] = None,
+    method: Annotated[str, typer.Option("--method", "-m", help="A named method, below; auto chooses one.")] = "auto",
+    criterion: Annotated[str | None, typer.Option(help="How good is a subset?")] = None,
+    search: Annotated[str | None, typer.Option(help="Which subset next?")] = None,
+    control: Annotated[str | None, typer.Option(help="When to stop believing it?")] = None,
     features: Annotated[
         str, typer.Option("--features", "-f", help="How many: a number, a share (0.5), 3-8 or auto.")
     ] = "auto",
