@@ -2,9 +2,9 @@
 
 `python benchmarks/rows_engine.py [--full] [--memory] [name …]` prints them as JSON lines; `--memory` runs only our part
 and prints the peak of the process. Each row asks both sides the same question about the same rows and folds, and
-`alike` says whether they gave the same answer. Ours uses two threads, and once more one; peers run as they come, in one
-thread. On a busy machine seconds of the clock say little: the seconds of the processor, one thread against one, are
-given beside them.
+`alike` says whether they gave the same answer. Ours uses two threads, and once more one; peers are held to one. On a
+busy machine seconds of the clock say little: the seconds of the processor, one thread against one, are given beside
+them.
 """
 
 from __future__ import annotations

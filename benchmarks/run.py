@@ -92,7 +92,7 @@ def page(rows: list[dict[str, Any]], load: tuple[float, float, float]) -> str:
             f"`make bench{'-full' if FULL else ''}` on {date.today()}: Python {platform.python_version()}, {versions}; "
             f"{os.cpu_count()} cores ({platform.machine()}), load average {load[0]:.1f} before the run.",
             "",
-            "Ours with two threads, peers as they come, medians by the clock; beside them the ratio of processor",
+            "Ours with two threads, peers held to one, medians by the clock; beside them the ratio of processor",
             "times, one thread against one, which a busy machine changes little. *alike*: both gave the same answer.",
             "*MB*: peak of a process that runs our part alone, and what it had before. *of the limit*: the time that",
             "the counted additions and minima of a plain pass over all distances would take at the rate measured here,",

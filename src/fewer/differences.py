@@ -81,7 +81,7 @@ class Differences:
 
 @dataclass(frozen=True, eq=False)
 class Coarse:
-    """Rows laid out for coarse distances, which are half as wide and four times as fast as exact ones.
+    """Rows laid out for coarse distances, which are half as wide as exact ones and faster to sum.
 
     Rows are sorted by class, so that the nearest row of each class is a minimum over contiguous places. Terms are
     int32 numbers of a unit: a power of two, so coarse that no distance reaches 2²⁹ units, and finer for calls that use

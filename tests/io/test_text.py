@@ -175,7 +175,10 @@ def test_a_first_line_of_numbers_draws_a_note(read):
         (b"PK\x03\x04xx", "t.csv is a zip archive or an Excel workbook; save the sheet as CSV."),
         (b"%PDF-1.7", "t.csv is a PDF document; save the table as CSV."),
         (b"\x1f\x8b\x08\x00junk", "t.csv is damaged: it is no whole gzip file; copy or pack it again."),
-        (gzip.compress(PLAIN.encode(), mtime=0)[:-9], "t.csv is damaged: it is no whole gzip file; copy or pack it again."),
+        (
+            gzip.compress(PLAIN.encode(), mtime=0)[:-9],
+            "t.csv is damaged: it is no whole gzip file; copy or pack it again.",
+        ),
         ("a,y\n1,0\ninf,1\n", "Column 'a' is infinite in line 3; correct the cell, or empty it if it is not known."),
         ("a,y\n1,0\n\n2,\n3,NA\n", "The target is missing in line 4 and 1 more; fill the cell or delete the row."),
         ("a,y\n1,0\n2,0\n", "The target has one class only, 0; at least two are needed."),

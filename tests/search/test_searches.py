@@ -151,7 +151,7 @@ def test_annealing_finds_an_additive_optimum(levels):
 def test_annealing_acceptance_follows_the_temperature():
     worse = Additive(np.array([-0.02]))
     space = SearchSpace.of(1, sizes=(0, 1))
-    search = Annealing(t0=15.0, levels=1, effort=3000)
+    search = Annealing(t0=15.0, levels=1, effort=3000, max_tries=None)
     trace = search.run(Objective(worse, space), space, np.random.default_rng(0))
     assert trace.n_evaluations > 3000
     walk = [step.mask.sum() for step in trace.steps]
