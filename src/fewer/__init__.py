@@ -7,7 +7,7 @@ Every method is a sentence of three words, criterion × search × control:
 >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 >>> selector = fewer.SubsetSelector(fewer.criteria.KNN(), fewer.search.Forward(), random_state=0)
 >>> selector.set_output(transform="pandas").fit_transform(X, y).shape
-(569, 7)
+(569, 5)
 
 Names are loaded when they are first used, so that `import fewer` costs nothing.
 """

@@ -175,7 +175,7 @@ class SubsetSelector(_Selector):
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> selector = SubsetSelector(KNN(), Floating(), n_features_to_select=3, random_state=0).fit(X, y)
     >>> selector.get_feature_names_out().tolist()
-    ['alcohol', 'flavanoids', 'color_intensity']
+    ['flavanoids', 'color_intensity', 'proline']
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -190,6 +190,11 @@ def long_table(tmp_path_factory):
     return write_table(tmp_path_factory.mktemp("data") / "long.csv", n_rows=150, n_features=8, seed=2)
 
 
+def told(text):
+    """Give a result without what may differ between a run and its twin: the time, and the folder it was kept in."""
+    return {key: value for key, value in json.loads(text).items() if key not in ("seconds", "command")}
+
+
 @pytest.mark.parametrize("name", LONG_RUNS)
 def test_a_killed_run_resumes_to_the_same_result(name, long_table, tmp_path):
     whole, _ = start(long_table, tmp_path / "whole", LONG_RUNS[name]).communicate()
@@ -201,7 +206,7 @@ def test_a_killed_run_resumes_to_the_same_result(name, long_table, tmp_path):
     assert not Trace.load(tmp_path / "killed" / "trace.npz").done
     resumed, errors = start(long_table, tmp_path / "killed", LONG_RUNS[name], "--resume").communicate()
     assert errors == ""
-    assert {**json.loads(resumed), "seconds": 0} == {**json.loads(whole), "seconds": 0}
+    assert told(resumed) == told(whole)
 
 
 def test_ctrl_c_prints_and_saves_the_best_so_far(long_table, tmp_path):
@@ -222,16 +227,19 @@ def test_ctrl_c_prints_and_saves_the_best_so_far(long_table, tmp_path):
 
 def test_ctrl_c_without_a_folder_makes_one(long_table, tmp_path):
     command = [sys.executable, "-m", "fewer", "select", str(long_table), "--target", "y", "--folds", "0"]
-    process = subprocess.Popen(
-        [*command, "--criterion", SLOW_TREE, "--search", "annealing"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=tmp_path,
-    )
-    time.sleep(8)
-    process.send_signal(signal.SIGINT)
-    out, errors = process.communicate()
+    for patience in (5, 15, 45):
+        process = subprocess.Popen(
+            [*command, "--criterion", SLOW_TREE, "--search", "annealing"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        )
+        time.sleep(patience)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate()
+        if "before the first subset" not in errors:
+            break
     assert process.returncode == 130
     assert "long.fewer" in errors
     assert Trace.load(tmp_path / "long.fewer" / "trace.npz").n_steps >= 1

@@ -88,7 +88,7 @@ class Forward(_Sequential):
     >>> X, y = load_wine(return_X_y=True)
     >>> selector = fewer.SubsetSelector(fewer.criteria.KNN(), Forward(), random_state=0).fit(X, y)
     >>> int(selector.support_.sum())
-    6
+    3
     """
 
     def _begin(self, space: SearchSpace) -> Any:
