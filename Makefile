@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types check bench bench-full clean
+.PHONY: help demo test lint bench bench-full clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,6 +39,7 @@ bench: $(BENCH)/.ready  ## compare speed and memory with other libraries (minute
 	$(BENCH)/bin/python benchmarks/run.py
 
 bench-full: $(BENCH)/.ready  ## the same with larger samples and every document's methods
+	$(BENCH)/bin/python -m pip install --quiet --requirement benchmarks/requirements-full.txt
 	$(BENCH)/bin/python benchmarks/run.py --full
 
 clean:  ## remove the environment and all caches
