@@ -10,7 +10,8 @@ import numpy as np
 
 from fewer.evaluate import ORIGINAL
 from fewer.models import GMLVQClassifier
-from fewer.papers._chen import CASES, GMLVQ, OMEGA, STOPPED, SVM, Case, counts_of, curves_of, forces_of, problem_of
+from fewer.papers import _chen
+from fewer.papers._chen import GMLVQ, OMEGA, STOPPED, SVM, Case, counts_of, curves_of, forces_of, problem_of
 from fewer.plots import PlantedDisplay, RelevanceDisplay, SizeCurvesDisplay
 from fewer.plots._style import COLORS, LINES, MARKERS, legend_beside, new_figure
 from fewer.problem import FloatArray
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from fewer.papers._core import Run
 
-BREAST = CASES[2]
+BREAST = _chen.CASES[2]
 SHOWN = 30
 
 
@@ -29,9 +30,9 @@ def draw(name: str, run: Run) -> Figure:
     if name in ALONE:
         return ALONE[name](run)
     if name.startswith("13-"):
-        return top_three(run, next(case for case in CASES if case.set == name[3:]))
+        return top_three(run, next(case for case in _chen.CASES if case.set == name[3:]))
     number = int(name)
-    case = next(case for case in CASES if 0 <= number - case.first_figure < 5)
+    case = next(case for case in _chen.CASES if 0 <= number - case.first_figure < 5)
     return FAMILY[number - case.first_figure](run, case)
 
 
