@@ -5,11 +5,22 @@ import pytest
 
 from fewer import SubsetSelector
 from fewer.contracts import Criterion, Refusal, Resources, Scorer, Search, SearchSpace, gray_states, settle
-from fewer.control import Aggregate, Prefilter
+from fewer.control import Aggregate, EarlyStopping, Prefilter
 from fewer.criteria import KNN, CrossValidated
 from fewer.objective import Objective
 from fewer.rankers import Fisher
-from fewer.search import Annealing, Backward, Exhaustive, Floating, Forward
+from fewer.search import (
+    PBIL,
+    Annealing,
+    Backward,
+    BestFirst,
+    BranchAndBound,
+    Exhaustive,
+    Floating,
+    Forward,
+    Genetic,
+    PlusLTakeAwayR,
+)
 from fewer.trace import Step, is_better
 from making import make_problem
 
@@ -55,7 +66,19 @@ class Fussy(Luck):
     needs = frozenset({"monotone"})
 
 
-SEARCHES = [Exhaustive(), Forward(), Backward(), Floating(), Floating("backward"), Annealing(levels=5), Luck()]
+SEARCHES = [
+    Exhaustive(),
+    Forward(),
+    Backward(),
+    Floating(),
+    Floating("backward"),
+    PlusLTakeAwayR(),
+    BestFirst(),
+    Annealing(levels=5),
+    Genetic(population=20, generations=20),
+    PBIL(),
+    Luck(),
+]
 CONTROLS = [None, Aggregate(n_runs=3), Prefilter(Fisher(), keep=4), Aggregate(n_runs=3, control=Prefilter(Fisher()))]
 
 
@@ -87,6 +110,12 @@ def test_toy_search_with_cross_validated(problem):
 def test_unmet_needs_are_refused_in_one_sentence(problem):
     with pytest.raises(Refusal, match="Fussy needs a criterion that never falls .*, and KNN is not monotone"):
         SubsetSelector(KNN(), Fussy()).fit(problem.X, problem.y)
+    with pytest.raises(Refusal, match="BranchAndBound needs a criterion that never falls .*, and Correlation"):
+        SubsetSelector(Correlation(), BranchAndBound(), n_features_to_select=2).fit(problem.X, problem.y)
+    with pytest.raises(Refusal, match="EarlyStopping needs a criterion that predicts rows, and Correlation"):
+        SubsetSelector(Correlation(), Luck(), control=EarlyStopping()).fit(problem.X, problem.y)
+    with pytest.raises(Refusal, match="EarlyStopping needs a stochastic search.*, and Forward"):
+        SubsetSelector(KNN(), Forward(), control=EarlyStopping()).fit(problem.X, problem.y)
     space = SearchSpace.of(problem.n_features, levels=4)
     from fewer.objective import run_sentence
 
