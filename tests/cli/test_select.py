@@ -103,6 +103,20 @@ def test_rank(table, capsys):
     assert len(capsys.readouterr().out.splitlines()) == 3
 
 
+def test_every_ranker_ranks(table, tmp_path, capsys):
+    from fewer.words import WORDS
+
+    quantities = write_table(tmp_path / "r.csv", task="regression")
+    for ranker in WORDS["ranker"]:
+        word = f"{ranker}:n_rounds=2" if ranker == "gmlvq" else ranker
+        file = quantities if ranker == "rrelieff" else table
+        assert run("rank", file, "-t", "y", "-m", word, "--json") == 0, ranker
+        ranking = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["ranking"]
+        assert sorted(row["feature"] for row in ranking) == [f"x{i}" for i in range(6)]
+        assert run("rank", file, "-t", "y", "-m", word) == 0, ranker
+        capsys.readouterr()
+
+
 def test_demo_says_what_and_why_and_how_long(capsys):
     assert run("demo") == 0
     text = capsys.readouterr().out

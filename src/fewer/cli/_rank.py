@@ -47,16 +47,14 @@ def rank(
     if problem.task not in ranker.tasks:
         raise InputError(f"{method} ranks for {' and '.join(ranker.tasks)}, but the target is for {problem.task}.")
     ranking = ranker.rank(problem, np.random.default_rng(seed), Resources())
+    told = {"score": ranking.scores} | {
+        name: values for name, values in ranking.extra.items() if np.shape(values) == (problem.n_features,)
+    }
     rows = [
         {
             "feature": problem.names[column],
             "rank": place,
-            "score": None if np.isnan(ranking.scores[column]) else float(ranking.scores[column]),
-            **{
-                name: float(values[column])
-                for name, values in ranking.extra.items()
-                if len(values) == len(problem.names)
-            },
+            **{name: float(values[column]) if np.isfinite(values[column]) else None for name, values in told.items()},
         }
         for place, column in enumerate(ranking.order[:top], 1)
     ]
