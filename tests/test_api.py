@@ -101,3 +101,9 @@ def test_rankers_refuse_what_they_cannot_do():
     with pytest.raises(InputError, match="not the range"):
         fewer.select(problem.X, problem.y, "fisher", n_features_to_select=(1, 2))
     assert fewer.select(problem.X, problem.y, "fisher", n_features_to_select=2, folds=2).score_search is None
+
+
+def test_quantities_are_predicted_by_several_neighbors():
+    plan = make_plan(make_problem(task="regression"), "knn-forward")
+    assert plan.selector.criterion.n_neighbors == "auto"
+    assert make_plan(make_problem(), "knn-forward").selector.criterion.n_neighbors == 1

@@ -240,11 +240,14 @@ def make_plan(
             if value:
                 raise InputError(f"{option} is for subset searches; the ranker {chosen.ranker!r} ranks all features.")
         return Plan(name, RankSelector(ranker, n_features_to_select=n_features_to_select, random_state=seed), reason)
+    criterion_word = chosen.criterion
+    if name != "custom" and criterion_word == "knn" and problem.task == "regression":
+        criterion_word = "knn:n_neighbors=auto"  # the value of one neighbor alone is too noisy to predict quantities
     prefilter = None
     if chosen.prefilter is not None:
         prefilter = Prefilter(words.build("ranker", chosen.prefilter, problem.task), keep=50)
     selector = SubsetSelector(
-        _word("criterion", chosen.criterion, problem),
+        _word("criterion", criterion_word, problem),
         _word("search", chosen.search, problem),
         control=_word("control", chosen.control, problem),
         n_features_to_select=n_features_to_select,
