@@ -1,6 +1,10 @@
 """The pages of comparisons and of re-run documents."""
 
 import base64
+import io
+import re
+
+from PIL import Image
 
 from fewer import SubsetSelector
 from fewer.criteria import KNN
@@ -25,7 +29,7 @@ def test_a_comparison_shows_every_row_and_escapes_names():
 
 def test_a_reproduction_shows_cells_reasons_and_figures(tmp_path):
     picture = tmp_path / "1.png"
-    picture.write_bytes(b"\x89PNG not really")
+    Image.new("RGB", (2000, 1000), "navy").save(picture)
     cell = {"table": "1", "row": EVIL, "column": "L", "printed": 0.6, "printed_sd": 0.1, "ours": 0.61}
     document = {
         "document": "nobody",
@@ -46,5 +50,6 @@ def test_a_reproduction_shows_cells_reasons_and_figures(tmp_path):
     assert "0.6 ± 0.1" in page
     assert ">1 2<" in page
     assert "<script" not in page
-    assert base64.b64encode(picture.read_bytes()).decode() in page
+    (shown,) = re.findall(r"data:image/png;base64,([^\"]+)", page)
+    assert Image.open(io.BytesIO(base64.b64decode(shown))).size == (900, 450)
     assert 'alt="Figure 1 of Nobody, Nothing (2000), drawn again"' in page

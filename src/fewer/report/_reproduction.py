@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,20 @@ def _document(document: dict[str, Any]) -> dict[str, Any]:
         note = table["reasons"].index(cell["reason"]) + 1 if cell["verdict"] != "matches" else None
         table["cells"].append({**cell, "note": note})
     pictures = [
-        {"name": Path(file).stem, "data": base64.b64encode(Path(file).read_bytes()).decode()}
+        {"name": Path(file).stem, "data": base64.b64encode(_small(Path(file))).decode()}
         for file in document["figures"]
         if file.endswith(".png") and Path(file).exists()
     ]
     return {**document, "tables": tables, "pictures": pictures}
+
+
+def _small(path: Path) -> bytes:
+    """Give a picture in at most 900 points of width and 48 colors, so that a page with a hundred stays small."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        small = picture.convert("RGB")
+    small.thumbnail((900, 1800))
+    buffer = io.BytesIO()
+    small.quantize(48).save(buffer, format="PNG", optimize=True)
+    return buffer.getvalue()
