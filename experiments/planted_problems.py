@@ -2,9 +2,9 @@
 
     python experiments/planted_problems.py [--only METHOD …] [--minutes 30] [--out FOLDER]
 
-Finished cases are kept in FOLDER (default: planted_problems_results beside the report, not committed), so that a stopped
-run goes on; after `--minutes` no new case is begun and the report says what is missing. Peers that are not installed are
-left out and named.
+Finished cases are kept in FOLDER (default: planted_problems_results beside the report, not committed), so that a
+stopped run goes on; after `--minutes` no new case is begun and the report says what is missing. Peers that are not
+installed are left out and named.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import fewer
-from fewer.api import AUTO_ROWS, Selection, choose_method, make_plan, thin
+from fewer.api import AUTO_ROWS, Selection, make_plan, thin
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.problem import Problem
@@ -79,13 +79,8 @@ def test_numbers_that_are_not_finite_do_not_break_json(selection):
     assert json.loads(made.to_json(), parse_constant=pytest.fail)["heldout"]["p_value"] is None
 
 
-def test_auto_chooses_by_size_and_samples_many_rows():
+def test_auto_samples_many_rows():
     rng = np.random.default_rng(0)
-    for n_features, method in ((5, "knn-exhaustive"), (40, "knn-floating"), (300, "knn-forward")):
-        problem = Problem.from_arrays(rng.normal(size=(20, n_features)), np.arange(20) % 2)
-        assert choose_method(problem)[0] == method
-        assert make_plan(problem).name == method
-    assert make_plan(problem).selector.prefilter is not None
     many = Problem.from_arrays(rng.normal(size=(3 * AUTO_ROWS, 2)), np.arange(3 * AUTO_ROWS) % 3)
     sample = thin(many, "auto", 0)
     assert sample.n_rows == AUTO_ROWS
@@ -107,3 +102,22 @@ def test_quantities_are_predicted_by_several_neighbors():
     plan = make_plan(make_problem(task="regression"), "knn-forward")
     assert plan.selector.criterion.n_neighbors == "auto"
     assert make_plan(make_problem(), "knn-forward").selector.criterion.n_neighbors == 1
+
+
+def test_auto_tells_the_winners_words_and_judges_by_it():
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, size=(150, 5))
+    found = fewer.select(X, X[:, 1] * X[:, 2] > 0, random_state=0)
+    assert found.method == "auto"
+    assert found.features == ["x1", "x2"] or found.features == ["x2", "x1"]
+    assert found.criterion.startswith("KNN(")
+    assert "Floating" in found.search
+    assert "OneStandardError" in found.control
+    assert found.reason.startswith("Nearest neighbors did best on held-out rows")
+    assert found.score_heldout > 0.8 > found.score_heldout_all_features - 0.2
+    assert len(found.redundancy["values"]) == 2
+    assert found.code.startswith("fewer.AutoSelector(")
+    linear = fewer.select(X, X[:, 0] - X[:, 3] + 0.05 * rng.normal(size=150), random_state=0)
+    assert linear.criterion == "LeastSquares()"
+    assert linear.score_name == "R²"
+    assert linear.score_heldout > 0.9

@@ -10,7 +10,7 @@ import fewer
 ROOT = Path(fewer.__file__).parent
 ORDER = """
 errors problem trace contracts objective io kernels differences validate models criteria rankers search control roc
-selectors weighter ensemble evaluate datasets plots words runs api report papers cli __main__
+callbacks selectors auto weighter ensemble evaluate datasets plots words budget runs api report papers cli __main__
 """.split()
 STRANGERS = {"criteria", "rankers", "search"}
 FILES = sorted(ROOT.rglob("*.py"))

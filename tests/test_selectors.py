@@ -15,9 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from fewer import RankSelector, SubsetSelector
-from fewer.control import Aggregate, Prefilter
-from fewer.criteria import KNN, CrossValidated
+from fewer import AutoSelector, RankSelector, SubsetSelector
+from fewer.control import Aggregate, OneStandardError, Prefilter
+from fewer.criteria import KNN, CrossValidated, LeastSquares
 from fewer.errors import InputError
 from fewer.rankers import Fisher
 from fewer.search import Annealing, Backward, Exhaustive, Floating, Forward
@@ -33,6 +33,8 @@ from making import make_problem
         SubsetSelector(KNN(), Floating()),
         SubsetSelector(KNN(), Annealing(levels=3, effort=0.5), control=Aggregate(n_runs=2)),
         SubsetSelector(CrossValidated(LogisticRegression(), cv=2), Forward()),
+        SubsetSelector(LeastSquares(), Floating(), control=OneStandardError(cv=2)),
+        AutoSelector(budget=0.3),
         RankSelector(),
         RankSelector(Fisher(), n_features_to_select=1),
     ],

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AutoSelector": "fewer.auto",
     "Comparison": "fewer.evaluate",
     "FeatureWeighter": "fewer.weighter",
     "InputError": "fewer.problem",
@@ -49,6 +50,7 @@ _ROOMS = (
 )
 
 __all__ = [
+    "AutoSelector",
     "Comparison",
     "FeatureWeighter",
     "InputError",
@@ -91,6 +93,7 @@ if TYPE_CHECKING:
         validate,
     )
     from fewer.api import Selection, compare, select
+    from fewer.auto import AutoSelector
     from fewer.ensemble import SubsetEnsemble
     from fewer.evaluate import Comparison
     from fewer.problem import InputError, Problem

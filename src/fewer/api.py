@@ -17,6 +17,8 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from fewer import evaluate, words
+from fewer.auto import AutoSelector
+from fewer.budget import MARGIN, Budget, measure_speed, parse_budget, seconds_for
 from fewer.contracts import Criterion, OnStep, Resources
 from fewer.control import Prefilter
 from fewer.criteria import KNN
@@ -29,9 +31,8 @@ from fewer.selectors import Column, RankSelector, Size, SubsetSelector
 from fewer.trace import Trace
 from fewer.validate import assign_folds
 
-MAX_EXHAUSTIVE = 12
-MAX_FLOATING = 100
 AUTO_ROWS = 5_000
+MAX_REDUNDANCY = 40
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,10 @@ class Selection:
     frequency : dict
         For each feature chosen at least once when the selection was repeated on the folds, the share of those
         repetitions: how sure we can be of it.
+    sizes : dict
+        Score against the number of features (`fewer.evaluate.scores_by_size`).
+    redundancy : dict
+        How far the chosen features repeat each other (`fewer.evaluate.redundancy`).
     data : dict
         The table at a glance.
     command, code : str
@@ -81,6 +86,8 @@ class Selection:
     warnings: list[str]
     reason: str = ""
     heldout: dict[str, Any] = field(default_factory=dict)
+    sizes: dict[str, Any] = field(default_factory=dict)
+    redundancy: dict[str, Any] = field(default_factory=dict)
     score_without: dict[str, float] = field(default_factory=dict)
     frequency: dict[str, float] = field(default_factory=dict)
     n_rows: int = 0
@@ -181,26 +188,37 @@ class Interrupted(KeyboardInterrupt):
         self.selection = selection
 
 
+AnySelector = SubsetSelector | RankSelector | AutoSelector
+
+
 @dataclass(frozen=True)
 class Plan:
-    """A sentence that is ready to run: its name, its selector, and why it was chosen."""
+    """A selector that is ready to run, its name, and what it may cost."""
 
     name: str
-    selector: SubsetSelector | RankSelector
-    reason: str = ""
+    selector: AnySelector
+    budget: Budget | None = None
     command: str = ""
 
-    @property
-    def words(self) -> dict[str, str | None]:
-        """The words, written out."""
-        if isinstance(self.selector, RankSelector):
-            return {"criterion": str(self.selector._ranker()), "search": None, "control": None}
-        control = self.selector._control()
-        return {
-            "criterion": _one_line(self.selector._criterion()),
-            "search": _one_line(self.selector._search()),
-            "control": None if control is None else _one_line(control),
-        }
+
+def winner_of(selector: AnySelector) -> AnySelector:
+    """Give the selector that `auto` took, once it has; any other as it is."""
+    return selector.selector_ if isinstance(selector, AutoSelector) and hasattr(selector, "selector_") else selector
+
+
+def words_of(selector: AnySelector) -> dict[str, str | None]:
+    """Write the words of a selector out: those of the winner, once `auto` has chosen."""
+    selector = winner_of(selector)
+    if isinstance(selector, RankSelector):
+        return {"criterion": str(selector._ranker()), "search": None, "control": None}
+    if isinstance(selector, AutoSelector):
+        return {"criterion": _one_line(selector), "search": None, "control": None}
+    control = selector._control()
+    return {
+        "criterion": _one_line(selector._criterion()),
+        "search": _one_line(selector._search()),
+        "control": None if control is None else _one_line(control),
+    }
 
 
 def make_plan(
@@ -217,19 +235,35 @@ def make_plan(
     memory: str | int = "1GiB",
     n_jobs: int | None = None,
     seed: int = 0,
+    budget: str | float | Budget | None = None,
+    folds: int = 0,
 ) -> Plan:
-    """Turn a method's name, or words (names or objects), into a selector for a problem."""
-    reason = ""
+    """Turn a method's name, or words (names or objects), into a selector for a problem.
+
+    Seconds to spend are turned into a number of subsets by measuring this machine; a `Budget` was measured before.
+    """
+    seconds = None if budget is None or isinstance(budget, Budget) else parse_budget(budget)
     if criterion is not None or search is not None or control is not None:
         if method != "auto":
             raise InputError("Give either a method or words (criterion, search, control), not both.")
         name = "custom"
         chosen = words.Method("", criterion or "knn", search or "forward", control)
     elif method == "auto":
-        name, reason = choose_method(problem)
-        chosen = words.METHODS[name]
-        if problem.n_features > MAX_FLOATING and problem.task == "classification" and chosen.ranker is None:
-            chosen = words.Method(chosen.summary, chosen.criterion, chosen.search, prefilter="fisher")
+        if seconds is not None:
+            budget = Budget(seconds, speed=round(measure_speed(problem, effective_n_jobs(n_jobs), seed), 3))
+        auto = AutoSelector(
+            n_features_to_select=n_features_to_select,
+            include=include,
+            exclude=exclude,
+            feature_groups=feature_groups,
+            memory=memory,
+            n_jobs=n_jobs,
+            random_state=seed,
+        )
+        if not isinstance(budget, Budget):
+            return Plan("auto", auto)
+        share = round(MARGIN * budget.speed * budget.seconds / (1 + folds), 3)
+        return Plan("auto", auto.set_params(budget=share), budget)
     else:
         name, chosen = method, words.method_named(method)
     if chosen.ranker is not None:
@@ -239,7 +273,9 @@ def make_plan(
         for option, value in (("include", include), ("exclude", exclude), ("feature_groups", feature_groups)):
             if value:
                 raise InputError(f"{option} is for subset searches; the ranker {chosen.ranker!r} ranks all features.")
-        return Plan(name, RankSelector(ranker, n_features_to_select=n_features_to_select, random_state=seed), reason)
+        if budget is not None:
+            raise InputError(f"A budget is for searches; the ranker {chosen.ranker!r} has nothing to cut short.")
+        return Plan(name, RankSelector(ranker, n_features_to_select=n_features_to_select, random_state=seed))
     criterion_word = chosen.criterion
     if name != "custom" and criterion_word == "knn" and problem.task == "regression":
         criterion_word = "knn:n_neighbors=auto"  # the value of one neighbor alone is too noisy to predict quantities
@@ -259,17 +295,10 @@ def make_plan(
         n_jobs=n_jobs,
         random_state=seed,
     )
-    return Plan(name, selector, reason)
-
-
-def choose_method(problem: Problem) -> tuple[str, str]:
-    """Choose a method by the number of features, and say why."""
-    p = problem.n_features
-    if p <= MAX_EXHAUSTIVE:
-        return "knn-exhaustive", f"Chosen since all subsets of {p} features can be scored."
-    if p <= MAX_FLOATING:
-        return "knn-floating", f"Chosen since {p} features are too many for all subsets."
-    return "knn-forward", f"Chosen since {p:,} features are too many for a longer search."
+    if seconds is not None:
+        cost = seconds_for(selector._criterion(), problem, effective_n_jobs(n_jobs), seed)
+        budget = Budget(seconds, max(int(MARGIN * seconds / (1 + folds) / cost), 1))
+    return Plan(name, selector, budget if isinstance(budget, Budget) else None)
 
 
 def thin(problem: Problem, method: str, seed: int) -> Problem:
@@ -300,6 +329,7 @@ def select(
     folds: int = 5,
     n_jobs: int | None = None,
     random_state: int | None = None,
+    budget: str | float | None = None,
 ) -> Selection:
     """Select features of a table and measure on held-out rows whether that helped.
 
@@ -308,7 +338,7 @@ def select(
     X : array, sparse matrix or data frame of shape (n_rows, n_features)
     y : array of shape (n_rows,)
     method : str, default="auto"
-        A named method (`fewer.words.METHODS`), or `"auto"`: a choice by the size of the data.
+        A named method (`fewer.words.METHODS`), or `"auto"`: nearest neighbors and a linear fit race (`AutoSelector`).
     criterion, search, control : word or str, optional
         A sentence of your own instead of a method.
     n_features_to_select, include, exclude, feature_groups
@@ -317,6 +347,9 @@ def select(
         The whole selection is repeated without each of so many folds, which then judge it; 0 leaves that out.
     n_jobs : int, optional
     random_state : int, optional
+    budget : str or float, optional
+        Seconds that the whole answer may take, held-out evaluation included: 60, "60s", "5min". What that means in
+        subsets is measured at the start, and a stop by the clock is noted.
 
     Returns
     -------
@@ -348,6 +381,8 @@ def select(
         feature_groups=feature_groups,
         n_jobs=n_jobs,
         seed=seed,
+        budget=budget,
+        folds=folds,
     )
     return run_plan(plan, problem, folds=folds, seed=seed)
 
@@ -363,7 +398,7 @@ def run_plan(
     folder: RunFolder | None = None,
 ) -> Selection:
     """Run a plan: search on all rows, then repeat it on folds to measure it; keep both in a folder if there is one."""
-    began = time.perf_counter()
+    began, clock = time.perf_counter(), time.monotonic()
     selector = clone(plan.selector)
     trace = Trace() if folder is None else folder.trace()
 
@@ -374,24 +409,25 @@ def run_plan(
             on_step(step_trace)
 
     def finish(outcome: Heldout | None, interrupted: bool) -> Selection:
-        if folder is not None and isinstance(selector, SubsetSelector):
-            folder.keep_trace(trace, now=True)
+        if folder is not None and hasattr(selector, "trace_"):
+            folder.keep_trace(selector.trace_, now=True)
         selection = _describe(plan, selector, problem, outcome, seed, time.perf_counter() - began, interrupted)
         if folder is not None:
             folder.write("result.json", selection.to_dict())
         return selection
 
+    follow = keep if plan.budget is None else plan.budget.limit(keep, clock)
     try:
         if isinstance(selector, SubsetSelector):
-            selector.fit_problem(problem, keep, trace)
+            selector.fit_problem(problem, follow, trace)
         else:
-            selector.fit_problem(problem)
+            selector.fit_problem(problem, follow)
     except KeyboardInterrupt:
         raise Interrupted(finish(None, True) if hasattr(selector, "support_") else None) from None
     if not folds:
         return finish(None, False)
     try:
-        return finish(_measure(plan, problem, folds, seed, folder, on_fold), False)
+        return finish(_measure(plan, problem, folds, seed, folder, on_fold, clock), False)
     except KeyboardInterrupt:
         raise Interrupted(finish(None, True)) from None
 
@@ -403,11 +439,14 @@ def _measure(
     seed: int,
     folder: RunFolder | None,
     on_fold: Callable[[int], None] | None,
+    clock: float,
 ) -> Heldout:
     """Repeat the whole selection without each fold and judge it on that fold."""
+    limit = None if plan.budget is None else plan.budget.limit(None, clock)
 
-    def choose(part: Problem, rng: np.random.Generator) -> BoolArray:
-        return clone(plan.selector).set_params(random_state=rng).fit_problem(part).support_
+    def choose(part: Problem, rng: np.random.Generator) -> BoolArray | tuple[BoolArray, Criterion]:
+        fitted = clone(plan.selector).set_params(random_state=rng).fit_problem(part, limit)
+        return (fitted.support_, _judge(fitted)) if isinstance(fitted, AutoSelector) else fitted.support_
 
     def keep(records: list[dict[str, Any]]) -> None:
         if folder is not None:
@@ -418,7 +457,7 @@ def _measure(
     return heldout(
         choose,
         problem,
-        _judge(plan),
+        _judge(plan.selector),
         n_folds=folds,
         rng=np.random.default_rng([seed, 1]),
         resources=_resources(plan),
@@ -427,21 +466,21 @@ def _measure(
     )
 
 
-def _judge(plan: Plan) -> Criterion:
+def _judge(selector: AnySelector) -> Criterion:
     """Give the criterion that judges held-out rows: the method's own where it predicts, else nearest neighbors."""
-    if isinstance(plan.selector, SubsetSelector) and plan.selector._criterion().predictive:
-        return plan.selector._criterion()
+    selector = winner_of(selector)
+    if isinstance(selector, SubsetSelector) and selector._criterion().predictive:
+        return selector._criterion()
     return KNN(n_neighbors="auto")
 
 
 def _resources(plan: Plan) -> Resources:
-    n_jobs = plan.selector.n_jobs if isinstance(plan.selector, SubsetSelector) else 1
-    return Resources(effective_n_jobs(n_jobs))
+    return Resources(effective_n_jobs(getattr(plan.selector, "n_jobs", 1)))
 
 
 def _describe(
     plan: Plan,
-    selector: SubsetSelector | RankSelector,
+    selector: AnySelector,
     problem: Problem,
     outcome: Heldout | None,
     seed: int,
@@ -453,13 +492,14 @@ def _describe(
     notes = list(getattr(problem, "notes", ()))
     if interrupted:
         notes.append("The run was stopped before its end; this is the best so far.")
+    winner = winner_of(selector)
     score, n_evaluations, without = None, 0, {}
-    if isinstance(selector, SubsetSelector):
-        score, n_evaluations = selector.score_, selector.trace_.n_evaluations
-        notes += selector.trace_.notes
+    if isinstance(winner, SubsetSelector):
+        score, n_evaluations = winner.score_, getattr(selector, "n_evaluations_", winner.trace_.n_evaluations)
+        notes += winner.trace_.notes
         if not interrupted:
-            without = _score_without(selector, problem)
-    judge = _judge(plan)
+            without = _score_without(winner, problem)
+    judge = _judge(selector)
     scoring = getattr(judge, "scoring", None)
     name = scoring if isinstance(scoring, str) else "accuracy" if problem.task == "classification" else "R²"
     constant = problem.constant & ~selector.support_
@@ -471,14 +511,16 @@ def _describe(
         score_heldout_all_features=None if outcome is None else outcome.score_all,
         score_name=name,
         method=plan.name,
-        **plan.words,
+        **words_of(selector),
         n_evaluations=n_evaluations,
         seconds=round(seconds, 3),
         seed=seed,
         set_aside=[problem.names[i] for i in np.flatnonzero(constant)],
         warnings=notes,
-        reason=plan.reason,
+        reason=getattr(selector, "reason_", ""),
         heldout={} if outcome is None else _numbers(outcome),
+        sizes={} if interrupted or isinstance(winner, AutoSelector) else evaluate.scores_by_size(winner, problem),
+        redundancy=evaluate.redundancy(problem, order.tolist()) if 2 <= len(order) <= MAX_REDUNDANCY else {},
         score_without=without,
         frequency={} if outcome is None else _frequencies(outcome, problem),
         n_rows=problem.n_rows,
@@ -525,7 +567,9 @@ def _score_without(selector: SubsetSelector, problem: Problem) -> dict[str, floa
 
 def open_folder(path: Path | str, plan: Plan, problem: Problem, *, folds: int, seed: int, resume: bool) -> RunFolder:
     """Open the folder of a run, new or to be resumed."""
-    about = {"method": plan.name, **plan.words, "features": _sizes(plan), "folds": folds, "seed": seed}
+    about = {"method": plan.name, **words_of(plan.selector), "features": _sizes(plan), "folds": folds, "seed": seed}
+    if plan.budget is not None:
+        about["budget"] = asdict(plan.budget)
     return RunFolder(path, about, fingerprint(problem, about), resume=resume)
 
 
@@ -677,11 +721,11 @@ __all__ = [
     "Interrupted",
     "Plan",
     "Selection",
-    "choose_method",
     "compare",
     "compare_problem",
     "make_plan",
     "open_folder",
     "run_plan",
     "select",
+    "words_of",
 ]

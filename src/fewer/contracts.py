@@ -30,6 +30,14 @@ class Refusal(InputError):
     """Words that cannot work together; the message says why."""
 
 
+class Stopped(Exception):
+    """Raised by whoever follows the steps of a run, to end it with its best subset so far.
+
+    The message is a sentence for the reader of the result: which budget is spent, or that a callback has seen enough.
+    It may only be raised once there is a step, and whoever raised it raises it again if asked again.
+    """
+
+
 @dataclass(frozen=True)
 class Resources:
     """What a scorer may use: threads or processes, and bytes beside the data."""
@@ -55,6 +63,38 @@ class Walk(ABC):
     @abstractmethod
     def reject(self) -> None:
         """Forget the proposed change."""
+
+    def stroll(self, tries: Tries, state: NDArray[Any], score: float, space: SearchSpace, most: int) -> Stroll:
+        """Try changes one after the other, as many as this walk can do by itself: by default none.
+
+        A change is accepted if it lowers the settled score by no more than its slack. The walk stands on `state`, which
+        scores `score`. It stops after `most` accepted changes and before a change that the space does not allow.
+        """
+        return Stroll(0, np.empty(0, dtype=np.int64), np.empty(0))
+
+
+@dataclass(frozen=True)
+class Tries:
+    """Changes to try in a row: a unit, how many weight levels it goes on (in a circle), how far the score may fall."""
+
+    units: IntArray
+    shifts: IntArray
+    slack: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def __getitem__(self, some: slice) -> Tries:
+        return Tries(self.units[some], self.shifts[some], self.slack[some])
+
+
+@dataclass(frozen=True)
+class Stroll:
+    """How many changes were tried, which of them were accepted, and the settled score after each of these."""
+
+    n_tried: int
+    accepted: IntArray
+    scores: FloatArray
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fewer.budget import Budget, parse_budget
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.trace import Trace, write_atomically
@@ -26,6 +27,15 @@ def fingerprint(problem: Problem, words: dict[str, Any]) -> str:
     about = {"names": problem.names, "kinds": problem.kinds, "task": problem.task, "words": words}
     digest.update(json.dumps(about, sort_keys=True, default=str).encode())
     return digest.hexdigest()[:16]
+
+
+def recorded_budget(path: Path | str, asked: str | float) -> Budget | str | float:
+    """Give the budget that a run on disk was measured to have, since a machine is not measured alike twice."""
+    try:
+        known = json.loads((Path(path) / "run.json").read_text())["words"]["budget"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return asked
+    return Budget(**known) if known["seconds"] == parse_budget(asked) else asked
 
 
 class RunFolder:

@@ -25,7 +25,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from fewer.contracts import Control, Criterion, OnStep, Ranker, Resources, Search, SearchSpace
+from fewer.callbacks import CallbackSupportMixin, follow_callbacks, with_callbacks
+from fewer.contracts import Control, Criterion, OnStep, Ranker, Resources, Search, SearchSpace, Stopped
 from fewer.control import Prefilter, add_innermost
 from fewer.criteria import KNN
 from fewer.io import infer_task, is_frame, to_problem
@@ -38,8 +39,8 @@ Column = str | int
 Size = int | float | tuple[int, int] | Literal["auto"]
 
 
-class _Selector(SelectorMixin, BaseEstimator):
-    """What both selectors share: the door, metadata, tags."""
+class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+    """What all selectors share: the door, metadata, tags, callbacks."""
 
     # Row groups and weights are asked for with `set_fit_request(groups=True, sample_weight=True)`.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": None, "sample_weight": None}
@@ -47,8 +48,12 @@ class _Selector(SelectorMixin, BaseEstimator):
     support_: BoolArray
     ranking_: IntArray
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, **params: Any) -> Any:
         """Select features.
+
+        Callbacks of scikit-learn 1.9 (`set_callbacks`) hear of every step of a search, with the selector as it would be
+        if it ended there; one that asks to stop ends the search with its best subset so far.
 
         Parameters
         ----------
@@ -64,9 +69,10 @@ class _Selector(SelectorMixin, BaseEstimator):
         self
         """
         self._validate_params()
-        return self.fit_problem(self._open(X, y, **params))
+        with follow_callbacks(self, X, y) as on_step:
+            return self.fit_problem(self._open(X, y, **params), on_step)
 
-    def fit_problem(self, problem: Problem) -> Any:
+    def fit_problem(self, problem: Problem, on_step: OnStep | None = None) -> Any:
         """Select features of a problem that came through the door already."""
         raise NotImplementedError
 
@@ -233,7 +239,8 @@ class SubsetSelector(_Selector):
     ) -> SubsetSelector:
         """Select features of a problem; report each step, or go on from an interrupted trace.
 
-        If it is interrupted after its first step, the selector is fitted with the best subset so far.
+        If it is interrupted after its first step, the selector is fitted with the best subset so far. Whoever follows
+        the steps can end the run by raising `Stopped`; the trace then says so.
         """
         trace = Trace() if trace is None else trace
         space = self._space(problem)
@@ -253,6 +260,8 @@ class SubsetSelector(_Selector):
             if trace.steps:
                 self._keep(trace, problem)
             raise
+        except Stopped as stop:
+            trace.notes.append(str(stop))
         self._keep(trace, problem)
         return self
 
@@ -357,8 +366,8 @@ class RankSelector(_Selector):
         self.n_features_to_select = n_features_to_select
         self.random_state = random_state
 
-    def fit_problem(self, problem: Problem) -> RankSelector:
-        """Rank and select the features of a problem."""
+    def fit_problem(self, problem: Problem, on_step: OnStep | None = None) -> RankSelector:
+        """Rank and select the features of a problem; a ranking has no steps to follow."""
         ranker = self._ranker()
         if problem.task not in ranker.tasks:
             raise InputError(

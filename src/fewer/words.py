@@ -25,6 +25,7 @@ WORDS: dict[str, dict[str, str]] = {
         "boundary-share": "fewer.criteria:BoundaryShare",
         "fisher-ratio": "fewer.criteria:FisherRatio",
         "gamma-test": "fewer.criteria:GammaTest",
+        "least-squares": "fewer.criteria:LeastSquares",
         "separability": "fewer.criteria:Separability",
         "rann": "fewer.criteria:RANN",
         "naive-bayes": "fewer.criteria:NaiveBayes",
@@ -46,6 +47,7 @@ WORDS: dict[str, dict[str, str]] = {
         "aggregate": "fewer.control:Aggregate",
         "early-stopping": "fewer.control:EarlyStopping",
         "noise": "fewer.control:Noise",
+        "one-standard-error": "fewer.control:OneStandardError",
         "prefilter": "fewer.control:Prefilter",
     },
     "ranker": {

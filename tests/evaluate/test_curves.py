@@ -6,6 +6,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from fewer.contracts import Resources
 from fewer.evaluate import ORIGINAL, Curves, GMLVQEvaluator, SVMEvaluator, rounds_of_five, size_curves
@@ -69,6 +70,30 @@ def test_every_ranker_meets_every_evaluator_and_the_original_omega():
     shares = curves.dominance("GMLVQ", ORIGINAL)
     assert set(shares) == {"GMLVQ", "ReliefF", f"GMLVQ {ORIGINAL}"}
     assert sum(shares.values()) == pytest.approx(100)
+
+
+@pytest.mark.parametrize("load", [load_breast_cancer, load_iris])
+def test_the_support_vector_machine_takes_its_grid_point_by_the_validation_rows(load):
+    problem = Problem.from_arrays(*load(return_X_y=True))
+    part = rounds_of_five(problem, 1, np.random.default_rng(2))[0]
+    train, validation, test = (problem.take(rows) for rows in (part.train, part.validation, part.test))
+    ours = SVMEvaluator((0.01, 10.0), (0.001, 0.7))(train, validation, test.X, np.random.default_rng(0))
+
+    def machine(C, gamma):
+        return make_pipeline(StandardScaler(), SVC(C=C, gamma=gamma / problem.n_features))
+
+    def area(model):
+        scores = model.decision_function(validation.X)
+        if scores.ndim == 1:
+            return roc_auc_score(validation.y, scores)
+        return np.mean([roc_auc_score(validation.y == c, scores[:, c]) for c in range(3)])
+
+    grid = [(C, gamma) for C in (0.01, 10.0) for gamma in (0.001, 0.7)]
+    areas = [area(machine(*point).fit(train.X, train.y)) for point in grid]
+    best = machine(*grid[int(np.argmax(np.round(areas, 12)))])
+    seen = problem.take(np.concatenate([part.train, part.validation]))
+    assert len({round(a, 12) for a in areas}) > 1
+    assert ours == pytest.approx(best.fit(seen.X, seen.y).decision_function(test.X))
 
 
 def test_dominance_counts_sizes_and_shares_ties():

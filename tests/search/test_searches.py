@@ -141,6 +141,21 @@ def test_backward_floating_mirrors_forward_floating(seed):
     assert np.allclose(forward.state["records"], backward.state["records"][::-1])
 
 
+@pytest.mark.parametrize("exhaust", [2, 3, 7])
+def test_floating_scores_all_small_subsets_first(exhaust):
+    for seed in range(5):
+        scorer = Table(7, seed)
+        trace = search_on(scorer, Floating(exhaust=exhaust), 7)
+        for size in range(1, exhaust + 1):
+            masks = np.array([np.isin(np.arange(7), c) for c in combinations(range(7), size)])
+            step = trace.steps[size]
+            assert step.mask.sum() == size
+            assert step.score == pytest.approx(scorer.score(masks).max(), abs=1e-9)
+        assert trace.n_evaluations >= sum(comb(7, size) for size in range(exhaust + 1))
+    together = Table(7, values=np.array([1.0 if mask & 5 == 5 else 0.0 for mask in range(128)]))
+    assert columns(search_on(together, Floating(exhaust=2), 7)) == [0, 2]
+
+
 @pytest.mark.parametrize("levels", [1, 4])
 def test_annealing_finds_an_additive_optimum(levels):
     gains = np.array([0.3, -0.2, 0.1, -0.1, 0.25, 0.05, -0.3, 0.2])
@@ -175,7 +190,16 @@ def test_final_answer_is_where_the_search_ends():
 
 
 @pytest.mark.parametrize(
-    "search", [Exhaustive(), Forward(None), Backward(None), Floating(), Floating("backward"), Annealing(levels=12)]
+    "search",
+    [
+        Exhaustive(),
+        Forward(None),
+        Backward(None),
+        Floating(),
+        Floating(exhaust=3),
+        Floating("backward"),
+        Annealing(levels=12),
+    ],
 )
 def test_a_run_resumed_after_any_step_ends_as_if_never_stopped(search, tmp_path, monkeypatch):
     monkeypatch.setattr("fewer.search._exhaustive.PATIENCE", 0.0)

@@ -55,6 +55,9 @@ def select(
     encoding: EncodingOption = "utf-8",
     decimal: DecimalOption = ".",
     folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation; 0 leaves it out.")] = 5,
+    budget: Annotated[
+        str | None, typer.Option(help="Time for the whole answer: 60s, 5min.", show_default=False)
+    ] = None,
     seed: SeedOption = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads or processes; −1 for all cores.")] = 1,
     memory: Annotated[str, typer.Option(help="Memory for scoring, beside the data.")] = "1GiB",
@@ -77,6 +80,8 @@ def select(
     """Select features, and measure whether that helped.
 
     The whole selection is repeated without each fold of the rows, which then judges it.
+
+    auto lets nearest neighbors and a linear fit race, as wide as the table and the --budget allow.
 
     Words take options: --criterion knn:n_neighbors=5,cv=loo --search floating:overshoot=5
 
@@ -112,6 +117,7 @@ def select(
         exclude=names_of(exclude),
         memory=memory,
         n_jobs=jobs,
+        budget=budget,
     )
 
 
@@ -178,7 +184,7 @@ def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption 
     if not as_json:
         print(f"Wisconsin breast cancer: {problem.n_rows} tumors, {problem.n_features} measurements of cell nuclei,")
         print("benign or malignant? Which measurements carry the answer?\n")
-    _run(problem, "demo", None, False, report, as_json, 5, seed, method="auto")
+    _run(problem, "demo", None, False, report, as_json, 5, seed, method="auto", n_jobs=-1)
 
 
 def _run(
@@ -193,11 +199,14 @@ def _run(
     **words: Any,
 ) -> None:
     from fewer.api import Interrupted, make_plan, open_folder, run_plan, thin
+    from fewer.runs import recorded_budget
     from fewer.trace import Trace, size_of
 
     problem = thin(problem, "custom" if any(words.get(w) for w in WORDS) else words["method"], seed)
     refuse_folds(problem, folds)
-    plan = replace(make_plan(problem, **words, seed=seed), command=typed())
+    if resume and out is not None and words.get("budget") is not None:
+        words["budget"] = recorded_budget(out, words["budget"])
+    plan = replace(make_plan(problem, **words, seed=seed, folds=folds), command=typed())
     folder = None
     if out is not None:
         folder = open_folder(out, plan, problem, folds=folds, seed=seed, resume=resume)

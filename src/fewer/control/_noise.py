@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from fewer.contracts import (
@@ -22,10 +23,13 @@ from fewer.contracts import (
 )
 from fewer.criteria import KNN
 from fewer.criteria._knn import KNNScorer
-from fewer.kernels._noise import TABLE_BITS, score_noisy
+from fewer.kernels._distances import CLIPPED, NOMINAL, PLAIN
+from fewer.kernels._noise import POOL_BITS, score_noisy
 from fewer.objective import run_sentence
 from fewer.problem import FloatArray, InputError, Problem, Task
 from fewer.trace import Trace
+
+TABLE_SIZE = 4096
 
 
 class Noise(Control):
@@ -103,11 +107,17 @@ def noise_table(sd: float, probability: float, shape: str = "normal") -> FloatAr
         raise InputError(f"sd={sd}, probability={probability}: give an sd of at least 0 and a probability.")
     if shape not in ("normal", "uniform"):
         raise InputError(f"shape={shape!r} is not known; choose 'normal' or 'uniform'.")
-    table = np.zeros(1 << TABLE_BITS)
+    table = np.zeros(TABLE_SIZE)
     n = round(probability * len(table))
     places = (np.arange(n) + 0.5) / max(n, 1)
     table[:n] = sd * (ndtri(places) if shape == "normal" else 2.0 * places - 1.0)
     return table
+
+
+def noise_pool(table: FloatArray, n_rows: int, seed: int) -> NDArray[np.float32]:
+    """Shuffle copies of the table; its beginning follows once more, so that a run of n_rows may start anywhere."""
+    pool = np.random.default_rng(seed).permutation(np.resize(table, 1 << POOL_BITS))
+    return np.concatenate([pool, np.resize(pool, n_rows)]).astype(np.float32)
 
 
 class Noisy(Criterion):
@@ -155,16 +165,29 @@ class NoisyNeighbors(_Clean):
     """Nearest neighbors with noise in every distance."""
 
     def __init__(self, clean: KNNScorer, table: FloatArray, seed: int) -> None:
-        self.clean, self._table, self._seed = clean, table, seed
+        self.clean, self._seed = clean, seed
+        exact = clean._differences
+        holes, nominal = exact.holes.astype(bool), exact.nominal.astype(bool)
+        low = np.where(holes, np.inf, exact.columns).min(axis=1)
+        high = np.where(holes, -np.inf, exact.columns).max(axis=1)
+        varies = ~nominal & (high > low)
+        low, span = np.where(varies, low, 0.0), np.where(varies, high - low, 1.0)
+        columns = np.where(holes, np.nan, (exact.columns - low[:, None]) / span[:, None])
+        self._layout = (
+            noise_pool(table, clean.problem.n_rows, seed),
+            columns.astype(np.float32),
+            np.where(nominal, NOMINAL, np.where(holes.any(axis=1), CLIPPED, PLAIN)).astype(np.uint8),
+            (np.sqrt(exact.scale) * span).astype(np.float32),
+            exact.scale.astype(np.float32),
+            exact.gap.astype(np.float32),
+            exact.fold,
+        )
 
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks or weights."""
         gains = np.zeros((len(masks), len(self.clean.ks)))
         for mask, own in zip(np.ascontiguousarray(masks, dtype=np.float64), gains, strict=True):
-            score_noisy(
-                mask, np.uint64(_seed_of(mask, self._seed)), self._table,
-                *self.clean._differences.arrays(), *self.clean._rules, own,
-            )  # fmt: skip
+            score_noisy(mask, np.uint64(_seed_of(mask, self._seed)), *self._layout, *self.clean._rules, own)
         return self.clean._best(gains)
 
 

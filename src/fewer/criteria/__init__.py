@@ -5,6 +5,7 @@ from fewer.criteria._classifiability import Classifiability, classifiability
 from fewer.criteria._cross_validated import CrossValidated
 from fewer.criteria._gamma_test import GammaTest, gamma_test
 from fewer.criteria._knn import KNN
+from fewer.criteria._least_squares import LeastSquares
 from fewer.criteria._naive_bayes import NaiveBayes
 from fewer.criteria._rann import RANN
 from fewer.criteria._separability import Separability
@@ -17,6 +18,7 @@ __all__ = [
     "CrossValidated",
     "FisherRatio",
     "GammaTest",
+    "LeastSquares",
     "NaiveBayes",
     "Separability",
     "boundary_share",

@@ -96,11 +96,7 @@ class RANNScorer(PredictiveScorer):
             draw_weights(n_inputs, criterion.n_hidden, criterion.weight_range, criterion.sampling, rng)
             for _ in range(criterion.n_draws)
         ]
-        if problem.task == "classification":
-            self._targets, self._mean = class_targets(problem.y, max(problem.n_classes, 2)), 0.0
-        else:
-            self._mean = float(np.average(problem.y, weights=self._weights))
-            self._targets = (problem.y - self._mean)[:, None]
+        self._targets, self._mean = targets_of(problem, self._weights)
         self._chunk = max(CHUNK_CELLS // max(problem.n_rows * criterion.n_hidden, 1), 1)
 
     def score(self, masks: Masks) -> FloatArray:
@@ -152,25 +148,59 @@ class RANNScorer(PredictiveScorer):
         return hidden, inverse, weighted @ self._targets
 
     def _left_out(self, hidden: FloatArray, inverse: FloatArray, moment: FloatArray) -> FloatArray:
-        """Give each row's output from the fit without it: y − e / (1 − leverage), without fitting again."""
-        residual = self._targets - hidden @ (inverse @ moment)
-        projected = hidden @ inverse
-        if self.problem.groups is None:
-            leverage = np.einsum("mnh,mnh->mn", projected, hidden) * self._weights
-            return np.asarray(self._targets - residual / np.maximum(1.0 - leverage, 1e-12)[:, :, None])
-        answers = np.empty_like(residual)
-        for group in np.unique(self.problem.groups):
-            rows = np.flatnonzero(self.problem.groups == group)
-            block = projected[:, rows] @ hidden[:, rows].transpose(0, 2, 1) * self._weights[rows]
-            answers[:, rows] = self._targets[rows] - np.linalg.solve(np.eye(len(rows)) - block, residual[:, rows])
-        return answers
+        return left_out(hidden, inverse, moment, self._targets, self._weights, self.problem.groups)
 
     def _readable(self, answers: FloatArray) -> FloatArray:
-        """Turn the network's outputs into one column a class, or into numbers."""
-        if self.problem.task == "regression":
-            return answers[:, 0] + self._mean
-        shares = (answers + 1.0) / 2.0
-        return np.hstack([1.0 - shares, shares])[:, : self.problem.n_classes] if shares.shape[1] == 1 else shares
+        return readable(answers, self.problem, self._mean)
+
+
+def left_out(
+    hidden: FloatArray,
+    inverse: FloatArray,
+    moment: FloatArray,
+    targets: FloatArray,
+    weights: FloatArray,
+    groups: IntArray | None,
+) -> FloatArray:
+    """Give each row's output from the fit without it (or its group): y − e / (1 − leverage), without fitting again.
+
+    Parameters
+    ----------
+    hidden : array of shape (m, n, h)
+        What the outputs are linear in, for m fits.
+    inverse, moment : arrays of shape (m, h, h) and (m, h, c)
+        The inverse of each weighted Gram matrix, ridge included, and the weighted products with the targets.
+    targets : array of shape (n, c)
+    weights : array of shape (n,)
+    groups : array of shape (n,), optional
+    """
+    residual = targets - hidden @ (inverse @ moment)
+    projected = hidden @ inverse
+    if groups is None:
+        leverage = np.einsum("mnh,mnh->mn", projected, hidden) * weights
+        return np.asarray(targets - residual / np.maximum(1.0 - leverage, 1e-12)[:, :, None])
+    answers = np.empty_like(residual)
+    for group in np.unique(groups):
+        rows = np.flatnonzero(groups == group)
+        block = projected[:, rows] @ hidden[:, rows].transpose(0, 2, 1) * weights[rows]
+        answers[:, rows] = targets[rows] - np.linalg.solve(np.eye(len(rows)) - block, residual[:, rows])
+    return answers
+
+
+def readable(answers: FloatArray, problem: Problem, mean: float) -> FloatArray:
+    """Turn fitted ±1 codes into one column a class, or fitted deviations from the mean into numbers."""
+    if problem.task == "regression":
+        return answers[:, 0] + mean
+    shares = (answers + 1.0) / 2.0
+    return np.hstack([1.0 - shares, shares])[:, : problem.n_classes] if shares.shape[1] == 1 else shares
+
+
+def targets_of(problem: Problem, weights: FloatArray) -> tuple[FloatArray, float]:
+    """Code what is to be fitted, (n, c): classes as ±1, quantities as deviations from their mean; and that mean."""
+    if problem.task == "classification":
+        return class_targets(problem.y, max(problem.n_classes, 2)), 0.0
+    mean = float(np.average(problem.y, weights=weights))
+    return (problem.y - mean)[:, None], mean
 
 
 class Encoder:

@@ -12,15 +12,15 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn import config_context
 from sklearn.base import clone
-from sklearn.metrics import roc_auc_score
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from fewer.contracts import Ranker, Ranking, Resources
 from fewer.models import GMLVQClassifier
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
+from fewer.roc import auroc
 from fewer.validate import assign_folds
 
 N_FOLDS = 5
@@ -127,17 +127,26 @@ class SVMEvaluator:
     def __call__(self, train: Problem, validation: Problem, X_test: FloatArray, rng: np.random.Generator) -> FloatArray:
         """Give scores of the test rows."""
         grid = [(c, gamma / train.n_features) for c in self.C for gamma in self.gamma]
-        best = grid[0]
-        if len(grid) > 1:
-            fitted = [_svm(*point).fit(train.X, train.y) for point in grid]
-            grades = [auc(validation.y, _scores(model, validation.X, train.n_classes), train) for model in fitted]
-            best = grid[int(np.nanargmax(grades))] if np.isfinite(grades).any() else grid[0]
-        model = _svm(*best).fit(np.vstack([train.X, validation.X]), np.concatenate([train.y, validation.y]))
-        return _scores(model, X_test, train.n_classes)
+        with config_context(skip_parameter_validation=True):
+            best = grid[0] if len(grid) == 1 else self._best(grid, train, validation)
+            return _svm_scores(
+                [best], np.vstack([train.X, validation.X]), np.concatenate([train.y, validation.y]), X_test, train
+            )[0]
+
+    @staticmethod
+    def _best(grid: list[tuple[float, float]], train: Problem, validation: Problem) -> tuple[float, float]:
+        scores = _svm_scores(grid, train.X, train.y, validation.X, train)
+        grades = [auc(validation.y, found, train) for found in scores]
+        return grid[int(np.nanargmax(grades))] if np.isfinite(grades).any() else grid[0]
 
 
-def _svm(C: float, gamma: float) -> Any:
-    return make_pipeline(StandardScaler(), SVC(C=C, gamma=gamma, decision_function_shape="ovr"))
+def _svm_scores(
+    grid: list[tuple[float, float]], X: FloatArray, y: IntArray, X_new: FloatArray, problem: Problem
+) -> list[FloatArray]:
+    """Give the scores of new rows by a machine for each C and γ of a grid, all on the same standardized rows."""
+    scaler = StandardScaler().fit(X)
+    Z, Z_new = scaler.transform(X), scaler.transform(X_new)
+    return [_scores(SVC(C=C, gamma=gamma).fit(Z, y), Z_new, problem.n_classes) for C, gamma in grid]
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,9 +292,9 @@ def auc(y: IntArray, scores: FloatArray, problem: Problem) -> float:
     Classes that do not occur, or alone, in these rows are left out; NaN if none is left.
     """
     if scores.ndim == 1:
-        return float(roc_auc_score(y, scores)) if len(np.unique(y)) == 2 else float("nan")
+        return auroc(y, scores) if len(np.unique(y)) == 2 else float("nan")
     present = [code for code in range(problem.n_classes) if 0 < np.count_nonzero(y == code) < len(y)]
-    areas = [roc_auc_score(y == code, scores[:, code]) for code in present]
+    areas = [auroc(y == code, scores[:, code]) for code in present]
     return float(np.mean(areas)) if areas else float("nan")
 
 

@@ -16,7 +16,7 @@ from fewer.evaluate._grading import Grade, Grader
 from fewer.problem import FloatArray, Problem
 from fewer.validate import Interval, Split, split_rows
 
-Choose = Callable[[Problem, np.random.Generator], NDArray[Any]]
+Choose = Callable[[Problem, np.random.Generator], NDArray[Any] | tuple[NDArray[Any], Criterion]]
 Record = dict[str, Any]
 
 
@@ -106,8 +106,8 @@ def heldout(
 
     Parameters
     ----------
-    choose : callable (Problem, Generator) -> mask
-        The whole selection; it gets the rows outside the fold only.
+    choose : callable (Problem, Generator) -> mask, or mask and Criterion
+        The whole selection; it gets the rows outside the fold only. If it also chooses who predicts, that one judges.
     problem : Problem
     criterion : Criterion
         Judges the held-out rows by its own predictions if it is predictive; otherwise nearest neighbors do.
@@ -160,7 +160,8 @@ def _measure(
     resources: Resources,
 ) -> Record:
     train, test = problem.take(split.train), problem.take(split.test)
-    mask = np.asarray(choose(train, rng))
+    chosen = choose(train, rng)
+    mask, judge = chosen if isinstance(chosen, tuple) else (np.asarray(chosen), judge)
     if mask.shape != (problem.n_features,):
         raise InputError(f"A selection gave a mask of shape {mask.shape}, but there are {problem.n_features} features.")
     scorer = judge.bind(train, rng, resources)

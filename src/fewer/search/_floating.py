@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from fewer.contracts import Search, SearchSpace
 from fewer.objective import Objective
-from fewer.problem import InputError
+from fewer.problem import BoolArray, InputError
 from fewer.trace import Step, is_better
 
 
@@ -24,6 +25,9 @@ class Floating(Search):
     overshoot : int, default=3
         How many sizes past the target the search goes on, since floating back from there may still improve the
         target. The target is the size asked for or, where sizes are free, the best size so far.
+    exhaust : int, default=1
+        Forward only: all subsets of up to so many units are scored before it goes on one by one from the best of them.
+        2 finds pairs that say nothing alone, such as the two of an exclusive or.
 
     Examples
     --------
@@ -37,9 +41,12 @@ class Floating(Search):
 
     ordered: ClassVar[bool] = True
 
-    def __init__(self, direction: Literal["forward", "backward"] = "forward", overshoot: int = 3) -> None:
+    def __init__(
+        self, direction: Literal["forward", "backward"] = "forward", overshoot: int = 3, exhaust: int = 1
+    ) -> None:
         self.direction = direction
         self.overshoot = overshoot
+        self.exhaust = exhaust
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
@@ -53,8 +60,16 @@ class Floating(Search):
             score = float(scorer.score(mask[None])[0])
             records = np.full(space.n_units + 1, -np.inf)
             records[int(mask.sum())] = score
-            state.update(mask=mask, score=score, best=mask, best_score=score, records=records, phase="advance", last=-1)
+            phase = "exhaust" if forward and self.exhaust > 1 and not mask.any() else "advance"
+            state.update(mask=mask, score=score, best=mask, best_score=score, records=records, phase=phase, last=-1)
             yield Step(mask, score, mask, score)
+        while state["phase"] == "exhaust":
+            size = int(state["mask"].sum()) + 1
+            if size > min(self.exhaust, space.max_units):
+                state["phase"] = "advance"
+                break
+            self._arrive(*best_of_size(scorer, space, size), state, space)
+            yield Step(state["mask"], state["score"], state["best"], state["best_score"])
         while state["phase"] != "end":
             advancing = state["phase"] == "advance"
             if advancing and self._is_over(state, space, forward):
@@ -81,8 +96,14 @@ class Floating(Search):
             return
         mask = mask.copy()
         mask[unit] = adding
+        state.update(phase="retreat", last=-1 if conditional else unit)
+        self._arrive(mask, score, state, space)
+
+    def _arrive(self, mask: BoolArray, score: float, state: dict[str, Any], space: SearchSpace) -> None:
+        """Stand on a subset; keep it if it is the best of its size, or of all."""
+        records, size = state["records"], int(mask.sum())
         records[size] = max(records[size], score)
-        state.update(mask=mask, score=score, phase="retreat", last=-1 if conditional else unit)
+        state.update(mask=mask, score=score)
         if space.allows(mask) and (
             not space.allows(state["best"]) or is_better(score, mask, state["best_score"], state["best"])
         ):
@@ -96,3 +117,17 @@ class Floating(Search):
             return False
         target = int(state["best"].sum())
         return size >= target + self.overshoot if forward else size <= max(target - self.overshoot, 0)
+
+
+def best_of_size(scorer: Objective, space: SearchSpace, size: int) -> tuple[BoolArray, float]:
+    """Score all subsets of one size, each as one unit more than a smaller one; of equals the first columns win."""
+    best, best_score = space.empty(), -np.inf
+    for others in combinations(range(space.n_units), size - 1):
+        units = np.arange(others[-1] + 1 if others else 0, space.n_units)
+        state = space.empty()
+        state[list(others)] = True
+        scores = scorer.flips(state, units)
+        if len(scores) and scores.max() > best_score:
+            state[units[int(np.argmax(scores))]] = True
+            best, best_score = state, float(scores.max())
+    return best, best_score

@@ -1,0 +1,92 @@
+"""Seconds to spend, as a number of subsets: measured at the start, so that a run can be repeated by that number."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewer.auto import FEWEST_ROWS, sample_rows, seconds_a_subset
+from fewer.contracts import Criterion, OnStep, Resources, Stopped
+from fewer.criteria import KNN
+from fewer.errors import InputError
+from fewer.problem import Problem
+from fewer.trace import Trace
+
+MARGIN = 0.8
+"""The share of the seconds that the plan spends; the rest is for what was not measured."""
+UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a run may cost.
+
+    Attributes
+    ----------
+    seconds : float
+        By the clock, for the search on all rows and its repetitions on folds together.
+    n_subsets : int or None
+        Where each search ends. None where the method is laid out to fit its budget.
+    speed : float
+        How fast this machine is, as a multiple of the nominal one.
+    """
+
+    seconds: float
+    n_subsets: int | None = None
+    speed: float = 1.0
+
+    def limit(self, on_step: OnStep | None, began: float) -> OnStep:
+        """Follow a search, and end it when the budget is spent."""
+
+        def follow(trace: Trace) -> None:
+            if on_step is not None:
+                on_step(trace)
+            if not trace.steps:
+                return
+            if self.n_subsets is not None and trace.n_evaluations >= self.n_subsets:
+                raise Stopped(f"The budget ended the search after {trace.n_evaluations:,} subsets.")
+            if time.monotonic() - began > self.seconds:
+                raise Stopped(f"The clock ended the search after {trace.n_evaluations:,} subsets: {self.seconds:g} s.")
+
+        return follow
+
+
+def parse_budget(text: str | float) -> float:
+    """Turn "90", "60s", "2min" or "1.5h" into seconds.
+
+    Examples
+    --------
+    >>> parse_budget("60s"), parse_budget("2 min"), parse_budget(5)
+    (60.0, 120.0, 5.0)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(text).lower())
+    if match is None or match[2] not in UNITS or float(match[1]) <= 0:
+        raise InputError(f"budget={text!r} is not an amount of time; write for example '60s', '5min' or '1h'.")
+    return float(match[1]) * UNITS[match[2]]
+
+
+def measure_speed(problem: Problem, n_jobs: int, seed: int = 0) -> float:
+    """Give the speed of this machine as a multiple of the nominal one: nearest neighbors on a sample of the rows."""
+    rows = sample_rows(problem, FEWEST_ROWS, np.random.default_rng(seed))
+    return seconds_a_subset(rows.n_rows) / seconds_for(KNN("auto"), rows, n_jobs, seed)
+
+
+def seconds_for(criterion: Criterion, problem: Problem, n_jobs: int, seed: int = 0) -> float:
+    """Measure what one subset costs, as one of many that a search asks for at once."""
+    rng = np.random.default_rng(seed)
+    scorer = criterion.bind(problem, rng, Resources(n_jobs))
+    mask = np.zeros(problem.n_features, dtype=bool)
+    mask[rng.permutation(problem.n_features)[: min(3, problem.n_features - 1)]] = True
+    units = [np.array([column]) for column in rng.permutation(np.flatnonzero(~mask))[:32]]
+    scorer.flips(mask, units[:1], np.ones(1, dtype=bool))  # compiled, if need be, before the clock is looked at
+    began, rounds = time.perf_counter(), 0
+    while rounds == 0 or time.perf_counter() - began < 0.1:
+        scorer.flips(mask, units, np.ones(len(units), dtype=bool))
+        rounds += 1
+    return (time.perf_counter() - began) / (rounds * len(units))
+
+
+__all__ = ["MARGIN", "Budget", "measure_speed", "parse_budget", "seconds_for"]

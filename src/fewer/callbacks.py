@@ -1,0 +1,56 @@
+"""scikit-learn's callbacks (1.9 and later) on the steps of a search; with earlier versions there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from fewer.contracts import OnStep, Stopped
+from fewer.trace import Trace
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to support."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Leave a method as it is."""
+        return method
+
+
+@contextmanager
+def follow_callbacks(estimator: Any, X: Any, y: Any) -> Iterator[OnStep | None]:
+    """Tell the callbacks of an estimator that its fit begins and ends; give what tells them of each step.
+
+    A step hands over the estimator as if it ended there: enough of it to transform rows.
+    """
+    if not getattr(estimator, "_skl_callbacks", None):
+        yield None
+        return
+    fit = estimator._init_callback_context(max_subtasks=None)
+    fit.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+    enough = False
+
+    def on_step(trace: Trace) -> None:
+        nonlocal enough
+        if not trace.steps or not trace.best.any():
+            return  # an empty subset is where a search begins, and transforms nothing
+        if not enough:
+            step = fit.subcontext(task_name="step")
+            step.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+            enough = step.call_on_fit_task_end(
+                estimator=estimator, X=X, y=y, reconstruction_attributes=lambda: {"support_": trace.best != 0}
+            )
+        if enough:
+            raise Stopped("A callback ended the search; this is the best so far.")
+
+    yield on_step
+    fit.call_on_fit_task_end(
+        estimator=estimator, X=X, y=y, reconstruction_attributes=lambda: {"support_": estimator.support_}
+    )
+
+
+__all__ = ["CallbackSupportMixin", "follow_callbacks", "with_callbacks"]

@@ -1,0 +1,121 @@
+"""A linear fit as criterion, each row judged by the fit without it, in closed form."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
+from fewer.criteria._knn import in_threads
+from fewer.criteria._rann import CHUNK_CELLS, Encoder, left_out, readable, targets_of
+from fewer.models._rann import one_blas_thread
+from fewer.problem import FloatArray, InputError, IntArray, Problem
+
+
+class LeastSquares(Criterion):
+    """How well a linear model tells rows that it was not fitted on: R² of leave-one-out predictions.
+
+    For classes the model fits their ±1 codes, which for two classes is Fisher's linear discriminant; R² of the codes
+    sees a weak feature that the share of right predictions does not.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-6
+        Ridge for each row, columns being scaled to [−1, 1]; above 0, so that copied columns do no harm.
+
+    Notes
+    -----
+    A nominal column counts as its level indicators, a missing cell as the column's mean. Row weights weigh the fit and
+    the score. Rows of one row group are left out together. A thousand subsets of ten features of a thousand rows take
+    about a tenth of a second, since no fit is repeated to leave a row out.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> import fewer
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> selector = fewer.SubsetSelector(LeastSquares(), fewer.search.Forward(), n_features_to_select=3, random_state=0)
+    >>> selector.fit(X, y).get_feature_names_out().tolist()
+    ['bmi', 'bp', 's5']
+    """
+
+    predictive: ClassVar[bool] = True
+
+    def __init__(self, alpha: float = 1e-6) -> None:
+        self.alpha = alpha
+
+    def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> LeastSquaresScorer:
+        """Bind to rows."""
+        if not self.alpha > 0:
+            raise InputError(f"alpha={self.alpha}: give a number above 0.")
+        return LeastSquaresScorer(problem, self.alpha, resources)
+
+
+class LeastSquaresScorer(PredictiveScorer):
+    """`LeastSquares` bound to rows."""
+
+    def __init__(self, problem: Problem, alpha: float, resources: Resources) -> None:
+        self.problem = problem
+        self._n_jobs = resources.n_jobs
+        self._encoder = Encoder(problem)
+        self._weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        self._ridge = alpha * float(self._weights.sum())
+        self._targets, self._mean = targets_of(problem, self._weights)
+        self._inputs = self._encoder.transform(problem.X)
+        self._center = np.average(self._inputs, axis=0, weights=self._weights)
+        self._inputs -= self._center
+        middle = np.average(self._targets, axis=0, weights=self._weights)
+        self._spread = float(self._weights @ ((self._targets - middle) ** 2).sum(axis=1))
+
+    def score(self, masks: Masks) -> FloatArray:
+        """Score (m, p) masks, those with equally many inputs together."""
+        used = np.asarray(masks, dtype=bool)[:, self._encoder.owner]
+        sizes = used.sum(axis=1)
+        chunks = []
+        for size in np.unique(sizes):
+            alike = np.flatnonzero(sizes == size)
+            step = max(CHUNK_CELLS // max(self.problem.n_rows * (int(size) + 1), 1), 1)
+            chunks += [alike[low : low + step] for low in range(0, len(alike), step)]
+        scores = np.empty(len(used))
+
+        def score_chunk(chunk: IntArray) -> None:
+            columns = np.nonzero(used[chunk])[1].reshape(len(chunk), -1)
+            error = (left_out(*self._solve(columns), *self._rows()) - self._targets) ** 2
+            lost = error.sum(axis=2) @ self._weights
+            scores[chunk] = 1.0 - lost / self._spread if self._spread > 0 else -lost
+
+        with one_blas_thread():
+            in_threads(score_chunk, chunks, self._n_jobs)
+        return scores
+
+    def outputs(self, mask: Masks) -> FloatArray:
+        """Predict each bound row from all others (or all of other row groups)."""
+        return readable(left_out(*self._solve(self._columns(mask)), *self._rows())[0], self.problem, self._mean)
+
+    def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
+        """Predict new rows from a fit on all bound rows."""
+        columns = self._columns(mask)
+        _, inverse, moment = self._solve(columns)
+        inputs = (self._encoder.transform(X) - self._center)[:, columns[0]]
+        return readable(with_constant(inputs) @ (inverse @ moment)[0], self.problem, self._mean)
+
+    def _columns(self, mask: Masks) -> IntArray:
+        return np.flatnonzero(np.asarray(mask, dtype=bool)[self._encoder.owner])[None]
+
+    def _rows(self) -> tuple[FloatArray, FloatArray, IntArray | None]:
+        return self._targets, self._weights, self.problem.groups
+
+    def _solve(self, columns: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Give inputs with a constant (m, n, h), inverse Gram matrices and moments for m lists of input columns."""
+        inputs = with_constant(self._inputs.T[columns].transpose(0, 2, 1))
+        weighted = (inputs * self._weights[:, None] if self.problem.weights is not None else inputs).transpose(0, 2, 1)
+        ridge = np.full(inputs.shape[2], self._ridge)
+        ridge[0] = 0.0
+        inverse = np.asarray(np.linalg.inv(weighted @ inputs + np.diag(ridge)), dtype=np.float64)
+        return inputs, inverse, weighted @ self._targets
+
+
+def with_constant(inputs: FloatArray) -> FloatArray:
+    """Put a column of ones before the others."""
+    return np.concatenate([np.ones((*inputs.shape[:-1], 1)), inputs], axis=-1)

@@ -1,0 +1,114 @@
+"""Score against the number of features, for one fitted selector, and how sure its best score is."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from fewer.contracts import Masks, PredictiveScorer, Resources
+from fewer.problem import Problem
+from fewer.selectors import RankSelector, SubsetSelector
+from fewer.trace import Trace, size_of
+from fewer.validate import assign_folds
+
+PARTS = 10
+SEEN = "as the search saw it"
+CURVED = "cross-validated"
+
+
+def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem) -> dict[str, Any]:
+    """Give the best score of each number of features that a fitted selector met.
+
+    For a subset search: the best subset of each size, scored as the search scored it. For a ranking with
+    `n_features_to_select="auto"`: its cross-validated curve, as accuracy or R². For a ranking cut at a given number
+    there is none.
+
+    Parameters
+    ----------
+    selector : SubsetSelector or RankSelector
+        Fitted to the problem.
+    problem : Problem
+
+    Returns
+    -------
+    dict
+        Plain JSON data: `sizes` and `scores`, in ascending order of size; `standard_error` of the best score, None
+        where the criterion does not predict rows; `measured`, words that say how. Empty if there is no curve.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> problem = Problem.from_arrays(*load_iris(return_X_y=True))
+    >>> curve = scores_by_size(SubsetSelector(random_state=0).fit_problem(problem), problem)
+    >>> curve["sizes"], round(curve["standard_error"], 3)
+    ([1, 2, 3], 0.015)
+    """
+    if isinstance(selector, SubsetSelector):
+        best = best_by_size(selector.trace_)
+        if not best:
+            return {}
+        _, mask = max(best.values(), key=lambda pair: pair[0])
+        return {
+            "sizes": list(best),
+            "scores": [score for score, _ in best.values()],
+            "standard_error": _error_of(selector, problem, mask),
+            "measured": SEEN,
+        }
+    curve = getattr(selector, "curve_", None)
+    if curve is None:
+        return {}
+    # The curve holds losses below zero; they are told as accuracy or R².
+    unit = 1.0 if problem.task == "classification" else float(np.cov(problem.y, ddof=0, aweights=problem.weights))
+    return {
+        "sizes": curve["size"].tolist(),
+        "scores": (1.0 + curve["score"] / unit).tolist(),
+        "standard_error": float(curve["standard_error"][np.argmax(curve["score"])] / unit),
+        "measured": CURVED,
+    }
+
+
+def best_by_size(trace: Trace) -> dict[int, tuple[float, NDArray[Any]]]:
+    """Give score and mask of the best subset of each size among the steps and the best subsets of a run."""
+    met = [(step.score, step.mask) for step in trace.steps] + [(step.best_score, step.best) for step in trace.steps]
+    if trace.top_masks is not None:
+        met.extend(zip(trace.top_scores.tolist(), trace.top_masks, strict=True))
+    best: dict[int, tuple[float, NDArray[Any]]] = {}
+    for score, mask in met:
+        size = int(size_of(mask))
+        if size and np.isfinite(score) and (size not in best or score > best[size][0]):
+            best[size] = (float(score), mask)
+    return dict(sorted(best.items()))
+
+
+def standard_error(
+    scorer: PredictiveScorer, mask: Masks, problem: Problem, rng: np.random.Generator, *, n_parts: int = PARTS
+) -> float | None:
+    """Give the standard error of a subset's cross-validated score, over parts of the rows.
+
+    The rows' out-of-fold predictions are graded without each of so many stratified parts (the delete-a-group
+    jackknife). For accuracy and parts of equal size this is the standard error of the mean over the parts; it serves
+    grades that are no means of rows too, such as R² and the area under a ROC curve. None if a grade is not defined.
+    """
+    outputs = scorer.outputs(mask)
+    judged = np.isfinite(outputs.reshape(len(outputs), -1)).all(axis=1)
+    rows, outputs = problem.take(np.flatnonzero(judged)), outputs[judged]
+    parts = assign_folds(rows, n_parts, rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an undefined grade is told by the NaN that it leaves
+        grades = [scorer.grade(outputs[parts != part], rows.take(parts != part)) for part in np.unique(parts)]
+    error = float(np.sqrt((len(grades) - 1) * np.var(grades)))
+    return error if np.isfinite(error) else None
+
+
+def _error_of(selector: SubsetSelector, problem: Problem, mask: Masks) -> float | None:
+    criterion = selector._criterion()
+    if not criterion.predictive:
+        return None
+    rng = selector._generator()
+    scorer = criterion.bind(problem, rng, Resources(effective_n_jobs(selector.n_jobs)))
+    assert isinstance(scorer, PredictiveScorer)
+    return standard_error(scorer, mask, problem, rng)

@@ -1,0 +1,95 @@
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LinearRegression
+
+import fewer
+from fewer.contracts import Resources, gray_states
+from fewer.criteria import LeastSquares
+from fewer.io import to_problem
+from fewer.problem import InputError, Problem
+
+
+def bind(problem, n_jobs=1, **kwargs):
+    return LeastSquares(**kwargs).bind(problem, np.random.default_rng(0), Resources(n_jobs))
+
+
+def data(n_classes=0, n=40):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, 4))
+    y = np.arange(n) % n_classes if n_classes else 3 * X[:, 0] + rng.normal(size=n) + 7
+    X[:, 2] += y
+    return X, y
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_closed_form_equals_fits_without_the_rows(n_classes, grouped, weighted):
+    X, y = data(n_classes)
+    groups = np.arange(40) // 3 if grouped else None
+    weights = np.random.default_rng(3).uniform(0.5, 2, 40) if weighted else None
+    problem = Problem.from_arrays(
+        X, y, task="classification" if n_classes else "regression", groups=groups, weights=weights
+    )
+    w = np.ones(40) if weights is None else weights
+    codes = y[:, None] if n_classes == 0 else np.where(y[:, None] == np.arange(n_classes), 1.0, -1.0)
+    for mask in gray_states(np.arange(16), 4):
+        answers = np.empty(codes.shape)
+        for part in np.unique(np.arange(40) if groups is None else groups):
+            rows = np.arange(40) == part if groups is None else groups == part
+            if mask.any():
+                model = LinearRegression().fit(X[~rows][:, mask], codes[~rows], w[~rows])
+                answers[rows] = model.predict(X[rows][:, mask])
+            else:
+                answers[rows] = np.average(codes[~rows], axis=0, weights=w[~rows])
+        mean = np.average(codes, axis=0, weights=w)
+        truth = 1 - (w @ (codes - answers) ** 2).sum() / (w @ (codes - mean) ** 2).sum()
+        scorer = bind(problem, alpha=1e-12)
+        assert scorer.score(mask[None])[0] == pytest.approx(truth, abs=1e-6)
+        shown = answers[:, 0] if n_classes == 0 else (answers + 1) / 2
+        assert scorer.outputs(mask) == pytest.approx(shown, abs=1e-6)
+
+
+def test_two_classes_are_told_apart_as_by_the_linear_discriminant():
+    X, y = data(2, n=60)
+    mask = np.array([True, False, True, True])
+    scorer = bind(Problem.from_arrays(X, y), alpha=1e-12)
+    fresh = np.random.default_rng(5).normal(size=(200, 4)) * 2
+    ours = scorer.predict(mask, fresh).argmax(axis=1)
+    truth = LinearDiscriminantAnalysis().fit(X[:, mask], y).predict(fresh[:, mask])
+    assert np.array_equal(ours, truth)
+    assert scorer.grade(scorer.predict(mask, X), scorer.problem) > 0.6
+
+
+def test_batches_and_threads_change_nothing():
+    problem = Problem.from_arrays(*data(3))
+    masks = gray_states(np.arange(16), 4)
+    one_by_one = [bind(problem).score(mask[None])[0] for mask in masks]
+    assert bind(problem).score(masks) == pytest.approx(one_by_one, abs=1e-12)
+    assert np.array_equal(bind(problem, n_jobs=2).score(masks), bind(problem).score(masks))
+    assert bind(problem).score(masks[:0]).shape == (0,)
+
+
+def test_copies_holes_and_levels_do_no_harm():
+    rng = np.random.default_rng(0)
+    level = rng.choice(["a", "b", "c"], 80)
+    x = rng.normal(size=80)
+    frame = pl.DataFrame({"x": x, "copy": x, "holed": [None, *x[1:]], "level": level})
+    problem = to_problem(frame, (level == "b") * 4.0 + x + 0.1 * rng.normal(size=80))
+    scores = bind(problem).score(np.array([[1, 0, 0, 1], [1, 1, 0, 1], [1, 1, 1, 1]], dtype=bool))
+    assert np.all(scores > 0.99)
+
+
+def test_forward_search_finds_the_columns_of_a_sum():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(200, 30))
+    y = X[:, [3, 11, 20]].sum(axis=1) + rng.normal(size=200)
+    selector = fewer.SubsetSelector(LeastSquares(), fewer.search.Forward(), n_features_to_select=3, random_state=0)
+    assert np.flatnonzero(selector.fit(X, y).support_).tolist() == [3, 11, 20]
+
+
+def test_a_ridge_of_zero_is_refused():
+    with pytest.raises(InputError, match="above 0"):
+        bind(Problem.from_arrays(*data(2)), alpha=0)

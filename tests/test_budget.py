@@ -1,0 +1,81 @@
+import json
+import time
+
+import numpy as np
+import pytest
+
+import fewer
+from fewer.api import make_plan, open_folder, run_plan
+from fewer.budget import Budget, measure_speed, parse_budget, seconds_for
+from fewer.criteria import KNN
+from fewer.errors import InputError
+from fewer.runs import recorded_budget
+from making import make_problem
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("60", 60), ("60s", 60), (" 2 min", 120), ("1.5h", 5400), (7, 7)])
+def test_amounts_of_time(text, seconds):
+    assert parse_budget(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "soon", "0s", "-5", "5 days", "inf"])
+def test_what_is_no_amount_of_time_is_refused(text):
+    with pytest.raises(InputError, match="not an amount of time"):
+        parse_budget(text)
+
+
+def test_a_search_ends_where_its_subsets_are_spent_and_says_so():
+    problem = make_problem(n_features=12)
+    plan = make_plan(problem, "knn-forward", budget=Budget(1000.0, n_subsets=25))
+    found = run_plan(plan, problem, folds=2)
+    assert found.n_evaluations == 1 + 12 + 11 + 10 or found.n_evaluations <= 25 + 12
+    whole = run_plan(make_plan(problem, "knn-backward"), problem, folds=0)
+    cut = run_plan(make_plan(problem, "knn-backward", budget=Budget(1000.0, n_subsets=13)), problem, folds=0)
+    assert cut.n_evaluations < whole.n_evaluations
+    assert len(cut.features) > len(whole.features)
+    assert any("budget ended the search after 13 subsets" in note for note in cut.warnings)
+    assert run_plan(make_plan(problem, "knn-backward", budget=Budget(1000.0, 13)), problem, folds=0).features == (
+        cut.features
+    )
+
+
+def test_a_stop_by_the_clock_is_noted(monkeypatch):
+    problem = make_problem(n_features=12)
+    plan = make_plan(problem, "knn-backward", budget=Budget(5.0))
+    now = iter(np.arange(0.0, 10_000.0, 3.0))
+    monkeypatch.setattr(time, "monotonic", lambda: next(now))
+    found = run_plan(plan, problem, folds=0)
+    assert any(note.startswith("The clock ended the search after") for note in found.warnings)
+
+
+def test_seconds_become_subsets_and_auto_gets_wider_with_them():
+    problem = make_problem(n_rows=300, n_features=30)
+    little, much = (make_plan(problem, budget=seconds, folds=5) for seconds in ("2s", "200s"))
+    assert 20 < much.selector.budget / little.selector.budget < 500
+    assert little.budget.seconds == 2.0
+    forward = make_plan(problem, "knn-forward", budget=10.0)
+    assert forward.budget.n_subsets > 10
+    with pytest.raises(InputError, match="nothing to cut short"):
+        make_plan(problem, "fisher", budget=10.0)
+    with pytest.raises(InputError, match="amount of time"):
+        fewer.select(problem.X, problem.y, budget="a while")
+
+
+def test_the_machine_is_measured():
+    problem = make_problem(n_rows=200, n_features=10)
+    assert 0.001 < measure_speed(problem, 1) < 1000
+    assert 0 < seconds_for(KNN(), problem, 1) < 1
+
+
+def test_a_resumed_run_takes_the_budget_that_was_measured(tmp_path):
+    problem = make_problem()
+    plan = make_plan(problem, budget="3s", folds=2)
+    open_folder(tmp_path / "run", plan, problem, folds=2, seed=0, resume=False)
+    recorded = recorded_budget(tmp_path / "run", "3s")
+    assert recorded == plan.budget
+    again = make_plan(problem, budget=recorded, folds=2)
+    assert again.selector.budget == plan.selector.budget
+    open_folder(tmp_path / "run", again, problem, folds=2, seed=0, resume=True)
+    assert recorded_budget(tmp_path / "run", "4s") == "4s"
+    assert recorded_budget(tmp_path / "nowhere", "4s") == "4s"
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["words"]["budget"]["seconds"] == 3.0
