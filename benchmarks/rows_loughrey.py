@@ -18,7 +18,7 @@ from fewer.criteria import KNN
 from fewer.datasets import load
 from fewer.objective import Objective
 from fewer.papers import Run
-from fewer.papers._loughrey import MAX_TRIES, study
+from fewer.papers._loughrey_work import MAX_TRIES, study
 from fewer.search import Annealing
 from fewer.trace import Trace
 

@@ -53,19 +53,26 @@ def attempt(work: Callable[[], float]) -> float | str:
         return f"absent: {type(error).__name__}: {error}"
 
 
-def gamma_subsets(n_jobs: int = 1, n_subsets: int = 1024) -> Row:
-    """Gamma Test with 50 neighbors for subsets of WDBC1, against scikit-learn's neighbors a subset and NumPy."""
+def gamma_subsets(n_jobs: int = 1, n_blocks: int = 4) -> Row:
+    """Gamma Test with 50 neighbors for subsets of WDBC1, against scikit-learn's neighbors a subset and NumPy.
+
+    Ours takes blocks of 1,024 subsets, evenly spread over all 32,768; the peer 16 subsets of each block. They take
+    turns, so that whatever else the machine does meets both.
+    """
     from sklearn.neighbors import NearestNeighbors
 
     problem = load("wdbc1").problem
     space = contracts.SearchSpace.of(15)
     resources = contracts.Resources(n_jobs)
     scorer = GammaTest(50).bind(problem, np.random.default_rng(0), resources)
-    first = 16_384
-    ours = best_time(lambda: scorer.sweep(space, first, first + n_subsets, 10)) / n_subsets
+    firsts = np.linspace(0, 31, n_blocks + 1)[1:].astype(int) * 1024
     low, high = problem.X.min(axis=0), problem.X.max(axis=0)
     Z, y = (problem.X - low) / (high - low), problem.y
-    masks = contracts.gray_states(np.arange(first, first + n_subsets, n_subsets // 16), 15)
+    masks = contracts.gray_states((firsts[:, None] + np.arange(0, 1024, 64)).ravel(), 15)
+
+    def ours() -> None:
+        for first in firsts.tolist():
+            scorer.sweep(space, first, first + 1024, 10)
 
     def peer() -> list[float]:
         gammas = []
@@ -78,11 +85,14 @@ def gamma_subsets(n_jobs: int = 1, n_subsets: int = 1024) -> Row:
             gammas.append(float(np.polyfit(delta, gamma, 1)[1]))
         return gammas
 
-    theirs = best_time(peer) / len(masks)
     gap = float(np.abs(np.array(peer()) + scorer.score(masks)).max())
+    ours()
+    turns = [(best_time(ours, 1, warm=False), best_time(peer, 1, warm=False)) for _ in range(3)]
+    time_ours, time_peer = (min(times) for times in zip(*turns, strict=True))
     return row(
-        "Gamma Test, 50 neighbors, subsets of WDBC1 (569 × 15)", ours, {"scikit-learn + NumPy": theirs},
-        {"scikit-learn + NumPy": 15.0}, unit="s a subset", largest_difference=gap, n_jobs=n_jobs,
+        "Gamma Test, 50 neighbors, subsets of WDBC1 (569 × 15)", time_ours / (1024 * n_blocks),
+        {"scikit-learn + NumPy": time_peer / len(masks)}, {"scikit-learn + NumPy": 15.0}, unit="s a subset",
+        largest_difference=gap, n_jobs=n_jobs,
     )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Does early stopping help? Runs `early_stopping_design.json` and writes `early_stopping.md`.
 
-    python experiments/early_stopping.py [--full] [--minutes 15] [--out FOLDER]
+    python experiments/early_stopping.py [--full] [--only planted | sets] [--minutes 15] [--out FOLDER]
 
 Finished pieces are kept in FOLDER (default: early_stopping_results beside the report, not committed), so that a stopped
 run goes on; after `--minutes` of processor time no new piece is begun and the report says how many repeats it rests on.
@@ -33,6 +33,14 @@ from fewer.validate import assign_folds
 
 HERE = Path(__file__).parent
 DESIGN = json.loads((HERE / "early_stopping_design.json").read_text())
+WAYS: dict[str, dict[str, Any]] = {
+    "": {},
+    " level": {"how": "level"},
+    " peak": {"how": "peak"},
+    " aggregate": {"how": "aggregate"},
+    " if seen": {"only_if_seen": True},
+}
+"""What to do with the validation runs, by what is added to the method's name."""
 
 
 def planted(n_rows: int, n_noise: int, shift: float, n_informative: int, rng: np.random.Generator) -> Problem:
@@ -77,17 +85,10 @@ def judge_methods(
     sa = search_rows(None, train, annealing, seed)
     judge("SA", sa.best)
     extra["SA believes"] = sa.best_score
-    ways = {
-        "SAES": {},
-        "SAES level": {"how": "level"},
-        "SAES peak": {"how": "peak"},
-        "SAES aggregate": {"how": "aggregate"},
-        "SAES if seen": {"only_if_seen": True},
-    }
-    found, runs = variants(train, annealing, seed, ways, effort["inner_folds"])
-    for name, trace in found.items():
-        judge(name, trace.best)
-    trace = found["SAES"]
+    found, runs = variants(train, annealing, seed, WAYS, effort["inner_folds"])
+    for way, trace in found.items():
+        judge("SAES" + way, trace.best)
+    trace = found[""]
     extra["SAES believes"] = trace.best_score
     extra["stop"] = float(trace.extra["stop"][0] / trace.extra["stop"][1])
     extra["seen"] = bool(trace.extra["fall"][0] > 2.5 * trace.extra["fall"][1])
@@ -106,7 +107,8 @@ def judge_methods(
         population, generations = DESIGN["genetic_population"], effort["genetic_generations"]
         genetic = Genetic(population, generations, mutation=0.05, selection="roulette", answer="final")
         judge("GA", search_rows(None, train, genetic, seed).best)
-        judge("GAES", variants(train, genetic, seed, {"GAES": {}}, effort["inner_folds"])[0]["GAES"].best)
+        for way, trace in variants(train, genetic, seed, WAYS, effort["inner_folds"])[0].items():
+            judge("GAES" + way, trace.best)
     if repeat < rare["weights"]:
         judge("SA w=4", search_rows(None, train, annealing, seed, 4).best)
         judge("SAES w=4", variants(train, annealing, seed, {"": {}}, effort["inner_folds"], 4)[0][""].best)
@@ -115,10 +117,13 @@ def judge_methods(
     return {"accuracy": accuracy, **extra}
 
 
-def pieces(effort: dict[str, Any]) -> list[tuple[str, int]]:
+def pieces(kind: str | None) -> list[tuple[str, int]]:
     """List designs and repeats, the first repeat of every design first."""
-    counts = dict.fromkeys(DESIGN["planted"]["designs"], DESIGN["planted"]["repeats"])
-    counts |= dict.fromkeys(DESIGN["sets"]["names"], DESIGN["sets"]["repeats"])
+    counts: dict[str, int] = {}
+    if kind != "sets":
+        counts |= dict.fromkeys(DESIGN["planted"]["designs"], DESIGN["planted"]["repeats"])
+    if kind != "planted":
+        counts |= dict.fromkeys(DESIGN["sets"]["names"], DESIGN["sets"]["repeats"])
     return [(name, r) for r in range(max(counts.values())) for name in counts if r < counts[name]]
 
 
@@ -210,7 +215,8 @@ def curves(results: dict[str, list[list[dict[str, Any]]]]) -> str:
 def main() -> None:
     """Run what is missing and write the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help="the thesis's lengths: hours")
+    parser.add_argument("--full", action="store_true", help="the thesis's lengths")
+    parser.add_argument("--only", choices=["planted", "sets"], help="the planted designs, or the thesis's data sets")
     parser.add_argument("--minutes", type=float, default=15.0, help="processor time after which nothing new is begun")
     parser.add_argument("--out", type=Path, default=HERE / "early_stopping_results")
     options = parser.parse_args()
@@ -218,7 +224,7 @@ def main() -> None:
     effort = DESIGN[kind]
     results: dict[str, list[list[dict[str, Any]]]] = {}
     missing: dict[str, str] = {}
-    for name, repeat in pieces(effort):
+    for name, repeat in pieces(options.only):
         path = options.out / kind / f"{name.replace(' ', '_').replace(':', '').replace(',', '')}-{repeat}.json"
         if not path.exists():
             if name in missing or time.process_time() > 60 * options.minutes:

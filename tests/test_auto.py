@@ -102,3 +102,29 @@ def test_an_interrupted_race_keeps_the_best_so_far():
         selector.fit_problem(fewer.Problem.from_arrays(X, y), stop)
     assert selector.support_.any()
     assert len(selector.candidates_) == 1
+
+
+def test_few_rows_are_answered_without_validation():
+    X = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 1.0], [1.0, 0.0]])
+    selector = AutoSelector(random_state=0).fit(X, ["a", "a", "b", "b"])
+    assert selector.support_.tolist() == [True, False]
+    assert "too few rows" in selector.reason_ or "did best" in selector.reason_
+    with pytest.raises(fewer.InputError):
+        AutoSelector(random_state=0).fit(np.ones((6, 2)), [0, 0, 0, 1, 1, 1])
+
+
+def test_a_ranking_takes_part_where_searches_learn_rows_by_heart():
+    rng = np.random.default_rng(6)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 1000))
+    X[:, :4] += 1.3 * y[:, None]
+    selector = AutoSelector(random_state=0).fit(X, y)
+    assert [c["name"] for c in selector.candidates_] == ["a ranking", "a linear fit", "nearest neighbors"]
+    assert isinstance(selector.selector_, fewer.RankSelector)
+    assert selector.support_[:4].sum() >= 3
+    assert selector.score_ == max(c["heldout"] for c in selector.candidates_)
+    found = fewer.select(X, y, folds=2, random_state=0)
+    assert found.criterion == "Fisher()"
+    assert found.sizes["measured"] == "cross-validated"
+    asked = AutoSelector(include=[5], random_state=0).fit(X[:40], y[:40])
+    assert len(asked.candidates_) == 2

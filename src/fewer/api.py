@@ -67,6 +67,8 @@ class Selection:
     command, code : str
         What repeats the run on the command line, where it came from there, and in Python.
     versions : dict
+    trace : Trace or None
+        The history of the search; it is not part of the JSON.
     """
 
     features: list[str]
@@ -97,6 +99,7 @@ class Selection:
     code: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
+    trace: Trace | None = field(default=None, repr=False, compare=False)
 
     @property
     def verdict(self) -> str:
@@ -117,7 +120,7 @@ class Selection:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the selection as plain JSON data; a number that is not finite becomes None."""
-        return {key: _finite(value) for key, value in asdict(self).items()}
+        return {f.name: _finite(getattr(self, f.name)) for f in fields(self) if f.name != "trace"}
 
     def to_json(self) -> str:
         """Give the selection as JSON text."""
@@ -530,6 +533,7 @@ def _describe(
         code=f"fewer.{_one_line(plan.selector)}.fit(X, y)",
         versions=versions(),
         interrupted=interrupted,
+        trace=getattr(selector, "trace_", None),
     )
 
 

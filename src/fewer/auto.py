@@ -1,9 +1,10 @@
-"""A choice of method for people who do not want to make one: a race between two ways of seeing the data.
+"""A choice of method for people who do not want to make one: a race between ways of seeing the data.
 
 *Nearest neighbors* see any shape, interactions too, but drown in many columns and are slow. A *linear* fit sees weak
-effects in few rows and is fast, but sees no interaction. Both search with the one-standard-error rule; the rows that
-their validation runs held out say which of the two predicts better, and that one answers. How wide the searches are
-follows from the size of the table and the budget; `lay_out` says how.
+effects in few rows and is fast, but sees no interaction. Where there are more columns than rows, any search learns the
+rows by heart, and a *ranking*, which looks at one column at a time, takes part. All choose their number of features by
+the one-standard-error rule; the rows that their validation runs held out say which predicts best, and that one answers.
+How wide the searches are follows from the size of the table and the budget; `lay_out` says how.
 """
 
 from __future__ import annotations
@@ -21,20 +22,22 @@ from fewer.contracts import Criterion, OnStep, Ranker
 from fewer.control import OneStandardError, Prefilter
 from fewer.control._aggregate import draw_rows
 from fewer.criteria import KNN, LeastSquares
-from fewer.problem import Problem
+from fewer.problem import InputError, Problem
 from fewer.rankers import Fisher, ReliefF, RReliefF
 from fewer.search import Floating
-from fewer.selectors import Column, Size, SubsetSelector, _Selector
+from fewer.selectors import Column, RankSelector, Size, SubsetSelector, _Selector
 from fewer.trace import Trace
 
-LINEAR, NEAR = "a linear fit", "nearest neighbors"
+LINEAR, NEAR, RANKED = "a linear fit", "nearest neighbors", "a ranking"
 INNER_FOLDS = 5
 SECONDS_A_PAIR, SECONDS_A_ROW = 1.9e-9, 1.0e-6
 """What nearest neighbors take for a subset on the nominal machine: for each pair of rows, and for each row."""
-SECONDS_A_FITTED_ROW = 1.5e-7
-"""What a linear fit takes for a subset of a few columns, for each row."""
+SECONDS_A_FITTED_ROW = 5e-8
+"""What a linear fit takes for a subset, for each row."""
 FEWEST_ROWS = 300
 FEWEST_COLUMNS = 20
+ROWS_A_FEATURE, MOST_FEATURES = 5, 10
+"""No subset is larger than a feature for five rows, or ten features: beyond that searches learn rows by heart."""
 STEPS = 12
 """Steps of one by one that a search is given room for, forth and back."""
 
@@ -46,7 +49,8 @@ class Layout:
     Attributes
     ----------
     n_rows : int
-        How many rows nearest neighbors see; the others are left out at random, classes alike. The linear fit sees all.
+        How many rows nearest neighbors and the ranking see; the others are left out at random, classes alike. The
+        linear fit sees all.
     n_evaluations : int
         Subsets that each search by nearest neighbors has room for.
     n_near, n_linear : int
@@ -73,9 +77,9 @@ def lay_out(n_rows: int, n_features: int, seconds: float) -> Layout:
     Examples
     --------
     >>> lay_out(200, 20, 5.0)
-    Layout(n_rows=200, n_evaluations=4687, n_near=20, n_linear=20, exhaust=3)
-    >>> lay_out(100_000, 500, 5.0)
-    Layout(n_rows=805, n_evaluations=361, n_near=17, n_linear=500, exhaust=2)
+    Layout(n_rows=200, n_evaluations=2264, n_near=20, n_linear=20, exhaust=3)
+    >>> lay_out(5_000, 500, 5.0)
+    Layout(n_rows=650, n_evaluations=430, n_near=20, n_linear=69, exhaust=2)
     """
     share = 0.75 * seconds / (1 + INNER_FOLDS)
     needed = pairs_and_steps(min(n_features, FEWEST_COLUMNS))
@@ -111,6 +115,8 @@ def subsets_up_to(n_columns: int, size: int) -> int:
 class AutoSelector(_Selector):
     """Select features without choosing a method: nearest neighbors and a linear fit race, held-out rows decide.
 
+    Where there are more columns than rows, a ranking of single columns takes part.
+
     Parameters
     ----------
     budget : float, default=3.0
@@ -124,8 +130,8 @@ class AutoSelector(_Selector):
     Attributes
     ----------
     support_, ranking_, score_, trace_, set_aside_
-        Those of the winner.
-    selector_ : SubsetSelector
+        Those of the winner. A ranking has an empty trace, and its held-out score as score.
+    selector_ : SubsetSelector or RankSelector
         The winner.
     candidates_ : list of dict
         Each candidate's name, number of features, and held-out score (share of right predictions, or minus the mean
@@ -182,13 +188,15 @@ class AutoSelector(_Selector):
         layout = lay_out(problem.n_rows, problem.n_features, self.budget)
         sample = sample_rows(problem, layout.n_rows, rng)
         seed = int(rng.integers(2**31))
-        finished: dict[str, SubsetSelector] = {}
+        finished: dict[str, SubsetSelector | RankSelector] = {}
         try:
             for name, selector in self._candidates(problem, layout).items():
                 # Where both see the same rows, the same seed gives them the same folds.
                 selector.set_params(random_state=seed)
                 try:
-                    finished[name] = selector.fit_problem(sample if name == NEAR else problem, on_step)
+                    finished[name] = selector.fit_problem(problem if name == LINEAR else sample, on_step)
+                except InputError:
+                    continue  # some part of few rows leaves it nothing to choose from
                 except KeyboardInterrupt:
                     if not finished and hasattr(selector, "support_"):
                         finished[name] = selector
@@ -197,18 +205,25 @@ class AutoSelector(_Selector):
             if finished:
                 self._keep(finished, problem, layout)
             raise
+        if not finished:
+            plain = self._candidates(problem, layout)[NEAR].set_params(control=None, random_state=seed)
+            finished = {NEAR: plain.fit_problem(problem, on_step)}
         self._keep(finished, problem, layout)
         return self
 
-    def _candidates(self, problem: Problem, layout: Layout) -> dict[str, SubsetSelector]:
+    def _candidates(self, problem: Problem, layout: Layout) -> dict[str, SubsetSelector | RankSelector]:
         classes = problem.task == "classification"
+        forced = any(option is not None for option in (self.include, self.exclude, self.feature_groups))
+        sizes = self.n_features_to_select
+        if sizes == "auto":
+            sizes = (1, max(problem.n_rows // ROWS_A_FEATURE, MOST_FEATURES))
 
         def candidate(criterion: Criterion, exhaust: int, ranker: Ranker, n_columns: int) -> SubsetSelector:
             return SubsetSelector(
                 criterion,
                 Floating(exhaust=exhaust),
                 control=OneStandardError(cv=INNER_FOLDS),
-                n_features_to_select=self.n_features_to_select,
+                n_features_to_select=sizes,
                 prefilter=Prefilter(ranker, keep=n_columns) if n_columns < problem.n_features else None,
                 include=self.include,
                 exclude=self.exclude,
@@ -217,14 +232,17 @@ class AutoSelector(_Selector):
                 n_jobs=self.n_jobs,
             )
 
-        return {
+        found: dict[str, SubsetSelector | RankSelector] = {}
+        if problem.n_features > problem.n_rows and self.n_features_to_select == "auto" and not forced:
+            found[RANKED] = RankSelector(Fisher() if classes else RReliefF())
+        return found | {
             LINEAR: candidate(LeastSquares(), 1, Fisher() if classes else RReliefF(), layout.n_linear),
             NEAR: candidate(KNN("auto"), layout.exhaust, ReliefF() if classes else RReliefF(), layout.n_near),
         }
 
-    def _keep(self, finished: dict[str, SubsetSelector], problem: Problem, layout: Layout) -> None:
+    def _keep(self, finished: dict[str, SubsetSelector | RankSelector], problem: Problem, layout: Layout) -> None:
         self.candidates_: list[dict[str, Any]] = [
-            {"name": name, "n_features": int(selector.support_.sum()), "heldout": heldout_score(selector.trace_)}
+            {"name": name, "n_features": int(selector.support_.sum()), "heldout": heldout_score(selector, problem)}
             for name, selector in finished.items()
         ]
         # Of equal scores the smaller subset wins.
@@ -233,31 +251,38 @@ class AutoSelector(_Selector):
         self.reason_ = self._explain(best, problem, layout)
         self.n_features_in_ = problem.n_features
         self.support_, self.ranking_ = winner.support_, winner.ranking_
-        self.score_, self.trace_, self.set_aside_ = winner.score_, winner.trace_, winner.set_aside_
-        self.n_evaluations_ = sum(selector.trace_.n_evaluations for selector in finished.values())
+        self.score_ = best["heldout"] if isinstance(winner, RankSelector) else winner.score_
+        self.trace_ = Trace() if isinstance(winner, RankSelector) else winner.trace_
+        self.set_aside_ = np.flatnonzero(problem.constant & ~self.support_)
+        self.n_evaluations_ = sum(s.trace_.n_evaluations for s in finished.values() if isinstance(s, SubsetSelector))
 
     def _explain(self, best: dict[str, Any], problem: Problem, layout: Layout) -> str:
+        if best["heldout"] == float("-inf"):
+            return "Nearest neighbors answer, without validation: there are too few rows for it, or it was stopped."
         unit = "share predicted right" if problem.task == "classification" else "minus the mean squared error"
         scores = ", ".join(f"{c['name']} {c['heldout']:.3f}" for c in self.candidates_)
         width = (
-            f"all subsets of up to {layout.exhaust} columns"
+            f"all subsets of up to {min(layout.exhaust, problem.n_features)} columns"
             if layout.n_near == problem.n_features
-            else f"all pairs of the {layout.n_near} best columns by Relief"
+            else f"all pairs of the {layout.n_near} columns that Relief puts first"
         )
         return (
-            f"{best['name'].capitalize()} did best on held-out rows ({unit}: {scores}). Nearest neighbors looked at "
-            f"{width} of {layout.n_rows:,} rows, then went on one by one; there was room for {layout.n_evaluations:,} "
-            "subsets a search."
+            f"{best['name'].capitalize()} did best on held-out rows ({unit}: {scores}). Nearest neighbors saw "
+            f"{layout.n_rows:,} rows and {width}, then one column more or less at a time, with room for "
+            f"{layout.n_evaluations:,} subsets a search."
         )
 
     def _tasks(self) -> Any:
         return KNN.tasks
 
 
-def heldout_score(trace: Trace) -> float:
-    """Give the held-out score at the chosen size; nothing counts less than a run that was stopped before it had one."""
-    chosen = trace.extra.get("chosen_size")
-    return float("-inf") if chosen is None else float(trace.extra["heldout"][trace.extra["sizes"] == chosen[0]][0])
+def heldout_score(selector: SubsetSelector | RankSelector, problem: Problem) -> float:
+    """Give a candidate's held-out score at its size; nothing is less than having been stopped before there was one."""
+    if isinstance(selector, RankSelector):
+        chosen = selector.curve_["size"] == selector.support_.sum()
+        return float(selector.curve_["score"][chosen][0]) + (1.0 if problem.task == "classification" else 0.0)
+    extra = selector.trace_.extra
+    return float(extra["heldout"][extra["sizes"] == extra["chosen_size"][0]][0]) if "heldout" in extra else -np.inf
 
 
 def sample_rows(problem: Problem, n_rows: int, rng: np.random.Generator) -> Problem:

@@ -421,6 +421,10 @@ class SearchSpace:
         return owner
 
     @cached_property
+    def _first_columns(self) -> IntArray:
+        return np.array([unit[0] for unit in self.units], dtype=np.int64)
+
+    @cached_property
     def is_plain(self) -> bool:
         """Every column is a unit of its own, none forced: a state is a mask."""
         return bool(np.array_equal(self._owner, np.arange(self.n_features)))
@@ -442,7 +446,7 @@ class SearchSpace:
 
     def shrink(self, mask: Masks) -> NDArray[Any]:
         """Turn a mask back into a state: the value of each unit's first column."""
-        return mask[[int(unit[0]) for unit in self.units]].astype(self.dtype)
+        return mask[self._first_columns].astype(self.dtype)
 
     def allows(self, states: NDArray[Any]) -> BoolArray:
         """Say which states have an allowed size."""

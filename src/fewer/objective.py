@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from fewer.contracts import (
     Search,
     SearchSpace,
     Sweep,
+    Tries,
     Walk,
     refuse_unmet_needs,
     settle,
@@ -131,6 +132,7 @@ class ObjectiveWalk(Walk):
         self._change = (0, 0.0)
         self._score = 0.0
         self._computed = False
+        self.n_tried = 0
 
     def propose(self, unit: int, value: float) -> float:
         """Score the state with one unit set to a value."""
@@ -158,14 +160,46 @@ class ObjectiveWalk(Walk):
         if not self._computed:
             self._walk.propose(unit, value)
         self._walk.accept()
-        trace = self._objective._trace
-        if trace is not None and (len(trace.top_scores) < trace.keep or self._score > trace.top_scores[-1]):
-            self._objective._offer(self.state[None].copy(), np.array([self._score]))
+        self._note(self._score)
 
     def reject(self) -> None:
         """Forget the proposed change."""
         if self._computed:
             self._walk.reject()
+
+    def stroll_along(self, tries: Tries, score: float, most: int) -> Iterator[float]:
+        """Try changes in a row, as many as the criterion can do by itself; give the score after each accepted one.
+
+        Afterwards `n_tried` says how many were tried.
+        """
+        space = self._objective.space
+        self.n_tried = 0
+        if space.has_prices or not space.n_units:
+            return
+        stroll = self._walk.stroll(tries, self.state, score, space, most)
+        self.n_tried = stroll.n_tried
+        self._objective._count(stroll.n_tried)
+        units, shifts = tries.units[stroll.accepted].tolist(), tries.shifts[stroll.accepted].tolist()
+        for unit, shift, found in zip(units, shifts, stroll.scores.tolist(), strict=True):
+            self.state[unit] = moved_on(self.state.item(unit), shift, space.levels)
+            self._note(found)
+            yield found
+
+    def _note(self, score: float) -> None:
+        trace = self._objective._trace
+        if trace is not None and (len(trace.top_scores) < trace.keep or score > trace.top_scores[-1]):
+            self._objective._offer(self.state[None].copy(), np.array([score]))
+
+
+def moved_on(value: float, shift: int, levels: int) -> float:
+    """Go on by some weight levels, around the circle 0, 1/levels, …, 1.
+
+    Examples
+    --------
+    >>> moved_on(0.75, 2, 4), moved_on(1.0, 1, 1)
+    (0.0, 0.0)
+    """
+    return ((round(value * levels) + shift) % (levels + 1)) / levels
 
 
 def _key(state: NDArray[Any]) -> bytes:

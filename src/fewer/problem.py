@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -121,7 +122,7 @@ class Problem:
         """How many classes the whole problem has (also those absent from a part of its rows)."""
         return len(self.classes)
 
-    @property
+    @cached_property
     def nominal(self) -> BoolArray:
         """Which columns compare only as equal or not."""
         return np.array([kind == "nominal" for kind in self.kinds], dtype=bool)

@@ -36,6 +36,7 @@ from fewer.trace import Trace
 from fewer.validate import assign_folds
 
 Column = str | int
+MOST_LEADING = 100
 Size = int | float | tuple[int, int] | Literal["auto"]
 
 
@@ -323,8 +324,8 @@ class RankSelector(_Selector):
     n_features_to_select : int, float or "auto", default="auto"
         How many: a number, a share, or by a cross-validated curve with the one-standard-error rule. For the curve
         the ranking is repeated in each of ten folds; nearest neighbors (k chosen from 1, 3, …, 11) on the
-        leading 1, 2, 3, 4, 6, 8, 11, 16, … features predict the rows left out; and the smallest number
-        whose error is within one standard error of the best is taken.
+        leading 1, 2, 3, 4, 6, 8, 11, 16, … features, no more than rows (or 100), predict the rows left out; and the
+        smallest number whose error is within one standard error of the best is taken.
     random_state : int, Generator, RandomState or None
         Seed of folds and of rankers that draw random numbers.
 
@@ -399,8 +400,9 @@ class RankSelector(_Selector):
 
 def size_curve(ranker: Ranker, problem: Problem, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
     """Give the cross-validated score of nearest neighbors against the number of leading features."""
-    sizes = np.unique(np.round(2.0 ** np.arange(0, np.log2(problem.n_features) + 0.5, 0.5)).astype(np.int64))
-    sizes = np.unique(np.append(sizes[sizes < problem.n_features], problem.n_features))
+    most = min(problem.n_features, max(problem.n_rows, MOST_LEADING))
+    sizes = np.unique(np.round(2.0 ** np.arange(0, np.log2(most) + 0.5, 0.5)).astype(np.int64))
+    sizes = np.unique(np.append(sizes[sizes < most], most))
     folds = assign_folds(problem, 10, rng)
     losses = np.empty((problem.n_rows, len(sizes)))
     weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights

@@ -119,7 +119,7 @@ METHODS: dict[str, Method] = {
         "genetic search that stops before it overfits",
         "knn",
         "genetic:population=25,generations=120,mutation=0.05,selection=roulette,answer=final",
-        "early-stopping",
+        "early-stopping:how=aggregate",
     ),
     "fisher": Method("spread between the classes over spread within, for each feature", ranker="fisher"),
     "information-gain": Method("information about the class, for each feature", ranker="information-gain"),

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 from fewer.contracts import Criterion, PredictiveScorer, Refusal, Resources, Search, SearchSpace
 from fewer.control import EarlyStopping, Prefilter
 from fewer.control._early_stopping import join_states, stopping_point
-from fewer.criteria import KNN, CrossValidated, Separability
+from fewer.criteria import KNN, CrossValidated, NaiveBayes, Separability
 from fewer.errors import InputError
 from fewer.objective import run_sentence
 from fewer.problem import Problem
@@ -28,7 +28,8 @@ SEARCHES = {
 CRITERIA = {
     "knn": KNN(cv=4),
     "logistic": CrossValidated(LogisticRegression(C=0.1, tol=0.01), cv=2),
-    "bayes": CrossValidated(GaussianNB(), scoring="balanced_accuracy", cv=2),
+    "gaussian": CrossValidated(GaussianNB(), scoring="balanced_accuracy", cv=2),
+    "naive bayes": NaiveBayes(cv=3),
 }
 
 
@@ -229,6 +230,22 @@ def test_contract(search, criterion, tmp_path):
     for stop_at in (len(calls) // 2, len(calls) - 1):
         again = interrupted(control, problem, stop_at, tmp_path / f"{stop_at}.npz", **words)
         assert_same(again, whole)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("how", ["level", "peak", "aggregate"])
+def test_contract_of_the_other_uses(search, how, tmp_path):
+    """The curves do not depend on what is made of them; interrupted and resumed anywhere, the result is the same."""
+    problem = make_problem(n_rows=30, n_features=5, seed=1)
+    control = EarlyStopping(cv=2, how=how)
+    calls = []
+    whole = run(control, problem, SEARCHES[search], on_step=lambda trace: calls.append(trace.n_steps))
+    usual = run(EarlyStopping(cv=2), problem, SEARCHES[search])
+    for name in usual.extra:
+        assert np.array_equal(whole.extra[name], usual.extra[name], equal_nan=True)
+    for stop_at in (1, len(calls) // 2, len(calls) - 1):
+        path = tmp_path / f"{stop_at}.npz"
+        assert_same(interrupted(control, problem, stop_at, path, search=SEARCHES[search]), whole)
 
 
 def interrupted(control, problem, stop_at, path, **words):

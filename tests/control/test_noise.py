@@ -4,7 +4,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from fewer.contracts import Resources, SearchSpace
 from fewer.control import EarlyStopping, Noise
-from fewer.control._noise import Noisy, NoisyRows, noise_table
+from fewer.control._noise import Noisy, NoisyRows, noise_pool, noise_table
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
 from fewer.objective import run_sentence
@@ -59,6 +59,18 @@ def test_every_distance_has_its_own_noise():
     assert abs(np.mean(ours) - np.mean(theirs)) < 4 * error
     assert np.std(ours) == pytest.approx(np.std(theirs), rel=0.2)
     assert scorer.score(mask[None]) == scorer.score(mask[None])
+
+
+def test_the_pool_holds_every_value_as_often_and_runs_go_around():
+    table = noise_table(0.25, 0.8)
+    for n_rows in (50, 70_000):
+        pool = noise_pool(table, n_rows, 3)
+        n = len(pool) - n_rows
+        values, counts = np.unique(pool[:n], return_counts=True)
+        assert np.array_equal(values, np.unique(table.astype(np.float32)))
+        assert set(counts[values != 0]) == {n // len(table)}
+        assert np.array_equal(pool[n:], np.resize(pool[:n], n_rows))
+    assert not np.array_equal(noise_pool(table, 50, 3), noise_pool(table, 50, 4))
 
 
 def test_nominal_columns_and_predictions_are_without_noise():

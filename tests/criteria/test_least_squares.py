@@ -72,6 +72,27 @@ def test_batches_and_threads_change_nothing():
     assert bind(problem).score(masks[:0]).shape == (0,)
 
 
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_one_change_at_a_time_scores_like_the_whole(n_classes, weighted):
+    rng = np.random.default_rng(4)
+    X, y = data(n_classes)
+    frame = pl.DataFrame(
+        {**{f"x{i}": X[:, i] for i in range(4)}, "level": rng.choice(["a", "b", "c"], 40), "copy": X[:, 0]}
+    )
+    weights = rng.uniform(0.5, 2, 40) if weighted else None
+    problem = to_problem(frame, y, task="classification" if n_classes else "regression", weights=weights)
+    scorer = bind(problem)
+    units = [np.array([i]) for i in range(6)] + [np.array([1, 3])]
+    for state in (0, 1, 9, 37):
+        mask = (state >> np.arange(6)) & 1 == 1
+        values = np.array([not mask[unit].all() for unit in units])
+        masks = np.repeat(mask[None], len(units), axis=0)
+        for row, unit, value in zip(masks, units, values, strict=True):
+            row[unit] = value
+        assert scorer.flips(mask, units, values) == pytest.approx(scorer.score(masks), abs=1e-9)
+
+
 def test_copies_holes_and_levels_do_no_harm():
     rng = np.random.default_rng(0)
     level = rng.choice(["a", "b", "c"], 80)

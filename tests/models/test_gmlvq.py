@@ -288,3 +288,29 @@ def test_breast_cancer_ranks_the_nine_features_first():
 def test_one_class_is_refused():
     with pytest.raises(InputError, match="one class"):
         GMLVQClassifier().fit(np.ones((3, 2)), [1, 1, 1])
+
+
+def test_the_delete_rate_is_chosen_by_the_validation_rows():
+    X, y = load_wine(return_X_y=True)
+    train, held = np.arange(178) % 3 > 0, np.arange(178) % 3 == 0
+    rows = {"X_val": X[held], "y_val": y[held]}
+    model = GMLVQClassifier(max_iter=40, delete_rate="auto").fit(X[train], y[train], **rows)
+    Z, Z_held = ((X[part] - model.mean_) / model.scale_ for part in (train, held))
+    values, vectors = np.linalg.eigh(Z.T @ Z + model.prototypes_.T @ model.prototypes_)
+    assert (values > 1e-6).all()
+
+    def cost(rate):
+        gone = vectors[:, : round(rate * 13)]
+        omega = model.omega_ @ (np.eye(13) - gone @ gone.T)
+        d = np.array([[np.sum((omega @ (z - w)) ** 2) for w in model.prototypes_] for z in Z_held])
+        own = np.take_along_axis(d, y[held][:, None], axis=1)[:, 0]
+        other = np.where(y[held][:, None] == np.arange(3), np.inf, d).min(axis=1)
+        return np.mean((own - other) / (own + other))
+
+    costs = [cost(k / 10) for k in range(10)]
+    assert model.delete_rate_ == np.argmin(costs) / 10 > 0
+    same = GMLVQClassifier(max_iter=40, delete_rate=model.delete_rate_).fit(X[train], y[train], **rows)
+    assert (model.relevances_ == same.relevances_).all()
+    assert GMLVQClassifier(delete_rate="auto", matrix="diagonal", early_stopping=True).fit(X, y).delete_rate_ == 0
+    with pytest.raises(InputError, match="validation rows"):
+        GMLVQClassifier(delete_rate="auto").fit(X, y)

@@ -101,17 +101,6 @@ def test_the_image_of_a_mean_is_the_mean_of_the_images(kind, n_components, n_pro
     assert model.rows.distances(image, omega, model.prototypes) == pytest.approx(expected)
 
 
-def test_two_prototypes_are_the_same_in_short():
-    rng = np.random.default_rng(0)
-    distances, y, weights = rng.random((2, 30)), rng.integers(0, 2, 30), rng.random(30)
-    labels = np.array([0, 1])
-    short = Margins(labels[:, None] == y, weights)
-    far = np.full((1, 30), 1e9)  # a third prototype that is never near
-    long = Margins(np.array([[0], [1], [2]]) == y, weights)
-    assert short.cost(distances) == pytest.approx(long.cost(np.vstack([distances, far])))
-    assert short.pull(distances)[1] == pytest.approx(long.pull(np.vstack([distances, far]))[1][:2])
-
-
 def test_rows_on_a_prototype_and_rows_between_two_cost_nothing_undefined():
     X, y = np.zeros((2, 2)), np.array([0, 1])
     margins = Margins(np.array([[0], [1]]) == y, np.ones(2))

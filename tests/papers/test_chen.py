@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 from fewer.papers import Run, _chen, read_printed
-from fewer.papers._chen import ADRENAL, CASES, DOCUMENT, NINE, _at, curves_of, leading, problem_of, sizes_of
+from fewer.papers._chen import (
+    ADRENAL,
+    CASES,
+    DOCUMENT,
+    NINE,
+    _at,
+    counts_of,
+    curves_of,
+    leading,
+    planted_orders,
+    problem_of,
+    sizes_of,
+)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +90,21 @@ def test_claims_carry_numbers(run):
     claims = DOCUMENT.claims(run)
     assert any("'GMLVQ ranks features 1, 4 and 2 of Ionosphere first' holds" in claim for claim in claims)
     assert any("effective features" in claim for claim in claims)
+    assert all(any(f"' {said}" in claim for said in ("holds", "does not hold")) for claim in claims)
     assert len(claims) == 9
+
+
+def test_planted_features_are_counted_and_copies_follow_their_originals(run):
+    breast = _chen.CASES[2]
+    orders, counts = planted_orders(run, breast, "redundant"), counts_of(run, breast, "redundant")
+    for name, kept in zip(counts.names, counts.kept, strict=True):
+        for order, line in zip(orders[name], kept, strict=True):
+            assert sorted(order) == list(range(39))
+            assert line.tolist() == [sum(feature >= 30 for feature in order[:size]) for size in range(1, 40)]
+    ranks = (np.argsort(orders[_chen.FISHER], axis=1) + 1).mean(axis=0)
+    for number, source in enumerate(breast.copied):
+        assert np.abs(ranks[30 + 3 * number : 33 + 3 * number] - ranks[source - 1]).max() < 6
+    assert len(DOCUMENT.figures["32"](run).axes) == 2
 
 
 def test_figures_can_be_drawn(run):

@@ -4,8 +4,9 @@ import pytest
 from fewer.control import EarlyStopping
 from fewer.control._early_stopping import stopping_point
 from fewer.errors import InputError
-from fewer.papers import Absent, Run, _loughrey, document
-from fewer.papers._loughrey import DOCUMENT, SETS, Effort, one_fold, printed, rights, study
+from fewer.papers import Absent, Run, _loughrey, _loughrey_work, document
+from fewer.papers._loughrey import DOCUMENT, printed
+from fewer.papers._loughrey_work import SETS, Effort, one_fold, rights, study
 from fewer.search import Annealing
 from fewer.validate import mcnemar
 from making import make_problem
@@ -99,18 +100,21 @@ def test_pooled_point_is_that_of_all_outer_folds(run):
 
 
 def test_claims_and_missing_sets(run, monkeypatch):
-    monkeypatch.setattr(_loughrey, "_overfitting", lambda run, rows, noise: (90.0, 60.0))
+    monkeypatch.setattr(_loughrey_work, "_overfitting", lambda run, rows, noise: (90.0, 60.0))
     found = DOCUMENT.claims(run)
-    claim = next(claim for claim in found if claim.startswith("SAES against SA on test rows (table 7.4)"))
+    claim = next(claim for claim in found if claim.startswith("SAES tests higher than SA (table 7.4): "))
     assert "Printed: 2 wins, 0 losses, +3.1 points on average. Here: " in claim
     gap = 100 * (rights(study(run, "glass", "SAES")).mean() - rights(study(run, "glass", "SA")).mean())
     assert f"(glass {gap:+.1f})" in claim
+    a, b = (rights(study(run, "glass", method)).astype(bool) for method in ("SAES", "SA"))
+    assert f"({(a & ~b).sum()} of 45 test rows are right only with SAES, {(b & ~a).sum()} only with SA; p = " in claim
+    assert "is not shown" in claim  # 45 rows, methods within a few of them
     assert "30 points with 30 rows" in found[-1]
     assert isinstance(_loughrey.records(run, "colon", "SA"), Absent)
 
 
 def test_figures_draw(run, monkeypatch):
-    monkeypatch.setattr(_loughrey, "_overfitting", lambda run, rows, noise: (90.0, 60.0))
+    monkeypatch.setattr(_loughrey_work, "_overfitting", lambda run, rows, noise: (90.0, 60.0))
     for name in ("5.10", "overfitting"):
         assert DOCUMENT.figures[name](run).axes
     with pytest.raises(InputError, match="sonar is not at hand"):

@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from fewer import SubsetSelector
+from fewer import RankSelector, SubsetSelector
 from fewer.criteria import KNN
+from fewer.errors import InputError
 from fewer.plots import FrequencyDisplay, SizeDisplay
-from fewer.search import Exhaustive
+from fewer.search import Exhaustive, Forward
 from making import make_problem
 
 
@@ -21,6 +22,39 @@ def test_sizes_show_the_best_of_each_size_and_the_choice():
     assert np.array_equal(line.get_ydata(), display.scores)
     assert display.ax_.lines[1].get_xdata() == [selector.support_.sum()]
     assert "accuracy" in display.ax_.get_ylabel()
+
+
+def test_the_band_reaches_down_one_standard_error_and_the_fewest_within_are_marked():
+    display = SizeDisplay(np.array([1, 2, 3, 5]), np.array([0.7, 0.88, 0.91, 0.9]), 3, 0.03, "accuracy")
+    ax = display.plot(Figure().subplots()).ax_
+    (band,) = ax.patches
+    low, high = band.get_extents().transformed(ax.transData.inverted()).get_points()[:, 1]
+    assert (low, high) == pytest.approx((0.88, 0.91))
+    marked = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
+    assert marked["chosen: 3"] == [[3, 0.91]]
+    assert marked["the fewest in it: 2"] == [[2, 0.88]]
+    assert ax.get_ylabel() == "accuracy"
+
+
+def test_one_mark_serves_where_the_choice_is_the_fewest():
+    ax = SizeDisplay(np.array([1, 2]), np.array([0.7, 0.9]), 2, 0.1).plot(Figure().subplots()).ax_
+    assert [line.get_label() for line in ax.lines[1:]] == ["chosen: 2, the fewest in it"]
+
+
+def test_without_rows_there_is_no_band():
+    problem = make_problem()
+    selector = SubsetSelector(KNN(), Forward(), random_state=0).fit(problem.X, problem.y)
+    display = SizeDisplay.from_estimator(selector).plot(Figure().subplots())
+    assert display.smallest is None
+    assert not display.ax_.patches
+    assert SizeDisplay.from_estimator(selector, problem.X, problem.y).standard_error > 0
+
+
+def test_a_ranking_cut_at_a_number_has_no_curve():
+    problem = make_problem()
+    selector = RankSelector(n_features_to_select=2).fit(problem.X, problem.y)
+    with pytest.raises(InputError, match="no curve"):
+        SizeDisplay.from_estimator(selector, problem.X, problem.y)
 
 
 def test_frequencies_are_the_lengths_of_the_bars():

@@ -122,3 +122,25 @@ def test_selects_in_a_selector():
 def test_no_round_is_refused():
     with pytest.raises(InputError, match="at least 1 round"):
         rank(GMLVQRelevance(0), np.ones((4, 1)), [0, 1] * 2)
+
+
+def test_small_relevances_keep_their_order_and_copies_tie():
+    shares = np.array([3e-13, 1 - 1e-9, 2e-13, 0.0, 3e-13 * (1 + 1e-8), 1e-9])
+    ranking = GMLVQRelevance().ranking_of([shares], 6)
+    assert ranking.extra["mean_rank"].tolist() == [3.5, 1, 5, 6, 3.5, 2]
+    edge = np.array([0.5, np.nextafter(0.5, 0), 0.25 * (1 - 1e-9), 0.25])  # either side of a power of two
+    assert GMLVQRelevance().ranking_of([edge], 4).extra["mean_rank"].tolist() == [1.5, 1.5, 3.5, 3.5]
+
+
+def test_the_delete_rate_is_chosen_where_there_are_validation_rows():
+    X, y = load_iris(return_X_y=True)
+    problem = Problem.from_arrays(X, y)
+    ranker = GMLVQRelevance(delete_rate="auto", max_iter=20)
+    _, chosen = ranker.rank_with(
+        problem.take(np.arange(0, 150, 2)), problem.take(np.arange(1, 150, 2)), np.random.default_rng(0)
+    )
+    assert 0 <= chosen.model.delete_rate_ < 1
+    _, alone = ranker.rank_with(
+        problem.take(np.arange(100)), problem.take(np.arange(100, 150)), np.random.default_rng(0)
+    )
+    assert alone.model.delete_rate_ == 0

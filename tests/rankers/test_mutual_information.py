@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.integrate import quad
-from scipy.stats import gaussian_kde, norm
+from scipy.integrate import dblquad, quad
+from scipy.stats import gaussian_kde, multivariate_normal, norm
 from sklearn.metrics import mutual_info_score
 
 import fewer
@@ -97,52 +97,145 @@ def test_bins_hold_about_as_many_rows_each():
     assert np.bincount(to_codes(tied, 3, False)[0]).tolist() == [70, 30]
 
 
-def test_kernel_information_of_classes_tends_to_the_integral():
-    """Two normals, two apart: the integral of p(c, x) log p(x | c) / p(x)."""
+def over_seeds(draw, estimate, truth, n=800, n_seeds=10):
+    """Give the mean error over seeds, and the spread from seed to seed."""
+    errors = [estimate(draw(np.random.default_rng(seed), n)) - truth for seed in range(n_seeds)]
+    return np.mean(errors), np.std(errors, ddof=1)
+
+
+MIXTURES = {
+    "near": ([0.0, 0.7], [1.0, 1.0], [0.5, 0.5]),
+    "apart": ([0.0, 2.0], [1.0, 1.0], [0.5, 0.5]),
+    "narrow in wide": ([0.0, 0.0], [1.0, 0.2], [0.7, 0.3]),
+    "three": ([0.0, 1.0, 4.0], [1.0, 0.5, 2.0], [0.5, 0.3, 0.2]),
+}
+
+
+@pytest.mark.parametrize("name", MIXTURES)
+def test_kernel_information_of_classes_is_the_integral(name):
+    """The integral of p(c, x) log p(x | c) / p(x), within the spread from seed to seed."""
+    means, spreads, priors = (np.array(each) for each in MIXTURES[name])
 
     def density(x):
-        a, b = norm.pdf(x), norm.pdf(x, 2)
-        return sum(0.5 * d * np.log(d / (0.5 * a + 0.5 * b)) for d in (a, b))
+        each = norm.pdf(x, means, spreads)
+        return float((priors * each * np.log(np.maximum(each, 1e-300) / (priors @ each))).sum())
 
-    truth = quad(density, -8, 10)[0]
+    def draw(rng, n):
+        classes = rng.choice(len(means), n, p=priors)
+        return rng.normal(means[classes], spreads[classes]), classes.astype(float)
+
+    truth = quad(density, -9, 14, points=sorted(set(means)), limit=200)[0]
+    bias, spread = over_seeds(draw, lambda rows: class_information(*rows, np.full(800, 1 / 800)), truth)
+    assert abs(bias) < spread < 0.06
+
+
+def kernel_pair(X):
+    return Kernels(Problem.from_arrays(X, np.arange(len(X)) % 2)).redundancy(0)[1]
+
+
+@pytest.mark.parametrize("correlation", [0.3, 0.6, 0.9, 0.98])
+def test_kernel_information_of_two_normals_is_the_integral(correlation):
+    """−½ log (1 − ρ²), the integral of p(x, y) log p(x, y) / p(x) p(y), within the spread from seed to seed."""
+    covariance = [[1.0, correlation], [correlation, 1.0]]
+    joint = multivariate_normal(cov=covariance)
+
+    def ratio(x, y):
+        return joint.pdf((x, y)) * (joint.logpdf((x, y)) - norm.logpdf(x) - norm.logpdf(y))
+
+    truth = -0.5 * np.log(1 - correlation**2)
+    if correlation == 0.6:
+        assert dblquad(ratio, -6, 6, -6, 6, epsabs=1e-4)[0] == pytest.approx(truth, abs=1e-3)
+    bias, spread = over_seeds(lambda rng, n: rng.multivariate_normal([0, 0], covariance, n), kernel_pair, truth)
+    assert abs(bias) < spread < 0.06
+
+
+@pytest.mark.parametrize("draw", [np.random.Generator.normal, np.random.Generator.uniform])
+def test_kernel_information_of_independent_columns_is_nothing(draw):
+    found = [kernel_pair(draw(np.random.default_rng(seed), size=(800, 2))) for seed in range(10)]
+    assert np.mean(found) < 0.008
+
+
+def test_what_kernels_blur_shrinks_with_the_rows():
+    """A curved ridge is not normal: its information, h(y) − h(y | x), is met from below."""
+    x, y = np.linspace(-6, 6, 600), np.linspace(-6, 30, 1500)
+    density = np.trapezoid(norm.pdf(x) * norm.pdf(y[:, None] - x * x), x, axis=1)
+    truth = -np.trapezoid(density * np.log(density), y) - 0.5 * np.log(2 * np.pi * np.e)
+
+    def draw(rng, n):
+        x = rng.normal(size=n)
+        return np.column_stack([x, x * x + rng.normal(size=n)])
+
+    few, many = (over_seeds(draw, kernel_pair, truth, n, 5)[0] for n in (300, 3000))
+    assert 0.55 * few < many < 0.0
+
+
+def less_own(density, height, share, n_dimensions):
+    """Count a row's own kernel 2^(−d/2) / 2 times."""
+    excess = (1 - 2 ** (-n_dimensions / 2) / 2) * share
+    return (density - excess * height) / (1 - excess)
+
+
+def test_densities_of_classes_are_scipys():
     rng = np.random.default_rng(0)
-    y = np.repeat([0.0, 1.0], 1500)
-    found = class_information(rng.normal(size=3000) + 2 * y, y, np.ones(3000))
-    assert found == pytest.approx(truth, abs=0.02)
-
-
-def test_kernel_information_of_two_normals_tends_to_its_closed_form():
-    rng = np.random.default_rng(0)
-    for correlation in (0.0, 0.6, 0.9):
-        x, e = rng.normal(size=(2, 1500))
-        X = np.column_stack([x, correlation * x + np.sqrt(1 - correlation**2) * e])
-        found = Kernels(Problem.from_arrays(X, np.arange(1500) % 2)).redundancy(0)[1]
-        assert found == pytest.approx(-0.5 * np.log(1 - correlation**2), abs=0.03 + 0.06 * correlation)
-
-
-def test_kernel_densities_are_scipys():
-    rng = np.random.default_rng(0)
-    values, classes = rng.normal(size=60), np.repeat([0.0, 1.0], 30)
+    values, classes, weights = rng.normal(size=60), np.repeat([0.0, 1.0], 30), rng.uniform(0.5, 2, 60)
+    share = weights / weights.sum()
     own, mixture = np.empty(60), np.zeros(60)
     for code in (0.0, 1.0):
-        mine = values[classes == code]
-        density = gaussian_kde(mine, bw_method=(4 / (3 * 30)) ** 0.2)(values)
-        own[classes == code] = density[classes == code]
-        mixture += 0.5 * density
-    assert class_information(values, classes, np.ones(60)) == pytest.approx(np.log(own / mixture).mean())
+        rows = classes == code
+        kde = gaussian_kde(values[rows], bw_method="silverman", weights=weights[rows])
+        density = kde(values)
+        height = norm.pdf(0, scale=np.sqrt(kde.covariance[0, 0]))
+        density[rows] = less_own(density[rows], height, kde.weights, 1)
+        own[rows] = density[rows]
+        mixture += share[rows].sum() * density
+    assert class_information(values, classes, share) == pytest.approx(share @ np.log(own / mixture), rel=1e-9)
 
 
-def test_all_pairs_equal_one_pair_at_a_time():
+def test_densities_of_pairs_are_scipys():
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(70, 2)) @ [[1.0, 0.8], [0.0, 0.6]], rng.uniform(0.5, 2, 70)
+    joint = gaussian_kde(X.T, weights=weights)
+    logs = np.log(less_own(joint(X.T), multivariate_normal(cov=joint.covariance).pdf([0, 0]), joint.weights, 2))
+    for f in (0, 1):
+        alone = joint.marginal(f)
+        height = norm.pdf(0, scale=np.sqrt(joint.covariance[f, f]))
+        logs -= np.log(less_own(alone(X[:, f]), height, joint.weights, 1))
+    found = Kernels(Problem.from_arrays(X, np.arange(70) % 2, weights=weights)).redundancy(0)[1]
+    assert found == pytest.approx(joint.weights @ logs, rel=1e-9)
+
+
+def test_columns_that_say_the_same_share_much_and_constants_nothing():
+    x = np.random.default_rng(0).normal(size=200)
+    X = np.column_stack([x, 3 - 2 * x, np.ones(200)])
+    shared = Kernels(Problem.from_arrays(X, np.arange(200) % 2)).redundancy(0)
+    assert np.log(200) < shared[1] < 2 * np.log(200)
+    assert shared[2] == 0.0
+
+
+def test_rows_of_weight_zero_do_not_count():
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(60, 3)), rng.integers(0, 2, 60), rng.integers(0, 2, 60)
+    all_rows = Kernels(Problem.from_arrays(X, y, weights=weights))
+    some_rows = Kernels(Problem.from_arrays(X[weights > 0], y[weights > 0]))
+    assert np.array_equal(all_rows.relevance(), some_rows.relevance())
+    assert np.array_equal(all_rows.redundancy(1), some_rows.redundancy(1))
+
+
+def test_kinds_are_told_apart_and_threads_change_nothing():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(70, 4))
     X[:, 2] = rng.integers(0, 3, 70)
     X[3, 0] = np.nan
     problem = Problem.from_arrays(X, rng.integers(0, 2, 70), kinds=("numeric", "numeric", "nominal", "numeric"))
-    kernels = Kernels(problem)
-    for f in range(4):
-        for g in range(4):
-            nominal = kernels._nominal[g]
-            assert kernels.redundancy(f)[g] == pytest.approx(kernels._pair(f, kernels._columns[g], nominal), abs=1e-10)
+    kernels, threaded = Kernels(problem), Kernels(problem, n_jobs=3)
+    table = np.array([kernels.redundancy(f) for f in range(4)])
+    assert np.array_equal(table, table.T)
+    assert np.array_equal(table, [threaded.redundancy(f) for f in range(4)])
+    share = np.full(70, 1 / 70)
+    assert table[1, 2] == class_information(X[:, 1], X[:, 2], share)
+    assert table[2, 2] == pytest.approx(mi(X[:, 2], X[:, 2]))
+    filled = np.where(np.isnan(X[:, 0]), np.nanmean(X[:, 0]), X[:, 0])
+    assert table[0, 1] == kernel_pair(np.column_stack([filled, X[:, 1]]))
 
 
 def test_backward_takes_away_the_least_valuable():

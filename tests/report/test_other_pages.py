@@ -4,12 +4,15 @@ import base64
 import io
 import re
 
+import numpy as np
 from PIL import Image
 
 from fewer import SubsetSelector
 from fewer.criteria import KNN
 from fewer.evaluate import compare
-from fewer.report import comparison_report, reproduction_report
+from fewer.report import _reproduction, comparison_report, reproduction_report
+from fewer.report._page import cut
+from fewer.report._reproduction import _pictures
 from fewer.search import Forward
 from making import make_problem
 
@@ -21,10 +24,12 @@ def test_a_comparison_shows_every_row_and_escapes_names():
     page = comparison_report(comparison)
     assert "<script" not in page
     assert "&lt;script&gt;" in page
-    assert page.count("<tr>") == len(comparison.methods) + 2
+    assert page.count("<tr>") == len(comparison.methods) + 2 + 2  # and the features, with heads
     for row in comparison.methods:
         assert f"{row.score:.4f}" in page
     assert page.count('<svg role="img" aria-label="') == 2
+    for feature in comparison.subsets[EVIL]["consensus"]:
+        assert f"<bdi>{feature}</bdi>" in page
 
 
 def test_a_reproduction_shows_cells_reasons_and_figures(tmp_path):
@@ -45,7 +50,8 @@ def test_a_reproduction_shows_cells_reasons_and_figures(tmp_path):
         "figures": [str(picture), str(tmp_path / "gone.png")],
     }
     page = reproduction_report([document])
-    assert "1 of 2 printed cells match or are bettered (50 %)" in page
+    assert "Table 1: 1 of 2 cells match or are bettered" in page
+    assert "1 of 2 printed cells match or are bettered (50\N{NO-BREAK SPACE}%)" in page
     assert "Another sample." in page
     assert "0.6 ± 0.1" in page
     assert ">1 2<" in page
@@ -53,3 +59,24 @@ def test_a_reproduction_shows_cells_reasons_and_figures(tmp_path):
     (shown,) = re.findall(r"data:image/png;base64,([^\"]+)", page)
     assert Image.open(io.BytesIO(base64.b64decode(shown))).size == (900, 450)
     assert 'alt="Figure 1 of Nobody, Nothing (2000), drawn again"' in page
+
+
+def test_many_pictures_are_told_more_coarsely(tmp_path, monkeypatch):
+    noise = np.random.default_rng(0).integers(256, size=(200, 1000, 3), dtype=np.uint8)
+    files = [tmp_path / f"{i}.png" for i in range(2)]
+    for file in files:
+        Image.fromarray(noise).save(file)
+    fine = _pictures(files)
+    assert {(picture["width"], picture["height"]) for picture in fine.values()} == {(900, 180)}
+    total = sum(len(picture["data"]) for picture in fine.values())
+    monkeypatch.setattr(_reproduction, "MOST", total - 1)
+    coarse = _pictures(files)
+    assert {picture["width"] for picture in coarse.values()} == {780}
+    assert sum(len(picture["data"]) for picture in coarse.values()) < total
+
+
+def test_what_people_wrote_is_cut_and_cleaned():
+    assert cut("a\0b\x1bc") == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}c"
+    assert cut("family: 👨\u200d👩\u200d👧") == "family: 👨\u200d👩\u200d👧"
+    assert cut("x" * 300) == "x" * 199 + "…"
+    assert cut("x" * 200) == "x" * 200

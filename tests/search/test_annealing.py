@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from fewer.contracts import Resources, Scorer, SearchSpace
-from fewer.criteria import KNN
+from fewer.contracts import Resources, Scorer, SearchSpace, Walk, settle
+from fewer.criteria import KNN, _knn
 from fewer.errors import InputError
 from fewer.objective import Objective
+from fewer.problem import Problem
 from fewer.search import Annealing
 from fewer.trace import Trace
 from making import make_problem
@@ -123,6 +124,54 @@ def test_final_or_best():
     assert best.best_score == max(best.top_scores) >= final.best_score
     with pytest.raises(InputError, match="answer='first' is not known"):
         anneal(Annealing(answer="first"), scorer, space)
+
+
+def mixed_problem(decimals):
+    """Numbers that tie, nominal columns, booleans and holes; three classes."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(45, 12)), decimals)
+    X[:, 3:6] = rng.integers(3, size=(45, 3))
+    X[:, 6:9] = rng.integers(2, size=(45, 3))
+    X[rng.random(X.shape) < 0.03] = np.nan
+    y = (np.nan_to_num(X[:, 0]) > 0).astype(int) + (np.nan_to_num(X[:, 3]) > 1)
+    return Problem.from_arrays(X, y, kinds=("numeric",) * 3 + ("nominal",) * 3 + ("numeric",) * 6)
+
+
+@pytest.mark.parametrize("voting", ["neighborhood", "neighbors"])
+@pytest.mark.parametrize(
+    ("space", "answer"),
+    [
+        (SearchSpace.of(12, sizes=(0, 12)), "final"),
+        (SearchSpace.of(12, levels=3), "best"),
+        (SearchSpace.of(12, levels=4, include=[0]), "final"),
+        (SearchSpace.of(12, sizes=(3, 5)), "best"),
+        (SearchSpace.of(12, groups=[[0, 3, 6], [1, 4]]), "best"),
+    ],
+    ids=["masks", "thirds", "quarters", "few", "groups"],
+)
+def test_a_walk_by_itself_ends_where_single_moves_end(space, answer, voting, monkeypatch):
+    """Levels in one compiled call, in pieces of 50 tries, and move by move: the same trace to the bit."""
+    search = Annealing(levels=25, answer=answer)
+    for decimals in (0, 3):
+        scorer = KNN(voting=voting).bind(mixed_problem(decimals), np.random.default_rng(0), Resources())
+        traces = [anneal(search, scorer, space)]
+        with monkeypatch.context() as patch:
+            patch.setattr(_knn, "STROLL", 50 * 45**2)
+            traces.append(anneal(search, scorer, space))
+        with monkeypatch.context() as patch:
+            patch.setattr(_knn.CoarseWalk, "stroll", Walk.stroll)
+            traces.append(anneal(search, scorer, space))
+        for trace in traces[1:]:
+            assert np.array_equal([s.mask for s in trace.steps], [s.mask for s in traces[0].steps])
+            assert [(s.score, s.best_score, s.n_evaluations) for s in trace.steps] == [
+                (s.score, s.best_score, s.n_evaluations) for s in traces[0].steps
+            ]
+            assert np.array_equal(trace.top_masks, traces[0].top_masks)
+            assert np.array_equal(trace.top_scores, traces[0].top_scores)
+            assert np.array_equal(trace.best, traces[0].best)
+            assert trace.rng_state == traces[0].rng_state
+        fresh = scorer.score(np.array([step.mask for step in traces[0].steps], dtype=float))
+        assert np.array_equal(settle(fresh), [step.score for step in traces[0].steps])
 
 
 @pytest.mark.parametrize("levels", [1, 3])

@@ -240,7 +240,7 @@ def _run(
     if report is not None:
         from fewer.report import write_selection_report
 
-        print(f"Report: {write_selection_report(report, selection, trace)}", file=sys.stderr)
+        print(f"Report: {write_selection_report(report, selection, selection.trace)}", file=sys.stderr)
 
 
 def refuse_folds(problem: Problem, folds: int) -> None:

@@ -66,8 +66,8 @@ class EarlyStopping(Control):
 
     Does it help? `experiments/early_stopping.md` measures it on rows never seen: `"shorten"` and `"level"` are within
     about a point of the plain search either way on average; `"aggregate"` did best of the variants where overfitting
-    was planted. If the aim is to predict, `fewer.SubsetEnsemble` lets the subsets of such runs vote, and was ahead
-    of both on average on all nine designs.
+    was planted, for annealing and for genetic search. If the aim is to predict, `fewer.SubsetEnsemble` lets the subsets
+    of such runs vote, and was ahead of both on average on all nine designs.
 
     Results do not depend on the number of threads or processes. An interrupted run keeps the validation runs that are
     finished, and ends as if it had never been interrupted.

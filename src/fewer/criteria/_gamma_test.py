@@ -16,7 +16,10 @@ from fewer.io import to_problem
 from fewer.kernels import _gamma as kernels
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
 
-GRAY_BLOCK = 512
+GRAY_BLOCK = 1024
+KEY_BITS = 61
+"""Of the kernels' keys, for distance and row number together."""
+
 Z_95 = 1.959963984540054
 
 
@@ -123,7 +126,13 @@ class GammaTestScorer(Scorer):
         self._total = float(self._row_weights.sum())
         self._discrete = problem.task == "classification"
         layout = Differences.within(problem, np.zeros(n, dtype=np.int64), criterion.scaling)
-        self._cells = (layout.columns, layout.holes, layout.nominal, layout.scale[0], layout.gap[0], layout.quantum)
+        shift = 1 + (n - 1).bit_length()
+        # No squared difference of two of these rows exceeds 1.
+        self._quantum = max(layout.quantum, 2.0 ** (problem.n_features.bit_length() + shift - KEY_BITS))
+        self._cells = (
+            layout.columns, layout.holes, layout.nominal, layout.scale[0], layout.gap[0], self._quantum, shift,
+        )  # fmt: skip
+        self._typical = layout.gap[0]
         self._group = group.astype(np.int64)
         self._values = problem.y.astype(np.float64)
         self._rest = (
@@ -137,6 +146,13 @@ class GammaTestScorer(Scorer):
 
     def lines(self, masks: Masks) -> Lines:
         """Fit the line of each mask."""
+        return self._mask_lines(masks, [self.n_neighbors])[0]
+
+    def gammas(self, masks: Masks, counts: Sequence[int]) -> FloatArray:
+        """Give γ of masks for several numbers of neighbors, up to the `n_neighbors` of the criterion: (n_counts, m)."""
+        return np.array([lines.gamma for lines in self._mask_lines(masks, counts)])
+
+    def _mask_lines(self, masks: Masks, counts: Sequence[int]) -> list[Lines]:
         table = np.asarray(masks, dtype=np.float64)
         parts = np.array_split(np.arange(len(table)), max(min(self._resources.n_jobs, len(table)), 1))
 
@@ -144,7 +160,8 @@ class GammaTestScorer(Scorer):
             return self._sums(kernels.sum_masks, len(part), table[part])
 
         sums = np.concatenate(in_threads(run, parts, self._resources.n_jobs))
-        return self._with_empty(self.fit(sums), np.asarray(~table.any(axis=1)))
+        empty = np.asarray(~table.any(axis=1))
+        return [self._with_empty(self.fit(sums, count), empty) for count in counts]
 
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
         """Score all changes of one unit from one set of running distances."""
@@ -202,8 +219,10 @@ class GammaTestScorer(Scorer):
         """Give each row's neighbors under a mask and their squared distances."""
         shape = (self.problem.n_rows, self.n_neighbors)
         rows, squares = np.empty(shape, dtype=np.int64), np.empty(shape)
-        kernels.list_near(mask.astype(np.float64), *self._cells, self._group, self.n_neighbors, rows, squares)
-        return rows, squares
+        kernels.list_near(
+            mask.astype(np.float64), *self._cells, self._group, self._values, self.n_neighbors, rows, squares
+        )
+        return rows, squares * self._quantum
 
     def sums(self, mask: Masks) -> FloatArray:
         """Give the (2, k) sums of one mask."""
@@ -212,7 +231,8 @@ class GammaTestScorer(Scorer):
     def _gray_lines(self, space: SearchSpace, first: int, last: int, counts: Sequence[int]) -> list[Lines]:
         members, offsets = pack(space.units)
         base = space.base.astype(np.float64)
-        sums = self._sums(kernels.sum_gray, last - first, first, last, base, members, offsets)
+        order = np.argsort([self._typical[unit].sum() for unit in space.units], kind="stable")
+        sums = self._sums(kernels.sum_gray, last - first, first, last, base, members, offsets, order)
         empty = np.zeros(last - first, dtype=bool)
         empty[0] = first == 0 and not base.any()
         return [self._with_empty(self.fit(sums, count), empty) for count in counts]
@@ -221,6 +241,7 @@ class GammaTestScorer(Scorer):
         sums = np.zeros((n, 2, self.n_neighbors))
         if n:
             kernel(*arguments, *self._cells, *self._rest, self.n_neighbors, sums)
+        sums[:, 0] *= self._quantum
         return sums
 
     def _with_empty(self, lines: Lines, empty: NDArray[np.bool_]) -> Lines:

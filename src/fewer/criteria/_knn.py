@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -18,21 +18,27 @@ from fewer.contracts import (
     PredictiveScorer,
     Resources,
     SearchSpace,
+    Stroll,
     Sweep,
+    Tries,
     Walk,
     best_of,
     gray_states,
 )
 from fewer.differences import Coarse, Differences, Scaling
 from fewer.kernels import _neighbors as kernels
+from fewer.kernels._stroll import stroll
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds
 
 AUTO_NEIGHBORS = (1, 3, 5, 7, 9, 11)
 SWEEP_BLOCK = 1 << 16  # subsets whose scores are held at once
 TABLE_WIDTH = 512  # columns that the tables of `coarse_masks` cover at once: they stay in the cache
+TABLES = 1 << 17  # numbers in all tables at once: they stay in the second cache
 TABLE_SIZE = 16  # combinations of levels in one such table
 BATCH = 4096  # masks whose verdicts are held at once
+REMEMBERED = 1 << 16  # states whose scores a stroll remembers
+STROLL = 1 << 28  # distances of one stroll: the interpreter is deaf for about a tenth of a second
 WORTH_A_THREAD = 1_000_000  # distances: less than this is done before a thread has woken up
 
 
@@ -168,7 +174,12 @@ class KNNScorer(PredictiveScorer):
             kernels.coarse_flips(
                 low, high, weights, used, members, offsets, new, *layout, self._by_rows, errors, verdicts
             )
-            return self._settle(coarse, low, verdicts, lambda u: with_unit(weights, units[u], new[u]))
+            order = coarse.order[low:high]
+            gains = ((verdicts == kernels.RIGHT) @ self._targets[2][order])[:, None]
+            kernels.score_unsure_flips(
+                order, verdicts, weights, members, offsets, new, *self._differences.arrays(), *self._rules, gains
+            )
+            return gains
 
         return self._best(self._in_blocks(look, len(members) + len(used)))
 
@@ -207,10 +218,13 @@ class KNNScorer(PredictiveScorer):
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from all bound rows."""
+        return self._predict(mask, X, self._together, np.full(len(X), -1, dtype=np.int64))
+
+    @cached_property
+    def _together(self) -> Differences:
+        """All bound rows as one casebase."""
         everyone = np.zeros(self.problem.n_rows, dtype=np.int64)
-        scaling = "global" if self._scaling == "casebase" else self._scaling
-        differences = Differences.within(self.problem, everyone, scaling)
-        return self._predict(mask, X, differences, np.full(len(X), -1, dtype=np.int64))
+        return Differences.within(self.problem, everyone, "global" if self._scaling == "casebase" else self._scaling)
 
     def n_neighbors_for(self, mask: Masks) -> int:
         """Give the number of neighbors that judges a subset best."""
@@ -267,7 +281,18 @@ class KNNScorer(PredictiveScorer):
             verdicts = np.empty((len(masks), high - low), dtype=np.uint8)
             if tables_pay:
                 kernels.coarse_masks(
-                    low, high, picks, used, levels, n_digits, margins, TABLE_WIDTH, *layout, self._by_rows, verdicts
+                    low,
+                    high,
+                    picks,
+                    used,
+                    levels,
+                    n_digits,
+                    margins,
+                    TABLE_WIDTH,
+                    TABLES,
+                    *layout,
+                    self._by_rows,
+                    verdicts,
                 )
             else:
                 kernels.coarse_few(low, high, masks, margins, *layout, self._by_rows, verdicts)
@@ -356,6 +381,33 @@ class CoarseWalk(RunningWalk):
         kernels.coarse_rows(0, n, self._distances, self._masks[0], *layout)
         weights = scorer._targets[2][coarse.order]
         self._fixed = (*layout, scorer._by_rows, coarse.errors(unit), weights, self._unsure)
+        self._layout = layout
+        self._judges = (scorer._by_rows, coarse.errors(unit), weights, coarse.order)
+        self._memory: tuple[NDArray[Any], ...] = ()
+
+    def stroll(self, tries: Tries, state: NDArray[Any], score: float, space: SearchSpace, most: int) -> Stroll:
+        """Try changes in one call of a kernel, for about a tenth of a second."""
+        scorer, n = self._scorer, self._scorer.problem.n_rows
+        if self._n_jobs > 1 or 12 * n * n > scorer._resources.memory:
+            return super().stroll(tries, state, score, space, most)
+        settled, accepted, proposed = self._masks
+        if not self._memory:
+            exact = np.empty((n, n))
+            kernels.fill_distances(0, n, accepted, *scorer._differences.arrays(), exact)
+            names, remembered = np.zeros((REMEMBERED, 2), dtype=np.uint64), np.empty(REMEMBERED)
+            self._memory = (exact, accepted.copy(), names, remembered, *_pack(self._units))
+        exact, exact_mask, names, remembered, members, offsets = self._memory
+        tries = tries[: max(STROLL // (n * n), 1)]
+        found, scores = np.empty(len(tries), dtype=np.int64), np.empty(len(tries))
+        n_tried, n_accepted = stroll(
+            tries.units, tries.shifts, tries.slack, space.levels, space.min_units, space.max_units, most,
+            np.rint(state * space.levels).astype(np.int64), score, scorer._offset, scorer._unit,
+            names, remembered, members, offsets, accepted, self._distances, settled, self._layout, *self._judges,
+            exact, exact_mask, scorer._differences.arrays(), scorer._rules, found, scores,
+        )  # fmt: skip
+        proposed[:] = accepted
+        self._before = self._before[:0]
+        return Stroll(n_tried, found[:n_accepted], scores[:n_accepted])
 
     def _pass(self, block: tuple[int, int]) -> FloatArray:
         gains = np.empty(1)
@@ -421,13 +473,6 @@ def whole_multiples(weights: FloatArray) -> FloatArray:
         return weights
     grain = power_of_two_above(total / 2.0**50)
     return np.rint(weights / grain) * grain
-
-
-def with_unit(mask: FloatArray, unit: IntArray, value: float) -> FloatArray:
-    """Give a copy of a mask with the columns of one unit set to a value."""
-    changed = mask.copy()
-    changed[unit] = value
-    return changed
 
 
 def _pack(units: Sequence[IntArray]) -> tuple[IntArray, IntArray]:

@@ -207,25 +207,33 @@ class Encoder:
     """Columns scaled to [−1, 1] by the range of these rows; levels of nominal columns as ±1; holes filled by means."""
 
     def __init__(self, problem: Problem) -> None:
-        self._plan: list[tuple[int, float | None, float, float, float]] = []
-        for feature, cells in enumerate(problem.X.T):
-            present = cells[~np.isnan(cells)]
-            levels: Any = np.unique(present) if problem.nominal[feature] else [None]
-            for level in levels:
-                values = present if level is None else (present == level).astype(np.float64)
-                low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
-                mean = float(values.mean()) if len(values) else 0.0
-                self._plan.append((feature, level, low, high - low if high > low else 1.0, mean))
-        self.owner: IntArray = np.array([step[0] for step in self._plan], dtype=np.int64)
+        owners, levels = [np.flatnonzero(~problem.nominal)], [np.full(int((~problem.nominal).sum()), np.nan)]
+        for feature in np.flatnonzero(problem.nominal):
+            cells = problem.X[:, feature]
+            levels.append(np.unique(cells[~np.isnan(cells)]))
+            owners.append(np.full(len(levels[-1]), feature))
+        owner = np.concatenate(owners).astype(np.int64)
+        order = np.argsort(owner, kind="stable")
+        self.owner: IntArray = owner[order]
+        self._level = np.concatenate(levels)[order]
+        values, holes = self._values(problem.X, slice(None))
+        seen = (~holes).any(axis=0)
+        low = np.where(holes, np.inf, values).min(axis=0, initial=np.inf)
+        high = np.where(holes, -np.inf, values).max(axis=0, initial=-np.inf)
+        self._low = np.where(seen, low, 0.0)
+        self._span = np.where(seen & (high > low), high - self._low, 1.0)
+        self._mean = np.where(holes, 0.0, values).sum(axis=0) / np.maximum((~holes).sum(axis=0), 1)
 
-    def transform(self, X: FloatArray) -> FloatArray:
-        """Encode rows."""
-        table = np.empty((len(X), len(self._plan)))
-        for column, (feature, level, low, span, mean) in enumerate(self._plan):
-            cells = X[:, feature]
-            values = cells if level is None else (cells == level).astype(np.float64)
-            table[:, column] = 2.0 * (np.where(np.isnan(cells), mean, values) - low) / span - 1.0
-        return table
+    def transform(self, X: FloatArray, columns: Any = slice(None)) -> FloatArray:
+        """Encode rows: all inputs, or some of them."""
+        values, holes = self._values(X, columns)
+        filled = np.where(holes, self._mean[columns], values)
+        return np.asarray(2.0 * (filled - self._low[columns]) / self._span[columns] - 1.0)
+
+    def _values(self, X: FloatArray, columns: Any) -> tuple[FloatArray, BoolArray]:
+        cells = X[:, self.owner[columns]]
+        level = self._level[columns]
+        return np.where(np.isnan(level), cells, cells == level), np.isnan(cells)
 
 
 def _hidden(inputs: FloatArray, used: BoolArray, layer: FloatArray) -> FloatArray:

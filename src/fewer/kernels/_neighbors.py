@@ -24,24 +24,27 @@ import numpy as np
 from numba import njit
 
 from fewer.kernels._distances import (
+    CLIPPED,
     FAR,
     FAR_32,
+    PLAIN,
     add_32,
     add_masks,
     add_terms,
+    change_coarse,
     change_row,
     coarse_add,
+    coarse_cell,
     coarse_start,
     coarse_take,
-    coarse_terms,
     fill_distances,
     fill_terms,
     least,
     least_32,
     least_64,
     least_sum,
-    least_with,
     start_row,
+    subtract_32,
     term,
 )
 
@@ -338,6 +341,39 @@ def score_flips(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
+def score_unsure_flips(  # type: ignore[no-untyped-def]
+    rows, verdicts, mask, members, offsets, new, columns, holes, nominal, scale, gap, fold, quantum,
+    codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
+):  # fmt: skip
+    """Judge as `score_flips` the rows and units of which verdicts (u, r) on the listed rows (r,) are unsure."""
+    n = columns.shape[1]
+    d, changed, part, flipped = np.empty(n), np.empty(n), np.empty(n), mask.copy()
+    near, near_d, tally, votes, means = scratch(n_classes, ks)
+    for r in range(rows.shape[0]):
+        i, fresh = rows[r], False
+        for u in range(offsets.shape[0] - 1):
+            if verdicts[u, r] != UNSURE:
+                continue
+            if not fresh:
+                add_masks(d, i, mask, columns, holes, nominal, scale, gap, fold, quantum)
+                fresh = True
+            unit = members[offsets[u] : offsets[u + 1]]
+            for f in unit:
+                flipped[f] = new[u]
+            for j in range(n):
+                changed[j] = d[j]
+            change_row(
+                changed, part, i, unit, mask, flipped, columns, holes, nominal, scale, gap, fold, quantum
+            )  # fmt: skip
+            judge(
+                changed, i, codes, values, row_weights, n_classes, grain, ks, by_rows,
+                near, near_d, tally, votes, means, gains[u],
+            )  # fmt: skip
+            for f in unit:
+                flipped[f] = mask[f]
+
+
+@njit(nogil=True, cache=True)
 def score_move(  # type: ignore[no-untyped-def]
     low, high, distances, masks, before, unit, columns, holes, nominal, scale, gap, fold, quantum,
     codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
@@ -457,8 +493,37 @@ def error_of(mask, errors):  # type: ignore[no-untyped-def]
     return rough, steep, used
 
 
-# The loops over a unit's columns are written out in each kernel: a call that hands on a dozen arrays costs as much as
-# a pass over a few hundred rows.
+# The loops over a unit's columns are written out in each kernel, over whole arrays with unsigned indices: a slice that
+# is made and handed on costs 10 to 50 ns, as much as a pass over a hundred rows.
+
+
+@njit(nogil=True, cache=True)
+def least_by_class(  # type: ignore[no-untyped-def]
+    i, f, weight, d, columns, kinds, factor, gap, clip, k, starts, nearest
+):
+    """Find the nearest row of each class after adding column f to (or, with weight < 0, taking it off) distances d."""
+    i, f, k, kind = np.uint64(i), np.uint64(f), np.uint64(k), kinds[f]
+    x, signed, absent, most = columns[f, i], weight * factor[k, f], weight * gap[k, f], weight * clip
+    none = np.float32(0.0)
+    for c in range(nearest.shape[0]):
+        smallest = FAR_32
+        places = range(np.uint64(starts[c]), np.uint64(starts[c + 1]))
+        if kind == PLAIN:
+            for j in places:
+                part = np.int32(signed * (x - columns[f, j]) * (x - columns[f, j]))
+                smallest = least_32(smallest, add_32(d[j], part))
+        elif kind == CLIPPED:
+            for j in places:
+                square = signed * (x - columns[f, j]) * (x - columns[f, j])
+                square = most if abs(square) > abs(most) else square
+                smallest = least_32(smallest, add_32(d[j], np.int32(square if square == square else absent)))
+        else:
+            for j in places:
+                difference = x - columns[f, j]
+                square = signed if difference != none else none
+                part = np.int32(square if difference == difference else absent)
+                smallest = least_32(smallest, add_32(d[j], part))
+        nearest[c] = smallest
 
 
 @njit(nogil=True, cache=True)
@@ -482,13 +547,9 @@ def coarse_flips(  # type: ignore[no-untyped-def]
             w_new, more_rough, more_steep = np.float32(new[u]), rough, steep
             f = members[offsets[u]]
             if offsets[u + 1] - offsets[u] == 1 and (mask[f] > 0.0) != (w_new > 0.0):
-                sign, w = np.float32(1.0 if w_new > 0.0 else -1.0), max(w_new, np.float32(mask[f]))
-                for c in range(nearest.shape[0]):
-                    a, b = starts[c], starts[c + 1]
-                    nearest[c] = least_with(
-                        d[a:b], sign, columns[f, i], columns[f, a:b], kinds[f],
-                        w * factor[k, f], w * gap[k, f], w * clip,
-                    )  # fmt: skip
+                least_by_class(
+                    i, f, w_new - np.float32(mask[f]), d, columns, kinds, factor, gap, clip, k, starts, nearest
+                )
                 verdicts[u, i - low] = verdict(
                     nearest, codes[i], by_rows, rough + errors[f, 0], steep + errors[f, 1], n_used + 1.0
                 )
@@ -527,6 +588,55 @@ def coarse_rows(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
+def judge_change(  # type: ignore[no-untyped-def]
+    first, last, low, high, members, mask, value, rough, steep, used, distances,
+    columns, kinds, factor, gap, clip, fold, starts, codes, by_rows, row_weights, row, nearest, unsure,
+):  # fmt: skip
+    """Judge rows first … last−1 with the columns members[low:high] set to a value, by coarse distances.
+
+    Gives what the rows judged right weigh, and how many unsure ones were listed.
+    """
+    n, right, n_unsure = np.uint64(columns.shape[1]), 0.0, 0
+    f, new = np.uint64(members[low]), np.float32(value)
+    old, single = np.float32(mask[f]), high - low == 1
+    plain = single and kinds[f] == PLAIN and (old == 0.0 or new == 0.0)
+    for i in range(np.uint64(first), np.uint64(last)):
+        k = np.uint64(fold[i])
+        if plain:
+            x, signed = columns[f, i], (new - old) * factor[k, f]
+            for c in range(nearest.shape[0]):
+                smallest = FAR_32
+                for j in range(np.uint64(starts[c]), np.uint64(starts[c + 1])):
+                    part = np.int32(signed * (x - columns[f, j]) * (x - columns[f, j]))
+                    smallest = least_32(smallest, add_32(distances[i, j], part))
+                nearest[c] = smallest
+        else:
+            for j in range(n):
+                row[j] = distances[i, j]
+            for m in range(low, high):
+                f = np.uint64(members[m])
+                old, kind, x = np.float32(mask[f]), kinds[f], columns[f, i]
+                was, will = old * factor[k, f], new * factor[k, f]
+                gap_was, gap_will, clip_was, clip_will = old * gap[k, f], new * gap[k, f], old * clip, new * clip
+                for j in range(n):
+                    z = columns[f, j]
+                    d = subtract_32(row[j], coarse_cell(x, z, kind, was, gap_was, clip_was))
+                    row[j] = add_32(d, coarse_cell(x, z, kind, will, gap_will, clip_will))
+            for c in range(nearest.shape[0]):
+                smallest = FAR_32
+                for j in range(np.uint64(starts[c]), np.uint64(starts[c + 1])):
+                    smallest = least_32(smallest, row[j])
+                nearest[c] = smallest
+        found = verdict(nearest, codes[i], by_rows, rough, steep, used)
+        if found == RIGHT:
+            right += row_weights[i]
+        elif found == UNSURE:
+            unsure[first + n_unsure] = i
+            n_unsure += 1
+    return right, n_unsure
+
+
+@njit(nogil=True, cache=True)
 def coarse_move(  # type: ignore[no-untyped-def]
     low, high, distances, masks, before, unit, columns, kinds, factor, gap, clip, fold, starts, codes, by_rows,
     errors, row_weights, unsure,
@@ -536,148 +646,144 @@ def coarse_move(  # type: ignore[no-untyped-def]
     The rows of `masks` are those that the distances belong to, the accepted and the proposed one, as in `score_move`.
     Gives what the rows judged right weigh, and how many unsure ones were listed.
     """
-    n = columns.shape[1]
-    change, part = np.empty(n, np.int32), np.empty(n, np.int32)
+    for f in before:
+        old, new = np.float32(masks[0, f]), np.float32(masks[1, f])
+        change_coarse(low, high, distances, f, old, new, columns, kinds, factor, gap, clip, fold)
     rough, steep, n_used = error_of(masks[2], errors)
-    nearest = np.empty(starts.shape[0] - 1, np.int32)
-    right, n_unsure = 0.0, 0
-    single = unit.shape[0] == 1 and (masks[1, unit[0]] > 0.0) != (masks[2, unit[0]] > 0.0)
-    for i in range(low, high):
-        d, k = distances[i], fold[i]
-        for m in range(before.shape[0]):
-            f = before[m]
-            x, kind, w_old, w_new = columns[f, i], kinds[f], np.float32(masks[0, f]), np.float32(masks[1, f])
-            if w_old > 0.0:
-                coarse_take(d, part, x, columns[f], kind, w_old * factor[k, f], w_old * gap[k, f], w_old * clip)
-            if w_new > 0.0:
-                coarse_add(d, part, x, columns[f], kind, w_new * factor[k, f], w_new * gap[k, f], w_new * clip)
-        if single:
-            f = unit[0]
-            w_old, w_new = np.float32(masks[1, f]), np.float32(masks[2, f])
-            sign, w = np.float32(1.0 if w_new > 0.0 else -1.0), max(w_new, w_old)
-            for c in range(nearest.shape[0]):
-                a, b = starts[c], starts[c + 1]
-                nearest[c] = least_with(
-                    d[a:b], sign, columns[f, i], columns[f, a:b], kinds[f],
-                    w * factor[k, f], w * gap[k, f], w * clip,
-                )  # fmt: skip
-        else:
-            for j in range(n):
-                change[j] = 0
-            for m in range(unit.shape[0]):
-                f = unit[m]
-                x, kind, w_old, w_new = columns[f, i], kinds[f], np.float32(masks[1, f]), np.float32(masks[2, f])
-                if w_old > 0.0:
-                    coarse_take(
-                        change, part, x, columns[f], kind, w_old * factor[k, f], w_old * gap[k, f], w_old * clip
-                    )
-                if w_new > 0.0:
-                    coarse_add(change, part, x, columns[f], kind, w_new * factor[k, f], w_new * gap[k, f], w_new * clip)
-            nearest_sums(d, change, starts, nearest)
-        found = verdict(nearest, codes[i], by_rows, rough, steep, n_used)
-        if found == RIGHT:
-            right += row_weights[i]
-        elif found == UNSURE:
-            unsure[low + n_unsure] = i
-            n_unsure += 1
-    return right, n_unsure
-
-
-@njit(nogil=True, cache=True)
-def tabulate(table, w, terms, start, n_digits, base):  # type: ignore[no-untyped-def]
-    """Sum the terms (features, levels−1, w) for every combination of levels of n_digits features into table (c, w)."""
-    table[0, :w] = 0
-    size = 1
-    for digit in range(n_digits):
-        for value in range(1, base):
-            for c in range(size):
-                row, source, one = table[value * size + c], table[c], terms[start + digit, value - 1]
-                for j in range(w):
-                    row[j] = add_32(source[j], one[j])
-        size *= base
-
-
-@njit(nogil=True, cache=True)
-def least_of_tables(start, total, tables, picks):  # type: ignore[no-untyped-def]
-    """Add up one row of each table (g, c, w) on top of `start` and give the smallest sum; `total` is scratch."""
-    n_groups, w = tables.shape[0], start.shape[0]
-    for j in range(w):
-        total[j] = start[j]
-    g = 0
-    while n_groups - g >= 8:
-        a, b, c, d = (
-            tables[g, picks[g]],
-            tables[g + 1, picks[g + 1]],
-            tables[g + 2, picks[g + 2]],
-            tables[g + 3, picks[g + 3]],
-        )
-        e, f, h, i = (
-            tables[g + 4, picks[g + 4]],
-            tables[g + 5, picks[g + 5]],
-            tables[g + 6, picks[g + 6]],
-            tables[g + 7, picks[g + 7]],
-        )
-        for j in range(w):
-            one = add_32(add_32(a[j], b[j]), add_32(c[j], d[j]))
-            two = add_32(add_32(e[j], f[j]), add_32(h[j], i[j]))
-            total[j] = add_32(total[j], add_32(one, two))
-        g += 8
-    while n_groups - g >= 3:
-        a, b, c = tables[g, picks[g]], tables[g + 1, picks[g + 1]], tables[g + 2, picks[g + 2]]
-        for j in range(w):
-            total[j] = add_32(add_32(total[j], a[j]), add_32(b[j], c[j]))
-        g += 3
-    while n_groups - g >= 1:
-        a = tables[g, picks[g]]
-        for j in range(w):
-            total[j] = add_32(total[j], a[j])
-        g += 1
-    return least(total[:w])
+    row, nearest = np.empty(columns.shape[1], np.int32), np.empty(starts.shape[0] - 1, np.int32)
+    return judge_change(
+        low, high, 0, unit.shape[0], unit, masks[1], masks[2, unit[0]], rough, steep, n_used, distances,
+        columns, kinds, factor, gap, clip, fold, starts, codes, by_rows, row_weights, row, nearest, unsure,
+    )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
 def coarse_masks(  # type: ignore[no-untyped-def]
-    low, high, picks, used, levels, n_digits, margins, width,
+    low, high, picks, used, levels, n_digits, margins, width, room,
     columns, kinds, factor, gap, clip, fold, starts, codes, by_rows, verdicts,
 ):  # fmt: skip
     """Give verdicts (m, high−low) on rows low … high−1 under many masks at once.
 
     The used features come in groups of n_digits; picks (m, g) holds the levels of a group's features as one number
-    (levels[0] is 0). The sums for all combinations of a group are tabulated once for a row and a few columns, so
-    that a mask costs one addition a group.
+    (levels[0] is 0). The sums for all combinations of a group are tabulated once for a row, up to `width` columns and
+    as many groups as `room` numbers hold, so that a mask costs one addition a group.
     """
     n, n_masks, n_groups, base = columns.shape[1], picks.shape[0], picks.shape[1], levels.shape[0]
-    tables = np.empty((n_groups, base**n_digits, width), np.int32)
-    terms = np.empty((n_groups * n_digits, max(base - 1, 1), width), np.int32)
+    size = base**n_digits
+    width = min(width, n)
+    at_once = max(min(room // (size * width), n_groups), 1)
+    tables = np.empty((at_once, size, width), np.int32)
+    sums = np.empty((n_masks if at_once < n_groups else 1, width), np.int32)
     start, total = np.empty(n, np.int32), np.empty(width, np.int32)
     nearest = np.empty((n_masks, starts.shape[0] - 1), np.int32)
     for i in range(low, high):
         k = fold[i]
         coarse_start(start, k, fold)
         nearest[:] = FAR_32
-        place, c = 0, 0
-        while place < n:
-            while place == starts[c + 1]:
-                c += 1
-            stop = min(place + width, starts[c + 1])
-            w = stop - place
-            for u in range(used.shape[0]):
-                f = used[u]
-                for level in range(1, base):
-                    weight = np.float32(levels[level])
-                    coarse_terms(
-                        terms[u, level - 1, :w], columns[f, i], columns[f, place:stop], kinds[f],
-                        weight * factor[k, f], weight * gap[k, f], weight * clip,
+        for place in range(0, n, width):
+            stop = min(place + width, n)
+            w = np.uint64(stop - place)
+            for first in range(0, n_groups, at_once):
+                last = min(first + at_once, n_groups)
+                for g in range(first, last):
+                    tabulate(
+                        tables, g - first, i, place, w, used, g * n_digits, n_digits, levels,
+                        columns, kinds, factor, gap, clip, k,
                     )  # fmt: skip
-            for g in range(n_groups):
-                digits = min(n_digits, used.shape[0] - g * n_digits)
-                tabulate(tables[g], w, terms, g * n_digits, digits, base)
-            for m in range(n_masks):
-                smallest = least_of_tables(start[place:stop], total, tables, picks[m])
-                nearest[m, c] = least_32(nearest[m, c], smallest)
-            place = stop
+                for m in range(n_masks):
+                    row = np.uint64(m if at_once < n_groups else 0)
+                    if first == 0:
+                        for j in range(w):
+                            total[j] = start[np.uint64(place) + j]
+                    else:
+                        for j in range(w):
+                            total[j] = sums[row, j]
+                    add_tables(total, w, tables, picks, m, first, last)
+                    if last < n_groups:
+                        for j in range(w):
+                            sums[row, j] = total[j]
+                        continue
+                    for c in range(starts.shape[0] - 1):
+                        smallest = nearest[m, c]
+                        for j in range(
+                            np.uint64(max(starts[c], place) - place),
+                            np.uint64(max(min(starts[c + 1], stop), place) - place),
+                        ):
+                            smallest = least_32(smallest, total[j])
+                        nearest[m, c] = smallest
         for m in range(n_masks):
             verdicts[m, i - low] = verdict(nearest[m], codes[i], by_rows, margins[m, 0], margins[m, 1], margins[m, 2])
+
+
+@njit(nogil=True, cache=True)
+def tabulate(  # type: ignore[no-untyped-def]
+    tables, g, i, place, w, used, start, n_digits, levels, columns, kinds, factor, gap, clip, k
+):
+    """Sum the coarse terms of up to n_digits used features for every combination of their levels into tables[g]."""
+    g, i, k, place = np.uint64(g), np.uint64(i), np.uint64(k), np.uint64(place)
+    for j in range(w):
+        tables[g, np.uint64(0), j] = np.int32(0)
+    size = 1
+    for digit in range(start, min(start + n_digits, used.shape[0])):
+        f = np.uint64(used[digit])
+        x, kind = columns[f, i], kinds[f]
+        for value in range(1, levels.shape[0]):
+            weight = np.float32(levels[value])
+            scaled, absent, most = weight * factor[k, f], weight * gap[k, f], weight * clip
+            one = np.uint64(value * size)
+            if kind == PLAIN:
+                for j in range(w):
+                    z = columns[f, place + j]
+                    tables[g, one, j] = np.int32(scaled * (x - z) * (x - z))
+            elif kind == CLIPPED:
+                for j in range(w):
+                    square = scaled * (x - columns[f, place + j]) * (x - columns[f, place + j])
+                    square = most if square > most else square
+                    tables[g, one, j] = np.int32(square if square == square else absent)
+            else:
+                for j in range(w):
+                    difference = x - columns[f, place + j]
+                    square = scaled if difference != np.float32(0.0) else np.float32(0.0)
+                    tables[g, one, j] = np.int32(square if difference == difference else absent)
+            for c in range(1, size):
+                source, target = np.uint64(c), np.uint64(value * size + c)
+                for j in range(w):
+                    tables[g, target, j] = add_32(tables[g, source, j], tables[g, one, j])
+        size *= levels.shape[0]
+
+
+@njit(nogil=True, cache=True)
+def add_tables(total, w, tables, picks, m, first, last):  # type: ignore[no-untyped-def]
+    """Add one row of each of the tables first … last−1 to the totals of mask m."""
+    g = first
+    while last - g >= 8:
+        t = np.uint64(g - first)
+        a, b, c, d = (
+            np.uint64(picks[m, g]),
+            np.uint64(picks[m, g + 1]),
+            np.uint64(picks[m, g + 2]),
+            np.uint64(picks[m, g + 3]),
+        )
+        e, f, h, i = (
+            np.uint64(picks[m, g + 4]),
+            np.uint64(picks[m, g + 5]),
+            np.uint64(picks[m, g + 6]),
+            np.uint64(picks[m, g + 7]),
+        )
+        u1, u2, u3, u4, u5, u6, u7 = (
+            t + np.uint64(1), t + np.uint64(2), t + np.uint64(3), t + np.uint64(4),
+            t + np.uint64(5), t + np.uint64(6), t + np.uint64(7),
+        )  # fmt: skip
+        for j in range(w):
+            one = add_32(add_32(tables[t, a, j], tables[u1, b, j]), add_32(tables[u2, c, j], tables[u3, d, j]))
+            two = add_32(add_32(tables[u4, e, j], tables[u5, f, j]), add_32(tables[u6, h, j], tables[u7, i, j]))
+            total[j] = add_32(total[j], add_32(one, two))
+        g += 8
+    while g < last:
+        t, a = np.uint64(g - first), np.uint64(picks[m, g])
+        for j in range(w):
+            total[j] = add_32(total[j], tables[t, a, j])
+        g += 1
 
 
 @njit(nogil=True, cache=True)

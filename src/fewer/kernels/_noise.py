@@ -1,7 +1,17 @@
 """Nearest-neighbor judgements over distances with fresh noise on every training value.
 
-See `_neighbors` for the shared arguments. Noise is drawn from a table, one entry as likely as the other, by a stream of
-random bits for each query row and feature: what is drawn depends on the seed alone, not on threads.
+See `_neighbors` for the shared arguments. Noise is read from a pool of values in random order: the distances from one
+query row in one feature take a run of it that starts at a random place. So each value of the pool is as likely as the
+other for every distance, without a random number for each of them, and what is drawn depends on the seed alone, not on
+threads. Distances are float32: noise leaves no ties to keep.
+
+columns : (p, n) float32
+    Values shifted and scaled to 0 … 1, level codes of nominal features; NaN where missing.
+kinds : (p,) uint8
+    PLAIN, CLIPPED (here: numeric with holes) or NOMINAL.
+root, scale, gap : (k, p) float32
+    For queries of fold k: the factor on a difference of numbers, on a nominal one, and the term of a missing cell.
+pool : (2^POOL_BITS + n,) float32
 """
 
 from __future__ import annotations
@@ -9,10 +19,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from fewer.kernels._distances import FAR
+from fewer.kernels._distances import CLIPPED, FAR, PLAIN
 from fewer.kernels._neighbors import judge, scratch
 
-TABLE_BITS = 12
+POOL_BITS = 16
 
 
 @njit(nogil=True, cache=True)
@@ -24,48 +34,52 @@ def mixed(x):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def add_noisy_terms(  # type: ignore[no-untyped-def]
-    d, bits, x, x_hole, column, holes, nominal, scale, gap, weight, table
-):
-    """Add one feature's terms to the distances from one query to all rows, with noise on the rows' numbers."""
-    root = np.sqrt(scale)
-    for j in range(d.shape[0]):
-        if x_hole or holes[j]:
-            d[j] += weight * gap
-        elif nominal:
-            d[j] += 0.0 if column[j] == x else weight * scale
-        else:
-            bits ^= bits << np.uint64(13)
-            bits ^= bits >> np.uint64(7)
-            bits ^= bits << np.uint64(17)
-            part = root * (column[j] - x) + table[bits >> np.uint64(64 - TABLE_BITS)]
-            d[j] += weight * part * part
+def place(bits):  # type: ignore[no-untyped-def]
+    """Go on in a stream of random bits (xorshift64): its new state, and a place in the pool."""
+    bits ^= bits << np.uint64(13)
+    bits ^= bits >> np.uint64(7)
+    bits ^= bits << np.uint64(17)
+    return bits, bits >> np.uint64(64 - POOL_BITS)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, fastmath={"contract"})
 def score_noisy(  # type: ignore[no-untyped-def]
-    mask, seed, table, columns, holes, nominal, scale, gap, fold, quantum,
+    mask, seed, pool, columns, kinds, root, scale, gap, fold,
     codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
 ):  # fmt: skip
-    """Judge all rows under one mask with noise drawn from `table`; gains (t,)."""
-    n, p = columns.shape[1], columns.shape[0]
-    d = np.empty(n)
+    """Judge all rows under one mask with noise from the pool; gains (t,)."""
+    # Unsigned indices into whole arrays: slices handed to a function cost more than the loop over a hundred rows.
+    n = np.uint64(columns.shape[1])
+    d, far = np.empty(n, np.float32), np.empty(n)
+    used, none = np.flatnonzero(mask).astype(np.uint64), np.float32(0.0)
     near, near_d, tally, votes, means = scratch(n_classes, ks)
     for i in range(n):
-        k = fold[i]
+        k = np.uint64(fold[i])
+        bits = mixed(seed + i * np.uint64(0x9E3779B97F4A7C15))
         for j in range(n):
-            d[j] = 0.0
-        for f in range(p):
-            if mask[f] > 0.0:
-                bits = mixed(seed + np.uint64(i * p + f) * np.uint64(0x9E3779B97F4A7C15))
-                add_noisy_terms(
-                    d, bits, columns[f, i], holes[f, i], columns[f], holes[f], nominal[f],
-                    scale[k, f], gap[k, f], mask[f], table,
-                )  # fmt: skip
+            d[j] = none
+        for f in used:
+            x, weight, absent = columns[f, i], np.float32(mask[f]), gap[k, f]
+            bits, start = place(bits)
+            if kinds[f] == PLAIN:
+                factor = root[k, f]
+                for j in range(n):
+                    part = factor * (columns[f, j] - x) + pool[start + j]
+                    d[j] += weight * part * part
+            elif kinds[f] == CLIPPED:
+                factor = root[k, f]
+                for j in range(n):
+                    part = factor * (columns[f, j] - x) + pool[start + j]
+                    d[j] += weight * (part * part if part == part else absent)
+            else:
+                unequal = scale[k, f]
+                for j in range(n):
+                    difference = columns[f, j] - x
+                    square = unequal if difference != none else none
+                    d[j] += weight * (square if difference == difference else absent)
         for j in range(n):
-            if fold[j] == k:
-                d[j] = FAR
+            far[j] = FAR if fold[j] == fold[i] else np.float64(d[j])
         judge(
-            d, i, codes, values, row_weights, n_classes, grain, ks, by_rows,
+            far, i, codes, values, row_weights, n_classes, grain, ks, by_rows,
             near, near_d, tally, votes, means, gains,
         )  # fmt: skip

@@ -24,7 +24,7 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-BLOCK = 512
+BLOCK = 1024
 QUERIES = 16
 FAR = np.float32(1e30)
 GRID = 2.0**32
@@ -124,54 +124,57 @@ def difference(x, z, nominal):  # type: ignore[no-untyped-def]
     return abs(x - z)
 
 
-@njit(nogil=True, cache=True)
-def exact_distance(x, z, nominal):  # type: ignore[no-untyped-def]
+@njit(nogil=True, cache=True, fastmath={"reassoc"})
+def exact_distance(x, z, nominal, plain):  # type: ignore[no-untyped-def]
     """Give the distance of two rows in float64, on a grid so fine that only rounding is lost: ties stay ties."""
-    total, seen = 0.0, 0
-    for f in range(x.shape[0]):
-        gap = difference(x[f], z[f], nominal[f])
-        if gap == gap:  # false for NaN
-            total += gap
-            seen += 1
+    total, seen = 0.0, x.shape[0]
+    if plain:
+        for f in range(x.shape[0]):
+            total += abs(x[f] - z[f])
+    else:
+        seen = 0
+        for f in range(x.shape[0]):
+            gap = difference(x[f], z[f], nominal[f])
+            if gap == gap:  # false for NaN
+                total += gap
+                seen += 1
     return np.rint(total / seen * GRID) / GRID if seen else np.inf
 
 
 @njit(nogil=True, cache=True)
 def nearest(  # type: ignore[no-untyped-def]
-    found, i, d, slack, low, high, skip_low, skip_high, rows, nominal, numbers, coarse, exact
+    found, i, d, slack, low, high, rows, nominal, plain, numbers, minima, coarse, exact
 ):
-    """Find the k rows of low … high − 1, but for skip_low … skip_high − 1 and row i, that are nearest to row i.
+    """Find the k rows of low … high − 1 that are nearest to row i by d, if nearer than FAR.
 
-    They come nearest first, equally near ones in the order of `numbers`. The result is how many there are.
+    They come nearest first, equally near ones in the order of `numbers`. The result is how many there are. A stretch of
+    rows whose minimum is too far is not looked at: the k-th smallest minimum already bounds the k-th distance.
     """
-    k, size = found.shape[0], 0
+    k = found.shape[0]
+    n_stretches = _minima_of_stretches(minima, d[low:high])
     limit = FAR
-    for start in range(low, high, STRIDE):
-        stop = min(start + STRIDE, high)
-        if not _any_below(d[start:stop], limit):
-            continue
-        for j in range(start, stop):
-            if d[j] >= limit or j == i or skip_low <= j < skip_high:
-                continue
-            place = size if size < k else k - 1
-            while place > 0 and coarse[place - 1] > d[j]:
-                coarse[place] = coarse[place - 1]
-                place -= 1
-            coarse[place] = d[j]
-            size = min(size + 1, k)
-            limit = coarse[k - 1] if size == k else FAR
+    if n_stretches >= k:
+        limit = np.nextafter(_kth_smallest(coarse, minima[:n_stretches]), FAR)
+    size = 0
+    for s in range(n_stretches):
+        if minima[s] < limit:
+            start = low + s * STRIDE
+            for j in range(start, min(start + STRIDE, high)):
+                if d[j] < limit:
+                    size = _insert(coarse, size, d[j])
+                    limit = coarse[k - 1] if size == k else limit
     if size == 0:
         return 0
     limit = min(limit + slack, FAR)
     size = 0
-    for start in range(low, high, STRIDE):
-        stop = min(start + STRIDE, high)
-        if not _any_below(d[start:stop], limit):
+    for s in range(n_stretches):
+        if minima[s] >= limit:
             continue
-        for j in range(start, stop):
-            if d[j] >= limit or j == i or skip_low <= j < skip_high:
+        start = low + s * STRIDE
+        for j in range(start, min(start + STRIDE, high)):
+            if d[j] >= limit:
                 continue
-            distance = exact_distance(rows[i], rows[j], nominal)
+            distance = exact_distance(rows[i], rows[j], nominal, plain)
             if size == k and not _before(distance, numbers[j], exact[k - 1], numbers[found[k - 1]]):
                 continue
             place = size if size < k else k - 1
@@ -184,12 +187,41 @@ def nearest(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _any_below(d, limit):  # type: ignore[no-untyped-def]
-    """Say whether any distance is below the limit; counting all of them is faster than stopping at the first."""
-    count = 0
-    for j in range(d.shape[0]):
-        count += 1 if d[j] < limit else 0
-    return count > 0
+def _minima_of_stretches(minima, d):  # type: ignore[no-untyped-def]
+    """Write the smallest distance of each stretch of rows; give the number of stretches.
+
+    Floating-point numbers from 0 on are ordered as their bits are, and smallest whole numbers are found in vectors.
+    """
+    bits, out = d.view(np.int32), minima.view(np.int32)
+    n_stretches = (d.shape[0] + STRIDE - 1) // STRIDE
+    for s in range(n_stretches):
+        part = bits[s * STRIDE : (s + 1) * STRIDE]
+        smallest = part[0]
+        for j in range(part.shape[0]):
+            smallest = min(smallest, part[j])
+        out[s] = smallest
+    return n_stretches
+
+
+@njit(nogil=True, cache=True)
+def _kth_smallest(smallest, values):  # type: ignore[no-untyped-def]
+    """Give the k-th smallest of k values or more, k being the room in `smallest`."""
+    size = 0
+    for value in values:
+        if size < smallest.shape[0] or value < smallest[-1]:
+            size = _insert(smallest, size, value)
+    return smallest[-1]
+
+
+@njit(nogil=True, cache=True)
+def _insert(smallest, size, value):  # type: ignore[no-untyped-def]
+    """Put a value among the smallest so far, in order; the largest of them falls out if there is no room."""
+    place = size if size < smallest.shape[0] else smallest.shape[0] - 1
+    while place > 0 and smallest[place - 1] > value:
+        smallest[place] = smallest[place - 1]
+        place -= 1
+    smallest[place] = value
+    return min(size + 1, smallest.shape[0])
 
 
 @njit(nogil=True, cache=True)
@@ -231,7 +263,8 @@ def relief_scores(  # type: ignore[no-untyped-def]
     scores, mean = np.zeros(n_features), np.empty(n_features)
     found, coarse, exact = np.empty(k, np.int64), np.empty(k, np.float32), np.empty(k)
     d, total = np.empty((QUERIES, n_rows), np.float32), np.empty(n_rows, np.int32)
-    count = np.empty(n_rows, np.float32)
+    count, minima = np.empty(n_rows, np.float32), np.empty(n_rows // STRIDE + 1, np.float32)
+    plain = others.shape[0] == 0
     for start in range(first, last, QUERIES):
         stop = min(start + QUERIES, last)
         coarse_distances(d[: stop - start], total, count, start, steps, columns, nominal, others)
@@ -240,20 +273,22 @@ def relief_scores(  # type: ignore[no-untyped-def]
                 continue
             own, row = codes[i], d[i - start]
             low, high = bounds[own], bounds[own + 1]
-            size = nearest(found, i, row, slack, low, high, 0, 0, rows, nominal, numbers, coarse, exact)
-            _mean_differences(mean, i, found, size, rows, nominal, others.shape[0] == 0)
+            row[i] = FAR
+            size = nearest(found, i, row, slack, low, high, rows, nominal, plain, numbers, minima, coarse, exact)
+            _mean_differences(mean, i, found, size, rows, nominal, plain)
             scores -= votes[i] * mean
             if pooled:
-                size = nearest(found, i, row, slack, 0, n_rows, low, high, rows, nominal, numbers, coarse, exact)
-                _mean_differences(mean, i, found, size, rows, nominal, others.shape[0] == 0)
+                row[low:high] = FAR
+                size = nearest(found, i, row, slack, 0, n_rows, rows, nominal, plain, numbers, minima, coarse, exact)
+                _mean_differences(mean, i, found, size, rows, nominal, plain)
                 scores += votes[i] * mean
                 continue
             for c in range(shares.shape[0]):
                 if c == own or shares[c] == 0.0:
                     continue
                 low, high = bounds[c], bounds[c + 1]
-                size = nearest(found, i, row, slack, low, high, 0, 0, rows, nominal, numbers, coarse, exact)
-                _mean_differences(mean, i, found, size, rows, nominal, others.shape[0] == 0)
+                size = nearest(found, i, row, slack, low, high, rows, nominal, plain, numbers, minima, coarse, exact)
+                _mean_differences(mean, i, found, size, rows, nominal, plain)
                 scores += votes[i] * shares[c] / (1.0 - shares[own]) * mean
     return scores
 
@@ -271,12 +306,15 @@ def regression_sums(  # type: ignore[no-untyped-def]
     sums = np.zeros((4, n_features))
     found, coarse, exact = np.empty(k, np.int64), np.empty(k, np.float32), np.empty(k)
     d, total = np.empty((QUERIES, n_rows), np.float32), np.empty(n_rows, np.int32)
-    count = np.empty(n_rows, np.float32)
+    count, minima = np.empty(n_rows, np.float32), np.empty(n_rows // STRIDE + 1, np.float32)
+    plain = others.shape[0] == 0
     for start in range(first, last, QUERIES):
         stop = min(start + QUERIES, last)
         coarse_distances(d[: stop - start], total, count, start, steps, columns, nominal, others)
         for i in range(start, stop):
-            size = nearest(found, i, d[i - start], slack, 0, n_rows, 0, 0, rows, nominal, numbers, coarse, exact)
+            row = d[i - start]
+            row[i] = FAR
+            size = nearest(found, i, row, slack, 0, n_rows, rows, nominal, plain, numbers, minima, coarse, exact)
             whole = influence[:size].sum()
             for m in range(size):
                 weight = votes[i] * influence[m] / whole

@@ -32,6 +32,7 @@ WINDOW = 3
 SHRINK = 2.0 / 3.0
 LARGE = 20_000_000
 """Rows times cells of Ω beyond which descent works in single precision and on all threads."""
+RATES = tuple(k / 10 for k in range(10))
 LOOK_BACK = 10
 FLAT = 1e-6
 """Change of the cost by row, over the last ten steps, below which it is at its end."""
@@ -77,9 +78,10 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         How many rows to set aside.
     n_iter_no_change : int, optional
         Stop after so many steps without a better validation cost.
-    delete_rate : float, default=0.0
-        Share of directions, those in which rows and prototypes spread least, that relevances are not to count.
-        Directions without any spread are never counted: Ω may do anything there without changing a distance.
+    delete_rate : float or "auto", default=0.0
+        Share of directions, those in which rows and prototypes spread least, that relevances are not to count. "auto"
+        is the one of 0, 0.1, …, 0.9 without whose directions the cost on the rows set aside is lowest. Directions
+        without any spread are never counted: Ω may do anything there without changing a distance.
     eigenvalue_threshold : float, default=1e-10
         What counts as no spread: an eigenvalue of the scatter below so much of the largest. A larger threshold leaves
         out more, as `delete_rate` does.
@@ -110,6 +112,8 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         Steps made.
     best_iter_ : int
         The step whose position was kept.
+    delete_rate_ : float
+        The one given or chosen.
     mean_, scale_ : arrays of shape (n_features_in_,)
     temperature_ : float
         What distances are divided by before they become probabilities.
@@ -142,7 +146,7 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
-        "delete_rate": [Interval(Real, 0, 1, closed="left")],
+        "delete_rate": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
         "eigenvalue_threshold": [Interval(Real, 0, 1, closed="left")],
         "standardize": ["boolean"],
         "random_state": ["random_state"],
@@ -162,7 +166,7 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         early_stopping: bool = False,
         validation_fraction: float = 0.25,
         n_iter_no_change: int | None = None,
-        delete_rate: float = 0.0,
+        delete_rate: float | Literal["auto"] = 0.0,
         eigenvalue_threshold: float = 1e-10,
         standardize: bool = True,
         random_state: Any = None,
@@ -236,20 +240,39 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         with _threads(None if large else 1):
             descent.run(prototypes.astype(precision), omega.astype(precision), self.max_iter, self.n_iter_no_change)
             descent.omega, descent.prototypes = (a.astype(np.float64) for a in (descent.omega, descent.prototypes))
-            kept = spread_directions(
-                np.vstack([np.nan_to_num(spread), descent.prototypes]), self.delete_rate, self.eigenvalue_threshold
-            )
-            clear = _without_ambiguity(descent.omega, kept)
+            points = np.vstack([np.nan_to_num(spread), descent.prototypes])
+            directions = spread_directions(points, tolerance=self.eigenvalue_threshold)
+            clear = self._without_ambiguity(descent, directions)
 
         self._keep(descent, labels, active, varies)
         self._keep_relevances(geometry, clear, active, varies)
         self.temperature_ = _temperature(self._class_distances(self._scaled(X)), codes, weights)
         return self
 
+    def _without_ambiguity(self, descent: _Descent, directions: FloatArray) -> FloatArray:
+        """Take out of Ω what is not along the leading directions (Chen, section 4.3, corrected: from the right).
+
+        A diagonal Ω has no such freedom and stays.
+        """
+
+        def clear(rate: float) -> FloatArray:
+            if descent.omega.ndim == 2:
+                return descent.omega
+            kept = _leading_share(directions, rate)
+            return (descent.omega @ kept.T) @ kept
+
+        rates = RATES if self.delete_rate == "auto" else (self.delete_rate,)
+        self.delete_rate_ = min(rates, key=lambda rate: descent.watched_cost(descent.prototypes, clear(rate)))
+        return clear(self.delete_rate_)
+
     def _held_out(
         self, X: FloatArray, codes: IntArray, weights: FloatArray, X_val: Any, y_val: Any, rng: np.random.Generator
     ) -> _Held:
         """Choose the validation rows: those given, some of the others, or none."""
+        if self.delete_rate == "auto" and X_val is None and not self.early_stopping:
+            raise InputError(
+                "delete_rate='auto' is chosen by validation rows; give X_val and y_val, or early_stopping=True."
+            )
         everything = np.ones(len(X), dtype=bool)
         if X_val is not None:
             X_val, y_val = validate_data(
@@ -443,12 +466,12 @@ class _Descent:
         """Descend, and keep the last position or the best for the watched rows."""
         rows, n_prototypes = self.rows, len(prototypes)
         image = rows.image(omega)
-        distances = rows.distances(image, omega, prototypes)
+        distances, force = rows.distances(image, omega, prototypes), self._force(omega)
         w_history: deque[FloatArray] = deque([prototypes], maxlen=WINDOW)
         omega_history: deque[tuple[Image, FloatArray]] = deque([(image, omega)], maxlen=WINDOW)
         for step in range(max_iter + 1):
             loss, pull = self.margins.pull(distances)
-            self.losses.append(loss + self._force(omega))
+            self.losses.append(loss + force)
             self._judge(step, prototypes, omega)
             if step == max_iter or self._is_over(step, patience):
                 break
@@ -467,13 +490,17 @@ class _Descent:
                     by_omega = by_omega + self.alpha * rows.entropy_gradient(omega)
                 next_omega = rows.normalized(omega - self.step_matrix * _unit(by_omega))
                 next_image = rows.image(next_omega)
-                both = rows.distances(next_image, next_omega, here_and_next)
+                both, force = rows.distances(next_image, next_omega, here_and_next), self._force(next_omega)
                 if averaging:
                     images, omegas = zip(*omega_history, strict=True)
                     mean_image, mean_omega = rows.mean_image(images, omegas)
-                    mean_both = rows.distances(mean_image, mean_omega, here_and_next)
-                    if self._cost(both[:n_prototypes], next_omega) > self._cost(mean_both[:n_prototypes], mean_omega):
-                        next_image, next_omega, both = mean_image, mean_omega, mean_both
+                    mean_both, mean_force = (
+                        rows.distances(mean_image, mean_omega, here_and_next),
+                        self._force(mean_omega),
+                    )
+                    mean_cost = self.margins.cost(mean_both[:n_prototypes]) + mean_force
+                    if self.margins.cost(both[:n_prototypes]) + force > mean_cost:
+                        next_image, next_omega, both, force = mean_image, mean_omega, mean_both, mean_force
                         self.step_matrix *= SHRINK
                 image, omega = next_image, next_omega
                 omega_history.append((image, omega))
@@ -481,9 +508,6 @@ class _Descent:
                 both = rows.distances(image, omega, here_and_next)
             distances, prototypes = both[n_prototypes:], next_prototypes
             w_history.append(prototypes)
-
-    def _cost(self, distances: FloatArray, omega: FloatArray) -> float:
-        return self.margins.cost(distances) + self._force(omega)
 
     def _force(self, omega: FloatArray) -> float:
         return self.alpha * self.rows.entropy(omega) if self.alpha else 0.0
@@ -493,11 +517,18 @@ class _Descent:
         if self._watched is None:
             self.best, self.prototypes, self.omega = step, prototypes, omega
             return
-        rows, margins = self._watched
-        loss = margins.cost(rows.distances(rows.image(omega), omega, prototypes)) / margins.weights.sum()
+        loss = self.watched_cost(prototypes, omega)
         if step <= 1 or loss < self.validation_losses[self.best]:
             self.best, self.prototypes, self.omega = step, prototypes, omega
         self.validation_losses.append(loss)
+
+    def watched_cost(self, prototypes: FloatArray, omega: FloatArray) -> float:
+        """Give the cost by watched row, without the entropy force; 0 if none is watched."""
+        if self._watched is None:
+            return 0.0
+        rows, margins = self._watched
+        omega, prototypes = (a.astype(rows.X.dtype, copy=False) for a in (omega, prototypes))
+        return margins.cost(rows.distances(rows.image(omega), omega, prototypes)) / float(margins.weights.sum())
 
     def _is_over(self, step: int, patience: int | None) -> bool:
         recent = self.losses[-LOOK_BACK:]
@@ -511,26 +542,18 @@ def _threads(limit: int | None) -> Any:
 
 
 def _unit(gradient: FloatArray) -> FloatArray:
-    length = float(np.linalg.norm(gradient))
+    length = float(np.sqrt(np.vdot(gradient, gradient)))
     return gradient / length if length > 0 else gradient
 
 
-def _without_ambiguity(omega: FloatArray, kept: FloatArray) -> FloatArray:
-    """Take out of Ω what is not along the directions kept (Chen, section 4.3, corrected: from the right).
-
-    A diagonal Ω has no such freedom and stays.
-    """
-    return omega if omega.ndim == 2 else (omega @ kept.T) @ kept
-
-
 def spread_directions(points: FloatArray, delete_rate: float = 0.0, tolerance: float = 1e-10) -> FloatArray:
-    """Give orthonormal directions, as rows, in which points spread about the origin, without those of least spread.
+    """Give orthonormal directions, as rows, in which points spread about the origin, those of most spread first.
 
     Parameters
     ----------
     points : array of shape (n_points, n_features)
     delete_rate : float, default=0.0
-        Share of the n_features directions to leave out.
+        Share of the n_features directions to leave out, those of least spread.
     tolerance : float, default=1e-10
         Directions whose eigenvalue of PᵀP is below so much of the largest are left out too: there is no spread.
 
@@ -545,9 +568,14 @@ def spread_directions(points: FloatArray, delete_rate: float = 0.0, tolerance: f
     else:
         values, vectors = np.linalg.eigh(points @ points.T)
         vectors = points.T @ vectors / np.sqrt(np.maximum(values, np.finfo(float).tiny))
-    most = n_features - round(delete_rate * n_features)
-    seen = np.flatnonzero(values > tolerance * values[-1])[::-1][:most]
-    return vectors[:, seen].T
+    seen = np.flatnonzero(values > tolerance * values[-1])[::-1]
+    return _leading_share(vectors[:, seen].T, delete_rate)
+
+
+def _leading_share(directions: FloatArray, delete_rate: float) -> FloatArray:
+    """Leave out the last of N directions in N dimensions (those without spread are already)."""
+    n_features = directions.shape[1]
+    return directions[: n_features - round(delete_rate * n_features)]
 
 
 def _leading_directions(Z: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:

@@ -22,6 +22,13 @@ from typing import Any
 
 import numpy as np
 
+from fewer.kernels._gmlvq import (
+    distances_from_products,
+    margin_cost,
+    margin_pull,
+    scaled_sum,
+    squared_lengths,
+)
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 SMALLEST = 1e-12
@@ -30,7 +37,7 @@ SMALLEST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Image:
-    """Rows as Ω maps them, and their squared lengths under each matrix."""
+    """Rows as Ω maps them, (L·M, n), and their squared lengths under each matrix, (L, n)."""
 
     points: FloatArray
     squares: FloatArray
@@ -57,7 +64,7 @@ class Geometry(ABC):
 
     @abstractmethod
     def mean_image(self, images: Sequence[Image], omegas: Sequence[FloatArray]) -> tuple[Image, FloatArray]:
-        """Give the mean of matrices, normalized, and the image under it."""
+        """Give the mean of two or more matrices, normalized, and the image under it."""
 
     @abstractmethod
     def distances(self, image: Image, omega: FloatArray, prototypes: FloatArray) -> FloatArray:
@@ -82,8 +89,7 @@ class Geometry(ABC):
     @classmethod
     def scales(cls, omega: FloatArray) -> FloatArray:
         """Give the Frobenius norm of each matrix, 1 for one that is zero."""
-        norms = np.sqrt(cls.relevances(omega).sum(axis=1))
-        return np.where(norms > 0, norms, 1.0)
+        return np.array([np.sqrt(np.vdot(matrix, matrix)) or 1.0 for matrix in omega], dtype=omega.dtype)
 
     @classmethod
     def entropy(cls, omega: FloatArray) -> float:
@@ -102,46 +108,37 @@ class Geometry(ABC):
 class Full(Geometry):
     """Matrices of shape (L, M, N)."""
 
-    def image(self, omega: FloatArray) -> Image:
-        """Map the rows: (n, L·M)."""
-        points = self.X @ omega.reshape(-1, omega.shape[-1]).T
-        return Image(points, self._squares(points))
+    def __init__(self, X: FloatArray, matrix_of: IntArray) -> None:
+        super().__init__(X, matrix_of)
+        self.columns = np.ascontiguousarray(self.X.T)
 
-    def _squares(self, points: FloatArray) -> FloatArray:
-        """Give squared lengths, (L, n)."""
-        if self.n_matrices == 1:
-            return np.einsum("nm,nm->n", points, points)[None]
-        parts = points.reshape(len(points), self.n_matrices, -1)
-        return np.einsum("nlm,nlm->ln", parts, parts)
+    def image(self, omega: FloatArray) -> Image:
+        """Map the rows."""
+        points = omega.reshape(-1, omega.shape[-1]) @ self.columns
+        return Image(points, squared_lengths(points, self.n_matrices))
 
     def mean_image(self, images: Sequence[Image], omegas: Sequence[FloatArray]) -> tuple[Image, FloatArray]:
-        """Give the mean of matrices, normalized, and the image under it."""
+        """Give the mean of two or more matrices, normalized, and the image under it."""
         omega = sum(omegas[1:], omegas[0])
-        shrink = (1.0 / self.scales(omega)).astype(omega.dtype)
-        points = images[0].points + images[1].points if len(images) > 1 else images[0].points.copy()
-        for image in images[2:]:
-            points += image.points
-        points *= shrink[0] if self.n_matrices == 1 else np.repeat(shrink, points.shape[1] // len(shrink))
-        return Image(points, self._squares(points)), omega * _broadcast(shrink, omega)
+        shrink = 1.0 / self.scales(omega)
+        earlier = sum((image.points for image in images[1:-1]), images[0].points)
+        return Image(*scaled_sum(earlier, images[-1].points, shrink)), omega * _broadcast(shrink, omega)
 
     def distances(self, image: Image, omega: FloatArray, prototypes: FloatArray) -> FloatArray:
         """Give the (K, n) squared distances."""
         targets = self._targets(omega, prototypes)
-        lengths = np.einsum("km,km->k", targets, targets)[:, None]
         if self.n_matrices == 1:
-            squares = targets @ image.points.T
-            squares *= -2.0
-            squares += image.squares
+            squares = targets @ image.points
         else:
             squares = np.empty((len(prototypes), len(self.X)), dtype=self.X.dtype)
-            for number, block, mine in self._blocks(image, prototypes):
-                squares[mine] = image.squares[number] - 2.0 * (targets[mine] @ block.T)
-        squares += lengths
+            for _, block, mine in self._blocks(image, prototypes):
+                squares[mine] = targets[mine] @ block
+        distances_from_products(squares, image.squares, targets, self.matrix_of)
         if len(self.holey):
             for k in range(len(prototypes)):
                 gaps = self._holey_gaps(image, omega, prototypes, k)
-                squares[k, self.holey] = np.einsum("nm,nm->n", gaps, gaps)
-        return np.maximum(squares, 0.0, out=squares)
+                squares[k, self.holey] = np.einsum("mn,mn->n", gaps, gaps)
+        return squares
 
     def gradients(
         self, image: Image, omega: FloatArray, prototypes: FloatArray, pull: FloatArray
@@ -152,21 +149,21 @@ class Full(Geometry):
         if len(self.holey):
             pull = pull.copy()
             pull[:, self.holey] = 0.0
-        total, rows = pull.sum(axis=1), pull @ self.X
+        rows = pull @ self.X
+        gaps = rows - pull.sum(axis=1)[:, None] * prototypes
         by_prototypes, by_omega = np.empty_like(prototypes), np.empty_like(omega)
-        pulled = np.empty_like(image.points)
         for number, block, mine in self._blocks(image, prototypes):
-            np.multiply(block, pull[mine].sum(axis=0)[:, None], out=self._block(pulled, number))
-            shifted = pull[mine] @ block - total[mine, None] * targets[mine]
-            by_prototypes[mine] = -2.0 * (shifted @ omega[number])
-            by_omega[number] = -(targets[mine].T @ rows[mine]) - shifted.T @ prototypes[mine]
-        by_omega += (pulled.T @ self.X).reshape(omega.shape)
+            mapped = gaps[mine] @ omega[number].T
+            by_prototypes[mine] = -2.0 * (mapped @ omega[number])
+            by_omega[number] = (block * pull[mine].sum(axis=0)) @ self.X
+            by_omega[number] -= targets[mine].T @ rows[mine] + mapped.T @ prototypes[mine]
         if len(self.holey):
             for k, number in enumerate(self.matrix_of):
-                gaps = holey_pull[k][:, None] * self._holey_gaps(image, omega, prototypes, k)
-                by_omega[number] += gaps.T @ (self.X[self.holey] - self.present * prototypes[k])
-                by_prototypes[k] -= 2.0 * (self.present * (gaps @ omega[number])).sum(axis=0)
-        return by_prototypes, 2.0 * by_omega
+                pulled = holey_pull[k] * self._holey_gaps(image, omega, prototypes, k)
+                by_omega[number] += pulled @ (self.X[self.holey] - self.present * prototypes[k])
+                by_prototypes[k] -= 2.0 * (self.present.T * (omega[number].T @ pulled)).sum(axis=1)
+        by_omega *= 2.0
+        return by_prototypes, by_omega
 
     @staticmethod
     def relevances(omega: FloatArray) -> FloatArray:
@@ -190,13 +187,13 @@ class Full(Geometry):
         ]
 
     def _block(self, points: FloatArray, number: int) -> FloatArray:
-        width = points.shape[1] // self.n_matrices
-        return points[:, number * width : (number + 1) * width]
+        width = len(points) // self.n_matrices
+        return points[number * width : (number + 1) * width]
 
     def _holey_gaps(self, image: Image, omega: FloatArray, prototypes: FloatArray, k: int) -> FloatArray:
-        """Give Ω(x − w) of rows with missing cells, over their present coordinates."""
+        """Give Ω(x − w) of rows with missing cells, over their present coordinates: one column for each."""
         number = int(self.matrix_of[k % len(self.matrix_of)])
-        return self._block(image.points, number)[self.holey] - (self.present * prototypes[k]) @ omega[number].T
+        return self._block(image.points, number)[:, self.holey] - omega[number] @ (self.present * prototypes[k]).T
 
 
 class Diagonal(Geometry):
@@ -210,10 +207,10 @@ class Diagonal(Geometry):
 
     def image(self, omega: FloatArray) -> Image:
         """Map nothing: squared lengths are all that is needed."""
-        return Image(np.empty((len(self.X), 0)), omega**2 @ self.X_squared.T)
+        return Image(np.empty((0, len(self.X))), omega**2 @ self.X_squared.T)
 
     def mean_image(self, images: Sequence[Image], omegas: Sequence[FloatArray]) -> tuple[Image, FloatArray]:
-        """Give the mean of matrices, normalized, and the image under it."""
+        """Give the mean of two or more matrices, normalized, and the image under it."""
         omega = self.normalized(sum(omegas[1:], omegas[0]))
         return self.image(omega), omega
 
@@ -246,38 +243,17 @@ class Margins:
     """Whose prototype is whose: which of the (K, n) pairs share a class, and how much each row counts."""
 
     def __init__(self, same: BoolArray, weights: FloatArray) -> None:
+        self.same = same
         self.weights = weights
-        self._first = same[0] if len(same) == 2 else None  # of two prototypes one is always right and one wrong
-        self._other = np.where(same, 0.0, np.inf).astype(weights.dtype)
-        self._own = np.where(same, np.inf, 0.0).astype(weights.dtype)
 
     def cost(self, distances: FloatArray) -> float:
         """Sum s (d₊ − d₋) / (d₊ + d₋) over the rows."""
-        if self._first is not None:
-            gap, whole = distances[0] - distances[1], distances[0] + distances[1]
-            return float(self.weights @ _ratio(np.where(self._first, gap, -gap), whole))
-        near, far = (distances + self._other).min(axis=0), (distances + self._own).min(axis=0)
-        return float(self.weights @ _ratio(near - far, near + far))
+        return float(margin_cost(distances, self.same, self.weights))
 
     def pull(self, distances: FloatArray) -> tuple[float, FloatArray]:
         """Give the cost and its (K, n) gradient by the distances."""
-        if self._first is not None:
-            whole = distances[0] + distances[1]
-            factor = np.where(self._first, 2.0, -2.0) * _ratio(self.weights, whole**2)
-            return self.cost(distances), (np.stack([distances[1], -distances[0]]) * factor).astype(distances.dtype)
-        rows = np.arange(distances.shape[1])
-        right, wrong = (distances + self._other).argmin(axis=0), (distances + self._own).argmin(axis=0)
-        near, far = distances[right, rows], distances[wrong, rows]
-        whole = near + far
-        factor = 2.0 * _ratio(self.weights, whole**2)
-        pull = np.zeros_like(distances)
-        pull[right, rows] = factor * far
-        pull[wrong, rows] = -factor * near
-        return float(self.weights @ _ratio(near - far, whole)), pull
-
-
-def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
+        cost, pull = margin_pull(distances, self.same, self.weights)
+        return float(cost), pull
 
 
 def _broadcast(scales: FloatArray, omega: FloatArray) -> FloatArray:

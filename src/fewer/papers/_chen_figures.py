@@ -17,6 +17,7 @@ from fewer.plots._style import COLORS, LINES, MARKERS, legend_beside, new_figure
 from fewer.problem import FloatArray
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from fewer.papers._core import Run
@@ -65,6 +66,7 @@ def figure_8(run: Run) -> Figure:
         ax.axvline(90, color="#777777", linewidth=0.8)
         ax.set_xlabel("entropy force α (line: N² / 10)")
         ax.set_ylabel(label)
+        ax.set_title("Breast cancer")
     legend_beside(panels[-1])
     return figure
 
@@ -88,6 +90,7 @@ def figure_10(run: Run) -> Figure:
         path = _path(averaging)
         ax.plot(*path.T, marker=MARKERS[number], linestyle=LINES[1 - number], color=COLORS[number], label=name)
     ax.plot(0, 0, marker="+", color="black", markersize=11)
+    ax.set_title("Descent in a long valley")
     ax.set_xlabel("x")
     ax.set_ylabel("y")
     legend_beside(ax)
@@ -150,8 +153,11 @@ def curves_by_gmlvq(run: Run, case: Case) -> Figure:
     figure, panels = new_figure(1, 2, size=(4.4, 3.2), sharey=True)
     for ax, evaluator in zip(panels, (GMLVQ, STOPPED), strict=True):
         SizeCurvesDisplay(curves, evaluator, beside={OMEGA: curves.mean(ORIGINAL)[GMLVQ]}).plot(ax)
-        ax.set_title(f"{case.name}: evaluator {'learns to the end' if evaluator == GMLVQ else 'stops by validation'}")
+        ax.set_title("evaluator " + ("learns to the end" if evaluator == GMLVQ else "stops by validation rows"))
     panels[0].get_legend().remove()
+    panels[0].set_ylabel("AUC on test rows (GMLVQ)")
+    panels[1].set_ylabel("")
+    figure.suptitle(case.name)
     return figure
 
 
@@ -165,20 +171,36 @@ def curves_by_svm(run: Run, case: Case) -> Figure:
 
 def irrelevant(run: Run, case: Case) -> Figure:
     """Irrelevant features against subset size (figures 21, 26, 31, 36)."""
-    return _planted(run, case, "irrelevant")
+    figure, ax = new_figure(size=(5.4, 3.2))
+    _draw_counts(ax, run, case, "irrelevant")
+    return figure
 
 
 def redundant(run: Run, case: Case) -> Figure:
-    """Redundant features against subset size (figures 22, 27, 32, 37)."""
-    return _planted(run, case, "redundant")
+    """Redundant features against subset size, and where copies stand beside their originals (as figure 17)."""
+    figure, (above, below) = new_figure(2, 1, size=(5.4, 3.2))
+    _draw_counts(above, run, case, "redundant")
+    orders, n_original = _chen.planted_orders(run, case, "redundant"), problem_of(run, case).n_features
+    labels, columns, places = [], [], []
+    for number, source in enumerate(case.copied):
+        labels += [f"{source}", *(f"{source}~{ratio}" for ratio in _chen.RATIOS)]
+        columns += [source - 1, *(n_original + number * len(_chen.RATIOS) + k for k in range(len(_chen.RATIOS)))]
+        places += [number * (len(_chen.RATIOS) + 2) + k for k in range(len(_chen.RATIOS) + 1)]
+    for number, name in enumerate(_chen.rankers()):
+        ranks = (np.argsort(orders[name], axis=1) + 1).mean(axis=0)[columns]
+        below.plot(places, ranks, label=name, marker=MARKERS[number], linestyle="", color=COLORS[number])
+    below.set_xticks(places, labels, rotation=90)
+    below.invert_yaxis()
+    below.set_xlabel("feature, and its copies ~ signal-to-noise ratio")
+    below.set_ylabel("mean rank (1 is best)")
+    legend_beside(below)
+    return figure
 
 
-def _planted(run: Run, case: Case, kind: str) -> Figure:
-    figure, ax = new_figure(size=(5.4, 3.2))
+def _draw_counts(ax: Axes, run: Run, case: Case, kind: str) -> None:
     counts = counts_of(run, case, kind)
     PlantedDisplay(counts).plot(ax, label=f"{kind} features among them")
     ax.set_title(f"{case.name} with {counts.n_added} {kind} features")
-    return figure
 
 
 ALONE: dict[str, Callable[[Run], Figure]] = {"7": figure_7, "8": figure_8, "9": figure_9, "10": figure_10}

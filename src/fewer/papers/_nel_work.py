@@ -174,8 +174,8 @@ def gammas(run: Run, name: str, subsets: Sequence[str], counts: Sequence[int], n
         masks = np.array([to_mask(subset) for subset in subsets])
         results = []
         for train, _ in splits(run, name, n_splits):
-            rows = problem.take(train)
-            results.append([gamma_test_on(run, rows, count).lines(masks).gamma for count in counts])
+            scorer = gamma_test_on(run, problem.take(train), max(counts))
+            results.append(scorer.gammas(masks, counts))
         return results
 
     key = f"gammas {name} {','.join(subsets)} {','.join(map(str, counts))} {n_splits}"

@@ -2,7 +2,7 @@
 
 from fewer.plots._classifiability import ClassifiabilityDisplay
 from fewer.plots._gamma import GammaDisplay, MTestDisplay
-from fewer.plots._gmlvq import ProjectionDisplay, RelevanceDisplay
+from fewer.plots._gmlvq import ProjectionDisplay, RelevanceDisplay, RelevanceMatrixDisplay
 from fewer.plots._planted import PlantedDisplay, SizeCurvesDisplay
 from fewer.plots._rankings import AgreementDisplay, RankingDisplay, RedundancyDisplay
 from fewer.plots._roc import RocHullDisplay
@@ -20,6 +20,7 @@ __all__ = [
     "RankingDisplay",
     "RedundancyDisplay",
     "RelevanceDisplay",
+    "RelevanceMatrixDisplay",
     "RocHullDisplay",
     "SearchCurveDisplay",
     "SizeCurvesDisplay",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.plots._sizes import figure_of
-from fewer.plots._style import COLORS, axes_or_new, style
+from fewer.plots._style import COLORS, axes_or_new, legend_below, style
 from fewer.problem import FloatArray
 
 if TYPE_CHECKING:
@@ -58,9 +58,10 @@ class GammaDisplay:
             ax.plot(ends, self.gamma + self.slope * ends, color=COLORS[1], label=f"line, γ = {self.gamma:.4g}")
             ax.plot(self.delta, self.gammas, marker="o", linestyle="none", color=COLORS[0], label="neighbors 1, 2, …")
             half = np.abs(np.array(self.interval) - self.gamma)[:, None]
-            ax.errorbar([0.0], [self.gamma], yerr=half, color=COLORS[3], capsize=4, label="95 % interval of γ")
+            ax.errorbar([0.0], [self.gamma], yerr=half, color=COLORS[3], capsize=4, label="its 95 % interval")
             ax.set(xlabel="Δ: mean squared distance to the neighbors", ylabel="Γ: half mean squared difference of y")
-            ax.legend(loc="best")
+            ax.locator_params(axis="x", nbins=4)
+            legend_below(ax, ncols=3)
         self.ax_, self.figure_ = ax, figure_of(ax)
         return self
 

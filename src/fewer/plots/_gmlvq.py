@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewer.plots._style import COLORS, MARKERS, axes_or_new, legend_beside, style
+from fewer.plots._rankings import draw_matrix
+from fewer.plots._style import COLORS, DIVERGING, MARKERS, axes_or_new, legend_beside, style
 from fewer.problem import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -71,6 +72,48 @@ class RelevanceDisplay:
             if any(self.relevances):
                 legend_beside(ax)
         self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
+        return self
+
+
+class RelevanceMatrixDisplay:
+    """The matrix Λ of a learned metric: how much features count, alone (diagonal) and in pairs (beside it).
+
+    Attributes
+    ----------
+    matrix : array of shape (n_features, n_features)
+    names : list of str
+    ax_, figure_ : matplotlib axes and figure
+        After `plot`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fewer.models import GMLVQClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> display = RelevanceMatrixDisplay.from_estimator(GMLVQClassifier().fit(X, y))
+    >>> display.matrix.shape
+    (4, 4)
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(self, matrix: FloatArray, names: Sequence[str] | None = None) -> None:
+        self.matrix = matrix
+        self.names = [str(i) for i in range(1, len(matrix) + 1)] if names is None else [str(name) for name in names]
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> RelevanceMatrixDisplay:
+        """Draw Λ of a fitted `GMLVQClassifier`; of one that has a matrix for each class, their mean."""
+        matrix = np.asarray(estimator.lambda_)
+        names = getattr(estimator, "feature_names_in_", None)
+        return cls(matrix if matrix.ndim == 2 else matrix.mean(axis=0), names).plot(ax=ax)
+
+    def plot(self, ax: Axes | None = None) -> RelevanceMatrixDisplay:
+        """Draw."""
+        most = float(np.abs(self.matrix).max())
+        self.ax_ = draw_matrix(ax, self.matrix, self.names, (-most, most), DIVERGING, "entry of Λ")
+        self.figure_ = self.ax_.figure  # type: ignore[assignment]
         return self
 
 

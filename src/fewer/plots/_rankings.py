@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fewer.contracts import Ranker, Resources
+from fewer.evaluate import redundancy
+from fewer.evaluate._redundancy import rank_correlation
+from fewer.io import to_problem
 from fewer.plots._sizes import figure_of, short
-from fewer.plots._style import COLORS, SEQUENTIAL, axes_or_new, style
+from fewer.plots._style import COLORS, DIVERGING, SEQUENTIAL, axes_or_new, style
 from fewer.problem import FloatArray
+from fewer.validate import assign_folds, nogueira
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class RankingDisplay:
-    """The score of each feature, best first, with the spread of its rank where the ranker gives one.
+    """The score of each feature, best first, with the spread of its rank and the stability of the ranking.
 
     Parameters
     ----------
@@ -29,6 +34,10 @@ class RankingDisplay:
         Drawn as error bars.
     chosen : int
         How many of the first were selected; their bars are filled.
+    stability : float, optional
+        Of those first features over resamples, told in the title.
+    label : str
+        What the scores are.
 
     Examples
     --------
@@ -44,6 +53,8 @@ class RankingDisplay:
     scores: FloatArray
     spread: FloatArray | None = None
     chosen: int = 0
+    stability: float | None = None
+    label: str = "score of the feature"
     ax_: Any = field(default=None, init=False, repr=False)
     figure_: Any = field(default=None, init=False, repr=False)
 
@@ -60,6 +71,40 @@ class RankingDisplay:
             int(min(selector.support_.sum(), top)),
         )
 
+    @classmethod
+    def from_resamples(
+        cls,
+        ranker: Ranker,
+        X: Any,
+        y: Any,
+        *,
+        n_resamples: int = 20,
+        chosen: int = 5,
+        top: int = 30,
+        random_state: int | None = None,
+    ) -> RankingDisplay:
+        """Rank random halves of the rows, stratified by class, and see how far the rankings agree.
+
+        A bar tells how many features one beats in the mean over the halves, its error bar the standard deviation of
+        the rank. The stability is Nogueira's measure of the first `chosen` features of each half: 1 if they are
+        always the same, 0 if they agree as much as chance.
+        """
+        problem, rng = to_problem(X, y), np.random.default_rng(random_state)
+        ranks = []
+        for _ in range(n_resamples):
+            half = problem.take(assign_folds(problem, 2, rng) == 0)
+            ranks.append(np.argsort(ranker.rank(half, rng, Resources()).order) + 1)
+        table = np.array(ranks)
+        order = np.argsort(table.mean(axis=0), kind="stable")[:top]
+        return cls(
+            [problem.names[i] for i in order],
+            problem.n_features - table.mean(axis=0)[order],
+            table.std(axis=0)[order],
+            chosen,
+            nogueira(table <= chosen).estimate,
+            f"features that it beats, mean of {n_resamples} halves of the rows",
+        )
+
     def plot(self, ax: Axes | None = None) -> RankingDisplay:
         """Draw one bar a feature."""
         with style():
@@ -69,8 +114,10 @@ class RankingDisplay:
             drawn = np.where(np.isfinite(self.scores), self.scores, np.nan)
             ax.barh(places, drawn, xerr=self.spread, color=colors, edgecolor=COLORS[0], ecolor=COLORS[5], height=0.7)
             ax.set_yticks(places, [short(name) for name in self.names], parse_math=False)
-            ax.set(xlabel="score of the feature")
+            ax.set(xlabel=self.label)
             ax.grid(axis="y", visible=False)
+            if self.stability is not None:
+                ax.set_title(f"stability of the first {self.chosen}: {self.stability:.2f}")
         self.ax_, self.figure_ = ax, figure_of(ax)
         return self
 
@@ -101,76 +148,78 @@ class AgreementDisplay:
     @classmethod
     def from_rankings(cls, rankings: Mapping[str, Sequence[int]]) -> AgreementDisplay:
         """Compare rankings (`ranking_` of fitted selectors, one number a feature)."""
-        return cls(list(rankings), _spearman(np.array(list(rankings.values()), dtype=np.float64)))
+        rows = [np.asarray(ranking, dtype=np.float64) for ranking in rankings.values()]
+        return cls(list(rankings), np.array([[rank_correlation(one, other) for other in rows] for one in rows]))
 
     def plot(self, ax: Axes | None = None) -> AgreementDisplay:
         """Draw the matrix with its numbers."""
-        self.ax_ = _matrix(ax, self.correlation, self.names, (-1.0, 1.0), "RdYlBu", "rank correlation")
+        self.ax_ = draw_matrix(ax, self.correlation, self.names, (-1.0, 1.0), DIVERGING, "rank correlation")
         self.figure_ = figure_of(self.ax_)
         return self
 
 
 @dataclass
 class RedundancyDisplay:
-    """How far the chosen features repeat each other: absolute rank correlations.
+    """How far features repeat each other, from 0 (not at all) to 1 (one tells the other).
 
     Parameters
     ----------
     names : list of str
-    correlation : array of shape (n_features, n_features)
+    values : array of shape (n_features, n_features)
+        As `fewer.evaluate.redundancy` measures them: absolute rank correlations, and their like for nominal features.
 
     Examples
     --------
-    >>> X = np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 25.0]])
-    >>> RedundancyDisplay.from_table(X, ["a", "b"]).correlation.round(3).tolist()
-    [[1.0, 1.0], [1.0, 1.0]]
+    >>> from sklearn.datasets import load_iris
+    >>> X, _ = load_iris(return_X_y=True, as_frame=True)
+    >>> RedundancyDisplay.from_table(X.iloc[:, 2:]).values.round(2).tolist()
+    [[1.0, 0.94], [0.94, 1.0]]
     """
 
     names: list[str]
-    correlation: FloatArray
+    values: FloatArray
     ax_: Any = field(default=None, init=False, repr=False)
     figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
-    def from_table(cls, X: Any, names: Sequence[str]) -> RedundancyDisplay:
-        """Compare the columns of a table; rows with a hole in either column of a pair are left out."""
-        return cls([str(name) for name in names], np.abs(_spearman(np.asarray(X, dtype=np.float64).T)))
+    def from_table(cls, X: Any, columns: Sequence[int] | None = None) -> RedundancyDisplay:
+        """Compare columns (numbers; all unless given) of a table."""
+        problem = to_problem(X, np.arange(len(X)), task="regression")  # kinds and holes alone matter
+        found = redundancy(problem, range(problem.n_features) if columns is None else columns)
+        return cls(found["names"], np.array(found["values"]))
+
+    @classmethod
+    def from_estimator(cls, selector: Any, X: Any) -> RedundancyDisplay:
+        """Compare the features that a fitted selector chose."""
+        return cls.from_table(X, np.flatnonzero(selector.get_support()).tolist())
 
     def plot(self, ax: Axes | None = None) -> RedundancyDisplay:
         """Draw the matrix with its numbers."""
-        self.ax_ = _matrix(ax, self.correlation, self.names, (0.0, 1.0), SEQUENTIAL, "absolute rank correlation")
+        self.ax_ = draw_matrix(ax, self.values, self.names, (0.0, 1.0), SEQUENTIAL, "how far they repeat each other")
         self.figure_ = figure_of(self.ax_)
         return self
 
 
-def _spearman(rows: FloatArray) -> FloatArray:
-    from scipy.stats import rankdata
-
-    result = np.eye(len(rows))
-    for i in range(len(rows)):
-        for j in range(i):
-            both = ~np.isnan(rows[i]) & ~np.isnan(rows[j])
-            one, other = rankdata(rows[i][both]), rankdata(rows[j][both])
-            spread = one.std() * other.std() if both.any() else 0.0
-            covariance = ((one - one.mean()) * (other - other.mean())).mean() if spread else 0.0
-            result[i, j] = result[j, i] = covariance / spread if spread else 0.0
-    return result
-
-
-def _matrix(
+def draw_matrix(
     ax: Axes | None, values: FloatArray, names: list[str], limits: tuple[float, float], colors: str, title: str
 ) -> Axes:
+    """Draw a square table of numbers in colors, with the numbers where there is room for them."""
     with style():
         ax = axes_or_new(ax)
         image = ax.imshow(values, vmin=limits[0], vmax=limits[1], cmap=colors)
-        labels = [short(name, 18) for name in names]
+        labels = [short(name, 22) for name in names]
         ax.set_xticks(range(len(names)), labels, rotation=45, ha="right", parse_math=False)
         ax.set_yticks(range(len(names)), labels, parse_math=False)
         ax.grid(visible=False)
         if len(names) <= 12:
             for (i, j), value in np.ndenumerate(values):
-                red, green, blue, _ = image.to_rgba(np.array([value]))[0]
-                light = 0.3 * red + 0.59 * green + 0.11 * blue > 0.5
-                ax.text(j, i, f"{value:.2f}", ha="center", va="center", color="black" if light else "white", fontsize=7)
+                ink = readable_on(image.to_rgba(np.array([value]))[0])
+                ax.text(j, i, f"{value:.2f}", ha="center", va="center", color=ink, fontsize=7)
         figure_of(ax).colorbar(image, ax=ax, label=title, shrink=0.8)
     return ax
+
+
+def readable_on(color: Any) -> str:
+    """Choose black or white ink, whichever has more contrast with a color as people see it (WCAG 2)."""
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in color[:3])
+    return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "white"

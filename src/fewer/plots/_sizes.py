@@ -1,13 +1,18 @@
-"""Score against the number of features, over all the subsets that a run kept."""
+"""Score against the number of features, and how often each feature was chosen."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewer.plots._style import COLORS, axes_or_new, style
+from fewer.errors import InputError
+from fewer.evaluate import scores_by_size
+from fewer.evaluate._by_size import SEEN, best_by_size
+from fewer.io import to_problem
+from fewer.plots._style import COLORS, axes_or_new, legend_below, style
 from fewer.problem import FloatArray, IntArray
 from fewer.trace import Trace, size_of
 
@@ -15,10 +20,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+MANY = 60
+"""Points of a curve above which they are no longer marked one by one."""
+
 
 @dataclass
 class SizeDisplay:
-    """The best score of each subset size that a search met, and the size that it chose.
+    """The best score of each number of features, the number that was chosen, and how few would have done as well.
 
     Parameters
     ----------
@@ -26,7 +34,11 @@ class SizeDisplay:
         One point for each size, in ascending order.
     chosen : int
         The size of the answer.
-    score_name : str
+    standard_error : float, optional
+        Of the best score. The band that it reaches down from there holds the sizes that are as good as the best
+        within one standard error.
+    label : str
+        What the scores are.
 
     Attributes
     ----------
@@ -37,57 +49,92 @@ class SizeDisplay:
     --------
     >>> from sklearn.datasets import load_wine
     >>> import fewer
-    >>> selector = fewer.SubsetSelector(random_state=0).fit(*load_wine(return_X_y=True))
-    >>> display = SizeDisplay.from_estimator(selector)
-    >>> int(display.sizes[np.argmax(display.scores)]) == display.chosen
-    True
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = fewer.SubsetSelector(search=fewer.search.Floating(), random_state=0).fit(X, y)
+    >>> display = SizeDisplay.from_estimator(selector, X, y)
+    >>> display.chosen, display.smallest
+    (7, 5)
     """
 
     sizes: IntArray
     scores: FloatArray
     chosen: int
-    score_name: str = "score"
+    standard_error: float | None = None
+    label: str = "score"
     ax_: Any = field(default=None, init=False, repr=False)
     figure_: Any = field(default=None, init=False, repr=False)
 
+    @property
+    def smallest(self) -> int | None:
+        """The smallest size whose score is within one standard error of the best, where that is known."""
+        if self.standard_error is None:
+            return None
+        return int(self.sizes[int(np.argmax(self.scores >= self.scores.max() - self.standard_error))])
+
+    @classmethod
+    def from_curve(cls, curve: Mapping[str, Any], chosen: int, *, score_name: str = "score") -> SizeDisplay:
+        """Take what `fewer.evaluate.scores_by_size` found."""
+        return cls(
+            np.asarray(curve["sizes"], dtype=np.int64),
+            np.asarray(curve["scores"], dtype=np.float64),
+            chosen,
+            curve["standard_error"],
+            f"{score_name}, {curve['measured']}",
+        )
+
     @classmethod
     def from_trace(cls, trace: Trace, *, score_name: str = "score") -> SizeDisplay:
-        """Take the best of each size among the steps and the best subsets of a run."""
-        masks = [step.mask for step in trace.steps] + [step.best for step in trace.steps]
-        scores = [step.score for step in trace.steps] + [step.best_score for step in trace.steps]
-        if trace.top_masks is not None:
-            masks.extend(trace.top_masks)
-            scores.extend(trace.top_scores)
-        by_size: dict[int, float] = {}
-        for mask, score in zip(masks, scores, strict=True):
-            size = int(size_of(mask))
-            by_size[size] = max(by_size.get(size, -np.inf), float(score))
-        sizes = np.array(sorted(size for size in by_size if size and np.isfinite(by_size[size])), dtype=np.int64)
-        return cls(sizes, np.array([by_size[int(size)] for size in sizes]), int(size_of(trace.best)), score_name)
+        """Take the best of each size among the steps and the best subsets of a run; without rows, without a band."""
+        best = best_by_size(trace)
+        curve = {"sizes": list(best), "scores": [score for score, _ in best.values()]}
+        curve |= {"standard_error": None, "measured": SEEN}
+        return cls.from_curve(curve, int(size_of(trace.best)), score_name=score_name)
 
     @classmethod
-    def from_estimator(cls, selector: Any, *, score_name: str = "score") -> SizeDisplay:
-        """Take the trace of a fitted `SubsetSelector`."""
-        return cls.from_trace(selector.trace_, score_name=score_name)
+    def from_estimator(cls, selector: Any, X: Any = None, y: Any = None, *, score_name: str = "score") -> SizeDisplay:
+        """Take the curve of a fitted `SubsetSelector` or `RankSelector`; the rows that it was fitted to give the band.
+
+        The standard error is that of the best subset's out-of-fold predictions over ten parts of the rows, so it
+        needs a criterion that predicts rows.
+        """
+        if X is None:
+            return cls.from_trace(selector.trace_, score_name=score_name)
+        curve = scores_by_size(selector, to_problem(X, y))
+        if not curve:
+            raise InputError("This ranking was cut at a given number, so there is no curve; let it be chosen ('auto').")
+        return cls.from_curve(curve, int(selector.support_.sum()), score_name=score_name)
 
     def plot(self, ax: Axes | None = None) -> SizeDisplay:
-        """Draw the curve and mark the chosen size."""
+        """Draw the curve, the band, the chosen size and the smallest within the band."""
         from matplotlib.ticker import MaxNLocator
 
         with style():
             ax = axes_or_new(ax)
-            ax.plot(self.sizes, self.scores, marker="o", color=COLORS[0], label="best found of each size")
-            if self.chosen in self.sizes:
-                score = self.scores[int(np.searchsorted(self.sizes, self.chosen))]
-                ax.plot([self.chosen], [score], marker="D", markersize=8, linestyle="none", color=COLORS[1])
-                ax.annotate(
-                    f"chosen: {self.chosen}", (self.chosen, score), (0, 8), textcoords="offset points", ha="center"
-                )
-                ax.margins(y=0.12)
-            ax.set(xlabel="number of features", ylabel=f"{self.score_name}, as the search saw it")
+            marker = "o" if len(self.sizes) <= MANY else None
+            ax.plot(self.sizes, self.scores, marker=marker, color=COLORS[0], label="best found of each size")
+            if self.standard_error is not None:
+                best = self.scores.max()
+                ax.axhspan(
+                    best - self.standard_error, best, color=COLORS[0], alpha=0.12, linewidth=0,
+                    label="within one standard error",
+                )  # fmt: skip
+            both = ", the fewest in it" if self.smallest == self.chosen else ""
+            self._mark(ax, self.chosen, "D", COLORS[1], f"chosen: {self.chosen}{both}")
+            if self.smallest is not None and not both:
+                self._mark(ax, self.smallest, "s", "white", f"the fewest in it: {self.smallest}")
+            ax.set(xlabel="number of features", ylabel=self.label)
             ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+            legend_below(ax)
         self.ax_, self.figure_ = ax, figure_of(ax)
         return self
+
+    def _mark(self, ax: Axes, size: int, marker: str, color: str, label: str) -> None:
+        if size in self.sizes:
+            score = self.scores[int(np.searchsorted(self.sizes, size))]
+            ax.plot(
+                [size], [score], marker=marker, markersize=8, linestyle="none", color=color,
+                markeredgecolor=COLORS[1], markeredgewidth=1.6, label=label, zorder=4,
+            )  # fmt: skip
 
 
 @dataclass

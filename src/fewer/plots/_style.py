@@ -22,6 +22,9 @@ LINES = ("-", "--", "-.", ":")
 SEQUENTIAL = "cividis"
 """For quantities: its lightness only grows, so it survives a grey printer."""
 
+DIVERGING = "RdYlBu"
+"""For quantities on both sides of zero."""
+
 STYLE: dict[str, Any] = {
     "axes.axisbelow": True,
     "axes.edgecolor": "#444444",
@@ -71,6 +74,11 @@ def new_figure(
 def legend_beside(axes: Axes, **options: Any) -> None:
     """Put the legend to the right of the data."""
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), **options)
+
+
+def legend_below(axes: Axes, **options: Any) -> None:
+    """Put the legend below the data, where the picture must stay narrow."""
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), **{"ncols": 2, **options})
 
 
 def axes_or_new(axes: Axes | None) -> Axes:

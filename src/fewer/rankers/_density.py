@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewer.kernels._density import sum_kernels
 from fewer.kernels._information import information_with
-from fewer.problem import FloatArray, IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
 Codes = NDArray[np.int32]
 
@@ -68,80 +71,102 @@ class Bins:
 class Kernels:
     """The information between columns and target from kernel estimates of their densities, at most two at a time.
 
-    With classes, I(C; f) compares the density of f in the row's class with that in all classes, averaged over rows;
-    each class has its own normal-reference width, σ (4 / 3n)^(1/5). Two quantities share a product kernel of widths
-    σ n^(−1/6). Levels of nominal columns act as classes. Missing cells count as the column's mean.
+    I(C; f) is the mean over rows of log p(f | c) / p(f), from one density of f in each class. I(f; g) is the mean of
+    log p(f, g) / p(f) p(g). Levels of nominal columns act as classes. Missing cells count as the column's mean.
+
+    Notes
+    -----
+    Three choices make the estimate agree with the integral of eq. 4.13 where the densities are known:
+
+    - Kernels of two quantities have the covariance of the data (Silverman's normal reference after whitening: width
+      σ n^(−1/6)). Axis-parallel ones would blur a narrow ridge, and hide most of what strongly related columns share.
+    - The densities of f and g alone are those of their joint density: what kernels blur then cancels for normal data.
+    - A row's own kernel counts 2^(−d/2) / 2 in d dimensions. Counted in full it raises the mean log density by
+      K(0) / (n h^d p); left out, chance in the density lowers it by ½ ∫K² / (n h^d p). For Gaussian kernels ∫K² is
+      2^(−d/2) K(0), so with this weight the two cancel to first order.
     """
 
-    def __init__(self, problem: Problem, width: float = 1.0) -> None:
-        self._weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
-        self._share = self._weights / self._weights.sum()
+    def __init__(self, problem: Problem, width: float = 1.0, n_jobs: int = 1) -> None:
+        self._share, counted = _shares(problem)
         self._width = width
-        self._nominal = problem.nominal
-        self._columns: list[FloatArray] = []
-        for f, cells in enumerate(problem.X.T):
-            holes = np.isnan(cells)
-            if self._nominal[f]:
-                self._columns.append(to_codes(cells, 2, True)[0].astype(np.float64))
-            else:
-                mean = float(cells[~holes].mean()) if not holes.all() else 0.0
-                self._columns.append(np.where(holes, mean, cells))
-        self.target = problem.y.astype(np.float64)
+        self._n_jobs = n_jobs
+        nominal = problem.nominal
+        self._columns = [self._described(cells, bool(nominal[f])) for f, cells in enumerate(problem.X[counted].T)]
+        self.target = problem.y[counted].astype(np.float64)
         self._classes = problem.task == "classification"
-        self._matrix: FloatArray | None = None
+        self._matrix = np.full((len(self._columns),) * 2, np.nan)
 
     def relevance(self, target: NDArray[np.float64] | None = None) -> FloatArray:
         """Give I(C; f) of every feature."""
-        y = self.target if target is None else target
-        return np.array([self._pair(f, y, self._classes) for f in range(len(self._columns))])
+        y = self._described(self.target if target is None else target, self._classes)
+        return self._with(y, range(len(self._columns)))
 
     def redundancy(self, feature: int) -> FloatArray:
         """Give I(f; s) of every feature f with one feature s."""
-        if self._matrix is None:
-            self._matrix = self._all_pairs()
+        unknown = np.flatnonzero(np.isnan(self._matrix[feature])).tolist()
+        found = self._with(self._columns[feature], unknown)
+        self._matrix[feature, unknown] = self._matrix[unknown, feature] = found
         return self._matrix[feature]
 
-    def _pair(self, feature: int, other: FloatArray, other_is_nominal: bool) -> float:
-        one, one_is_nominal = self._columns[feature], bool(self._nominal[feature])
-        if one_is_nominal and other_is_nominal:
-            return count_information(one, other, self._weights)
-        if one_is_nominal or other_is_nominal:
-            codes, values = (one, other) if one_is_nominal else (other, one)
-            return class_information(values, codes, self._weights, self._width)
-        kernels = [self._kernel(values) for values in (one, other)]
-        densities = [kernel @ self._share for kernel in kernels]
-        joint = (kernels[0] * kernels[1]) @ self._share
-        return max(float(self._share @ np.log(joint / (densities[0] * densities[1]))), 0.0)
+    def _described(self, cells: FloatArray, nominal: bool) -> Levels | Quantity:
+        if nominal:
+            return Levels(to_codes(cells, 2, True)[0].astype(np.float64))
+        holes = np.isnan(cells)
+        values = np.where(holes, 0.0 if holes.all() else cells[~holes].mean(), cells)
+        return Quantity.of(values, self._share, self._width)
 
-    def _all_pairs(self) -> FloatArray:
-        """Give I(f; g) for all pairs; those of two quantities by one matrix product a row."""
-        p, n = len(self._columns), len(self._share)
-        matrix = np.zeros((p, p))
-        numeric = [f for f in range(p) if not self._nominal[f]]
-        if numeric:
-            widths = np.array([self._width_of(self._columns[f]) for f in numeric])
-            scaled = np.array([self._columns[f] for f in numeric]) / widths[:, None]
-            total = np.zeros((len(numeric),) * 2)
-            for low in range(0, n, 32):
-                gaps = scaled[:, low : low + 32, None] - scaled[:, None, :]
-                kernels = np.exp(-0.5 * gaps**2).transpose(1, 0, 2)
-                alone = kernels @ self._share
-                joint = (kernels * self._share) @ kernels.transpose(0, 2, 1)
-                logs = np.log(joint) - np.log(alone)[:, :, None] - np.log(alone)[:, None, :]
-                total += np.tensordot(self._share[low : low + 32], logs, axes=1)
-            matrix[np.ix_(numeric, numeric)] = np.maximum(total, 0.0)
-        for f in np.flatnonzero(self._nominal):
-            for g in range(p):
-                matrix[f, g] = matrix[g, f] = self._pair(g, self._columns[f], True)
-        return matrix
+    def _with(self, other: Levels | Quantity, features: Sequence[int]) -> FloatArray:
+        """Give the information of some features and one column, features in threads."""
 
-    def _kernel(self, values: FloatArray) -> FloatArray:
-        scaled = values / self._width_of(values)
-        return np.exp(-0.5 * (scaled[:, None] - scaled) ** 2)
+        def one(f: int) -> float:
+            return self._pair(self._columns[f], other)
 
-    def _width_of(self, values: FloatArray) -> float:
-        spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-        return self._width * spread * len(values) ** (-1.0 / 6.0) or 1.0
+        if self._n_jobs == 1:
+            return np.array([one(f) for f in features])
+        with ThreadPoolExecutor(self._n_jobs) as pool:
+            return np.array(list(pool.map(one, features)))
+
+    def _pair(self, one: Levels | Quantity, other: Levels | Quantity) -> float:
+        match one, other:
+            case Levels(), Levels():
+                return count_information(one.codes, other.codes, self._share)
+            case Quantity(), Levels():
+                return class_information(one.values, other.codes, self._share, self._width)
+            case Levels(), Quantity():
+                return class_information(other.values, one.codes, self._share, self._width)
+            case Quantity(), Quantity():
+                return pair_information(one, other, self._share)
+        raise AssertionError
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A column of classes, as codes."""
+
+    codes: FloatArray
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A column of numbers; in units of its kernels' width, around its mean; and the log of its density there."""
+
+    values: FloatArray
+    scaled: FloatArray
+    log_density: FloatArray
+
+    @classmethod
+    def of(cls, values: FloatArray, share: FloatArray, width: float) -> Quantity:
+        """Describe a column; a constant is all zeros."""
+        h = width * (share @ share) ** (1.0 / 6.0) * _spread(values, share)
+        scaled = (values - share @ values) / (h or np.inf)
+        return cls(values, scaled, _log_density(scaled, np.zeros_like(scaled), share, 1))
+
+
+def _shares(problem: Problem) -> tuple[FloatArray, BoolArray]:
+    """Give the shares of the rows that count, and which they are."""
+    weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+    counted = weights > 0
+    return weights[counted] / weights.sum(), counted
 
 
 def to_codes(values: NDArray[np.float64], n_bins: int, nominal: bool) -> tuple[Codes, int]:
@@ -179,28 +204,65 @@ def _count_below(edges: FloatArray, values: FloatArray) -> Codes:
     return codes.astype(np.int32)
 
 
-def class_information(values: FloatArray, classes: FloatArray, weights: FloatArray, width: float = 1.0) -> float:
-    """Give I(C; f) by kernel densities of f in each class, averaged over the rows."""
-    share = weights / weights.sum()
-    spread = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+def pair_information(one: Quantity, other: Quantity, share: FloatArray) -> float:
+    """Give I(f; g) of two quantities by kernel densities, averaged over the rows.
+
+    The joint density is that of `scipy.stats.gaussian_kde` (Scott's factor), but for the weight of a row's own kernel.
+    """
+    u, v = one.scaled, other.scaled
+    if not (u.any() and v.any()):
+        return 0.0
+    slope = float((share * u) @ v / ((share * u) @ u))
+    # Columns that say the same share infinitely much, but n rows cannot tell a ridge narrower than 1 / n.
+    rest = max(1.0 - slope**2, float(share @ share) ** 2)
+    joint = _log_density(u, (v - slope * u) / np.sqrt(rest), share, 2) - 0.5 * np.log(rest)
+    return max(float(share @ (joint - one.log_density - other.log_density)), 0.0)
+
+
+def class_information(values: FloatArray, classes: FloatArray, share: FloatArray, width: float = 1.0) -> float:
+    """Give I(C; f) by kernel densities of f in each class, averaged over the rows.
+
+    The density in a class is that of `scipy.stats.gaussian_kde` (Silverman's factor: σ (4 / 3n)^(1/5)), but for the
+    weight of a row's own kernel.
+    """
+    spread = _spread(values, share)
     if spread == 0:
         return 0.0
-    codes = np.unique(classes)
-    densities, priors = np.zeros((len(codes), len(values))), np.zeros(len(codes))
-    for place, code in enumerate(codes):
+    own, mixture, still = np.empty_like(values), np.zeros_like(values), np.zeros_like(values)
+    for code in np.unique(classes):
         rows = classes == code
-        mine, mass = values[rows], weights[rows]
-        if mass.sum() == 0:
-            continue
-        own = float(np.std(mine, ddof=1)) if len(mine) > 1 else 0.0
-        h = width * max(own, 1e-3 * spread) * (4.0 / (3.0 * len(mine))) ** 0.2
-        kernel = np.exp(-0.5 * ((values[:, None] - mine) / h) ** 2)
-        densities[place] = kernel @ mass / (mass.sum() * h)
-        priors[place] = share[rows].sum()
-    mixture = priors @ densities
-    own_density = densities[np.searchsorted(codes, classes), np.arange(len(values))]
-    counted = share > 0
-    return max(float(share[counted] @ np.log(own_density[counted] / mixture[counted])), 0.0)
+        prior = float(share[rows].sum())
+        mass = share[rows] / prior
+        n = 1.0 / float(mass @ mass)
+        h = width * max(_spread(values[rows], mass), 1e-3 * spread) * (4.0 / (3.0 * n)) ** 0.2
+        density = np.empty_like(values)
+        points, centers = values / h, values[rows] / h
+        sum_kernels(points, still, centers, still[rows], mass, density)
+        density[rows] = _less_own(density[rows], mass, 1)
+        density /= h
+        own[rows] = density[rows]
+        mixture += prior * density
+    return max(float(share @ np.log(own / mixture)), 0.0)
+
+
+def _log_density(u: FloatArray, v: FloatArray, share: FloatArray, n_dimensions: int) -> FloatArray:
+    """Give the log of the kernel density at every row, up to a constant for each dimension."""
+    sums = np.empty_like(u)
+    sum_kernels(u, v, u, v, share, sums)
+    return np.asarray(np.log(_less_own(sums, share, n_dimensions)))
+
+
+def _less_own(sums: FloatArray, share: FloatArray, n_dimensions: int) -> FloatArray:
+    """Let a row's own kernel, 1 at its center, count in part (see `Kernels`)."""
+    excess = (1.0 - 0.5 * 2.0 ** (-0.5 * n_dimensions)) * share
+    return (sums - excess) / (1.0 - excess)
+
+
+def _spread(values: FloatArray, share: FloatArray) -> float:
+    """Give the sample standard deviation of weighted rows; 0 where there is none."""
+    if np.ptp(values) == 0:
+        return 0.0
+    return float(np.sqrt(share @ (values - share @ values) ** 2 / (1.0 - share @ share)))
 
 
 def count_information(one: FloatArray, other: FloatArray, weights: FloatArray) -> float:

@@ -16,11 +16,19 @@ Stop = Literal["share", "permutation"]
 class _Greedy(Ranker):
     """Add the feature of the highest value given those added before; subclasses say what its value is."""
 
-    n_bins: int
-    stop: Stop | None
-    share: float
-    n_permutations: int
-    n_ranked: int | None
+    def __init__(
+        self,
+        n_bins: int = 10,
+        stop: Stop | None = None,
+        share: float = 0.05,
+        n_permutations: int = 100,
+        n_ranked: int | None = None,
+    ) -> None:
+        self.n_bins = n_bins
+        self.stop = stop
+        self.share = share
+        self.n_permutations = n_permutations
+        self.n_ranked = n_ranked
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         """Rank the columns of these rows."""
@@ -100,7 +108,9 @@ class MIFS(_Greedy):
         The sum over the features added before (the thesis), or their mean, which does not grow with their number.
     density : {"bins", "kernel"}, default="bins"
         How densities are estimated: counts in bins, which is fast; or Gaussian kernels (the thesis), for up to some
-        thousand rows.
+        thousand rows. Kernels meet the integral of the true densities within the chance of the sample if these are
+        normal, alone or class by class, or independent; curved and skewed relations they blur, and find up to 0.1
+        nats less with some hundred rows.
     n_bins : int, default=10
         Columns with more values than this are cut into so many bins of about as many rows each; so is the target of a
         regression.
@@ -145,16 +155,12 @@ class MIFS(_Greedy):
         n_permutations: int = 100,
         n_ranked: int | None = None,
     ) -> None:
+        super().__init__(n_bins, stop, share, n_permutations, n_ranked)
         self.alpha = alpha
         self.penalty = penalty
         self.density = density
-        self.n_bins = n_bins
         self.width = width
         self.direction = direction
-        self.stop = stop
-        self.share = share
-        self.n_permutations = n_permutations
-        self.n_ranked = n_ranked
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         """Rank the columns of these rows."""
@@ -168,9 +174,9 @@ class MIFS(_Greedy):
         return super().rank(problem, rng, resources)
 
     def _information(self, problem: Problem, resources: Resources) -> Any:
-        return (
-            Kernels(problem, self.width) if self.density == "kernel" else Bins(problem, self.n_bins, resources.n_jobs)
-        )
+        if self.density == "kernel":
+            return Kernels(problem, self.width, resources.n_jobs)
+        return Bins(problem, self.n_bins, resources.n_jobs)
 
     def _revalue(
         self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
@@ -230,12 +236,8 @@ class MRMR(_Greedy):
         n_permutations: int = 100,
         n_ranked: int | None = None,
     ) -> None:
+        super().__init__(n_bins, stop, share, n_permutations, n_ranked)
         self.scheme = scheme
-        self.n_bins = n_bins
-        self.stop = stop
-        self.share = share
-        self.n_permutations = n_permutations
-        self.n_ranked = n_ranked
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         """Rank the columns of these rows."""
@@ -271,20 +273,6 @@ class JMI(_Greedy):
     array([4, 2, 3, 1])
     """
 
-    def __init__(
-        self,
-        n_bins: int = 10,
-        stop: Stop | None = None,
-        share: float = 0.05,
-        n_permutations: int = 100,
-        n_ranked: int | None = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.stop = stop
-        self.share = share
-        self.n_permutations = n_permutations
-        self.n_ranked = n_ranked
-
     def _revalue(
         self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
     ) -> FloatArray:
@@ -311,20 +299,6 @@ class CMIM(_Greedy):
     >>> fewer.RankSelector(CMIM(), n_features_to_select=2).fit(X, y).ranking_
     array([4, 2, 3, 1])
     """
-
-    def __init__(
-        self,
-        n_bins: int = 10,
-        stop: Stop | None = None,
-        share: float = 0.05,
-        n_permutations: int = 100,
-        n_ranked: int | None = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.stop = stop
-        self.share = share
-        self.n_permutations = n_permutations
-        self.n_ranked = n_ranked
 
     def _revalue(
         self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]

@@ -10,6 +10,8 @@ from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, new_figure, style
 from fewer.report._page import as_svg, render, write_page
 
+SHOWN = 40
+
 
 def write_comparison_report(path: Path | str, comparison: Comparison) -> Path:
     """Write the page of a comparison to a file."""
@@ -21,7 +23,15 @@ def comparison_report(comparison: Comparison) -> str:
     estimators = list(dict.fromkeys(row.estimator for row in comparison.methods))
     by_estimator = {name: [row for row in comparison.methods if row.estimator == name] for name in estimators}
     pictures = [_picture(name, rows, comparison.scoring) for name, rows in by_estimator.items()]
-    return render("comparison.html", comparison=comparison, by_estimator=by_estimator, pictures=pictures)
+    methods = {row.name for row in comparison.methods if row.role == "method"}
+    consensus = [
+        (name, chosen["consensus"][:SHOWN], max(len(chosen["consensus"]) - SHOWN, 0))
+        for name, chosen in comparison.subsets.items()
+        if name in methods
+    ]
+    return render(
+        "comparison.html", comparison=comparison, by_estimator=by_estimator, pictures=pictures, consensus=consensus
+    )
 
 
 def _picture(estimator: str, rows: list[Any], scoring: str) -> dict[str, Any]:
@@ -32,7 +42,7 @@ def _picture(estimator: str, rows: list[Any], scoring: str) -> dict[str, Any]:
             color = COLORS[0] if row.role == "method" else COLORS[5]
             ax.plot([row.low, row.high], [place, place], color=color)
             ax.plot([row.score], [place], marker="o" if row.role == "method" else "s", color=color)
-        ax.set_yticks(places, [short(row.name) for row in rows], parse_math=False)
+        ax.set_yticks(places, [short(row.name, 36) for row in rows], parse_math=False)
         ax.set(xlabel=f"held-out {scoring}, 95 % interval", ylim=(-0.6, len(rows) - 0.4))
     best = max(rows, key=lambda row: row.score)
     text = f"Highest: {best.name}, {best.score:.4f}. Squares are baselines."

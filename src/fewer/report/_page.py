@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import unicodedata
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,9 +26,18 @@ def render(template: str, **content: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["percent"] = lambda share: f"{100 * share:.0f} %"
+    environment.filters["cut"] = cut
+    environment.filters["percent"] = lambda share: f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
     environment.filters["score"] = lambda score: "–" if score is None else f"{score:.4f}"
     return environment.get_template(template).render(**content)
+
+
+def cut(text: Any, length: int = 200) -> str:
+    """Give what people wrote in a form that fits a page: not too long, and without control characters."""
+    plain = "".join(
+        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) == "Cc" else c for c in str(text)[: length + 1]
+    )
+    return plain if len(plain) <= length else plain[: length - 1] + "…"
 
 
 def as_svg(figure: Figure, alternative: str) -> Any:
@@ -39,7 +49,10 @@ def as_svg(figure: Figure, alternative: str) -> Any:
     from markupsafe import Markup, escape
 
     buffer = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": "fewer"}), warnings.catch_warnings():
+    with (
+        mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": "fewer", "savefig.bbox": "tight"}),
+        warnings.catch_warnings(),
+    ):
         warnings.filterwarnings("ignore", "Glyph .* missing")  # a box in the picture; the table has the name
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     svg = buffer.getvalue()

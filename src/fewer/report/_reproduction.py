@@ -10,6 +10,12 @@ from typing import Any
 
 from fewer.report._page import render, write_page
 
+MOST = 2_300_000
+"""Characters of all pictures together, so that a page with a hundred of them stays under 3 MB."""
+
+FINENESS = ((900, 48), (780, 32), (640, 24), (480, 16), (320, 8))
+"""Points of width and colors, finest first. A phone's 390 points are 780 of its screen."""
+
 
 def write_reproduction_report(path: Path | str, documents: Sequence[dict[str, Any]]) -> Path:
     """Write one page of re-run documents, each as `Reproduction.to_json` gives it."""
@@ -18,36 +24,45 @@ def write_reproduction_report(path: Path | str, documents: Sequence[dict[str, An
 
 def reproduction_report(documents: Sequence[dict[str, Any]]) -> str:
     """Give one page with every table, the figures, the share that matches and what was learnt."""
-    shown = [_document(document) for document in documents]
+    files = [Path(file) for document in documents for file in document["figures"] if file.endswith(".png")]
+    pictures = _pictures([file for file in files if file.exists()])
+    shown = [_document(document, pictures) for document in documents]
     n_cells = sum(len(document["cells"]) for document in documents)
     good = sum(document["counts"]["matches"] + document["counts"]["better"] for document in documents)
     return render("reproduction.html", documents=shown, n_cells=n_cells, good=good)
 
 
-def _document(document: dict[str, Any]) -> dict[str, Any]:
+def _document(document: dict[str, Any], pictures: dict[Path, dict[str, Any]]) -> dict[str, Any]:
     tables: dict[str, Any] = {}
     for cell in document["cells"]:
-        tables.setdefault(cell["table"], {"cells": [], "reasons": []})
-        table = tables[cell["table"]]
+        table = tables.setdefault(cell["table"], {"cells": [], "reasons": [], "good": 0})
+        table["good"] += cell["verdict"] in ("matches", "better")
         if cell["verdict"] != "matches" and cell["reason"] not in table["reasons"]:
             table["reasons"].append(cell["reason"])
         note = table["reasons"].index(cell["reason"]) + 1 if cell["verdict"] != "matches" else None
         table["cells"].append({**cell, "note": note})
-    pictures = [
-        {"name": Path(file).stem, "data": base64.b64encode(_small(Path(file))).decode()}
-        for file in document["figures"]
-        if file.endswith(".png") and Path(file).exists()
-    ]
-    return {**document, "tables": tables, "pictures": pictures}
+    own = [pictures[Path(file)] for file in document["figures"] if Path(file) in pictures]
+    return {**document, "tables": tables, "pictures": own}
 
 
-def _small(path: Path) -> bytes:
-    """Give a picture in at most 900 points of width and 48 colors, so that a page with a hundred stays small."""
+def _pictures(files: Sequence[Path]) -> dict[Path, dict[str, Any]]:
+    """Turn pictures into text, as fine as all of them together may be."""
+    for width, colors in FINENESS:
+        pictures = {file: _small(file, width, colors) for file in files}
+        if sum(len(picture["data"]) for picture in pictures.values()) <= MOST:
+            break
+    return pictures
+
+
+def _small(path: Path, width: int, colors: int) -> dict[str, Any]:
+    """Give a picture in at most so many points of width and so many colors."""
     from PIL import Image
 
     with Image.open(path) as picture:
         small = picture.convert("RGB")
-    small.thumbnail((900, 1800))
+    small.thumbnail((width, 2 * width))
     buffer = io.BytesIO()
-    small.quantize(48).save(buffer, format="PNG", optimize=True)
-    return buffer.getvalue()
+    # Maximum coverage keeps rare colors, such as one marked point, and is the smallest too.
+    small.quantize(colors, Image.Quantize.MAXCOVERAGE).save(buffer, format="PNG", optimize=True)
+    data = base64.b64encode(buffer.getvalue()).decode()
+    return {"name": path.stem, "data": data, "width": small.width, "height": small.height}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fewer.api import Selection
-from fewer.plots._sizes import FrequencyDisplay, SizeDisplay
+from fewer.plots import FrequencyDisplay, RedundancyDisplay, SearchCurveDisplay, SizeDisplay
+from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, new_figure, style
 from fewer.report._page import as_svg, render, write_page
 from fewer.trace import Trace
@@ -23,13 +27,25 @@ def write_selection_report(path: Path | str, selection: Selection, trace: Trace 
 
 
 def selection_report(selection: Selection, trace: Trace | None = None) -> str:
-    """Give the page of a selection as one HTML text that needs nothing else."""
+    """Give the page of a selection as one HTML text that needs nothing else.
+
+    Parameters
+    ----------
+    selection : Selection
+    trace : Trace, optional
+        Of its search; without it the page leaves out how the search went.
+    """
     pictures = []
+    if trace is not None and "validation" in trace.extra:
+        pictures.append(_stopping_picture(selection, trace))
     if trace is not None and len(trace.steps) > 1:
         pictures.append(_search_picture(selection, trace))
-        pictures.append(_size_picture(selection, trace))
+    if (sizes := _sizes(selection, trace)) is not None and len(sizes.sizes) > 1:
+        pictures.append(_size_picture(sizes))
     if selection.frequency:
         pictures.append(_frequency_picture(selection))
+    if 2 <= len(selection.redundancy.get("names", ())) <= SHOWN:
+        pictures.append(_redundancy_picture(selection.redundancy))
     often = {name: share for name, share in selection.frequency.items() if name not in selection.features}
     return render(
         "selection.html",
@@ -63,12 +79,53 @@ def _search_picture(selection: Selection, trace: Trace) -> dict[str, Any]:
     return _picture(figure, "How the search went", text)
 
 
-def _size_picture(selection: Selection, trace: Trace) -> dict[str, Any]:
+def _stopping_picture(selection: Selection, trace: Trace) -> dict[str, Any]:
     with style():
         figure, ax = new_figure()
-    display = SizeDisplay.from_trace(trace, score_name=selection.score_name).plot(ax)
-    text = f"The best subset of each size that the search met; it chose {display.chosen} features."
+    display = SearchCurveDisplay.from_trace(trace, score_name=selection.score_name).plot(ax)
+    held_out = display.validation
+    text = (
+        f"Averaged over searches on parts of the rows: training rows end at {display.training[-1]:.4f}, "
+        f"rows left out peak at {held_out.max():.4f} and end at {held_out[-1]:.4f}."
+    )
+    if display.stop is not None:
+        text += f" Smoothed, rows left out do best around step {display.stop} of {len(held_out) - 1}."
+    return _picture(figure, "When to stop", text)
+
+
+def _sizes(selection: Selection, trace: Trace | None) -> SizeDisplay | None:
+    """Give the curve that the selection carries, or else what its trace tells of it."""
+    if selection.sizes:
+        return SizeDisplay.from_curve(selection.sizes, len(selection.features), score_name=selection.score_name)
+    if trace is not None and trace.steps:
+        return SizeDisplay.from_trace(trace, score_name=selection.score_name)
+    return None
+
+
+def _size_picture(display: SizeDisplay) -> dict[str, Any]:
+    with style():
+        figure, ax = new_figure()
+    display.plot(ax)
+    text = f"The best found of each size; {display.chosen} features were chosen."
+    if display.smallest is not None:
+        text += (
+            f" {display.smallest} are the fewest within one standard error ({display.standard_error:.4f}) of the best."
+        )
     return _picture(figure, "How many features", text)
+
+
+def _redundancy_picture(redundancy: Mapping[str, Any]) -> dict[str, Any]:
+    names, values = list(redundancy["names"]), np.array(redundancy["values"], dtype=np.float64)
+    with style():
+        side = max(3.0, 1.4 + 0.2 * len(names))
+        figure, ax = new_figure(size=(side + 0.8, side))
+    RedundancyDisplay(names, values).plot(ax)
+    i, j = np.unravel_index(np.argmax(values - np.eye(len(names)), axis=None), values.shape)
+    text = (
+        f"Absolute rank correlation, or its like for nominal features. Most alike: {short(names[i])} and "
+        f"{short(names[j])} ({values[i, j]:.2f}); at 1 one of the two could be left out."
+    )
+    return _picture(figure, "How far the chosen features repeat each other", text)
 
 
 def _frequency_picture(selection: Selection) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def page_data(parcel: Parcel, guarantee: float, command: str | None) -> dict[str
     vertices = [
         {
             "algorithm": vertex.algorithm,
-            "features": list(vertex.names),
+            "features": [_cut(name) for name in vertex.names],
             "threshold": vertex.threshold if np.isfinite(vertex.threshold) else None,
             "fpr": vertex.fpr,
             "tpr": vertex.tpr,
@@ -81,9 +82,9 @@ def page_data(parcel: Parcel, guarantee: float, command: str | None) -> dict[str
             f"{parcel.n_evaluated_} classifiers were tried; {len(vertices) - 2} stand on the hull, with "
             f"{len(subsets)} subsets of {int(parcel.support_.sum())} among {parcel.n_features_in_} features. "
             f"Area under the hull: {parcel.hull_.area:.4f}. Positive: {positive}, "
-            f"{100 * parcel.prevalence_:.1f} % of the rows."
+            f"{100 * parcel.prevalence_:.1f}\N{NO-BREAK SPACE}% of the rows."
         ),
-        "names": list(parcel.reader_.names),
+        "names": [_cut(name) for name, used in zip(parcel.reader_.names, parcel.support_, strict=True) if used],
         "vertices": vertices,
         "prevalence": parcel.prevalence_,
         "calibrated": calibrated,
@@ -91,6 +92,7 @@ def page_data(parcel: Parcel, guarantee: float, command: str | None) -> dict[str
         "guarantee": {"probability": guarantee, "points": _kept_points(parcel, guarantee)} if calibrated else None,
         "code": " ".join(repr(parcel).split()),
         "command": command,
+        "versions": f"Made with {', '.join(f'{name} {version(name)}' for name in ('fewer', 'numpy', 'scikit-learn'))}.",
     }
 
 
@@ -106,6 +108,11 @@ def _kept_points(parcel: Parcel, guarantee: float) -> list[dict[str, float]]:
         price = 0.0 if kept is None else kept.price
         points.append({"limit": limit, "low": where.low, "high": where.high, "share": where.share, "price": price})
     return points
+
+
+def _cut(name: str, length: int = 200) -> str:
+    """Give a name at a length that people read."""
+    return name if len(name) <= length else name[: length - 1] + "…"
 
 
 def _in_script(data: dict[str, Any]) -> str:

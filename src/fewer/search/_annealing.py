@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
@@ -10,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from fewer.contracts import Search, SearchSpace
-from fewer.objective import Objective, ObjectiveWalk
+from fewer.contracts import Search, SearchSpace, Tries
+from fewer.objective import Objective, ObjectiveWalk, moved_on
 from fewer.problem import InputError
 from fewer.trace import Step, is_better
 
@@ -77,25 +76,11 @@ class Annealing(Search):
         max_tries, max_successes = self._limits(space)
         while state["level"] < self.levels:
             temperature = self.t0 * self.cooling ** (state["level"] + 1)
-            draws = draw_changes(space, max_tries, rng)
-            chances = rng.random(max_tries)
-            successes, size = 0, int(np.count_nonzero(walk.state))
-            for (unit, shift), chance in zip(draws, chances.tolist(), strict=True):
-                change = change_of(walk.state, size, unit, shift, space, rng)
-                if not change:
-                    break
-                score = propose(walk, change)
-                drop = 100.0 * (state["score"] - score)
-                if drop <= 0 or chance < math.exp(-drop / temperature):
-                    walk.accept()
-                    successes, size = successes + 1, int(np.count_nonzero(walk.state))
-                    state["score"] = score
-                    if self.answer == "best" and is_better(score, walk.state, state["best_score"], state["best"]):
-                        state.update(best=walk.state.copy(), best_score=score)
-                    if successes == max_successes:
-                        break
-                else:
-                    take_back(walk, change)
+            tries = draw_tries(space, max_tries, temperature, rng)
+            for score in accepted_changes(walk, tries, state["score"], max_successes, space, rng):
+                state["score"] = score
+                if self.answer == "best" and is_better(score, walk.state, state["best_score"], state["best"]):
+                    state.update(best=walk.state.copy(), best_score=score)
             state.update(level=state["level"] + 1, mask=walk.state.copy())
             if self.answer == "final":
                 state.update(best=state["mask"], best_score=state["score"])
@@ -112,18 +97,48 @@ class Annealing(Search):
 Change = list[tuple[int, float, float]]
 
 
-def draw_changes(space: SearchSpace, n: int, rng: np.random.Generator) -> list[tuple[int, int]]:
-    """Draw a unit and by how many weight levels it goes on, around the circle, n times."""
-    if space.n_units == 0:
-        return [(0, 1)] * n
-    units = rng.integers(space.n_units, size=n)
+def draw_tries(space: SearchSpace, n: int, temperature: float, rng: np.random.Generator) -> Tries:
+    """Draw n changes of one unit, and how many points each may cost: less than −T·log(chance)."""
+    units = rng.integers(max(space.n_units, 1), size=n)
     shifts = rng.integers(1, space.levels + 1, size=n)
-    return list(zip(units.tolist(), shifts.tolist(), strict=True))
+    with np.errstate(divide="ignore"):
+        slack = -temperature / 100.0 * np.log(rng.random(n))
+    return Tries(units, shifts, slack)
 
 
-def change_of(
-    state: NDArray[Any], size: int, unit: int, shift: int, space: SearchSpace, rng: np.random.Generator
-) -> Change:
+def accepted_changes(
+    walk: ObjectiveWalk, tries: Tries, score: float, most: int, space: SearchSpace, rng: np.random.Generator
+) -> Iterator[float]:
+    """Try changes until so many are accepted, giving the score after each of these.
+
+    The walk does as many as it can by itself; where that is none, the rest of the level is tried here.
+    """
+    tried = n_accepted = 0
+    alone = True
+    while alone and tried < len(tries):
+        for accepted in walk.stroll_along(tries[tried:], score, most - n_accepted):
+            score, n_accepted = accepted, n_accepted + 1
+            yield score
+        if n_accepted == most:
+            return
+        tried, alone = tried + walk.n_tried, walk.n_tried > 0
+    rest = tries[tried:]
+    for unit, shift, slack in zip(rest.units.tolist(), rest.shifts.tolist(), rest.slack.tolist(), strict=True):
+        change = change_of(walk.state, unit, shift, space, rng)
+        if not change:
+            return
+        new = propose(walk, change)
+        if not score - new <= slack:
+            take_back(walk, change)
+            continue
+        walk.accept()
+        score, n_accepted = new, n_accepted + 1
+        yield score
+        if n_accepted == most:
+            return
+
+
+def change_of(state: NDArray[Any], unit: int, shift: int, space: SearchSpace, rng: np.random.Generator) -> Change:
     """Give a unit another value, with an exchange where the size limits ask for one.
 
     A change is a list of (unit, new value, old value); an empty one means that no change is possible.
@@ -131,10 +146,9 @@ def change_of(
     if not len(state):
         return []
     old = float(state.item(unit))
-    levels = space.levels
-    new = ((round(old * levels) + shift) % (levels + 1)) / levels
+    new = moved_on(old, shift, space.levels)
     change = [(unit, new, old)]
-    after = size + (new > 0) - (old > 0)
+    after = int(np.count_nonzero(state)) + (new > 0) - (old > 0)
     if space.min_units <= after <= space.max_units:
         return change
     others = np.flatnonzero(state) if after > space.max_units else np.flatnonzero(state == 0)

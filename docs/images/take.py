@@ -1,0 +1,59 @@
+"""Take the pictures in this folder anew: the reports as Chromium shows them, and what the examples draw.
+
+Run with `.venv/bin/python docs/images/take.py`; it needs Chromium.
+"""
+
+import io
+import runpy
+import sys
+import tempfile
+from contextlib import redirect_stdout, suppress
+from pathlib import Path
+
+from PIL import Image
+from sklearn.datasets import load_breast_cancer
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from browsing import Browser  # noqa: E402
+from fewer.cli import main  # noqa: E402
+from fewer.roc import Parcel  # noqa: E402
+from fewer.roc._page import write_hull_page  # noqa: E402
+
+
+def take_reports(folder: Path) -> None:
+    """Show the report of the demo and the page of a Parcel."""
+    with suppress(SystemExit):
+        main(["demo", "--report", str(folder / "demo.html")])
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    write_hull_page(Parcel(random_state=0).fit(X, y), folder / "parcel.html")
+    browser = Browser(folder / "profile")
+    browser.ask("Emulation.setScrollbarsHidden", hidden=True)
+    for page, width, height, name in (("demo", 1000, 1500, "report"), ("parcel", 1265, 904, "parcel-page")):
+        browser.open(folder / f"{page}.html", width, height=height)
+        browser.shoot(folder / "shot.png", whole=False)
+        keep(folder / "shot.png", HERE / f"{name}.png")
+    browser.close()
+
+
+def take_examples(folder: Path) -> None:
+    """Let every example draw its picture."""
+    for script in sorted((ROOT / "examples").glob("*.py")):
+        sys.argv = [str(script), str(folder / "picture.png")]
+        with redirect_stdout(io.StringIO()):
+            runpy.run_path(str(script), run_name="__main__")
+        keep(folder / "picture.png", HERE / "gallery" / f"{script.stem}.png")
+
+
+def keep(taken: Path, kept: Path) -> None:
+    """Keep a picture in few colors."""
+    Image.open(taken).convert("RGB").quantize(96, Image.Quantize.MAXCOVERAGE).save(kept, optimize=True)
+    print(f"{kept.relative_to(ROOT)}: {kept.stat().st_size // 1000} kB")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as temporary:
+        take_reports(Path(temporary))
+        take_examples(Path(temporary))
