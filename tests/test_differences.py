@@ -130,6 +130,17 @@ def test_coarse_distances_stay_within_their_error(seed, scaling):
         assert (off <= np.minimum(rough, fine)).all()
 
 
+def test_a_range_that_nearly_vanishes_in_a_casebase_overflows_nothing():
+    X = np.zeros((8, 2))
+    X[:, 0] = [0.0, 1e-30, 0.0, 1e-30, 0.0, 1e-30, 1e9, -1e9]
+    X[:, 1] = np.arange(8)
+    codes = np.arange(8) % 2
+    layout = layout_of(X, np.array([0, 1, 0, 1, 0, 1, 2, 2]), "casebase", ["numeric"] * 2)
+    coarse = Coarse.of(layout, codes, 2)
+    factor = coarse.arrays(coarse.unit_for(float(coarse.largest.sum())))[2]
+    assert np.isfinite(factor).all()
+
+
 def test_constant_and_empty_columns_do_no_harm():
     X = np.column_stack([np.full(8, 3.0), np.full(8, np.nan), np.arange(8.0)])
     problem = Problem.from_arrays(X, [0, 0, 0, 0, 1, 1, 1, 1])

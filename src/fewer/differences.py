@@ -13,6 +13,9 @@ from fewer.problem import FloatArray, IntArray, Problem
 
 Scaling = Literal["casebase", "global", "none"]
 
+STEEPEST = 1e30
+"""Steeper than this no factor has to be: the smallest difference that float32 sees is far beyond the cut already."""
+
 
 @dataclass(frozen=True, eq=False)
 class Differences:
@@ -143,7 +146,7 @@ class Coarse:
         return (
             self.columns,
             self.kinds,
-            (self.factor / unit).astype(np.float32),
+            np.minimum(self.factor / unit, STEEPEST).astype(np.float32),
             (self.gap / unit).astype(np.float32),
             np.float32(CLIP / unit),
             self.fold,

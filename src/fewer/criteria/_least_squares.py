@@ -92,43 +92,51 @@ class LeastSquaresScorer(PredictiveScorer):
         return scores
 
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
-        """Score all changes of one unit; those that add one input, from the fit without it."""
+        """Score all changes of one unit; those that add or drop one input, from the fit before the change."""
+        owner = self._encoder.owner
+        alone = np.bincount(owner, minlength=self.problem.n_features) == 1
+        changed = np.array([unit[0] if len(unit) == 1 and alone[unit[0]] else -1 for unit in units], dtype=np.int64)
+        changed[np.asarray(values, dtype=bool) == np.asarray(mask, dtype=bool)[changed]] = -1
         if self.problem.groups is not None:
-            return super().flips(mask, units, values)
-        n_inputs = np.bincount(self._encoder.owner, minlength=self.problem.n_features)
-        single = np.array(
-            [
-                bool(v) and len(u) == 1 and not mask[u[0]] and n_inputs[u[0]] == 1
-                for u, v in zip(units, values, strict=True)
-            ]
-        )
+            changed[:] = -1
+        one, several = np.flatnonzero(changed >= 0), np.flatnonzero(changed < 0)
         scores = np.empty(len(units))
-        if single.any():
-            added = np.searchsorted(self._encoder.owner, [int(units[i][0]) for i in np.flatnonzero(single).tolist()])
-            scores[single] = self._score_added(self._columns(mask), added)
-        others = np.flatnonzero(~single)
-        if len(others):
-            scores[others] = super().flips(mask, [units[i] for i in others.tolist()], values[others])
+        if len(one):
+            scores[one] = self._score_changed(self._columns(mask)[0], np.searchsorted(owner, changed[one]))
+        if len(several):
+            scores[several] = super().flips(mask, [units[i] for i in several.tolist()], values[several])
         return scores
 
-    def _score_added(self, columns: IntArray, added: IntArray) -> FloatArray:
-        """Score the fit on some inputs with each of others added: one product with what the fit leaves of them."""
-        inputs, inverse, moment = (part[0] for part in self._solve(columns))
+    def _score_changed(self, columns: IntArray, changed: IntArray) -> FloatArray:
+        """Score the fit on some inputs with each of others added, or with each of its own dropped.
+
+        A fit with one input more differs by a multiple of what it leaves of that input; one with an input less, by a
+        multiple of what the others leave of it. Both are one product for many inputs.
+        """
+        inputs, inverse, moment = (part[0] for part in self._solve(columns[None]))
         weights = self._weights[:, None]
-        residual = self._targets - inputs @ (inverse @ moment)
-        leverage = np.einsum("nh,nh->n", inputs @ inverse, inputs)
-        scores = np.empty(len(added))
+        coefficients = inverse @ moment
+        residual = self._targets - inputs @ coefficients
+        projected = inputs @ inverse
+        leverage = np.einsum("nh,nh->n", projected, inputs)[:, None]
+        scores = np.empty(len(changed))
         step = max(CHUNK_CELLS // self.problem.n_rows, 1)
-        for low in range(0, len(added), step):
-            new = self._inputs[:, added[low : low + step]]
-            left = new - inputs @ (inverse @ (inputs.T @ (weights * new)))
-            length = np.einsum("nq,nq->q", new, weights * left) + self._ridge
-            gain = (new.T @ (weights * residual)) / length[:, None]
-            kept = np.maximum(1.0 - weights * (leverage[:, None] + left**2 / length), 1e-12)
-            lost = sum(
-                self._weights @ ((residual[:, [c]] - left * gain[:, c]) / kept) ** 2 for c in range(residual.shape[1])
-            )
-            scores[low : low + step] = 1.0 - lost / self._spread if self._spread > 0 else -lost
+        dropped = np.isin(changed, columns)
+        for places in (np.flatnonzero(dropped), np.flatnonzero(~dropped)):
+            for part in (places[low : low + step] for low in range(0, len(places), step)):
+                if dropped[part[0]]:
+                    own = 1 + np.searchsorted(columns, changed[part])
+                    length = -np.diag(inverse)[own]
+                    left, gain = projected[:, own], coefficients[own] / length[:, None]
+                else:
+                    new = self._inputs[:, changed[part]]
+                    left = new - projected @ (inputs.T @ (weights * new))
+                    length = np.einsum("nq,nq->q", new, weights * left) + self._ridge
+                    gain = (new.T @ (weights * residual)) / length[:, None]
+                kept = np.maximum(1.0 - weights * (leverage + left**2 / length), 1e-12)
+                errors = (((residual[:, [c]] - left * gain[:, c]) / kept) ** 2 for c in range(residual.shape[1]))
+                lost = self._weights @ sum(errors)
+                scores[part] = 1.0 - lost / self._spread if self._spread > 0 else -lost
         return scores
 
     def outputs(self, mask: Masks) -> FloatArray:
