@@ -188,11 +188,11 @@ def report(results: dict[str, dict[str, dict[str, float]]]) -> str:
         "# Does `auto` find planted signals?",
         "",
         "Written by `python experiments/planted_problems.py` from `planted_problems_design.json`, which was fixed",
-        f"before any of these numbers was seen. {len(everyone)} cases; in {len(solvable)} of them some method succeeds: it",
-        f"chooses every planted signal (one of each redundant group) and at most {MAX_EXTRA} other features. `auto` is",
-        f"laid out as for `--budget {DESIGN['budget_seconds']}s` with its {FOLDS} held-out folds; named methods have",
-        "their defaults and choose the number of features themselves, and so do the peers. A method for classes only",
-        "counts as failing on quantities.",
+        f"before any of these numbers was seen. {len(everyone)} cases; in {len(solvable)} of them some method",
+        f"succeeds: it chooses every planted signal (one of each redundant group) and at most {MAX_EXTRA} other",
+        f"features. `auto` is laid out as for `--budget {DESIGN['budget_seconds']}s` with its {FOLDS} held-out folds;",
+        "named methods have their defaults and choose the number of features themselves, and so do the peers. A",
+        "method for classes only counts as failing on quantities.",
         "",
     ]
     kinds = list(DESIGN["problems"])

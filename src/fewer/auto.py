@@ -36,8 +36,9 @@ SECONDS_A_FITTED_ROW = 5e-8
 """What a linear fit takes for a subset, for each row."""
 FEWEST_ROWS = 300
 FEWEST_COLUMNS = 20
-ROWS_A_FEATURE, MOST_FEATURES = 5, 10
-"""No subset is larger than a feature for five rows, or ten features: beyond that searches learn rows by heart."""
+ROWS_A_FEATURE, FEW_FEATURES, MANY_FEATURES = 5, 10, 50
+"""No subset is larger than a feature for five rows (beyond that searches learn rows by heart), but ten may be tried and
+more than fifty are not."""
 STEPS = 12
 """Steps of one by one that a search is given room for, forth and back."""
 
@@ -123,7 +124,8 @@ class AutoSelector(_Selector):
         Seconds that one fit should take on one core of a nominal machine. Costs that are written down, and not a clock,
         turn them into numbers of rows, columns and subsets, so that the result does not depend on the machine.
     n_features_to_select : int, float, (int, int) or "auto", default="auto"
-        How many; `"auto"` is the smallest number that held-out rows cannot tell from the best.
+        How many; `"auto"` is the smallest number that held-out rows cannot tell from the best, up to one for five rows
+        (at least 10) and up to 50.
     include, exclude, feature_groups, memory, n_jobs, random_state
         As in `SubsetSelector`.
 
@@ -216,7 +218,7 @@ class AutoSelector(_Selector):
         forced = any(option is not None for option in (self.include, self.exclude, self.feature_groups))
         sizes = self.n_features_to_select
         if sizes == "auto":
-            sizes = (1, max(problem.n_rows // ROWS_A_FEATURE, MOST_FEATURES))
+            sizes = (1, int(np.clip(problem.n_rows // ROWS_A_FEATURE, FEW_FEATURES, MANY_FEATURES)))
 
         def candidate(criterion: Criterion, exhaust: int, ranker: Ranker, n_columns: int) -> SubsetSelector:
             return SubsetSelector(

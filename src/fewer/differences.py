@@ -181,17 +181,27 @@ def _moments(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Give minimum, maximum, count, sum and sum of squares of each column in each part."""
     shape = (n_parts, table.shape[1])
-    low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
-    np.minimum.at(low, parts, np.where(holes, np.inf, table))
-    np.maximum.at(high, parts, np.where(holes, -np.inf, table))
-    count, total, square = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     present = ~holes
     middle = np.divide(table.sum(axis=0), present.sum(axis=0), out=np.zeros(shape[1]), where=present.any(axis=0))
-    centered = np.where(present, table - middle, 0.0)
-    np.add.at(count, parts, present.astype(np.float64))
-    np.add.at(total, parts, centered)
-    np.add.at(square, parts, centered**2)
-    return low, high, count, total, square
+    # Rows sorted by part are summed up part by part, which is many times faster than `ufunc.at`.
+    order = np.argsort(parts, kind="stable")
+    met, starts = np.unique(parts[order], return_index=True)
+    holes = holes[order]
+    table = table[order]
+    centered = np.where(holes, 0.0, table - middle)
+
+    def by_part(ufunc: np.ufunc, values: FloatArray, empty: float) -> FloatArray:
+        result = np.full(shape, empty)
+        result[met] = ufunc.reduceat(values, starts, axis=0)
+        return result
+
+    return (
+        by_part(np.minimum, np.where(holes, np.inf, table), np.inf),
+        by_part(np.maximum, np.where(holes, -np.inf, table), -np.inf),
+        by_part(np.add, (~holes).astype(np.float64), 0.0),
+        by_part(np.add, centered, 0.0),
+        by_part(np.add, centered**2, 0.0),
+    )
 
 
 def _min_of_others(values: FloatArray) -> FloatArray:

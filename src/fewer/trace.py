@@ -30,7 +30,10 @@ def is_better(score: float, mask: NDArray[Any], best_score: float, best: NDArray
 
 def best_first(masks: NDArray[Any], scores: FloatArray) -> IntArray:
     """Order subsets: higher score, then fewer features, then earlier columns."""
-    unused = np.ascontiguousarray(255 - np.round(masks.astype(np.float64) * 255)).astype(np.uint8)
+    if masks.dtype == bool:
+        unused = np.ascontiguousarray(~masks).view(np.uint8)
+    else:
+        unused = np.ascontiguousarray(255 - np.round(masks * 255.0)).astype(np.uint8)
     earlier = unused.view(f"S{unused.shape[1]}")[:, 0] if unused.shape[1] else np.zeros(len(unused))
     return np.lexsort((earlier, size_of(masks), -scores)).astype(np.int64)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
+import fewer
 from fewer import RankSelector, SubsetSelector
 from fewer.contracts import Resources
 from fewer.criteria import KNN, Classifiability, NaiveBayes
@@ -85,3 +86,18 @@ def test_a_ranking_gives_its_own_curve_in_the_units_of_the_page(task):
     fewest = curve["sizes"][int(np.argmax(scores >= scores[best] - curve["standard_error"]))]
     assert fewest == one_standard_error(selector.curve_) == selector.support_.sum()
     assert scores_by_size(RankSelector(ranker, n_features_to_select=2).fit_problem(problem), problem) == {}
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_curve_of_the_one_standard_error_rule_is_that_of_held_out_rows(task):
+    problem = make_problem(n_rows=90, n_features=8, task=task)
+    words = fewer.criteria.LeastSquares(), fewer.search.Floating()
+    selector = fewer.SubsetSelector(*words, control=fewer.control.OneStandardError(), random_state=0)
+    curve = scores_by_size(selector.fit_problem(problem), problem)
+    extra = selector.trace_.extra
+    alone = np.var(problem.y) if task == "regression" else 0.5
+    assert curve["sizes"] == extra["sizes"].tolist()
+    assert curve["scores"] == pytest.approx(1 - extra["loss"] / alone)
+    within = np.array(curve["scores"]) >= max(curve["scores"]) - np.array(curve["standard_error"]) - 1e-12
+    assert curve["sizes"][int(np.argmax(within))] == extra["chosen_size"][0]
+    assert curve["name"].startswith("R²")

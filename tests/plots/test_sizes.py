@@ -27,13 +27,24 @@ def test_sizes_show_the_best_of_each_size_and_the_choice():
 def test_the_band_reaches_down_one_standard_error_and_the_fewest_within_are_marked():
     display = SizeDisplay(np.array([1, 2, 3, 5]), np.array([0.7, 0.88, 0.91, 0.9]), 3, 0.03, "accuracy")
     ax = display.plot(Figure().subplots()).ax_
-    (band,) = ax.patches
-    low, high = band.get_extents().transformed(ax.transData.inverted()).get_points()[:, 1]
-    assert (low, high) == pytest.approx((0.88, 0.91))
+    (band,) = ax.collections
+    corners = band.get_paths()[0].vertices
+    assert (corners[:, 1].min(), corners[:, 1].max()) == pytest.approx((0.88, 0.91))
+    assert (corners[:, 0].min(), corners[:, 0].max()) == (1, 5)
     marked = {line.get_label(): line.get_xydata().tolist() for line in ax.lines}
     assert marked["chosen: 3"] == [[3, 0.91]]
     assert marked["the fewest in it: 2"] == [[2, 0.88]]
     assert ax.get_ylabel() == "accuracy"
+
+
+def test_a_band_of_its_own_for_each_size():
+    curve = {"sizes": [1, 2, 3], "scores": [0.5, 0.85, 0.9], "standard_error": [0.1, 0.06, 0.0], "measured": "here"}
+    display = SizeDisplay.from_curve(curve | {"name": "R²"}, 2)
+    assert display.smallest == 2
+    ax = display.plot(Figure().subplots()).ax_
+    corners = ax.collections[0].get_paths()[0].vertices
+    assert corners[corners[:, 0] == 2][:, 1].min() == pytest.approx(0.84)
+    assert ax.get_ylabel() == "R², here"
 
 
 def test_one_mark_serves_where_the_choice_is_the_fewest():
@@ -46,7 +57,7 @@ def test_without_rows_there_is_no_band():
     selector = SubsetSelector(KNN(), Forward(), random_state=0).fit(problem.X, problem.y)
     display = SizeDisplay.from_estimator(selector).plot(Figure().subplots())
     assert display.smallest is None
-    assert not display.ax_.patches
+    assert not display.ax_.collections
     assert SizeDisplay.from_estimator(selector, problem.X, problem.y).standard_error > 0
 
 

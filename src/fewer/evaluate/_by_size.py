@@ -18,12 +18,14 @@ from fewer.validate import assign_folds
 PARTS = 10
 SEEN = "as the search saw it"
 CURVED = "cross-validated"
+HELDOUT = "on rows that the search did not see"
 
 
 def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem) -> dict[str, Any]:
     """Give the best score of each number of features that a fitted selector met.
 
-    For a subset search: the best subset of each size, scored as the search scored it. For a ranking with
+    For a subset search: the best subset of each size, scored as the search scored it; under `OneStandardError`, the R²
+    (of class memberships) on the rows that its validation runs held out. For a ranking with
     `n_features_to_select="auto"`: its cross-validated curve, as accuracy or R². For a ranking cut at a given number
     there is none.
 
@@ -36,8 +38,9 @@ def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem) ->
     Returns
     -------
     dict
-        Plain JSON data: `sizes` and `scores`, in ascending order of size; `standard_error` of the best score, None
-        where the criterion does not predict rows; `measured`, words that say how. Empty if there is no curve.
+        Plain JSON data: `sizes` and `scores`, in ascending order of size; `standard_error` of the best score, or a list
+        with that of each size's difference from it, or None where the criterion does not predict rows; `measured`,
+        words that say how; `name` of the score, where it is not the criterion's own. Empty if there is no curve.
 
     Examples
     --------
@@ -47,6 +50,8 @@ def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem) ->
     >>> curve["sizes"], round(curve["standard_error"], 3)
     ([1, 2, 3], 0.015)
     """
+    if isinstance(selector, SubsetSelector) and "loss" in selector.trace_.extra:
+        return _held_out(selector.trace_, problem)
     if isinstance(selector, SubsetSelector):
         best = best_by_size(selector.trace_)
         if not best:
@@ -68,6 +73,22 @@ def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem) ->
         "scores": (1.0 + curve["score"] / unit).tolist(),
         "standard_error": float(curve["standard_error"][np.argmax(curve["score"])] / unit),
         "measured": CURVED,
+    }
+
+
+def _held_out(trace: Trace, problem: Problem) -> dict[str, Any]:
+    """Tell the losses of `OneStandardError` as shares of the loss that class frequencies or the mean alone have."""
+    weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+    if problem.task == "classification":
+        unit = float(1.0 - ((np.bincount(problem.y, weights=weights) / weights.sum()) ** 2).sum())
+    else:
+        unit = float(np.cov(problem.y, ddof=0, aweights=weights))
+    return {
+        "sizes": trace.extra["sizes"].tolist(),
+        "scores": (1.0 - trace.extra["loss"] / (unit or 1.0)).tolist(),
+        "standard_error": (trace.extra["loss_error"] / (unit or 1.0)).tolist(),
+        "measured": HELDOUT,
+        "name": "R²" if problem.task == "regression" else "R² of class memberships",
     }
 
 

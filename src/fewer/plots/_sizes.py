@@ -34,9 +34,9 @@ class SizeDisplay:
         One point for each size, in ascending order.
     chosen : int
         The size of the answer.
-    standard_error : float, optional
-        Of the best score. The band that it reaches down from there holds the sizes that are as good as the best
-        within one standard error.
+    standard_error : float or array, optional
+        Of the best score, or of each size's difference from it. The band that it reaches down from there holds the
+        sizes that are as good as the best within one standard error.
     label : str
         What the scores are.
 
@@ -59,7 +59,7 @@ class SizeDisplay:
     sizes: IntArray
     scores: FloatArray
     chosen: int
-    standard_error: float | None = None
+    standard_error: float | FloatArray | None = None
     label: str = "score"
     ax_: Any = field(default=None, init=False, repr=False)
     figure_: Any = field(default=None, init=False, repr=False)
@@ -78,8 +78,8 @@ class SizeDisplay:
             np.asarray(curve["sizes"], dtype=np.int64),
             np.asarray(curve["scores"], dtype=np.float64),
             chosen,
-            curve["standard_error"],
-            f"{score_name}, {curve['measured']}",
+            _error(curve["standard_error"]),
+            f"{curve.get('name', score_name)}, {curve['measured']}",
         )
 
     @classmethod
@@ -114,10 +114,10 @@ class SizeDisplay:
             ax.plot(self.sizes, self.scores, marker=marker, color=COLORS[0], label="best found of each size")
             if self.standard_error is not None:
                 best = self.scores.max()
-                ax.axhspan(
-                    best - self.standard_error, best, color=COLORS[0], alpha=0.12, linewidth=0,
-                    label="within one standard error",
-                )  # fmt: skip
+                low = np.broadcast_to(best - self.standard_error, self.sizes.shape)
+                ax.fill_between(
+                    self.sizes, low, best, color=COLORS[0], alpha=0.12, linewidth=0, label="within one standard error"
+                )
             both = ", the fewest in it" if self.smallest == self.chosen else ""
             self._mark(ax, self.chosen, "D", COLORS[1], f"chosen: {self.chosen}{both}")
             if self.smallest is not None and not both:
@@ -135,6 +135,10 @@ class SizeDisplay:
                 [size], [score], marker=marker, markersize=8, linestyle="none", color=color,
                 markeredgecolor=COLORS[1], markeredgewidth=1.6, label=label, zorder=4,
             )  # fmt: skip
+
+
+def _error(given: Any) -> float | FloatArray | None:
+    return np.asarray(given, dtype=np.float64) if isinstance(given, list | np.ndarray) else given
 
 
 @dataclass

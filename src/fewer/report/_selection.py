@@ -108,9 +108,8 @@ def _size_picture(display: SizeDisplay) -> dict[str, Any]:
     display.plot(ax)
     text = f"The best found of each size; {display.chosen} features were chosen."
     if display.smallest is not None:
-        text += (
-            f" {display.smallest} are the fewest within one standard error ({display.standard_error:.4f}) of the best."
-        )
+        error = f" ({display.standard_error:.4f})" if isinstance(display.standard_error, float) else ""
+        text += f" {display.smallest} are the fewest within one standard error{error} of the best."
     return _picture(figure, "How many features", text)
 
 
