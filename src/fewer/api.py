@@ -691,7 +691,7 @@ def compare_problem(
     def estimator(word: str) -> tuple[str, Any]:
         return word, words.build("estimator", word, problem.task)
 
-    return evaluate.compare(
+    comparison = evaluate.compare(
         problem,
         _named(methods, method),
         _named(estimators, estimator),
@@ -703,6 +703,7 @@ def compare_problem(
         on_progress=on_progress,
         resume_dir=resume_dir,
     )
+    return replace(comparison, versions=versions())
 
 
 def _named(given: Sequence[Any] | Mapping[str, Any], build: Callable[[str], tuple[str, Any]]) -> dict[str, Any]:

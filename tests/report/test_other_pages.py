@@ -1,6 +1,7 @@
 """The pages of comparisons and of re-run documents."""
 
 import base64
+import dataclasses
 import io
 import re
 
@@ -30,6 +31,15 @@ def test_a_comparison_shows_every_row_and_escapes_names():
     assert page.count('<svg role="img" aria-label="') == 2
     for feature in comparison.subsets[EVIL]["consensus"]:
         assert f"<bdi>{feature}</bdi>" in page
+
+
+def test_a_comparison_says_how_to_repeat_it():
+    comparison = compare(make_problem(), {"forward": SubsetSelector(KNN(), Forward(), random_state=0)})
+    assert "How to repeat it" not in comparison_report(comparison)
+    told = dataclasses.replace(comparison, command="fewer compare 'a<b.csv'", versions={"fewer": "9.9"})
+    page = comparison_report(told)
+    assert "fewer compare &#39;a&lt;b.csv&#39;" in page
+    assert "fewer 9.9" in page
 
 
 def test_a_reproduction_shows_cells_reasons_and_figures(tmp_path):

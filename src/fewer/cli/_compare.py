@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +24,7 @@ from fewer.cli._select import (
     _task,
     refuse_folds,
 )
-from fewer.cli._shared import Progress, names_of, parse_features
+from fewer.cli._shared import Progress, names_of, parse_features, typed
 from fewer.errors import InputError
 from fewer.words import METHODS, WORDS
 
@@ -108,6 +109,7 @@ def compare(
     finally:
         if folder != out:
             shutil.rmtree(folder, ignore_errors=True)
+    comparison = replace(comparison, command=typed())
     if out is not None:
         (out / "result.json").write_text(comparison.to_json())
     print(comparison.to_json() if as_json else comparison)

@@ -48,6 +48,9 @@ class Comparison:
         Of `low`, `high` and of the intervals of differences.
     n_rows, n_features, n_splits, seed : int
     notes : list of str
+    command : str
+        What repeats it on the command line, where it came from there.
+    versions : dict
 
     Examples
     --------
@@ -67,6 +70,8 @@ class Comparison:
     level: float = 0.95
     subsets: dict[str, dict[str, Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    command: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """Give the comparison as JSON text."""
