@@ -2,9 +2,10 @@
 
 *Nearest neighbors* see any shape, interactions too, but drown in many columns and are slow. A *linear* fit sees weak
 effects in few rows and is fast, but sees no interaction. Where there are more columns than rows, any search learns the
-rows by heart, and a *ranking*, which looks at one column at a time, takes part. All choose their number of features by
-the rule of one standard error (searches: of half a one); the rows that their validation runs held out say which predicts best, and that one answers.
-How wide the searches are follows from the size of the table and the budget; `lay_out` says how.
+rows by heart, and a *ranking*, which looks at one column at a time, takes part. All choose their number of features on
+held-out rows: the smallest within a standard error of the best (half a one for searches). Those rows also say which
+candidate predicts best, and that one answers. How wide the searches are follows from the size of the table and the
+budget; `lay_out` says how.
 """
 
 from __future__ import annotations
