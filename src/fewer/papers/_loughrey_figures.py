@@ -79,7 +79,7 @@ def figure_4_10(run: Run) -> Figure:
     found = spectf_by_search(run)
     figure, axes = _panel("spectf", "")
     labels, values = list(found), np.array(list(found.values()))
-    _bars(axes, labels, values[:, 0].tolist(), values[:, 1].tolist())
+    _bars(axes, [label.replace(" ", "\n") for label in labels], values[:, 0].tolist(), values[:, 1].tolist())
     nodes = axes.twinx()
     nodes.plot(
         np.arange(len(labels)), values[:, 2], "D", color="white", markeredgecolor="black", label="subsets evaluated"
