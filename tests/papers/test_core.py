@@ -149,3 +149,15 @@ def test_every_document_is_whole(name):
     document = papers.document(name)
     assert document.name == name
     assert document.tables
+
+
+def test_all_documents_together_tell_their_time(monkeypatch):
+    from typer.testing import CliRunner
+
+    from fewer import papers
+    from fewer.cli import app
+
+    monkeypatch.setattr(papers, "names", lambda: ["one", "two"])
+    monkeypatch.setattr(papers, "document", lambda name: toy_document([]))
+    result = CliRunner().invoke(app, ["reproduce", "all", "--jobs", "1"], catch_exceptions=False)
+    assert "2 documents, 6 cells: 2 match or are bettered. 0.0 minutes with 1 jobs." in result.stdout

@@ -56,6 +56,15 @@ def reproduce(
         console = stdout if stdout.is_terminal else Console(width=130)
         for result in results:
             _print(result, console)
+        if len(results) > 1:
+            cells = [cell for result in results for cell in result.cells]
+            good = sum(cell.verdict in ("matches", "better") for cell in cells)
+            seconds = sum(result.seconds for result in results)
+            console.print(
+                f"\n{len(results)} documents, {len(cells):,} cells: {good:,} match or are bettered. "
+                f"{seconds / 60:.1f} minutes with {jobs} jobs.",
+                highlight=False,
+            )
     if report is not None:
         from fewer.report import write_reproduction_report
 

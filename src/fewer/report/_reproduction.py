@@ -29,7 +29,8 @@ def reproduction_report(documents: Sequence[dict[str, Any]]) -> str:
     shown = [_document(document, pictures) for document in documents]
     n_cells = sum(len(document["cells"]) for document in documents)
     good = sum(document["counts"]["matches"] + document["counts"]["better"] for document in documents)
-    return render("reproduction.html", documents=shown, n_cells=n_cells, good=good)
+    seconds = sum(document["seconds"] for document in documents)
+    return render("reproduction.html", documents=shown, n_cells=n_cells, good=good, minutes=seconds / 60)
 
 
 def _document(document: dict[str, Any], pictures: dict[Path, dict[str, Any]]) -> dict[str, Any]:
