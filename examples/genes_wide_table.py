@@ -12,7 +12,7 @@ rng = np.random.default_rng(3)
 tumor = np.arange(60) % 2
 genes = rng.normal(size=(60, 2000))
 genes[:, :4] += 1.2 * tumor[:, None]  # four genes carry the signal
-selection = fewer.select(genes, np.where(tumor, "tumor", "normal"), "fisher", random_state=0)
+selection = fewer.select(genes, np.where(tumor, "tumor", "normal"), random_state=0)
 print(selection)
 
 names = list(selection.frequency)[:15]

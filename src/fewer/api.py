@@ -496,9 +496,9 @@ def _describe(
     if interrupted:
         notes.append("The run was stopped before its end; this is the best so far.")
     winner = winner_of(selector)
-    score, n_evaluations, without = None, 0, {}
+    score, n_evaluations, without = None, getattr(selector, "n_evaluations_", 0), {}
     if isinstance(winner, SubsetSelector):
-        score, n_evaluations = winner.score_, getattr(selector, "n_evaluations_", winner.trace_.n_evaluations)
+        score, n_evaluations = winner.score_, n_evaluations or winner.trace_.n_evaluations
         notes += winner.trace_.notes
         if not interrupted:
             without = _score_without(winner, problem)
