@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -221,6 +222,14 @@ class Trace:
             )
         ]
         return trace
+
+    def subsets_met(self) -> Iterator[tuple[NDArray[Any], float]]:
+        """Give the subsets that the run remembers, with their scores: where it stood, what it held, and the best."""
+        for step in self.steps:
+            yield step.mask, step.score
+            yield step.best, step.best_score
+        if self.top_masks is not None:
+            yield from zip(self.top_masks, self.top_scores.tolist(), strict=True)
 
     def curve(self) -> FloatArray:
         """Give the best score after each kept step."""

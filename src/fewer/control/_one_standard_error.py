@@ -177,11 +177,8 @@ def judged_run(
 
 def best_up_to(trace: Trace, space: SearchSpace) -> Iterator[tuple[int, NDArray[Any]]]:
     """Give the best subset of at most each size that the trace knows, smallest size first; sizes that add none lack."""
-    met = [(step.mask, step.score) for step in trace.steps]
-    if trace.top_masks is not None:
-        met += list(zip(trace.top_masks, trace.top_scores, strict=True))
     by_size: dict[int, tuple[NDArray[Any], float]] = {}
-    for mask, score in met:
+    for mask, score in trace.subsets_met():
         size = int(np.count_nonzero(space.shrink(mask)))
         if space.min_units <= size <= space.max_units and (size not in by_size or score > by_size[size][1]):
             by_size[size] = (mask, score)

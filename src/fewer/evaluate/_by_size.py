@@ -94,11 +94,8 @@ def _held_out(trace: Trace, problem: Problem) -> dict[str, Any]:
 
 def best_by_size(trace: Trace) -> dict[int, tuple[float, NDArray[Any]]]:
     """Give score and mask of the best subset of each size among the steps and the best subsets of a run."""
-    met = [(step.score, step.mask) for step in trace.steps] + [(step.best_score, step.best) for step in trace.steps]
-    if trace.top_masks is not None:
-        met.extend(zip(trace.top_scores.tolist(), trace.top_masks, strict=True))
     best: dict[int, tuple[float, NDArray[Any]]] = {}
-    for score, mask in met:
+    for mask, score in trace.subsets_met():
         size = int(size_of(mask))
         if size and np.isfinite(score) and (size not in best or score > best[size][0]):
             best[size] = (float(score), mask)
