@@ -33,7 +33,7 @@ HERE = Path(__file__).parent
 
 
 def cpu_time(work: Callable[[], Any], repeats: int = 3) -> float:
-    """Give the processor seconds of the shortest of several runs."""
+    """Return the processor seconds of the shortest of several runs."""
     times = []
     for _ in range(repeats):
         began = time.process_time()
@@ -146,7 +146,7 @@ print(time.process_time() - began)
 
 
 def first_fit(n_rows: int, n_features: int, *, ours: bool) -> float:
-    """Give the processor seconds of the first fit of at most 100 steps in a new process."""
+    """Return the processor seconds of the first fit of at most 100 steps in a new process."""
     code = FIRST_FIT.format(n_rows=n_rows, n_features=n_features, ours=ours)
     done = subprocess.run([sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True, check=True)
     return float(done.stdout.splitlines()[-1])

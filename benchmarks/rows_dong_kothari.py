@@ -67,7 +67,7 @@ def plain_pass(d: np.ndarray, t: np.ndarray, limit: float) -> int:
 
 
 def rate() -> float:
-    """Give distances a second that one plain pass (add, compare, count) takes in cache."""
+    """Return distances a second that one plain pass (add, compare, count) takes in cache."""
     d, t = np.random.default_rng(0).random((2, 2000))
     plain_pass(d, t, 1.0)
     began = time.process_time()

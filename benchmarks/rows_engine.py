@@ -50,7 +50,7 @@ def median(taken: list[Taken]) -> Taken:
 
 
 def median_of_runs(work: Callable[[], Any], repeats: int = REPEATS) -> Taken:
-    """Give the median of several runs, after one that warms up."""
+    """Return the median of several runs, after one that warms up."""
     work()
     return median([measure(work) for _ in range(repeats)])
 
@@ -143,7 +143,7 @@ def wdbc(n_features: int = 30) -> tuple[Any, Any]:
 
 
 def sonar() -> tuple[Any, Any, str]:
-    """Give sonar if its file is at hand, else noise of the same shape with some signal."""
+    """Return sonar if its file is at hand, else noise of the same shape with some signal."""
     from fewer.datasets import load
 
     try:

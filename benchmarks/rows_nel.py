@@ -26,7 +26,7 @@ Row = dict[str, Any]
 
 
 def best_time(work: Callable[[], Any], repeats: int = 3, warm: bool = True) -> float:
-    """Give the processor time of the shortest of several runs, after one that compiles."""
+    """Return the processor time of the shortest of several runs, after one that compiles."""
     if warm:
         work()
     times = []

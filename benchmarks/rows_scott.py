@@ -30,7 +30,7 @@ Row = dict[str, Any]
 
 
 def cpu_time(work: Callable[[], Any], repeats: int) -> float:
-    """Give the processor seconds of the shortest of several runs."""
+    """Return the processor seconds of the shortest of several runs."""
     times = []
     for _ in range(repeats):
         began = time.process_time()
@@ -85,7 +85,7 @@ def parcel(task: str) -> Row:
     peer_seconds = cpu_time(peer, 1)
     per_subset, peer_per_subset = seconds / fitted.n_evaluated_, peer_seconds / theirs["n"]
     return {
-        "name": f"Parcel on {task} ({parts.train.n_rows} + {parts.validation.n_rows} rows × {parts.train.n_features})",
+        "name": f"Parcel on {task} ({parts.train.n_samples} + {parts.validation.n_samples} × {parts.train.n_features})",
         "ours_s": seconds, "peers_s": {"CategoricalNB + roc_curve": peer_seconds},
         "times_faster_cpu": {"CategoricalNB + roc_curve": round(peer_seconds / seconds, 1)},
         "target": {"CategoricalNB + roc_curve": 100.0}, "subsets": [fitted.n_evaluated_, theirs["n"]],

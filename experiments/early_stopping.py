@@ -24,7 +24,7 @@ from fewer.control import EarlyStopping, Noise
 from fewer.criteria import KNN
 from fewer.datasets import load
 from fewer.errors import InputError
-from fewer.objective import run_sentence
+from fewer.objective import run_method
 from fewer.problem import Problem
 from fewer.rankers import InformationGain
 from fewer.search import Annealing, Backward, Forward, Genetic
@@ -55,7 +55,7 @@ def search_rows(control, problem, search, seed, levels=1, trace=None):
     """Run one sentence with the thesis's space: any weights, also none."""
     space = SearchSpace.of(problem.n_features, sizes=(0, problem.n_features), levels=levels)
     rng = np.random.default_rng(seed)
-    return run_sentence(
+    return run_method(
         control, KNN(), problem, search, space, rng, resources=Resources(), trace=trace or Trace(keep=1)
     )  # fmt: skip
 
@@ -73,7 +73,7 @@ def variants(problem, search, seed, how, n_inner, levels=1):
 def judge_methods(
     train: Problem, test: Problem, seed: int, effort: dict[str, Any], repeat: int, kind: str
 ) -> dict[str, Any]:
-    """Give the accuracy of each method on the test rows, and what is needed to understand it."""
+    """Return the accuracy of each method on the test rows, and what is needed to understand it."""
     scorer = KNN().bind(train, np.random.default_rng(seed), Resources())
     accuracy, extra = {}, {}
     rare = DESIGN[kind]["expensive_methods_in_the_first_repeats"]
@@ -148,7 +148,7 @@ def run_piece(name: str, repeat: int, effort: dict[str, Any]) -> list[dict[str, 
 
 
 def interval(differences: np.ndarray, correction: float) -> tuple[float, float, float]:
-    """Give the mean of paired differences and its 95 % interval.
+    """Return the mean of paired differences and its 95 % interval.
 
     Repeats of planted designs are independent samples: Student's t. Repeats of the folds of one data set share their
     rows; the variance is corrected after Nadeau and Bengio by test rows over training rows.

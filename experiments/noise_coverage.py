@@ -55,7 +55,7 @@ class Tally:
         self.widths.setdefault(name, []).append(interval.high - interval.low)
 
     def coverage(self, name: str) -> str:
-        """Give the coverage with its exact binomial interval."""
+        """Return the coverage with its exact binomial interval."""
         hits = self.hits[name]
         exact = stats.binomtest(sum(hits), len(hits)).proportion_ci(0.95, "exact")
         mark = " (below)" if exact.high < 0.95 else " (above)" if exact.low > 0.95 else ""

@@ -30,7 +30,7 @@ GUARANTEE = 0.95
 def one_split(problem: Problem, pos_label: Any, limits: list[float], seed: int) -> list[dict[str, float]]:
     """Fit on some rows and watch the others."""
     rng = np.random.default_rng(seed)
-    rows = rng.permutation(problem.n_rows)[:MAX_ROWS]
+    rows = rng.permutation(problem.n_samples)[:MAX_ROWS]
     cut = int(0.4 * len(rows))
     fit, fresh = problem.take(np.sort(rows[:cut])), problem.take(np.sort(rows[cut:]))
     parcel = Parcel(pos_label=pos_label, random_state=seed).fit_problem(fit)

@@ -87,7 +87,7 @@ def ours(method: str, X, y) -> np.ndarray:
 
 
 def peers(task: str) -> dict[str, Callable[[], Any]]:
-    """Give the peers that are installed, by their names in the design, each as a function that builds it."""
+    """Return the peers that are installed, by their names in the design, each as a function that builds it."""
     classes = task == "classification"
     near = make_pipeline(StandardScaler(), (KNeighborsClassifier if classes else KNeighborsRegressor)(5))
     linear = LogisticRegression(max_iter=1000) if classes else Ridge()

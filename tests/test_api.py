@@ -83,7 +83,7 @@ def test_auto_samples_many_rows():
     rng = np.random.default_rng(0)
     many = Problem.from_arrays(rng.normal(size=(3 * AUTO_ROWS, 2)), np.arange(3 * AUTO_ROWS) % 3)
     sample = thin(many, "auto", 0)
-    assert sample.n_rows == AUTO_ROWS
+    assert sample.n_samples == AUTO_ROWS
     assert np.ptp(np.bincount(sample.y)) <= 1
     assert "sample of 5,000 of the 15,000 rows" in sample.notes[-1]
     assert thin(many, "knn-forward", 0) is many

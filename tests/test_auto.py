@@ -82,7 +82,7 @@ def test_features_forced_in_and_out_and_a_size_asked_for():
 def test_rows_are_sampled_alike_by_class_and_whole_by_group():
     problem = make_problem(n_rows=400)
     sample = sample_rows(problem, 100, np.random.default_rng(0))
-    assert sample.n_rows == 100
+    assert sample.n_samples == 100
     assert np.bincount(sample.y).tolist() == [50, 50]
     assert sample_rows(problem, 400, np.random.default_rng(0)) is problem
     grouped = Problem.from_arrays(problem.X, problem.y, groups=np.arange(400) // 10)

@@ -78,4 +78,4 @@ def test_a_resumed_run_takes_the_budget_that_was_measured(tmp_path):
     open_folder(tmp_path / "run", again, problem, folds=2, seed=0, resume=True)
     assert recorded_budget(tmp_path / "run", "4s") == "4s"
     assert recorded_budget(tmp_path / "nowhere", "4s") == "4s"
-    assert json.loads((tmp_path / "run" / "run.json").read_text())["words"]["budget"]["seconds"] == 3.0
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["components"]["budget"]["seconds"] == 3.0

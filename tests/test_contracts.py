@@ -1,10 +1,19 @@
-"""A new word takes a few lines and works with every other whose needs it meets."""
+"""A new component takes a few lines and works with every other whose needs it meets."""
 
 import numpy as np
 import pytest
 
 from fewer import SubsetSelector
-from fewer.contracts import Criterion, Refusal, Resources, Scorer, Search, SearchSpace, gray_states, settle
+from fewer.contracts import (
+    Criterion,
+    IncompatibleError,
+    Resources,
+    Scorer,
+    Search,
+    SearchSpace,
+    gray_states,
+    round_scores,
+)
 from fewer.control import Aggregate, EarlyStopping, Prefilter
 from fewer.criteria import KNN, CrossValidated
 from fewer.objective import Objective
@@ -82,8 +91,8 @@ SEARCHES = [
 CONTROLS = [None, Aggregate(n_runs=3), Prefilter(Fisher(), keep=4), Aggregate(n_runs=3, control=Prefilter(Fisher()))]
 
 
-def named(word):
-    return type(word).__name__
+def named(component):
+    return type(component).__name__
 
 
 @pytest.mark.parametrize("search", SEARCHES, ids=named)
@@ -108,24 +117,26 @@ def test_toy_search_with_cross_validated(problem):
 
 
 def test_unmet_needs_are_refused_in_one_sentence(problem):
-    with pytest.raises(Refusal, match="Fussy needs a criterion that never falls .*, and KNN is not monotone"):
+    with pytest.raises(IncompatibleError, match="Fussy needs a criterion that never falls .*, and KNN is not monotone"):
         SubsetSelector(KNN(), Fussy()).fit(problem.X, problem.y)
-    with pytest.raises(Refusal, match="BranchAndBound needs a criterion that never falls .*, and Correlation"):
+    with pytest.raises(
+        IncompatibleError, match="BranchAndBound needs a criterion that never falls .*, and Correlation"
+    ):
         SubsetSelector(Correlation(), BranchAndBound(), n_features_to_select=2).fit(problem.X, problem.y)
-    with pytest.raises(Refusal, match="EarlyStopping needs a criterion that predicts rows, and Correlation"):
+    with pytest.raises(IncompatibleError, match="EarlyStopping needs a criterion that predicts rows, and Correlation"):
         SubsetSelector(Correlation(), Luck(), control=EarlyStopping()).fit(problem.X, problem.y)
-    with pytest.raises(Refusal, match="EarlyStopping needs a stochastic search.*, and Forward"):
+    with pytest.raises(IncompatibleError, match="EarlyStopping needs a stochastic search.*, and Forward"):
         SubsetSelector(KNN(), Forward(), control=EarlyStopping()).fit(problem.X, problem.y)
     space = SearchSpace.of(problem.n_features, levels=4)
-    from fewer.objective import run_sentence
+    from fewer.objective import run_method
 
     for criterion, search, message in (
         (Correlation(), Annealing(), "Weighting needs a criterion that takes weights"),
         (KNN(), Forward(), "Forward moves on masks only"),
     ):
-        with pytest.raises(Refusal, match=message):
-            run_sentence(None, criterion, problem, search, space, np.random.default_rng(0), resources=Resources())
-    with pytest.raises(Refusal, match="cannot be shortened"):
+        with pytest.raises(IncompatibleError, match=message):
+            run_method(None, criterion, problem, search, space, np.random.default_rng(0), resources=Resources())
+    with pytest.raises(IncompatibleError, match="cannot be shortened"):
         Forward().shortened(0.5)
 
 
@@ -161,7 +172,7 @@ def test_default_flips_walk_and_sweep_agree_with_score(problem):
     space = SearchSpace.of(problem.n_features, prices=np.full(problem.n_features, 0.01))
     objective = Objective(scorer, space)
     every = gray_states(np.arange(64), 6)[1:]
-    truth = settle(scorer.score(every) - 0.01 * every.sum(axis=1))
+    truth = round_scores(scorer.score(every) - 0.01 * every.sum(axis=1))
     sweep = objective.sweep(0, 64, 63)
     order = {tuple(state): score for state, score in zip(sweep.states.tolist(), sweep.scores, strict=True)}
     assert [order[tuple(state)] for state in every.tolist()] == truth.tolist()
@@ -174,9 +185,9 @@ def test_default_flips_walk_and_sweep_agree_with_score(problem):
 
 
 def test_settle_forgets_the_order_of_sums():
-    assert settle(np.array([0.1 + 0.2]))[0] == settle(np.array([0.3]))[0]
-    assert settle(np.array([-np.inf, 0.0, 1.0])).tolist() == [-np.inf, 0.0, 1.0]
-    assert settle(np.array([1.0 + 1e-9]))[0] != 1.0
+    assert round_scores(np.array([0.1 + 0.2]))[0] == round_scores(np.array([0.3]))[0]
+    assert round_scores(np.array([-np.inf, 0.0, 1.0])).tolist() == [-np.inf, 0.0, 1.0]
+    assert round_scores(np.array([1.0 + 1e-9]))[0] != 1.0
 
 
 def test_regression_is_refused_by_a_classifier():

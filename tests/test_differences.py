@@ -10,7 +10,7 @@ from fewer.kernels import _distances as kernels
 from fewer.problem import Problem
 
 
-def layout_of(X, fold, scaling="casebase", kinds=None):
+def layout_of(X, fold, scaling="training", kinds=None):
     problem = Problem.from_arrays(X, np.arange(len(X)) % 2, kinds=kinds)
     return Differences.within(problem, np.asarray(fold, dtype=np.int64), scaling)
 
@@ -25,7 +25,7 @@ def distances(layout, mask):
 def test_ranges_come_from_the_casebase_alone():
     X = np.array([[0.0], [1.0], [2.0], [10.0]])
     d = distances(layout_of(X, [0, 0, 1, 1]), [1.0])
-    # Rows of fold 0 see a casebase with 2 and 10, rows of fold 1 one with 0 and 1.
+    # Rows of fold 0 see a training rows with 2 and 10, rows of fold 1 one with 0 and 1.
     np.testing.assert_allclose(d[0, 2:], [(2 / 8) ** 2, (10 / 8) ** 2], atol=1e-10)
     np.testing.assert_allclose(d[2, :2], [4.0, 1.0], atol=1e-10)
     assert (d[0, :2] == kernels.FAR).all()
@@ -79,7 +79,8 @@ def test_sums_do_not_depend_on_the_path(seed):
         for i, j in np.argwhere(one_by_one < kernels.FAR):
             k = layout.fold[i]
             one_by_one[i, j] += kernels.term(
-                layout.columns[f, i], layout.holes[f, i], layout.columns[f, j], layout.holes[f, j], layout.nominal[f],
+                layout.columns[f, i], layout.missing[f, i], layout.columns[f, j], layout.missing[f, j],
+                layout.nominal[f],
                 layout.scale[k, f], layout.gap[k, f], mask[f], layout.quantum,
             )  # fmt: skip
     np.testing.assert_array_equal(running, one_by_one)
@@ -91,7 +92,7 @@ def test_the_largest_sum_is_exact(n_features):
 
 
 @settings(deadline=None, max_examples=80)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(["casebase", "global", "none"]))
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["training", "global", "none"]))
 def test_coarse_distances_stay_within_their_error(seed, scaling):
     """The difference of two coarse distances is as far from the exact one as the bound says, and no farther."""
     rng = np.random.default_rng(seed)
@@ -135,7 +136,7 @@ def test_a_range_that_nearly_vanishes_in_a_casebase_overflows_nothing():
     X[:, 0] = [0.0, 1e-30, 0.0, 1e-30, 0.0, 1e-30, 1e9, -1e9]
     X[:, 1] = np.arange(8)
     codes = np.arange(8) % 2
-    layout = layout_of(X, np.array([0, 1, 0, 1, 0, 1, 2, 2]), "casebase", ["numeric"] * 2)
+    layout = layout_of(X, np.array([0, 1, 0, 1, 0, 1, 2, 2]), "training", ["numeric"] * 2)
     coarse = Coarse.of(layout, codes, 2)
     factor = coarse.arrays(coarse.unit_for(float(coarse.largest.sum())))[2]
     assert np.isfinite(factor).all()

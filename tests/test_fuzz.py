@@ -20,7 +20,7 @@ TOKENS = (
 
 
 def originals():
-    """Small tables as people keep them: numbers, words, holes, quotes, ARFF."""
+    """Small tables as people keep them: numbers, words, missing, quotes, ARFF."""
     texts = []
     for name in ("cleve", "crx", "glass", "liver", "monk1_train", "sonar"):
         data = load(name)
@@ -91,7 +91,7 @@ def attempt(path, rng):
             task=rng.choice((None, None, None, "classification", "regression")),
             encoding=rng.choice(("utf-8", "utf-8", "utf-8", "latin-1")),
         )
-        if rng.random() < 0.5 and problem.n_rows <= 60 and problem.n_features <= 20:
+        if rng.random() < 0.5 and problem.n_samples <= 60 and problem.n_features <= 20:
             selector = fewer.SubsetSelector(n_features_to_select=(1, 2), random_state=0)
         else:
             selector = fewer.RankSelector(n_features_to_select=min(2, problem.n_features), random_state=0)

@@ -1,4 +1,4 @@
-"""A room may use those above it in this list, never one below; words meet only in the contracts."""
+"""A package may use those above it in this list, never one below; components meet only in the contracts."""
 
 import ast
 from pathlib import Path
@@ -10,7 +10,7 @@ import fewer
 ROOT = Path(fewer.__file__).parent
 ORDER = """
 errors problem trace contracts objective io kernels differences validate models criteria rankers search control roc
-callbacks selectors auto weighter ensemble evaluate datasets plots words budget runs api report papers cli __main__
+callbacks selectors auto weighter ensemble evaluate datasets plots registry budget runs api report papers cli __main__
 """.split()
 STRANGERS = {"criteria", "rankers", "search"}
 FILES = sorted(ROOT.rglob("*.py"))
@@ -22,7 +22,7 @@ def room_of(path: Path) -> str:
 
 
 def imported_rooms(path: Path) -> set[str]:
-    rooms = set()
+    packages = set()
     guarded = set()
     tree = ast.parse(path.read_text())
     for node in ast.walk(tree):
@@ -32,12 +32,12 @@ def imported_rooms(path: Path) -> set[str]:
         if node in guarded:
             continue
         if isinstance(node, ast.ImportFrom) and node.module == "fewer":
-            rooms.update(alias.name for alias in node.names)
+            packages.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("fewer."):
-            rooms.add(node.module.split(".")[1])
+            packages.add(node.module.split(".")[1])
         elif isinstance(node, ast.Import):
-            rooms.update(alias.name.split(".")[1] for alias in node.names if alias.name.startswith("fewer."))
-    return rooms - {"__version__"}
+            packages.update(alias.name.split(".")[1] for alias in node.names if alias.name.startswith("fewer."))
+    return packages - {"__version__"}
 
 
 def test_every_room_has_its_place():

@@ -18,7 +18,7 @@ SEEDS = st.integers(0, 2**31)
 
 
 def tied_table(seed, n_rows=30, n_features=5):
-    """A table full of ties, with nominal columns and holes."""
+    """A table full of ties, with nominal columns and missing."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, (n_rows, n_features)).astype(float)
     X[rng.random(X.shape) < 0.05] = np.nan

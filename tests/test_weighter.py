@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewer import FeatureWeighter
-from fewer.contracts import Refusal
+from fewer.contracts import IncompatibleError
 from fewer.control import EarlyStopping
 from fewer.criteria import KNN, Separability
 from fewer.models import NeighborhoodClassifier
@@ -75,7 +75,9 @@ def test_early_stopping_for_weights():
 
 def test_refusals():
     problem = make_problem()
-    with pytest.raises(Refusal, match="Weighting needs a criterion that takes weights, not only masks, and Separab"):
+    with pytest.raises(
+        IncompatibleError, match="Weighting needs a criterion that takes weights, not only masks, and Separab"
+    ):
         FeatureWeighter(Separability()).fit(problem.X, problem.y)
-    with pytest.raises(Refusal, match="Forward moves on masks only, so it cannot search weights"):
+    with pytest.raises(IncompatibleError, match="Forward moves on masks only, so it cannot search weights"):
         FeatureWeighter(KNN(), Forward()).fit(problem.X, problem.y)

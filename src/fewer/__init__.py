@@ -1,6 +1,6 @@
 """Feature selection that people trust: the fewest features that carry the signal, and whether that helped.
 
-Every method is a sentence of three words, criterion × search × control:
+Every method has three components, criterion × search × control:
 
 >>> import fewer
 >>> from sklearn.datasets import load_breast_cancer

@@ -16,7 +16,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
-from fewer import evaluate, words
+from fewer import evaluate, registry
 from fewer.auto import AutoSelector
 from fewer.budget import MARGIN, Budget, measure_speed, parse_budget, seconds_for
 from fewer.contracts import Criterion, OnStep, Resources
@@ -119,11 +119,11 @@ class Selection:
         return f"No difference in held-out {self.score_name} was found: {numbers} with {fewer}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the selection as plain JSON data; a number that is not finite becomes None."""
+        """Return the selection as plain JSON data; a number that is not finite becomes None."""
         return {f.name: _finite(getattr(self, f.name)) for f in fields(self) if f.name != "trace"}
 
     def to_json(self) -> str:
-        """Give the selection as JSON text."""
+        """Return the selection as JSON text."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
 
     @classmethod
@@ -136,7 +136,7 @@ class Selection:
             raise InputError(f"This is not a selection in JSON: {error}") from None
 
     def to_frame(self) -> Any:
-        """Give one row a chosen feature, as a polars frame."""
+        """Return one row a chosen feature, as a polars frame."""
         import polars as pl
 
         without = [self.score_without.get(name) for name in self.features]
@@ -146,9 +146,9 @@ class Selection:
         )
 
     def summary(self) -> list[str]:
-        """Give the lines that go with the table of features."""
-        sentence = " × ".join(word for word in (self.criterion, self.search, self.control) if word)
-        lines = [f"{len(self.features)} of {self.n_features} features chosen by {self.method} ({sentence})."]
+        """Return the lines that go with the table of features."""
+        grammar = " × ".join(component for component in (self.criterion, self.search, self.control) if component)
+        lines = [f"{len(self.features)} of {self.n_features} features chosen by {self.method} ({grammar})."]
         if self.reason:
             lines.append(self.reason)
         if self.score_heldout is not None:
@@ -205,12 +205,12 @@ class Plan:
 
 
 def winner_of(selector: AnySelector) -> AnySelector:
-    """Give the selector that `auto` took, once it has; any other as it is."""
+    """Return the selector that `auto` took, once it has; any other as it is."""
     return selector.selector_ if isinstance(selector, AutoSelector) and hasattr(selector, "selector_") else selector
 
 
-def words_of(selector: AnySelector) -> dict[str, str | None]:
-    """Write the words of a selector out: those of the winner, once `auto` has chosen."""
+def components_of(selector: AnySelector) -> dict[str, str | None]:
+    """Write the components of a selector out: those of the winner, once `auto` has chosen."""
     selector = winner_of(selector)
     if isinstance(selector, RankSelector):
         return {"criterion": str(selector._ranker()), "search": None, "control": None}
@@ -241,16 +241,16 @@ def make_plan(
     budget: str | float | Budget | None = None,
     folds: int = 0,
 ) -> Plan:
-    """Turn a method's name, or words (names or objects), into a selector for a problem.
+    """Turn a method's name, or components (names or objects), into a selector for a problem.
 
     Seconds to spend are turned into a number of subsets by measuring this machine; a `Budget` was measured before.
     """
     seconds = None if budget is None or isinstance(budget, Budget) else parse_budget(budget)
     if criterion is not None or search is not None or control is not None:
         if method != "auto":
-            raise InputError("Give either a method or words (criterion, search, control), not both.")
+            raise InputError("Give either a method or components (criterion, search, control), not both.")
         name = "custom"
-        chosen = words.Method("", criterion or "knn", search or "forward", control)
+        chosen = registry.Method("", criterion or "knn", search or "forward", control)
     elif method == "auto":
         if seconds is not None:
             budget = Budget(seconds, speed=round(measure_speed(problem, effective_n_jobs(n_jobs), seed), 3))
@@ -268,9 +268,9 @@ def make_plan(
         share = round(MARGIN * budget.speed * budget.seconds / (1 + folds), 3)
         return Plan("auto", auto.set_params(budget=share), budget)
     else:
-        name, chosen = method, words.method_named(method)
+        name, chosen = method, registry.method_named(method)
     if chosen.ranker is not None:
-        ranker = words.build("ranker", chosen.ranker, problem.task)
+        ranker = registry.build("ranker", chosen.ranker, problem.task)
         if isinstance(n_features_to_select, tuple | list):
             raise InputError(f"A ranker takes a number, a share or 'auto', not the range {n_features_to_select}.")
         for option, value in (("include", include), ("exclude", exclude), ("feature_groups", feature_groups)):
@@ -279,16 +279,18 @@ def make_plan(
         if budget is not None:
             raise InputError(f"A budget is for searches; the ranker {chosen.ranker!r} has nothing to cut short.")
         return Plan(name, RankSelector(ranker, n_features_to_select=n_features_to_select, random_state=seed))
-    criterion_word = chosen.criterion
-    if name != "custom" and criterion_word == "knn" and problem.task == "regression":
-        criterion_word = "knn:n_neighbors=auto"  # the value of one neighbor alone is too noisy to predict quantities
+    criterion_component = chosen.criterion
+    if name != "custom" and criterion_component == "knn" and problem.task == "regression":
+        criterion_component = (
+            "knn:n_neighbors=auto"  # the value of one neighbor alone is too noisy to predict quantities
+        )
     prefilter = None
     if chosen.prefilter is not None:
-        prefilter = Prefilter(words.build("ranker", chosen.prefilter, problem.task), keep=50)
+        prefilter = Prefilter(registry.build("ranker", chosen.prefilter, problem.task), keep=50)
     selector = SubsetSelector(
-        _word("criterion", criterion_word, problem),
-        _word("search", chosen.search, problem),
-        control=_word("control", chosen.control, problem),
+        _component("criterion", criterion_component, problem),
+        _component("search", chosen.search, problem),
+        control=_component("control", chosen.control, problem),
         n_features_to_select=n_features_to_select,
         prefilter=prefilter,
         include=include,
@@ -306,12 +308,12 @@ def make_plan(
 
 def thin(problem: Problem, method: str, seed: int) -> Problem:
     """Draw the rows that `auto` works on: all, or a stratified sample of many, which is noted."""
-    if method != "auto" or problem.n_rows <= AUTO_ROWS:
+    if method != "auto" or problem.n_samples <= AUTO_ROWS:
         return problem
-    n_parts = -(-problem.n_rows // AUTO_ROWS)
+    n_parts = -(-problem.n_samples // AUTO_ROWS)
     sample = problem.take(assign_folds(problem, n_parts, np.random.default_rng([seed, 2])) == 0)
     note = (
-        f"auto worked on a sample of {sample.n_rows:,} of the {problem.n_rows:,} rows; "
+        f"auto worked on a sample of {sample.n_samples:,} of the {problem.n_samples:,} rows; "
         "any method by name works on all of them."
     )
     return replace(sample, notes=(*sample.notes, note))
@@ -338,12 +340,12 @@ def select(
 
     Parameters
     ----------
-    X : array, sparse matrix or data frame of shape (n_rows, n_features)
-    y : array of shape (n_rows,)
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
     method : str, default="auto"
-        A named method (`fewer.words.METHODS`), or `"auto"`: nearest neighbors and a linear fit race (`AutoSelector`).
-    criterion, search, control : word or str, optional
-        A sentence of your own instead of a method.
+        A named method (`fewer.registry.METHODS`), or `"auto"`, which lets candidates race (`AutoSelector`).
+    criterion, search, control : component or str, optional
+        Components of your own instead of a named method.
     n_features_to_select, include, exclude, feature_groups
         As in `SubsetSelector`.
     folds : int, default=5
@@ -370,8 +372,8 @@ def select(
     True
     """
     seed = int(np.random.default_rng().integers(2**31)) if random_state is None else int(random_state)
-    words_given = any(word is not None for word in (criterion, search, control))
-    problem = thin(to_problem(X, y), "custom" if words_given else method, seed)
+    components_given = any(component is not None for component in (criterion, search, control))
+    problem = thin(to_problem(X, y), "custom" if components_given else method, seed)
     plan = make_plan(
         problem,
         method,
@@ -470,7 +472,7 @@ def _measure(
 
 
 def _judge(selector: AnySelector) -> Criterion:
-    """Give the criterion that judges held-out rows: the method's own where it predicts, else nearest neighbors."""
+    """Return the criterion that judges held-out rows: the method's own where it predicts, else nearest neighbors."""
     selector = winner_of(selector)
     if isinstance(selector, SubsetSelector) and selector._criterion().predictive:
         return selector._criterion()
@@ -514,7 +516,7 @@ def _describe(
         score_heldout_all_features=None if outcome is None else outcome.score_all,
         score_name=name,
         method=plan.name,
-        **words_of(selector),
+        **components_of(selector),
         n_evaluations=n_evaluations,
         seconds=round(seconds, 3),
         seed=seed,
@@ -526,7 +528,7 @@ def _describe(
         redundancy=evaluate.redundancy(problem, order.tolist()) if 2 <= len(order) <= MAX_REDUNDANCY else {},
         score_without=without,
         frequency={} if outcome is None else _frequencies(outcome, problem),
-        n_rows=problem.n_rows,
+        n_rows=problem.n_samples,
         n_features=problem.n_features,
         data=_at_a_glance(problem),
         command=plan.command,
@@ -571,7 +573,13 @@ def _score_without(selector: SubsetSelector, problem: Problem) -> dict[str, floa
 
 def open_folder(path: Path | str, plan: Plan, problem: Problem, *, folds: int, seed: int, resume: bool) -> RunFolder:
     """Open the folder of a run, new or to be resumed."""
-    about = {"method": plan.name, **words_of(plan.selector), "features": _sizes(plan), "folds": folds, "seed": seed}
+    about = {
+        "method": plan.name,
+        **components_of(plan.selector),
+        "features": _sizes(plan),
+        "folds": folds,
+        "seed": seed,
+    }
     if plan.budget is not None:
         about["budget"] = asdict(plan.budget)
     return RunFolder(path, about, fingerprint(problem, about), resume=resume)
@@ -590,17 +598,17 @@ def _finite(value: Any) -> Any:
 
 
 def versions() -> dict[str, str]:
-    """Give the versions that a result depends on."""
+    """Return the versions that a result depends on."""
     packages = ("fewer", "numpy", "scikit-learn", "numba")
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}}
 
 
-def _word(kind: words.Kind, word: Any, problem: Problem) -> Any:
-    return words.build(kind, word, problem.task) if isinstance(word, str) else word
+def _component(kind: registry.ComponentKind, component: Any, problem: Problem) -> Any:
+    return registry.build(kind, component, problem.task) if isinstance(component, str) else component
 
 
-def _one_line(word: Any) -> str:
-    return " ".join(repr(word).split())
+def _one_line(component: Any) -> str:
+    return " ".join(repr(component).split())
 
 
 def compare(
@@ -622,10 +630,10 @@ def compare(
 
     Parameters
     ----------
-    X : array, sparse matrix or data frame of shape (n_rows, n_features)
-    y : array of shape (n_rows,)
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
     methods : list of str or selectors, or dict of selectors
-        Named methods (`fewer.words.METHODS`), `"auto"`, or any selector with `fit(X, y)` and `get_support()`.
+        Named methods (`fewer.registry.METHODS`), `"auto"`, or any selector with `fit(X, y)` and `get_support()`.
     estimators : list of str or estimators, or dict of estimators, default=("knn", "linear")
         Who judges the chosen features: names (knn, linear, svm, tree, forest) or scikit-learn estimators.
     n_features_to_select : int, float, (int, int) or "auto"
@@ -680,16 +688,16 @@ def compare_problem(
     on_progress: OnProgress | None = None,
     resume_dir: Path | str | None = None,
 ) -> Comparison:
-    """Compare methods on a problem that came through the door already."""
+    """Compare methods on a problem that came through the input reader already."""
 
-    def method(word: str) -> tuple[str, Any]:
-        if ":" in word:
-            return word.partition(":")[2], words.build_foreign(word, problem.task)
-        plan = make_plan(problem, word, n_features_to_select=n_features_to_select, seed=seed)
+    def method(component: str) -> tuple[str, Any]:
+        if ":" in component:
+            return component.partition(":")[2], registry.build_foreign(component, problem.task)
+        plan = make_plan(problem, component, n_features_to_select=n_features_to_select, seed=seed)
         return plan.name, plan.selector
 
-    def estimator(word: str) -> tuple[str, Any]:
-        return word, words.build("estimator", word, problem.task)
+    def estimator(component: str) -> tuple[str, Any]:
+        return component, registry.build("estimator", component, problem.task)
 
     comparison = evaluate.compare(
         problem,
@@ -707,12 +715,12 @@ def compare_problem(
 
 
 def _named(given: Sequence[Any] | Mapping[str, Any], build: Callable[[str], tuple[str, Any]]) -> dict[str, Any]:
-    """Give each word a name: its own, or that of its class, numbered where it is taken."""
+    """Return each component a name: its own, or that of its class, numbered where it is taken."""
     if isinstance(given, Mapping):
         return dict(given)
     named: dict[str, Any] = {}
-    for word in [given] if isinstance(given, str) else given:
-        name, built = build(word) if isinstance(word, str) else (type(word).__name__, word)
+    for component in [given] if isinstance(given, str) else given:
+        name, built = build(component) if isinstance(component, str) else (type(component).__name__, component)
         number, first = 1, name
         while name in named:
             number += 1
@@ -728,9 +736,9 @@ __all__ = [
     "Selection",
     "compare",
     "compare_problem",
+    "components_of",
     "make_plan",
     "open_folder",
     "run_plan",
     "select",
-    "words_of",
 ]

@@ -102,7 +102,7 @@ def lay_out(n_rows: int, n_features: int, seconds: float) -> Layout:
 
 
 def seconds_a_subset(n_rows: int) -> float:
-    """Give the nominal time in which nearest neighbors score one subset."""
+    """Return the nominal time in which nearest neighbors score one subset."""
     return SECONDS_A_PAIR * n_rows**2 + SECONDS_A_ROW * n_rows
 
 
@@ -190,7 +190,7 @@ class AutoSelector(_Selector):
     def fit_problem(self, problem: Problem, on_step: OnStep | None = None) -> AutoSelector:
         """Run the race. If the user stops it, the best candidate so far answers."""
         rng = self._generator()
-        layout = lay_out(problem.n_rows, problem.n_features, self.budget)
+        layout = lay_out(problem.n_samples, problem.n_features, self.budget)
         sample = sample_rows(problem, layout.n_rows, rng)
         seed = int(rng.integers(2**31))
         finished: dict[str, SubsetSelector | RankSelector] = {}
@@ -221,7 +221,7 @@ class AutoSelector(_Selector):
         forced = any(option is not None and len(option) for option in (self.include, self.exclude, self.feature_groups))
         sizes = self.n_features_to_select
         if sizes == "auto":
-            sizes = (1, int(np.clip(problem.n_rows // ROWS_A_FEATURE, FEW_FEATURES, MANY_FEATURES)))
+            sizes = (1, int(np.clip(problem.n_samples // ROWS_A_FEATURE, FEW_FEATURES, MANY_FEATURES)))
 
         def candidate(criterion: Criterion, exhaust: int, ranker: Ranker, n_columns: int) -> SubsetSelector:
             return SubsetSelector(
@@ -238,7 +238,7 @@ class AutoSelector(_Selector):
             )
 
         found: dict[str, SubsetSelector | RankSelector] = {}
-        if problem.n_features > problem.n_rows and self.n_features_to_select == "auto" and not forced:
+        if problem.n_features > problem.n_samples and self.n_features_to_select == "auto" and not forced:
             found[RANKED] = RankSelector(Fisher() if classes else RReliefF())
         return found | {
             LINEAR: candidate(LeastSquares(), 1, Fisher() if classes else RReliefF(), layout.n_linear),
@@ -282,7 +282,7 @@ class AutoSelector(_Selector):
 
 
 def heldout_score(selector: SubsetSelector | RankSelector, problem: Problem) -> float:
-    """Give a candidate's held-out score at its size; nothing is less than having been stopped before there was one."""
+    """Return the held-out score at the chosen size, the least possible if it was stopped before there was one."""
     if isinstance(selector, RankSelector):
         chosen = selector.curve_["size"] == selector.support_.sum()
         return float(selector.curve_["score"][chosen][0]) + (1.0 if problem.task == "classification" else 0.0)
@@ -292,9 +292,9 @@ def heldout_score(selector: SubsetSelector | RankSelector, problem: Problem) -> 
 
 def sample_rows(problem: Problem, n_rows: int, rng: np.random.Generator) -> Problem:
     """Draw about so many rows, classes alike and row groups whole; all if there are no more."""
-    if problem.n_rows <= n_rows:
+    if problem.n_samples <= n_rows:
         return problem
-    return problem.take(draw_rows(problem, "subsample", rng, n_rows / problem.n_rows))
+    return problem.take(draw_rows(problem, "subsample", rng, n_rows / problem.n_samples))
 
 
 __all__ = ["AutoSelector", "Layout", "lay_out", "sample_rows", "seconds_a_subset"]

@@ -69,9 +69,9 @@ def parse_budget(text: str | float) -> float:
 
 
 def measure_speed(problem: Problem, n_jobs: int, seed: int = 0) -> float:
-    """Give the speed of this machine as a multiple of the nominal one: nearest neighbors on a sample of the rows."""
+    """Return the speed of this machine as a multiple of the nominal one: nearest neighbors on a sample of the rows."""
     rows = sample_rows(problem, FEWEST_ROWS, np.random.default_rng(seed))
-    return seconds_a_subset(rows.n_rows) / seconds_for(KNN("auto"), rows, n_jobs, seed)
+    return seconds_a_subset(rows.n_samples) / seconds_for(KNN("auto"), rows, n_jobs, seed)
 
 
 def seconds_for(criterion: Criterion, problem: Problem, n_jobs: int, seed: int = 0) -> float:

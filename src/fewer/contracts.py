@@ -1,6 +1,6 @@
-"""The words of the grammar, criterion × search × control, and the space in which they meet.
+"""The components of the grammar, criterion × search × control, and the space in which they meet.
 
-Whoever adds a word writes one class: a `Criterion` with `bind`, a `Search` with `steps`, a `Control` with `run`
+Whoever adds a component writes one class: a `Criterion` with `bind`, a `Search` with `steps`, a `Control` with `run`
 or a `Ranker` with `rank`. Everything else here has a default.
 """
 
@@ -26,8 +26,8 @@ Masks = NDArray[Any]
 OnStep = Callable[[Trace], None]
 
 
-class Refusal(InputError):
-    """Words that cannot work together; the message says why."""
+class IncompatibleError(InputError):
+    """Components that cannot work together; the message says why."""
 
 
 class Stopped(Exception):
@@ -64,17 +64,17 @@ class Walk(ABC):
     def reject(self) -> None:
         """Forget the proposed change."""
 
-    def stroll(self, tries: Tries, state: NDArray[Any], score: float, space: SearchSpace, most: int) -> Stroll:
+    def run_moves(self, moves: Moves, state: NDArray[Any], score: float, space: SearchSpace, most: int) -> MovesResult:
         """Try changes one after the other, as many as this walk can do by itself: by default none.
 
-        A change is accepted if it lowers the settled score by no more than its slack. The walk stands on `state`, which
+        A change is accepted if it lowers the rounded score by no more than its slack. The walk stands on `state`, which
         scores `score`. It stops after `most` accepted changes and before a change that the space does not allow.
         """
-        return Stroll(0, np.empty(0, dtype=np.int64), np.empty(0))
+        return MovesResult(0, np.empty(0, dtype=np.int64), np.empty(0))
 
 
 @dataclass(frozen=True)
-class Tries:
+class Moves:
     """Changes to try in a row: a unit, how many weight levels it goes on (in a circle), how far the score may fall."""
 
     units: IntArray
@@ -84,13 +84,13 @@ class Tries:
     def __len__(self) -> int:
         return len(self.units)
 
-    def __getitem__(self, some: slice) -> Tries:
-        return Tries(self.units[some], self.shifts[some], self.slack[some])
+    def __getitem__(self, some: slice) -> Moves:
+        return Moves(self.units[some], self.shifts[some], self.slack[some])
 
 
 @dataclass(frozen=True)
-class Stroll:
-    """How many changes were tried, which of them were accepted, and the settled score after each of these."""
+class MovesResult:
+    """How many changes were tried, which of them were accepted, and the rounded score after each of these."""
 
     n_tried: int
     accepted: IntArray
@@ -154,7 +154,7 @@ class PredictiveScorer(Scorer):
 
     def grade(self, outputs: FloatArray, rows: Problem) -> float:
         """Score outputs for rows in the criterion's own units: accuracy, or R² for regression."""
-        weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
+        weights = rows.row_weights
         if rows.task == "classification":
             return float(np.average(outputs.argmax(axis=1) == rows.y, weights=weights))
         error = weights @ (rows.y - outputs) ** 2
@@ -180,7 +180,7 @@ class _ScoredWalk(Walk):
 
 
 def gray_states(numbers: IntArray, n_units: int) -> BoolArray:
-    """Give the subsets with these Gray-code numbers as masks."""
+    """Return the subsets with these Gray-code numbers as masks."""
     codes = numbers ^ (numbers >> 1)
     return (codes[:, None] >> np.arange(n_units)) & 1 == 1
 
@@ -196,7 +196,7 @@ def best_of(one: Sweep, other: Sweep, top: int) -> Sweep:
     return Sweep(states[order], scores[order], one.n_evaluated + other.n_evaluated)
 
 
-# ---------------------------------------------------------------------------------------------------- words
+# ---------------------------------------------------------------------------------------------------- components
 
 
 class Criterion(BaseEstimator, ABC):
@@ -204,7 +204,7 @@ class Criterion(BaseEstimator, ABC):
 
     monotone: ClassVar[bool] = False
     """Adding a feature never lowers the score."""
-    weights: ClassVar[bool] = False
+    supports_weights: ClassVar[bool] = False
     """Masks may hold weights between 0 and 1."""
     predictive: ClassVar[bool] = False
     """`bind` gives a `PredictiveScorer`."""
@@ -222,7 +222,7 @@ class Search(BaseEstimator, ABC):
     """What the criterion must declare, such as "monotone"."""
     stochastic: ClassVar[bool] = False
     """Draws random numbers, and can be shortened."""
-    weights: ClassVar[bool] = False
+    supports_weights: ClassVar[bool] = False
     """Moves on weight grids too, not only on masks."""
     ordered: ClassVar[bool] = False
     """Takes features one after the other, so that the order in which they came is worth telling."""
@@ -238,8 +238,8 @@ class Search(BaseEstimator, ABC):
         """
 
     def shortened(self, share: float) -> Search:
-        """Give this search with a share of its effort."""
-        raise Refusal(f"{type(self).__name__} cannot be shortened: it is not a stochastic search.")
+        """Return this search with a share of its effort."""
+        raise IncompatibleError(f"{type(self).__name__} cannot be shortened: it is not a stochastic search.")
 
     def run(
         self,
@@ -296,7 +296,7 @@ class Control(BaseEstimator, ABC):
         resources: Resources,
         trace: Trace,
     ) -> Trace:
-        """Run the sentence under this control."""
+        """Run the method under this control."""
 
 
 @dataclass(frozen=True)
@@ -459,14 +459,14 @@ class SearchSpace:
 
     def objective(self, scores: FloatArray, states: NDArray[Any]) -> FloatArray:
         """Take the price off the score, and drop digits that only the order of summation wrote."""
-        return settle(scores - self.price(states) if self.has_prices else scores)
+        return round_scores(scores - self.price(states) if self.has_prices else scores)
 
     def empty(self) -> NDArray[Any]:
-        """Give the state without any unit."""
+        """Return the state without any unit."""
         return np.zeros(self.n_units, dtype=self.dtype)
 
     def full(self) -> NDArray[Any]:
-        """Give the state with every unit."""
+        """Return the state with every unit."""
         return np.ones(self.n_units, dtype=self.dtype)
 
     def random(self, rng: np.random.Generator) -> NDArray[Any]:
@@ -481,7 +481,7 @@ class SearchSpace:
         return state
 
     def without(self, columns: BoolArray) -> SearchSpace:
-        """Give the space without the units that lie wholly in these columns."""
+        """Return the space without the units that lie wholly in these columns."""
         kept = [i for i, unit in enumerate(self.units) if not columns[unit].all()]
         if len(kept) == self.n_units:
             return self
@@ -499,13 +499,13 @@ class SearchSpace:
         )
 
 
-def settle(scores: FloatArray) -> FloatArray:
+def round_scores(scores: FloatArray) -> FloatArray:
     """Round to 40 significant bits (12 digits), so that equal scores are equal whatever the order of sums."""
     mantissa, exponent = np.frexp(scores)
     return np.ldexp(np.round(mantissa * 2.0**40) / 2.0**40, exponent)
 
 
-# ------------------------------------------------------------------------------------------------ sentences
+# ------------------------------------------------------------------------------------------------ methods
 
 _WHY = {
     "monotone": "a criterion that never falls when a feature is added",
@@ -518,23 +518,25 @@ _WHY = {
 def refuse_unmet_needs(
     criterion: Criterion, search: Search, control: Control | None, space: SearchSpace, problem: Problem
 ) -> None:
-    """Raise one clear sentence if these words cannot work together."""
-    names = [type(word).__name__ for word in (criterion, search)]
+    """Raise one clear sentence if these components cannot work together."""
+    names = [type(component).__name__ for component in (criterion, search)]
     if problem.task not in criterion.tasks:
-        raise Refusal(f"{names[0]} works for {' and '.join(criterion.tasks)}, but the target is for {problem.task}.")
+        raise IncompatibleError(
+            f"{names[0]} works for {' and '.join(criterion.tasks)}, but the target is for {problem.task}."
+        )
     for need in sorted(search.needs):
         if not getattr(criterion, need):
-            raise Refusal(f"{names[1]} needs {_WHY[need]}, and {names[0]} is not {need}.")
-    if space.levels > 1 and not criterion.weights:
-        raise Refusal(f"Weighting needs {_WHY['weights']}, and {names[0]} takes masks only.")
-    if space.levels > 1 and not search.weights:
-        raise Refusal(f"{names[1]} moves on masks only, so it cannot search weights.")
+            raise IncompatibleError(f"{names[1]} needs {_WHY[need]}, and {names[0]} is not {need}.")
+    if space.levels > 1 and not criterion.supports_weights:
+        raise IncompatibleError(f"Weighting needs {_WHY['weights']}, and {names[0]} takes masks only.")
+    if space.levels > 1 and not search.supports_weights:
+        raise IncompatibleError(f"{names[1]} moves on masks only, so it cannot search weights.")
     while control is not None:
         name = type(control).__name__
         for need in sorted(control.needs):
             if not getattr(criterion, need):
-                raise Refusal(f"{name} needs {_WHY[need]}, and {names[0]} is not {need}.")
+                raise IncompatibleError(f"{name} needs {_WHY[need]}, and {names[0]} is not {need}.")
         for need in sorted(control.search_needs):
             if not getattr(search, need):
-                raise Refusal(f"{name} needs {_WHY[need]}, and {names[1]} is not {need}.")
+                raise IncompatibleError(f"{name} needs {_WHY[need]}, and {names[1]} is not {need}.")
         control = control.control

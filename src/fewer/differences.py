@@ -1,4 +1,4 @@
-"""How far apart two cells are: scaling, nominal values and holes, for every word that works with distances."""
+"""How far apart two cells are: scaling, nominal values and missing, for every component that works with distances."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fewer.kernels._distances import CLIP, CLIPPED, NOMINAL, PLAIN
 from fewer.problem import FloatArray, IntArray, Problem
 
-Scaling = Literal["casebase", "global", "none"]
+Scaling = Literal["training", "global", "none"]
 
 STEEPEST = 1e30
 """Steeper than this no factor has to be: the smallest difference that float32 sees is far beyond the cut already."""
@@ -22,8 +22,8 @@ class Differences:
     """Rows laid out for the distance kernels.
 
     The squared difference of two cells in one feature is (difference / range)² for numbers and 0 or 1 for nominal
-    values. A missing cell is as far from every other as two of the casebase's cells are on average, so it
-    neither attracts nor repels. Ranges and averages come from the casebase: for a query of fold k, the rows of all
+    values. A missing cell is as far from every other as two of the training rows's cells are on average, so it
+    neither attracts nor repels. Ranges and averages come from the training rows: for a query of fold k, the rows of all
     other folds. Squared differences beyond 64 (eight ranges away) count as 64.
 
     Precision: each squared difference is rounded to a multiple of a power of two, 1.5e-11 (coarser beyond 1,024
@@ -35,7 +35,7 @@ class Differences:
     """
 
     columns: FloatArray
-    holes: NDArray[np.uint8]
+    missing: NDArray[np.uint8]
     nominal: NDArray[np.uint8]
     scale: FloatArray
     gap: FloatArray
@@ -43,14 +43,14 @@ class Differences:
     quantum: float
 
     @classmethod
-    def within(cls, problem: Problem, fold: IntArray, scaling: Scaling = "casebase") -> Differences:
-        """Lay out rows that serve each other as casebase, except rows of their own fold."""
-        holes = problem.missing
-        table = np.where(holes, 0.0, problem.X)
+    def within(cls, problem: Problem, fold: IntArray, scaling: Scaling = "training") -> Differences:
+        """Lay out rows that serve each other as training rows, except rows of their own fold."""
+        missing = problem.missing
+        table = np.where(missing, 0.0, problem.X)
         nominal = problem.nominal
-        n_folds = int(fold.max()) + 1 if scaling == "casebase" else 1
-        parts = fold if scaling == "casebase" else np.zeros(problem.n_rows, dtype=np.int64)
-        low, high, count, total, square = _moments(table, holes, parts, n_folds)
+        n_folds = int(fold.max()) + 1 if scaling == "training" else 1
+        parts = fold if scaling == "training" else np.zeros(problem.n_samples, dtype=np.int64)
+        low, high, count, total, square = _moments(table, missing, parts, n_folds)
         if n_folds > 1:
             low, high = _min_of_others(low), -_min_of_others(-high)
             count, total, square = (m.sum(axis=0) - m for m in (count, total, square))
@@ -65,21 +65,23 @@ class Differences:
         gap = np.where(count > 0, 2.0 * variance * scale, 0.0)
         for column in np.flatnonzero(nominal):
             gap[:, column] = _mismatch(problem.X[:, column], parts, n_folds) * scale[:, column]
-        if n_folds == 1 and scaling != "casebase":
+        if n_folds == 1 and scaling != "training":
             scale, gap = (np.repeat(m, int(fold.max()) + 1, axis=0) for m in (scale, gap))
         return cls(
             columns=np.ascontiguousarray(table.T),
-            holes=np.ascontiguousarray(holes.T).astype(np.uint8),
+            missing=np.ascontiguousarray(missing.T).astype(np.uint8),
             nominal=nominal.astype(np.uint8),
             scale=np.ascontiguousarray(scale),
             gap=np.ascontiguousarray(gap),
             fold=fold,
-            quantum=quantum_for(problem.n_features) if scaling != "none" else _finest_quantum(scale, gap, table, holes),
+            quantum=quantum_for(problem.n_features)
+            if scaling != "none"
+            else _finest_quantum(scale, gap, table, missing),
         )
 
     def arrays(self) -> tuple[Any, ...]:
-        """Give the kernels' common arguments, in their order."""
-        return (self.columns, self.holes, self.nominal, self.scale, self.gap, self.fold, self.quantum)
+        """Return the kernels' common arguments, in their order."""
+        return (self.columns, self.missing, self.nominal, self.scale, self.gap, self.fold, self.quantum)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,17 +115,17 @@ class Coarse:
     def of(cls, exact: Differences, codes: IntArray, n_classes: int) -> Coarse:
         """Lay out the rows of exact differences, sorted by class."""
         order = np.argsort(codes, kind="stable")
-        holes, nominal = exact.holes.astype(bool), exact.nominal.astype(bool)
-        low = np.where(holes, np.inf, exact.columns).min(axis=1)
-        high = np.where(holes, -np.inf, exact.columns).max(axis=1)
+        missing, nominal = exact.missing.astype(bool), exact.nominal.astype(bool)
+        low = np.where(missing, np.inf, exact.columns).min(axis=1)
+        high = np.where(missing, -np.inf, exact.columns).max(axis=1)
         varies = ~nominal & (high > low)
         low = np.where(varies, low, 0.0)
         span = np.where(varies, high - low, 1.0)
-        columns = np.where(holes, np.nan, (exact.columns - low[:, None]) / span[:, None]).astype(np.float32)
-        columns[~nominal & ~varies] = np.where(holes[~nominal & ~varies], np.nan, 0.0)
+        columns = np.where(missing, np.nan, (exact.columns - low[:, None]) / span[:, None]).astype(np.float32)
+        columns[~nominal & ~varies] = np.where(missing[~nominal & ~varies], np.nan, 0.0)
         factor = exact.scale * span**2
         largest = np.maximum(np.minimum(factor, CLIP), exact.gap).max(axis=0, initial=0.0)
-        clipped = ~nominal & (holes.any(axis=1) | (factor.max(axis=0, initial=0.0) >= CLIP))
+        clipped = ~nominal & (missing.any(axis=1) | (factor.max(axis=0, initial=0.0) >= CLIP))
         return cls(
             order=order.astype(np.int64),
             columns=np.ascontiguousarray(columns[:, order]),
@@ -142,7 +144,7 @@ class Coarse:
         return float(2.0 ** np.ceil(np.log2(max(reach, 1e-12) / 2.0**29)))
 
     def arrays(self, unit: float) -> tuple[Any, ...]:
-        """Give the kernels' common arguments, in their order, with terms in this unit."""
+        """Return the kernels' common arguments, in their order, with terms in this unit."""
         return (
             self.columns,
             self.kinds,
@@ -155,7 +157,7 @@ class Coarse:
         )
 
     def errors(self, unit: float) -> FloatArray:
-        """Give each feature's part of the error, and its factor, in this unit: (p, 2)."""
+        """Return each feature's part of the error, and its factor, in this unit: (p, 2)."""
         steep, most = self.steep / unit, self.largest / unit
         rough = 2.0 * (2.0 * np.sqrt(steep * most) * 2.0**-23 + 3.0 * steep * 2.0**-46 + most * 2.0**-22) + 3.0
         return np.column_stack([rough, steep])
@@ -167,28 +169,28 @@ def quantum_for(n_features: int) -> float:
     return float(2.0 ** -min(bits, 36))
 
 
-def _finest_quantum(scale: FloatArray, gap: FloatArray, table: FloatArray, holes: NDArray[np.bool_]) -> float:
+def _finest_quantum(scale: FloatArray, gap: FloatArray, table: FloatArray, missing: NDArray[np.bool_]) -> float:
     """Choose the finest unit with which the largest possible sum of squared differences is exact."""
-    low = np.where(holes, np.inf, table).min(axis=0, initial=np.inf)
-    high = np.where(holes, -np.inf, table).max(axis=0, initial=-np.inf)
+    low = np.where(missing, np.inf, table).min(axis=0, initial=np.inf)
+    high = np.where(missing, -np.inf, table).max(axis=0, initial=-np.inf)
     span = np.where(high > low, high - low, 1.0)
     reach = np.maximum(np.minimum(scale * span**2, CLIP), gap).max(axis=0, initial=0.0).sum()
     return float(2.0 ** np.ceil(np.log2(max(float(reach), 1.0) / 2.0**51)))
 
 
 def _moments(
-    table: FloatArray, holes: NDArray[np.bool_], parts: IntArray, n_parts: int
+    table: FloatArray, missing: NDArray[np.bool_], parts: IntArray, n_parts: int
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Give minimum, maximum, count, sum and sum of squares of each column in each part."""
+    """Return minimum, maximum, count, sum and sum of squares of each column in each part."""
     shape = (n_parts, table.shape[1])
-    present = ~holes
+    present = ~missing
     middle = np.divide(table.sum(axis=0), present.sum(axis=0), out=np.zeros(shape[1]), where=present.any(axis=0))
     # Rows sorted by part are summed up part by part, which is many times faster than `ufunc.at`.
     order = np.argsort(parts, kind="stable")
     met, starts = np.unique(parts[order], return_index=True)
-    holes = holes[order]
+    missing = missing[order]
     table = table[order]
-    centered = np.where(holes, 0.0, table - middle)
+    centered = np.where(missing, 0.0, table - middle)
 
     def by_part(ufunc: np.ufunc, values: FloatArray, empty: float) -> FloatArray:
         result = np.full(shape, empty)
@@ -196,9 +198,9 @@ def _moments(
         return result
 
     return (
-        by_part(np.minimum, np.where(holes, np.inf, table), np.inf),
-        by_part(np.maximum, np.where(holes, -np.inf, table), -np.inf),
-        by_part(np.add, (~holes).astype(np.float64), 0.0),
+        by_part(np.minimum, np.where(missing, np.inf, table), np.inf),
+        by_part(np.maximum, np.where(missing, -np.inf, table), -np.inf),
+        by_part(np.add, (~missing).astype(np.float64), 0.0),
         by_part(np.add, centered, 0.0),
         by_part(np.add, centered**2, 0.0),
     )
@@ -216,7 +218,7 @@ def _min_of_others(values: FloatArray) -> FloatArray:
 
 
 def _mismatch(column: FloatArray, parts: IntArray, n_parts: int) -> FloatArray:
-    """Give the chance that two present cells outside each part differ."""
+    """Return the chance that two present cells outside each part differ."""
     present = ~np.isnan(column)
     _, codes = np.unique(column[present], return_inverse=True)
     counts = np.zeros((n_parts, int(codes.max(initial=0)) + 1))

@@ -21,7 +21,7 @@ from fewer.contracts import Control, Criterion, PredictiveScorer, Resources, Sea
 from fewer.criteria import KNN, CrossValidated
 from fewer.criteria._cross_validated import _outputs
 from fewer.models._table import TableReader
-from fewer.objective import run_sentence
+from fewer.objective import run_method
 from fewer.problem import BoolArray, FloatArray, InputError, Problem, Task
 from fewer.search import Annealing
 from fewer.selectors import _Selector
@@ -124,9 +124,9 @@ class SubsetEnsemble(BaseEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features)
+        X : array or data frame of shape (n_samples, n_features)
             Cells may be missing; text and categories are nominal.
-        y : array of shape (n_rows,)
+        y : array of shape (n_samples,)
         **params
             `sample_weight`: how much each row counts. `groups`: rows of one group stay on one side of every split.
         """
@@ -136,7 +136,7 @@ class SubsetEnsemble(BaseEstimator):
         return self.fit_problem(cast(Any, _Selector)._open(self, X, y, **params))
 
     def fit_problem(self, problem: Problem) -> SubsetEnsemble:
-        """Fit to a problem that came through the door already."""
+        """Fit to a problem that came through the input reader already."""
         rng = cast(Any, _Selector)._generator(self)
         splits = split_rows(problem, self.n_runs, rng)
         criterion, search = self._criterion(), Annealing(answer="final") if self.search is None else self.search
@@ -152,7 +152,7 @@ class SubsetEnsemble(BaseEstimator):
             self.classes_ = np.asarray(problem.classes)
         self.subsets_ = np.array([mask for mask, _ in runs])
         self._keep_statistics()
-        self.oof_outputs_ = np.zeros((problem.n_rows, problem.n_classes)[: 1 + (problem.task == "classification")])
+        self.oof_outputs_ = np.zeros((problem.n_samples, problem.n_classes)[: 1 + (problem.task == "classification")])
         for split, (_, outputs) in zip(splits, runs, strict=True):
             self.oof_outputs_[split.test] = outputs
         self.oof_score_ = _grade(self.oof_outputs_, problem)
@@ -165,7 +165,7 @@ class SubsetEnsemble(BaseEstimator):
         self.support_ = self.consensus()
 
     def consensus(self, threshold: float = 0.5) -> BoolArray:
-        """Give the features that at least this share of the subsets holds; the most frequent one if there are none."""
+        """Return the features in at least this share of the subsets, or the most frequent one."""
         check_is_fitted(self)
         kept = self.frequency_ >= threshold
         if not kept.any():
@@ -173,18 +173,18 @@ class SubsetEnsemble(BaseEstimator):
         return np.asarray(kept)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class (or number) that the members agree on."""
+        """Return the class (or number) that the members agree on."""
         outputs = self._vote(X)
         return self.classes_[outputs.argmax(axis=1)] if hasattr(self, "classes_") else outputs
 
     @available_if(lambda self: not self._is_regressor())
     def predict_proba(self, X: Any) -> FloatArray:
-        """Give each class's share of the vote."""
+        """Return each class's share of the vote."""
         outputs = np.maximum(self._vote(X), 0.0)
         return outputs / outputs.sum(axis=1, keepdims=True)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Give the accuracy, or R² for a regressor."""
+        """Return the accuracy, or R² for a regressor."""
         measure = r2_score if self._is_regressor() else accuracy_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
@@ -197,7 +197,7 @@ class SubsetEnsemble(BaseEstimator):
         return KNN() if self.criterion is None else self.criterion
 
     def _voter(self) -> Criterion:
-        """Give the criterion that predicts for each subset."""
+        """Return the criterion that predicts for each subset."""
         if self.estimator is not None:
             return CrossValidated(self.estimator, cv=2)
         return self._criterion() if self._criterion().predictive else KNN()
@@ -249,7 +249,7 @@ class _Fitted:
 
     def __init__(self, scorer: Any, mask: NDArray[Any]) -> None:
         self.scorer, self.mask = scorer, mask
-        self.model = scorer._fit(mask, np.arange(scorer.problem.n_rows))
+        self.model = scorer._fit(mask, np.arange(scorer.problem.n_samples))
 
     def __call__(self, X: FloatArray) -> FloatArray:
         return _outputs(self.model, self.scorer._cells(self.mask, X), self.scorer.problem)
@@ -266,7 +266,7 @@ def _one_run(
 ) -> tuple[BoolArray, FloatArray]:
     """Search without the rows of a fold, and predict them."""
     train = problem.take(split.train)
-    own = run_sentence(
+    own = run_method(
         control, criterion, train, search, SearchSpace.of(problem.n_features), rng,
         resources=Resources(), trace=Trace(keep=1),
     )  # fmt: skip
@@ -277,5 +277,5 @@ def _one_run(
 
 def _grade(outputs: FloatArray, problem: Problem) -> float:
     if problem.task == "classification":
-        return float(accuracy_score(problem.y, outputs.argmax(axis=1), sample_weight=problem.weights))
-    return float(r2_score(problem.y, outputs, sample_weight=problem.weights))
+        return float(accuracy_score(problem.y, outputs.argmax(axis=1), sample_weight=problem.sample_weight))
+    return float(r2_score(problem.y, outputs, sample_weight=problem.sample_weight))

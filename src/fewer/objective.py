@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from fewer.contracts import (
     Control,
     Criterion,
+    Moves,
     OnStep,
     Resources,
     Scorer,
     Search,
     SearchSpace,
     Sweep,
-    Tries,
     Walk,
     refuse_unmet_needs,
-    settle,
+    round_scores,
 )
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.trace import Cache, Trace
@@ -85,7 +85,7 @@ class Objective:
         if space.has_prices:
             change = (values != 0).astype(np.int64) - (state[units] != 0)
             scores = scores - (space.price(state[None]) + change * space.prices[units])
-        scores = settle(scores)
+        scores = round_scores(scores)
         self._count(len(scores))
         if self._trace is not None:
             best = np.argsort(-scores, kind="stable")[: self._trace.keep]
@@ -123,7 +123,7 @@ class Objective:
 
 
 class ObjectiveWalk(Walk):
-    """A walk in units, with prices and settled scores; a state met before is not computed again."""
+    """A walk in units, with prices and rounded scores; a state met before is not computed again."""
 
     def __init__(self, objective: Objective, state: NDArray[Any], walk: Walk) -> None:
         self.state = state.copy()
@@ -146,7 +146,7 @@ class ObjectiveWalk(Walk):
             score = np.array([self._walk.propose(unit, value)])
             if objective.space.has_prices:
                 score -= objective.space.price(self.state[None])
-            known = float(settle(score)[0])
+            known = float(round_scores(score)[0])
             objective._cache.put(key, known)
         self.state[unit] = old
         objective._count(1)
@@ -167,7 +167,7 @@ class ObjectiveWalk(Walk):
         if self._computed:
             self._walk.reject()
 
-    def stroll_along(self, tries: Tries, score: float, most: int) -> Iterator[float]:
+    def accepted_moves(self, moves: Moves, score: float, most: int) -> Iterator[float]:
         """Try changes in a row, as many as the criterion can do by itself; give the score after each accepted one.
 
         Afterwards `n_tried` says how many were tried.
@@ -176,11 +176,11 @@ class ObjectiveWalk(Walk):
         self.n_tried = 0
         if space.has_prices or not space.n_units:
             return
-        stroll = self._walk.stroll(tries, self.state, score, space, most)
-        self.n_tried = stroll.n_tried
-        self._objective._count(stroll.n_tried)
-        units, shifts = tries.units[stroll.accepted].tolist(), tries.shifts[stroll.accepted].tolist()
-        for unit, shift, found in zip(units, shifts, stroll.scores.tolist(), strict=True):
+        result = self._walk.run_moves(moves, self.state, score, space, most)
+        self.n_tried = result.n_tried
+        self._objective._count(result.n_tried)
+        units, shifts = moves.units[result.accepted].tolist(), moves.shifts[result.accepted].tolist()
+        for unit, shift, found in zip(units, shifts, result.scores.tolist(), strict=True):
             self.state[unit] = moved_on(self.state.item(unit), shift, space.levels)
             self._note(found)
             yield found
@@ -219,7 +219,7 @@ def run_search(
     resources: Resources,
     trace: Trace,
 ) -> Trace:
-    """Bind a criterion to rows and search: the sentence without a control.
+    """Bind a criterion to rows and search: a method without a control.
 
     Columns that do not vary in these rows are set aside.
     """
@@ -229,7 +229,7 @@ def run_search(
     return search.run(Objective(scorer, space), space, rng, on_step, trace)
 
 
-def run_sentence(
+def run_method(
     control: Control | None,
     criterion: Criterion,
     problem: Problem,

@@ -1,4 +1,4 @@
-"""The rows as every room sees them: one table, one target, nothing changed yet."""
+"""The rows as every package sees them: one table, one target, nothing changed yet."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Problem:
 
     Attributes
     ----------
-    X : array of shape (n_rows, n_features)
+    X : array of shape (n_samples, n_features)
         Numbers. Nominal columns hold level codes 0, 1, …; NaN marks a missing cell.
-    y : array of shape (n_rows,)
+    y : array of shape (n_samples,)
         Class codes 0 … c−1 for classification, numbers for regression.
     task : {"classification", "regression"}
     names : tuple of str
@@ -41,12 +41,12 @@ class Problem:
         The label behind each class code.
     levels : dict
         For nominal columns, the label behind each code.
-    weights : array of shape (n_rows,), optional
+    sample_weight : array of shape (n_samples,), optional
         How much each row counts.
-    groups : array of shape (n_rows,), optional
+    groups : array of shape (n_samples,), optional
         Rows of one group are never on both sides of a split.
     notes : tuple of str
-        What was noticed at the door, such as columns that look like identifiers.
+        What was noticed by the input reader, such as columns that look like identifiers.
     """
 
     X: FloatArray
@@ -56,7 +56,7 @@ class Problem:
     kinds: tuple[Kind, ...]
     classes: tuple[Any, ...] = ()
     levels: dict[int, tuple[Any, ...]] = field(default_factory=dict)
-    weights: FloatArray | None = None
+    sample_weight: FloatArray | None = None
     groups: IntArray | None = None
     notes: tuple[str, ...] = ()
 
@@ -69,7 +69,7 @@ class Problem:
         task: Task = "classification",
         names: Sequence[str] | None = None,
         kinds: Sequence[Kind] | None = None,
-        weights: Any = None,
+        sample_weight: Any = None,
         groups: Any = None,
     ) -> Problem:
         """Make a problem of plain numeric arrays.
@@ -82,10 +82,10 @@ class Problem:
         table = np.ascontiguousarray(X, dtype=np.float64)
         if table.ndim != 2:
             raise InputError(f"X has {table.ndim} dimension(s); a table with rows and columns is needed.")
-        n_rows, n_features = table.shape
+        n_samples, n_features = table.shape
         target = np.asarray(y)
-        if target.shape != (n_rows,):
-            raise InputError(f"y has shape {target.shape}, but X has {n_rows} rows; give one target per row.")
+        if target.shape != (n_samples,):
+            raise InputError(f"y has shape {target.shape}, but X has {n_samples} rows; give one target per row.")
         classes: tuple[Any, ...] = ()
         if task == "classification":
             labels, codes = np.unique(target, return_inverse=True)
@@ -93,8 +93,8 @@ class Problem:
             target = codes.astype(np.int64)
         else:
             target = target.astype(np.float64)
-        if weights is not None:
-            weights = _checked_weights(np.asarray(weights, dtype=np.float64), n_rows)
+        if sample_weight is not None:
+            sample_weight = _checked_weights(np.asarray(sample_weight, dtype=np.float64), n_samples)
         group_codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         return cls(
             X=table,
@@ -103,12 +103,12 @@ class Problem:
             names=tuple(names) if names is not None else tuple(f"x{i}" for i in range(n_features)),
             kinds=tuple(kinds) if kinds is not None else ("numeric",) * n_features,
             classes=classes,
-            weights=weights,
+            sample_weight=sample_weight,
             groups=None if group_codes is None else group_codes.astype(np.int64),
         )
 
     @property
-    def n_rows(self) -> int:
+    def n_samples(self) -> int:
         """How many rows there are."""
         return int(self.X.shape[0])
 
@@ -127,33 +127,37 @@ class Problem:
         """Which columns compare only as equal or not."""
         return np.array([kind == "nominal" for kind in self.kinds], dtype=bool)
 
-    @property
+    @cached_property
+    def row_weights(self) -> FloatArray:
+        """How much each row counts; ones where no weights were given."""
+        return np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
+
+    @cached_property
     def missing(self) -> BoolArray:
         """Which cells are missing."""
         return np.isnan(self.X)
 
-    @property
+    @cached_property
     def constant(self) -> BoolArray:
         """Which columns hold at most one distinct value in these rows, missing cells apart."""
-        holes = self.missing
-        low = np.where(holes, np.inf, self.X).min(axis=0, initial=np.inf)
-        high = np.where(holes, -np.inf, self.X).max(axis=0, initial=-np.inf)
+        low = np.where(self.missing, np.inf, self.X).min(axis=0, initial=np.inf)
+        high = np.where(self.missing, -np.inf, self.X).max(axis=0, initial=-np.inf)
         return np.asarray(low >= high)
 
     def take(self, rows: NDArray[Any]) -> Problem:
-        """Give the same problem on some of its rows (indices or a boolean mask)."""
+        """Return the same problem on some of its rows (indices or a boolean mask)."""
         return replace(
             self,
             X=np.ascontiguousarray(self.X[rows]),
             y=self.y[rows],
-            weights=None if self.weights is None else self.weights[rows],
+            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             groups=None if self.groups is None else self.groups[rows],
         )
 
 
-def _checked_weights(weights: FloatArray, n_rows: int) -> FloatArray:
-    if weights.shape != (n_rows,):
-        raise InputError(f"The row weights have shape {weights.shape}, but there are {n_rows} rows; give one a row.")
+def _checked_weights(weights: FloatArray, n_samples: int) -> FloatArray:
+    if weights.shape != (n_samples,):
+        raise InputError(f"The row weights have shape {weights.shape}, but there are {n_samples} rows; give one a row.")
     if not np.all(np.isfinite(weights)) or (weights < 0).any() or not (weights > 0).any():
         raise InputError("Row weights must be finite and at least 0, and some above 0.")
     return weights

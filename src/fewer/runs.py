@@ -19,20 +19,20 @@ from fewer.trace import Trace, write_atomically
 CHECKPOINT_SECONDS = 0.5
 
 
-def fingerprint(problem: Problem, words: dict[str, Any]) -> str:
-    """Name a run by its data and its words, so that it is only ever resumed as itself."""
+def fingerprint(problem: Problem, components: dict[str, Any]) -> str:
+    """Name a run by its data and its components, so that it is only ever resumed as itself."""
     digest = hashlib.sha256()
-    for part in (problem.X, problem.y, problem.weights, problem.groups):
+    for part in (problem.X, problem.y, problem.sample_weight, problem.groups):
         digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
-    about = {"names": problem.names, "kinds": problem.kinds, "task": problem.task, "words": words}
+    about = {"names": problem.names, "kinds": problem.kinds, "task": problem.task, "components": components}
     digest.update(json.dumps(about, sort_keys=True, default=str).encode())
     return digest.hexdigest()[:16]
 
 
 def recorded_budget(path: Path | str, asked: str | float) -> Budget | str | float:
-    """Give the budget that a run on disk was measured to have, since a machine is not measured alike twice."""
+    """Return the budget that a run on disk was measured to have, since a machine is not measured alike twice."""
     try:
-        known = json.loads((Path(path) / "run.json").read_text())["words"]["budget"]
+        known = json.loads((Path(path) / "run.json").read_text())["components"]["budget"]
     except (OSError, ValueError, KeyError, TypeError):
         return asked
     return Budget(**known) if known["seconds"] == parse_budget(asked) else asked
@@ -46,7 +46,7 @@ class RunFolder:
     at most the last seconds.
     """
 
-    def __init__(self, path: Path | str, words: dict[str, Any], name: str, *, resume: bool) -> None:
+    def __init__(self, path: Path | str, components: dict[str, Any], name: str, *, resume: bool) -> None:
         self.path = Path(path)
         self.name = name
         self._saved_at = 0.0
@@ -54,7 +54,9 @@ class RunFolder:
         if resume and known is None:
             raise InputError(f"There is no run to resume in {self.path}; leave --resume out to start one.")
         if resume and known["fingerprint"] != name:
-            changed = sorted(key for key in words if known["words"].get(key) != json.loads(json.dumps(words))[key])
+            changed = sorted(
+                key for key in components if known["components"].get(key) != json.loads(json.dumps(components))[key]
+            )
             what = f"its {', '.join(changed)} differ" if changed else "its data differ"
             raise InputError(f"{self.path} holds another run ({what}); choose another --out or leave --resume out.")
         try:
@@ -62,21 +64,21 @@ class RunFolder:
             if not resume:
                 for old in ("trace.npz", "heldout.json", "result.json"):
                     (self.path / old).unlink(missing_ok=True)
-            self.write("run.json", {"fingerprint": name, "words": words})
+            self.write("run.json", {"fingerprint": name, "components": components})
         except OSError as error:
             raise InputError(
                 f"The output folder {self.path} cannot be written ({error.strerror}); choose another --out."
             ) from None
 
     def trace(self) -> Trace:
-        """Give the trace to go on from: the saved one, or a new one."""
+        """Return the trace to go on from: the saved one, or a new one."""
         path = self.path / "trace.npz"
         trace = Trace.load(path) if path.exists() else Trace()
         trace.fingerprint = self.name
         return trace
 
     def folds(self) -> list[dict[str, Any]]:
-        """Give the records of the held-out folds that are done."""
+        """Return the records of the held-out folds that are done."""
         return self._read("heldout.json") or []
 
     def keep_trace(self, trace: Trace, *, now: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""scikit-learn estimators that put the words together."""
+"""scikit-learn estimators that put the components together."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from fewer.contracts import Control, Criterion, OnStep, Ranker, Resources, Searc
 from fewer.control import Prefilter, add_innermost
 from fewer.criteria import KNN
 from fewer.io import infer_task, is_frame, to_problem
-from fewer.objective import run_sentence
+from fewer.objective import run_method
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 from fewer.trace import Trace
 from fewer.validate import assign_folds
@@ -41,7 +41,7 @@ Size = int | float | tuple[int, int] | Literal["auto"]
 
 
 class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
-    """What all selectors share: the door, metadata, tags, callbacks."""
+    """What all selectors share: the input reader, metadata, tags, callbacks."""
 
     # Row groups and weights are asked for with `set_fit_request(groups=True, sample_weight=True)`.
     __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": None, "sample_weight": None}
@@ -58,9 +58,9 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of shape (n_rows, n_features)
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
             Missing cells are allowed; string and categorical columns of a frame are nominal.
-        y : array of shape (n_rows,)
+        y : array of shape (n_samples,)
             Strings, booleans and up to 20 distinct whole numbers are classes; other numbers are quantities.
         **params
             `sample_weight`: how much each row counts. `groups`: rows of one group stay on one side of every split.
@@ -74,7 +74,7 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             return self.fit_problem(self._open(X, y, **params), on_step)
 
     def fit_problem(self, problem: Problem, on_step: OnStep | None = None) -> Any:
-        """Select features of a problem that came through the door already."""
+        """Select features of a problem that came through the input reader already."""
         raise NotImplementedError
 
     def _tasks(self) -> tuple[Task, ...]:
@@ -105,7 +105,7 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             if task == "classification":
                 check_classification_targets(y)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        return to_problem(X, y, task=task, weights=weights, groups=groups)
+        return to_problem(X, y, task=task, sample_weight=weights, groups=groups)
 
     def _generator(self) -> np.random.Generator:
         seed = self.random_state
@@ -246,7 +246,7 @@ class SubsetSelector(_Selector):
         trace = Trace() if trace is None else trace
         space = self._space(problem)
         try:
-            run_sentence(
+            run_method(
                 self._control(),
                 self._criterion(),
                 problem,
@@ -399,13 +399,13 @@ class RankSelector(_Selector):
 
 
 def size_curve(ranker: Ranker, problem: Problem, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
-    """Give the cross-validated score of nearest neighbors against the number of leading features."""
-    most = min(problem.n_features, max(problem.n_rows, MOST_LEADING))
+    """Return the cross-validated score of nearest neighbors against the number of leading features."""
+    most = min(problem.n_features, max(problem.n_samples, MOST_LEADING))
     sizes = np.unique(np.round(2.0 ** np.arange(0, np.log2(most) + 0.5, 0.5)).astype(np.int64))
     sizes = np.unique(np.append(sizes[sizes < most], most))
     folds = assign_folds(problem, 10, rng)
-    losses = np.empty((problem.n_rows, len(sizes)))
-    weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+    losses = np.empty((problem.n_samples, len(sizes)))
+    weights = problem.row_weights
     for fold in np.unique(folds):
         train, test = problem.take(folds != fold), problem.take(folds == fold)
         order = ranker.rank(train, rng, Resources()).order
@@ -417,12 +417,12 @@ def size_curve(ranker: Ranker, problem: Problem, rng: np.random.Generator) -> di
             right = outputs.argmax(axis=1) != test.y if problem.task == "classification" else (outputs - test.y) ** 2
             losses[folds == fold, i] = right
     mean = np.average(losses, axis=0, weights=weights)
-    spread = np.sqrt(np.average((losses - mean) ** 2, axis=0, weights=weights) / problem.n_rows)
+    spread = np.sqrt(np.average((losses - mean) ** 2, axis=0, weights=weights) / problem.n_samples)
     return {"size": sizes, "score": -mean, "standard_error": spread}
 
 
 def one_standard_error(curve: dict[str, NDArray[Any]]) -> int:
-    """Give the smallest size whose score is within one standard error of the best."""
+    """Return the smallest size whose score is within one standard error of the best."""
     best = int(np.argmax(curve["score"]))
     good = curve["score"] >= curve["score"][best] - curve["standard_error"][best]
     return int(curve["size"][int(np.argmax(good))])

@@ -100,7 +100,7 @@ class Trace:
         What a control adds, such as the frequency of each feature.
     done, interrupted : bool
     fingerprint : str
-        Names the run (data, words, seed), so that it is not resumed as another.
+        Names the run (data, components, seed), so that it is not resumed as another.
     """
 
     keep: int = 100
@@ -224,7 +224,7 @@ class Trace:
         return trace
 
     def subsets_met(self) -> Iterator[tuple[NDArray[Any], float]]:
-        """Give the subsets that the run remembers, with their scores: where it stood, what it held, and the best."""
+        """Return the subsets that the run remembers, with their scores: where it stood, what it held, and the best."""
         for step in self.steps:
             yield step.mask, step.score
             yield step.best, step.best_score
@@ -232,11 +232,11 @@ class Trace:
             yield from zip(self.top_masks, self.top_scores.tolist(), strict=True)
 
     def curve(self) -> FloatArray:
-        """Give the best score after each kept step."""
+        """Return the best score after each kept step."""
         return np.array([step.best_score for step in self.steps])
 
     def frequencies(self) -> FloatArray:
-        """Give the share of the best subsets that holds each feature."""
+        """Return the share of the best subsets that holds each feature."""
         if self.top_masks is None:
             return np.empty(0)
         used: BoolArray = self.top_masks != 0

@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from fewer.contracts import Control, Criterion, OnStep, Resources, Search, SearchSpace
 from fewer.criteria import KNN
 from fewer.models._table import TableReader
-from fewer.objective import run_sentence
+from fewer.objective import run_method
 from fewer.problem import FloatArray, InputError, Problem, Task
 from fewer.search import Annealing
 from fewer.selectors import _Selector
@@ -99,8 +99,8 @@ class FeatureWeighter(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features)
-        y : array of shape (n_rows,)
+        X : array or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
         **params
             `sample_weight`: how much each row counts. `groups`: rows of one group stay on one side of every split.
         """
@@ -113,7 +113,7 @@ class FeatureWeighter(TransformerMixin, BaseEstimator):
         self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None
     ) -> FeatureWeighter:
         """Search weights for a problem; report each step, or go on from an interrupted trace."""
-        self.trace_ = run_sentence(
+        self.trace_ = run_method(
             self.control,
             self._criterion(),
             problem,

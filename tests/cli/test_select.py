@@ -67,7 +67,7 @@ LONG = {"forest-forward", "knn-annealing", "knn-aggregate", "sa", "saes", "ga", 
 
 def test_any_method_runs(table, tmp_path, capsys):
     from fewer.api import make_plan
-    from fewer.words import METHODS
+    from fewer.registry import METHODS
 
     quantities = write_table(tmp_path / "r.csv", task="regression")
     for method in METHODS:
@@ -104,10 +104,10 @@ def test_rank(table, capsys):
 
 
 def test_every_ranker_ranks(table, tmp_path, capsys):
-    from fewer.words import WORDS
+    from fewer.registry import COMPONENTS
 
     quantities = write_table(tmp_path / "r.csv", task="regression")
-    for ranker in WORDS["ranker"]:
+    for ranker in COMPONENTS["ranker"]:
         word = f"{ranker}:n_rounds=2" if ranker == "gmlvq" else ranker
         file = quantities if ranker == "rrelieff" else table
         assert run("rank", file, "-t", "y", "-m", word, "--json") == 0, ranker
@@ -205,7 +205,7 @@ def long_table(tmp_path_factory):
 
 
 def told(text):
-    """Give a result without what may differ between a run and its twin: the time, and the folder it was kept in."""
+    """Return a result without what may differ between a run and its twin: the time, and the folder it was kept in."""
     return {key: value for key, value in json.loads(text).items() if key not in ("seconds", "command")}
 
 

@@ -6,7 +6,7 @@ from fewer.control import Aggregate, Prefilter
 from fewer.control._aggregate import draw_rows
 from fewer.criteria import KNN, GammaTest
 from fewer.errors import InputError
-from fewer.objective import run_sentence
+from fewer.objective import run_method
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.search import Exhaustive, Forward
@@ -15,7 +15,7 @@ from making import make_problem
 
 
 def run(control, problem, trace=None, on_step=None, **space):
-    return run_sentence(
+    return run_method(
         control,
         KNN(),
         problem,
@@ -85,7 +85,7 @@ def run_subsets(problem, trace=None, on_step=None):
     control = Aggregate(3, share=2 / 3, vote="subsets", vary={"n_neighbors": [5, 8]}, top=4)
     space = SearchSpace.of(problem.n_features)
     rng = np.random.default_rng(0)
-    return run_sentence(
+    return run_method(
         control, GammaTest(8), problem, Exhaustive(), space, rng, on_step, resources=Resources(), trace=trace
     )  # fmt: skip
 

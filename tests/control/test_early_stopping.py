@@ -8,12 +8,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 
-from fewer.contracts import Criterion, PredictiveScorer, Refusal, Resources, Search, SearchSpace
+from fewer.contracts import Criterion, IncompatibleError, PredictiveScorer, Resources, Search, SearchSpace
 from fewer.control import EarlyStopping, Prefilter
 from fewer.control._early_stopping import join_states, stopping_point
 from fewer.criteria import KNN, CrossValidated, NaiveBayes, Separability
 from fewer.errors import InputError
-from fewer.objective import run_sentence
+from fewer.objective import run_method
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.search import PBIL, Annealing, Forward, Genetic
@@ -36,7 +36,7 @@ CRITERIA = {
 def run(control, problem, search=SEARCHES["annealing"], criterion=CRITERIA["knn"], **options):
     space = options.pop("space", None) or SearchSpace.of(problem.n_features)
     n_jobs = options.pop("n_jobs", 1)
-    return run_sentence(
+    return run_method(
         control,
         criterion,
         problem,
@@ -291,7 +291,7 @@ def test_curves_are_those_of_runs_made_by_hand():
     training, validation = [], []
     for split, seed in zip(splits, seeds[:4], strict=True):
         part, held = problem.take(split.train), problem.take(split.test)
-        own = run_sentence(None, criterion, part, search, SearchSpace.of(5), seed, resources=Resources())
+        own = run_method(None, criterion, part, search, SearchSpace.of(5), seed, resources=Resources())
         training.append([step.score for step in own.steps])
         low, span = part.X.min(axis=0), np.ptp(part.X, axis=0)
         scores = []
@@ -303,7 +303,7 @@ def test_curves_are_those_of_runs_made_by_hand():
     assert np.allclose(trace.extra["training"], np.mean(training, axis=0))
     assert np.allclose(trace.extra["validation"], np.mean(validation, axis=0))
     share = trace.extra["stop"][0] / trace.extra["stop"][1]
-    last = run_sentence(
+    last = run_method(
         None, criterion, problem, search.shortened(share), SearchSpace.of(5), seeds[4], resources=Resources()
     )
     assert np.array_equal(trace.best, last.best)
@@ -318,7 +318,7 @@ def test_level_is_the_unmodified_search_cut_off():
     split_rows(problem, 3, rng)
     unmodified = run(None, problem)
     assert len(unmodified.steps) == 7
-    whole = run_sentence(
+    whole = run_method(
         None, KNN(cv=4), problem, SEARCHES["annealing"], SearchSpace.of(6), rng.spawn(4)[3], resources=Resources()
     )
     x = int(trace.extra["stop"][0])
@@ -355,9 +355,11 @@ def test_regression_and_a_control_inside():
 
 def test_refusals():
     problem = make_problem()
-    with pytest.raises(Refusal, match="EarlyStopping needs a stochastic search, which can be shortened, and Forward"):
+    with pytest.raises(
+        IncompatibleError, match="EarlyStopping needs a stochastic search, which can be shortened, and Forward"
+    ):
         run(EarlyStopping(), problem, Forward())
-    with pytest.raises(Refusal, match="EarlyStopping needs a criterion that predicts rows"):
+    with pytest.raises(IncompatibleError, match="EarlyStopping needs a criterion that predicts rows"):
         run(EarlyStopping(), problem, criterion=Separability())
     with pytest.raises(InputError, match="how='early' is not known"):
         run(EarlyStopping(how="early"), problem)

@@ -7,7 +7,7 @@ from fewer.control import EarlyStopping, Noise
 from fewer.control._noise import Noisy, NoisyRows, noise_pool, noise_table
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
-from fewer.objective import run_sentence
+from fewer.objective import run_method
 from fewer.problem import Problem
 from fewer.search import Annealing, Forward
 from fewer.trace import Trace
@@ -105,7 +105,7 @@ def test_interrupted_and_resumed_ends_the_same(control, tmp_path):
     problem = make_problem(n_rows=40, n_features=5, seed=3)
 
     def run(trace=None, on_step=None):
-        return run_sentence(
+        return run_method(
             control, KNN(), problem, Annealing(levels=6, effort=0.3), SearchSpace.of(5, levels=2),
             np.random.default_rng(0), on_step, resources=Resources(), trace=trace,
         )  # fmt: skip
@@ -130,7 +130,7 @@ def test_noise_leaves_few_features_by_chance():
     problem = Problem.from_arrays(rng.normal(size=(60, 20)), np.arange(60) % 2)
     scores = {}
     for control in (None, Noise()):
-        trace = run_sentence(
+        trace = run_method(
             control, KNN(), problem, Forward(), SearchSpace.of(20), np.random.default_rng(1), resources=Resources()
         )
         scores[control is None] = trace.best_score

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 import fewer
-from fewer.contracts import Refusal, Resources, SearchSpace
+from fewer.contracts import IncompatibleError, Resources, SearchSpace
 from fewer.control import OneStandardError
 from fewer.control._one_standard_error import best_up_to, loss_curve, squared_loss
 from fewer.criteria import KNN, LeastSquares, Separability
 from fewer.errors import InputError
-from fewer.objective import run_sentence
+from fewer.objective import run_method
 from fewer.problem import Problem
 from fewer.search import Annealing, Exhaustive, Floating, Forward
 from fewer.trace import Step, Trace
@@ -16,7 +16,7 @@ from making import make_problem
 
 def run(problem, search, control, criterion=None, seed=0, **kwargs):
     space = SearchSpace.of(problem.n_features)
-    return run_sentence(
+    return run_method(
         control, criterion or LeastSquares(), problem, search, space, np.random.default_rng(seed),
         resources=Resources(), **kwargs,
     )  # fmt: skip
@@ -116,7 +116,7 @@ def test_sizes_asked_for_and_groups_are_kept():
 
 def test_refusals():
     problem = make_problem()
-    with pytest.raises(Refusal, match="predict"):
+    with pytest.raises(IncompatibleError, match="predict"):
         run(problem, Forward(), OneStandardError(), Separability())
     with pytest.raises(InputError, match="n_errors"):
         run(problem, Forward(), OneStandardError(n_errors=-1))

@@ -6,7 +6,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import pdist, squareform
 
 from fewer import SubsetSelector
-from fewer.contracts import Refusal, Resources
+from fewer.contracts import IncompatibleError, Resources
 from fewer.criteria import BoundaryShare, FisherRatio, boundary_share, fisher_ratio
 from fewer.search import Forward
 from making import make_problem
@@ -51,5 +51,5 @@ def test_both_select():
 
 
 def test_numbers_are_refused():
-    with pytest.raises(Refusal, match="classification"):
+    with pytest.raises(IncompatibleError, match="classification"):
         SubsetSelector(BoundaryShare(), Forward()).fit_problem(make_problem(task="regression"))

@@ -12,15 +12,15 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from fewer import SubsetSelector
-from fewer.contracts import Resources, SearchSpace, settle
+from fewer.contracts import Resources, SearchSpace, round_scores
 from fewer.criteria import Classifiability, classifiability
 from fewer.objective import Objective
 from fewer.problem import InputError, Problem
 from fewer.search import Annealing, Exhaustive, Floating, Forward
 
 
-def mixed_problem(seed=0, n_rows=50, task="classification", holes=0.1, weights=False, n_classes=3):
-    """Numbers with and without repeats, levels, holes, a class that leans on two columns."""
+def mixed_problem(seed=0, n_rows=50, task="classification", missing=0.1, weights=False, n_classes=3):
+    """Numbers with and without repeats, levels, missing, a class that leans on two columns."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n_rows) if task == "classification" else rng.normal(size=n_rows)
     X = np.column_stack(
@@ -32,17 +32,17 @@ def mixed_problem(seed=0, n_rows=50, task="classification", holes=0.1, weights=F
             rng.random(n_rows),
         ]
     ).astype(float)
-    X[:, 3:][rng.random((n_rows, 2)) < holes] = np.nan
-    X[:, 2][rng.random(n_rows) < holes] = np.nan
+    X[:, 3:][rng.random((n_rows, 2)) < missing] = np.nan
+    X[:, 2][rng.random(n_rows) < missing] = np.nan
     kinds = ("numeric", "nominal", "nominal", "numeric", "numeric")
     return Problem.from_arrays(
-        X, y, task=task, kinds=kinds, weights=rng.integers(1, 4, n_rows) if weights else None
+        X, y, task=task, kinds=kinds, sample_weight=rng.integers(1, 4, n_rows) if weights else None
     )  # fmt: skip
 
 
 def squared_distances(problem, mask, coding="kinds"):
-    """Range-scaled differences, 0/1 for levels, the average squared difference for holes."""
-    n = problem.n_rows
+    """Range-scaled differences, 0/1 for levels, the average squared difference for missing."""
+    n = problem.n_samples
     total = np.zeros((n, n))
     for f in np.flatnonzero(mask):
         x = problem.X[:, f]
@@ -61,8 +61,8 @@ def plain_classifiability(
     coding="kinds",
 ):  # fmt: skip
     """The paper's definitions row by row; a hair of slack at the radius."""
-    n = problem.n_rows
-    w = np.ones(n) if problem.weights is None else problem.weights
+    n = problem.n_samples
+    w = problem.row_weights
     D2 = squared_distances(problem, mask, coding)
     np.fill_diagonal(D2, 0.0)
     nearest = np.where(np.eye(n, dtype=bool), np.inf, D2).min(axis=1)
@@ -112,7 +112,7 @@ def test_equals_the_definition(task, typical, weighting, include_self, estimate)
 
 @pytest.mark.parametrize("factor", [1.0, 2.5, 8.0])
 def test_integer_coding_and_factors(factor):
-    problem = mixed_problem(3, holes=0.0)
+    problem = mixed_problem(3, missing=0.0)
     ours = bind(problem, factor=factor, coding="integer").score(ALL_MASKS)
     truth = [plain_classifiability(problem, mask, factor=factor, coding="integer")[0] for mask in ALL_MASKS]
     np.testing.assert_allclose(ours, truth, atol=1e-9)
@@ -130,7 +130,7 @@ def test_rows_beyond_one_chunk_are_found_too():
 
 
 def test_per_row_tells_which_rows_are_hard():
-    problem = mixed_problem(5, holes=0.0)
+    problem = mixed_problem(5, missing=0.0)
     frame = pl.DataFrame(problem.X, schema=[f"x{i}" for i in range(5)]).with_columns(
         pl.col("x1", "x2").cast(pl.Int64).cast(pl.String)
     )
@@ -201,12 +201,12 @@ def test_walk_and_sweep_agree_with_score():
         else:
             walk.reject()
     sweep = Objective(scorer, space).sweep(0, 32, 1)
-    assert sweep.scores[0] == settle(scorer.score(ALL_MASKS)).max()
+    assert sweep.scores[0] == round_scores(scorer.score(ALL_MASKS)).max()
 
 
 def test_works_with_other_searches():
     problem = mixed_problem(10)
-    best = settle(bind(problem).score(ALL_MASKS)).max()
+    best = round_scores(bind(problem).score(ALL_MASKS)).max()
     exhaustive = SubsetSelector(Classifiability(), Exhaustive(), random_state=0).fit_problem(problem)
     assert exhaustive.score_ == best
     for search in (Forward(), Floating(), Annealing()):
@@ -308,7 +308,7 @@ def test_labels_rows_and_columns_have_no_names(seed, n_rows, decimals):
     np.testing.assert_array_equal(scores, renamed)
     rows, columns = rng.permutation(n_rows), rng.permutation(3)
     moved = bind(Problem.from_arrays(X[rows][:, columns], y[rows])).score(np.tri(3, dtype=bool)[:, columns])
-    np.testing.assert_array_equal(settle(scores), settle(moved))
+    np.testing.assert_array_equal(round_scores(scores), round_scores(moved))
     shifted = bind(Problem.from_arrays(4.0 * X + 64.0, y)).score(np.tri(3, dtype=bool))
     np.testing.assert_allclose(scores, shifted, atol=1e-9)
     assert np.all((scores >= -1) & (scores <= 1))

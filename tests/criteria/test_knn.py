@@ -97,7 +97,8 @@ def test_a_row_weight_counts_like_copies_of_the_row():
     masks = rng.random((6, 3)) < 0.7
     for n_neighbors in (1, 3):
         weighted = bind(
-            KNN(n_neighbors, cv=PredefinedSplit(fold), scaling="global"), Problem.from_arrays(X, y, weights=copies)
+            KNN(n_neighbors, cv=PredefinedSplit(fold), scaling="global"),
+            Problem.from_arrays(X, y, sample_weight=copies),
         )
         repeated = bind(
             KNN(n_neighbors, cv=PredefinedSplit(np.repeat(fold, copies)), scaling="global"),

@@ -31,7 +31,7 @@ def test_the_closed_form_equals_fits_without_the_rows(n_classes, grouped, weight
     groups = np.arange(40) // 3 if grouped else None
     weights = np.random.default_rng(3).uniform(0.5, 2, 40) if weighted else None
     problem = Problem.from_arrays(
-        X, y, task="classification" if n_classes else "regression", groups=groups, weights=weights
+        X, y, task="classification" if n_classes else "regression", groups=groups, sample_weight=weights
     )
     w = np.ones(40) if weights is None else weights
     codes = y[:, None] if n_classes == 0 else np.where(y[:, None] == np.arange(n_classes), 1.0, -1.0)
@@ -81,7 +81,7 @@ def test_one_change_at_a_time_scores_like_the_whole(n_classes, weighted):
         {**{f"x{i}": X[:, i] for i in range(4)}, "level": rng.choice(["a", "b", "c"], 40), "copy": X[:, 0]}
     )
     weights = rng.uniform(0.5, 2, 40) if weighted else None
-    problem = to_problem(frame, y, task="classification" if n_classes else "regression", weights=weights)
+    problem = to_problem(frame, y, task="classification" if n_classes else "regression", sample_weight=weights)
     scorer = bind(problem)
     units = [np.array([i]) for i in range(6)] + [np.array([1, 3])]
     for state in (0, 1, 9, 37):
@@ -97,7 +97,7 @@ def test_copies_holes_and_levels_do_no_harm():
     rng = np.random.default_rng(0)
     level = rng.choice(["a", "b", "c"], 80)
     x = rng.normal(size=80)
-    frame = pl.DataFrame({"x": x, "copy": x, "holed": [None, *x[1:]], "level": level})
+    frame = pl.DataFrame({"x": x, "copy": x, "incomplete": [None, *x[1:]], "level": level})
     problem = to_problem(frame, (level == "b") * 4.0 + x + 0.1 * rng.normal(size=80))
     scores = bind(problem).score(np.array([[1, 0, 0, 1], [1, 1, 0, 1], [1, 1, 1, 1]], dtype=bool))
     assert np.all(scores > 0.99)

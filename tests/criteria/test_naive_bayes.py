@@ -8,7 +8,7 @@ from sklearn.model_selection import PredefinedSplit
 from sklearn.naive_bayes import CategoricalNB
 
 from fewer import SubsetSelector
-from fewer.contracts import Refusal, Resources, SearchSpace
+from fewer.contracts import IncompatibleError, Resources, SearchSpace
 from fewer.criteria import NaiveBayes
 from fewer.io import to_problem
 from fewer.models import DiscreteNaiveBayes, MDLPDiscretizer
@@ -76,7 +76,7 @@ def test_every_way_to_a_subset_gives_the_same_score(seed, scoring, n_jobs, weigh
     plain = numbers(seed, n=40)
     X = np.where(rng.random(plain.X.shape) < 0.1, np.nan, plain.X)
     weights = rng.integers(1, 5, size=40) / 4 if weighted else None
-    problem = Problem.from_arrays(X, plain.y, weights=weights)
+    problem = Problem.from_arrays(X, plain.y, sample_weight=weights)
     scorer = bind(problem, scoring, n_jobs=n_jobs)
     units = [np.array([0, 3]), np.array([1]), np.array([2]), np.array([4])]
     mask = np.zeros(5, dtype=bool)
@@ -141,11 +141,11 @@ def test_nominal_columns_with_holes():
 
 def test_what_cannot_work_is_refused():
     problem = numbers(n_classes=3)
-    with pytest.raises(Refusal, match="two classes, but there are 3"):
+    with pytest.raises(IncompatibleError, match="two classes, but there are 3"):
         bind(problem, "auroc")
     with pytest.raises(InputError, match="not known"):
         bind(problem, "f1")
     with pytest.raises(InputError, match="at least 0"):
         bind(problem, alpha=-1.0)
-    with pytest.raises(Refusal, match="No fold holds rows of both"):
+    with pytest.raises(IncompatibleError, match="No fold holds rows of both"):
         bind(numbers(n=20), "auroc", cv="loo")

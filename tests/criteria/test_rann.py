@@ -39,7 +39,7 @@ def test_the_closed_form_equals_leaving_out(task, grouped, weighted):
     X, y = data(task, n_classes=3)
     groups = np.arange(40) // 3 if grouped else None
     weights = np.random.default_rng(3).uniform(0.5, 2, 40) if weighted else None
-    problem = Problem.from_arrays(X, y, task=task, groups=groups, weights=weights)
+    problem = Problem.from_arrays(X, y, task=task, groups=groups, sample_weight=weights)
     scorer = bind(problem, n_hidden=6, n_draws=2, alpha=1e-6)
     mask = np.array([True, False, True, True])
     parts = np.arange(40) if groups is None else groups

@@ -68,7 +68,7 @@ def test_strings_holes_weights_and_lonely_classes_give_numbers(measure):
     X[:, 3] = 1.0
     y = np.array(["a"] * 19 + ["b"] * 20 + ["c"])
     weights = rng.random(40)
-    problem = Problem.from_arrays(X, y, kinds=("numeric", "nominal", "numeric", "numeric"), weights=weights)
+    problem = Problem.from_arrays(X, y, kinds=("numeric", "nominal", "numeric", "numeric"), sample_weight=weights)
     masks = np.array([[bool(code >> f & 1) for f in range(4)] for code in range(16)])
     scores = bind(problem, measure).score(masks)
     assert np.isfinite(scores).all()
@@ -81,7 +81,7 @@ def test_row_weights_count_as_repeated_rows():
     repeated = np.repeat(np.arange(20), weights)
     masks = np.array([[True, True, False, False], [True, True, True, True]])
     for measure in MEASURES:
-        weighted = bind(Problem.from_arrays(X, y, weights=weights), measure).score(masks)
+        weighted = bind(Problem.from_arrays(X, y, sample_weight=weights), measure).score(masks)
         plain = bind(Problem.from_arrays(X[repeated], y[repeated]), measure).score(masks)
         assert weighted == pytest.approx(plain)
 

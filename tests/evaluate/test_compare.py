@@ -215,7 +215,7 @@ def test_a_filter_that_is_the_baseline_takes_part_once():
     assert "Fisher filter" not in [row.name for row in found.methods]
 
 
-def test_a_frame_with_names_and_holes_through_the_front_door():
+def test_a_frame_with_names_and_holes_through_the_front_reader():
     import pandas as pd
 
     rng = np.random.default_rng(0)

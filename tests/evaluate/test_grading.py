@@ -21,7 +21,7 @@ def scorer_of(problem, estimator=None, scoring=None):
 
 def fold_grades(problem, scoring, splits):
     grader = Grader(problem, scoring)
-    grades, outputs = [], np.empty((problem.n_rows, 2) if problem.task == "classification" else problem.n_rows)
+    grades, outputs = [], np.empty((problem.n_samples, 2) if problem.task == "classification" else problem.n_samples)
     for split in splits:
         scorer = scorer_of(problem.take(split.train), scoring=scoring)
         outputs[split.test] = scorer.predict(np.ones(problem.n_features, dtype=bool), problem.X[split.test])
@@ -60,7 +60,7 @@ def test_area_agrees_with_scikit_learn_and_delong():
 
 def test_weights_count():
     problem = make_problem(n_rows=30)
-    weighted = Problem.from_arrays(problem.X, problem.y, weights=np.arange(1, 31))
+    weighted = Problem.from_arrays(problem.X, problem.y, sample_weight=np.arange(1, 31))
     outputs = np.eye(2)[(problem.X[:, 0] > 0).astype(int)]
     grade = Grader(weighted).grade(None, outputs, weighted)
     assert grade.score == pytest.approx(np.average(outputs.argmax(axis=1) == problem.y, weights=np.arange(1, 31)))

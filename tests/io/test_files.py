@@ -19,21 +19,21 @@ N = 60
 
 
 def make_frame(target):
-    """Numbers, words with commas and quotes, truth values, dates, holes."""
+    """Numbers, words with commas and quotes, truth values, dates, missing."""
     rng = np.random.default_rng(7)
     y = np.arange(N) % 3
 
-    def holes(cells):
+    def missing(cells):
         return [None if rng.random() < 0.1 else cell for cell in cells]
 
     frame = pl.DataFrame(
         {
-            "size": holes((rng.normal(size=N) + y).tolist()),
-            "count": holes((rng.integers(0, 5, N) + y).tolist()),
-            "color": holes(rng.choice(["red", "dark blue", 'the "new", one', "größer"], N).tolist()),
-            "flag": holes((rng.random(N) < 0.5).tolist()),
-            "day": holes([date(2020, 1, 1) + timedelta(days=int(d)) for d in rng.integers(0, 900, N)]),
-            "time": holes([datetime(2020, 1, 1) + timedelta(minutes=int(d)) for d in rng.integers(0, 90_000, N)]),
+            "size": missing((rng.normal(size=N) + y).tolist()),
+            "count": missing((rng.integers(0, 5, N) + y).tolist()),
+            "color": missing(rng.choice(["red", "dark blue", 'the "new", one', "größer"], N).tolist()),
+            "flag": missing((rng.random(N) < 0.5).tolist()),
+            "day": missing([date(2020, 1, 1) + timedelta(days=int(d)) for d in rng.integers(0, 900, N)]),
+            "time": missing([datetime(2020, 1, 1) + timedelta(minutes=int(d)) for d in rng.integers(0, 90_000, N)]),
             "void": [None] * N,
         },
         schema_overrides={"void": pl.Float64},

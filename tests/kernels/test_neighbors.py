@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fewer.contracts import Resources, SearchSpace, gray_states, settle
+from fewer.contracts import Resources, SearchSpace, gray_states, round_scores
 from fewer.criteria import KNN
 from fewer.criteria._knn import CoarseWalk, ExactWalk
 from fewer.problem import Problem
@@ -15,10 +15,10 @@ from fewer.problem import Problem
 
 def twin_distances(scorer, mask):
     """Sum the quantised terms of a mask for every pair of rows; infinity within a fold."""
-    layout, n = scorer._differences, scorer.problem.n_rows
+    layout, n = scorer._differences, scorer.problem.n_samples
     d = np.where(layout.fold[:, None] == layout.fold[None, :], np.inf, 0.0)
     for f in np.flatnonzero(mask):
-        x, hole = layout.columns[f], layout.holes[f].astype(bool)
+        x, hole = layout.columns[f], layout.missing[f].astype(bool)
         scale, gap = layout.scale[layout.fold, f][:, None], layout.gap[layout.fold, f][:, None]
         difference = x[:, None] - x[None, :]
         square = scale * (difference != 0) if layout.nominal[f] else np.minimum(scale * difference * difference, 64.0)
@@ -54,7 +54,7 @@ def twin_score(scorer, mask):
     """Accuracy or R² with the best number of neighbors."""
     problem = scorer.problem
     y, n_classes = problem.y, problem.n_classes
-    weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+    weights = problem.row_weights
     d = twin_distances(scorer, np.asarray(mask, dtype=float))
     mean = 0.0 if n_classes else np.average(y, weights=weights)
     scores = []
@@ -73,7 +73,7 @@ def twin_score(scorer, mask):
 
 @st.composite
 def scorers(draw, max_features=5, ks=None, n_jobs=1):
-    """Small tables full of ties, duplicates, constant columns, holes, nominal values, classes of one row."""
+    """Small tables full of ties, duplicates, constant columns, missing, nominal values, classes of one row."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, p = draw(st.integers(2, 24)), draw(st.integers(1, max_features))
     X = rng.random((n, p)) if draw(st.booleans()) else rng.integers(0, 4, (n, p)).astype(float)
@@ -97,9 +97,9 @@ def scorers(draw, max_features=5, ks=None, n_jobs=1):
         n_neighbors=ks or draw(st.sampled_from([1, 1, 1, 2, 3, (1, 3), (2, 5), "auto"])),
         cv=draw(st.sampled_from(["loo", 2, 3])),
         voting=draw(st.sampled_from(["neighborhood", "neighbors"])),
-        scaling=draw(st.sampled_from(["casebase", "global", "none"])),
+        scaling=draw(st.sampled_from(["training", "global", "none"])),
     )
-    problem = Problem.from_arrays(X, y, task=task, kinds=kinds, weights=weights)
+    problem = Problem.from_arrays(X, y, task=task, kinds=kinds, sample_weight=weights)
     return criterion.bind(problem, np.random.default_rng(0), Resources(n_jobs=n_jobs))
 
 
@@ -144,7 +144,7 @@ def test_sweep_equals_scores(scorer, data):
     stop = data.draw(st.integers(start + 1, 2**space.n_units))
     states = gray_states(np.arange(start, stop), space.n_units)
     states = states[space.allows(states)]
-    scores = dict(zip(map(bytes, states), settle(scorer.score(space.expand(states))), strict=True))
+    scores = dict(zip(map(bytes, states), round_scores(scorer.score(space.expand(states))), strict=True))
     found = scorer.sweep(space, start, stop, 1000)
     assert found.n_evaluated == len(states)
     assert {bytes(state): score for state, score in zip(found.states, found.scores, strict=True)} == scores
@@ -203,7 +203,7 @@ def test_threads_change_nothing(n_neighbors, task, monkeypatch):
     rng = np.random.default_rng(1)
     X = np.column_stack([rng.random((90, 3)), rng.integers(0, 3, (90, 4))])
     y = rng.integers(0, 3, 90) if task == "classification" else rng.normal(size=90)
-    problem = Problem.from_arrays(X, y, task=task, weights=rng.random(90) + 0.1)
+    problem = Problem.from_arrays(X, y, task=task, sample_weight=rng.random(90) + 0.1)
     one, two = (KNN(n_neighbors).bind(problem, np.random.default_rng(0), Resources(n_jobs=n_jobs)) for n_jobs in (1, 2))
     masks, units = rng.random((40, 7)) < 0.5, [np.array([f]) for f in range(7)]
     np.testing.assert_array_equal(one.score(masks), two.score(masks))
@@ -243,7 +243,7 @@ def test_a_walk_that_does_not_fit_into_memory_scores_alike():
 
 
 def test_coarse_distances_leave_hard_cases_to_exact_ones():
-    """Values that float32 cannot tell apart, far outliers that hit the clip, a casebase much narrower than the rest."""
+    """Values that float32 cannot tell apart, outliers that hit the clip, training rows much narrower than the rest."""
     rng = np.random.default_rng(4)
     near = 1.0 + rng.integers(0, 50, (40, 1)) * 1e-9
     near[0] = 2.0

@@ -11,23 +11,23 @@ VARIANTS = [
         n_components,
         n_prototypes,
         localized,
-        holes,
+        missing,
         id=f"{kind.__name__}-{n_components}-{n_prototypes}"
-        f"{'-localized' if localized else ''}{'-holes' if holes else ''}",
+        f"{'-localized' if localized else ''}{'-missing' if missing else ''}",
     )
     for kind, n_components in ((Full, 6), (Full, 2), (Diagonal, None))
     for n_prototypes in (1, 3)
     for localized in (False, True)
-    for holes in (False, True)
+    for missing in (False, True)
 ]
 
 
 class Model:
-    def __init__(self, kind, n_components, n_prototypes, localized, holes, alpha=3.7):
+    def __init__(self, kind, n_components, n_prototypes, localized, missing, alpha=3.7):
         rng = np.random.default_rng(5)
         n_rows, n_features, n_classes = 40, 6, 3
         self.X, self.y = rng.normal(size=(n_rows, n_features)), rng.integers(0, n_classes, n_rows)
-        if holes:
+        if missing:
             self.X[rng.random(self.X.shape) < 0.3] = np.nan
         self.labels = np.repeat(np.arange(n_classes), n_prototypes)
         self.matrix_of = self.labels if localized else np.zeros_like(self.labels)
@@ -60,9 +60,9 @@ def finite_differences(function, x, h=1e-6):
     return out
 
 
-@pytest.mark.parametrize(("kind", "n_components", "n_prototypes", "localized", "holes"), VARIANTS)
-def test_gradients_agree_with_finite_differences(kind, n_components, n_prototypes, localized, holes):
-    model = Model(kind, n_components, n_prototypes, localized, holes)
+@pytest.mark.parametrize(("kind", "n_components", "n_prototypes", "localized", "missing"), VARIANTS)
+def test_gradients_agree_with_finite_differences(kind, n_components, n_prototypes, localized, missing):
+    model = Model(kind, n_components, n_prototypes, localized, missing)
     by_prototypes, by_omega = model.gradients()
     expected = finite_differences(lambda w: model.cost(w, model.omega), model.prototypes)
     assert np.abs(by_prototypes - expected).max() < 1e-6
@@ -70,9 +70,9 @@ def test_gradients_agree_with_finite_differences(kind, n_components, n_prototype
     assert np.abs(by_omega - expected).max() < 1e-6
 
 
-@pytest.mark.parametrize(("kind", "n_components", "n_prototypes", "localized", "holes"), VARIANTS)
-def test_cost_and_distances_are_their_definitions(kind, n_components, n_prototypes, localized, holes):
-    model = Model(kind, n_components, n_prototypes, localized, holes)
+@pytest.mark.parametrize(("kind", "n_components", "n_prototypes", "localized", "missing"), VARIANTS)
+def test_cost_and_distances_are_their_definitions(kind, n_components, n_prototypes, localized, missing):
+    model = Model(kind, n_components, n_prototypes, localized, missing)
     matrices = model.omega if kind is Full else [np.diag(row) for row in model.omega]
     cost = 0.0
     distances = model.distances(model.prototypes, model.omega)
@@ -90,9 +90,9 @@ def test_cost_and_distances_are_their_definitions(kind, n_components, n_prototyp
     assert model.cost(model.prototypes, model.omega) == pytest.approx(cost)
 
 
-@pytest.mark.parametrize(("kind", "n_components", "n_prototypes", "localized", "holes"), VARIANTS)
-def test_the_image_of_a_mean_is_the_mean_of_the_images(kind, n_components, n_prototypes, localized, holes):
-    model = Model(kind, n_components, n_prototypes, localized, holes)
+@pytest.mark.parametrize(("kind", "n_components", "n_prototypes", "localized", "missing"), VARIANTS)
+def test_the_image_of_a_mean_is_the_mean_of_the_images(kind, n_components, n_prototypes, localized, missing):
+    model = Model(kind, n_components, n_prototypes, localized, missing)
     rng = np.random.default_rng(0)
     omegas = [kind.normalized(rng.normal(size=model.omega.shape)) for _ in range(3)]
     image, omega = model.rows.mean_image([model.rows.image(o) for o in omegas], omegas)

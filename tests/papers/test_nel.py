@@ -6,7 +6,7 @@ from fewer.contracts import Resources, SearchSpace
 from fewer.control import Aggregate
 from fewer.criteria import GammaTest
 from fewer.errors import InputError
-from fewer.objective import run_sentence
+from fewer.objective import run_method
 from fewer.papers import Run, document
 from fewer.papers import _nel_work as work
 from fewer.papers._core import Absent
@@ -132,7 +132,7 @@ def test_ranks_equal_those_of_aggregate(run, monkeypatch):
     control = Aggregate(3, vote="subsets", vary={"n_neighbors": list(work.COUNTS)})
     criterion = GammaTest(ties="index", scaling="none")
     space = SearchSpace.of(6)
-    trace = run_sentence(
+    trace = run_method(
         control, criterion, problem, Exhaustive(), space, np.random.default_rng(0), resources=Resources()
     )
     assert len(trace.extra["subsets"]) == len(poll)

@@ -54,7 +54,7 @@ def test_the_printed_subsets_reach_the_printed_areas(cells):
 @pytest.mark.parametrize("name", ["BrodSat", "Cotton", "Grey", "Thyroid"])
 def test_the_rows_are_dealt_out_as_printed(run, name):
     parts = scott._parts(run, name, 0)
-    sizes = [part.n_rows for part in (parts.train, parts.validation, parts.holdout)]
+    sizes = [part.n_samples for part in (parts.train, parts.validation, parts.holdout)]
     printed = {
         row["metric"]: row["value"]
         for row in read_printed("scott")["rows"]

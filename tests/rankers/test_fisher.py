@@ -30,7 +30,7 @@ def test_weights_count_as_copies():
     rng = np.random.default_rng(0)
     X, y, weights = rng.normal(size=(20, 3)), rng.integers(0, 2, 20), rng.integers(1, 4, 20)
     copies = np.repeat(np.arange(20), weights)
-    assert fisher(X, y, weights=weights).scores == pytest.approx(fisher(X[copies], y[copies]).scores)
+    assert fisher(X, y, sample_weight=weights).scores == pytest.approx(fisher(X[copies], y[copies]).scores)
 
 
 def test_holes_are_left_out_and_names_of_classes_do_not_matter():

@@ -59,7 +59,7 @@ def test_weights_count_as_copies():
     rng = np.random.default_rng(0)
     X, y, weights = rng.normal(size=(40, 3)), rng.integers(0, 2, 40), rng.integers(1, 4, 40)
     copies = np.repeat(np.arange(40), weights)
-    assert gain(X, y, weights=weights).scores == pytest.approx(gain(X[copies], y[copies]).scores)
+    assert gain(X, y, sample_weight=weights).scores == pytest.approx(gain(X[copies], y[copies]).scores)
 
 
 def test_constant_and_empty_columns_say_nothing():

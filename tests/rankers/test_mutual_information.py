@@ -98,7 +98,7 @@ def test_bins_hold_about_as_many_rows_each():
 
 
 def over_seeds(draw, estimate, truth, n=800, n_seeds=10):
-    """Give the mean error over seeds, and the spread from seed to seed."""
+    """Return the mean error over seeds, and the spread from seed to seed."""
     errors = [estimate(draw(np.random.default_rng(seed), n)) - truth for seed in range(n_seeds)]
     return np.mean(errors), np.std(errors, ddof=1)
 
@@ -200,7 +200,7 @@ def test_densities_of_pairs_are_scipys():
         alone = joint.marginal(f)
         height = norm.pdf(0, scale=np.sqrt(joint.covariance[f, f]))
         logs -= np.log(less_own(alone(X[:, f]), height, joint.weights, 1))
-    found = Kernels(Problem.from_arrays(X, np.arange(70) % 2, weights=weights)).redundancy(0)[1]
+    found = Kernels(Problem.from_arrays(X, np.arange(70) % 2, sample_weight=weights)).redundancy(0)[1]
     assert found == pytest.approx(joint.weights @ logs, rel=1e-9)
 
 
@@ -215,7 +215,7 @@ def test_columns_that_say_the_same_share_much_and_constants_nothing():
 def test_rows_of_weight_zero_do_not_count():
     rng = np.random.default_rng(0)
     X, y, weights = rng.normal(size=(60, 3)), rng.integers(0, 2, 60), rng.integers(0, 2, 60)
-    all_rows = Kernels(Problem.from_arrays(X, y, weights=weights))
+    all_rows = Kernels(Problem.from_arrays(X, y, sample_weight=weights))
     some_rows = Kernels(Problem.from_arrays(X[weights > 0], y[weights > 0]))
     assert np.array_equal(all_rows.relevance(), some_rows.relevance())
     assert np.array_equal(all_rows.redundancy(1), some_rows.redundancy(1))
@@ -303,7 +303,7 @@ def test_row_weights_count_as_repeated_rows():
     problem = discrete_problem(3)
     weights = np.arange(80) % 3 + 1
     repeated = np.repeat(np.arange(80), weights)
-    weighted = Problem.from_arrays(problem.X, problem.y, weights=weights)
+    weighted = Problem.from_arrays(problem.X, problem.y, sample_weight=weights)
     plain = problem.take(repeated)
     for ranker in (MIFS(), JMI()):
         assert rank(ranker, weighted).scores == pytest.approx(rank(ranker, plain).scores)

@@ -34,7 +34,7 @@ def levels(seed=0, n=900, p=6):
 
 
 def parts(problem):
-    rows = np.arange(problem.n_rows)
+    rows = np.arange(problem.n_samples)
     return problem.take(rows % 3 == 0), problem.take(rows % 3 == 1), problem.take(rows % 3 == 2)
 
 
@@ -59,7 +59,7 @@ def slow_parcel(train, validation, critical, keep_last, drops):
                 points += [(x, y, child) for x, y in zip(fpr, tpr, strict=True)]
         hull = roc_hull([x for x, _, _ in points], [y for _, y, _ in points])
         new_points = [points[i] for i in hull.points if i >= 0]
-        significant = critical_ratio(hull.area, old_area, n_positive, validation.n_rows - n_positive) > critical
+        significant = critical_ratio(hull.area, old_area, n_positive, validation.n_samples - n_positive) > critical
         if not significant:
             return (hull.area, new_points) if keep_last else (old_area, old_points)
         old_area, old_points, points = hull.area, new_points, list(new_points)
@@ -181,7 +181,7 @@ def test_it_needs_no_other_column_and_can_be_pickled():
     problem = levels(n=3000)
     parcel = Parcel(random_state=0).fit_problem(problem)
     point = parcel.operating_point(max_fpr=0.13)
-    keys = np.arange(problem.n_rows)
+    keys = np.arange(problem.n_samples)
     only = np.where(np.isin(problem.names, point.features_), problem.X, np.nan)
     np.testing.assert_array_equal(point.predict(only, keys), point.predict(problem.X, keys))
     again = pickle.loads(pickle.dumps(point))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.contracts import Resources, Scorer, SearchSpace, Walk, settle
+from fewer.contracts import Resources, Scorer, SearchSpace, Walk, round_scores
 from fewer.criteria import KNN, _knn
 from fewer.errors import InputError
 from fewer.objective import Objective
@@ -127,7 +127,7 @@ def test_final_or_best():
 
 
 def mixed_problem(decimals):
-    """Numbers that tie, nominal columns, booleans and holes; three classes."""
+    """Numbers that tie, nominal columns, booleans and missing; three classes."""
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(45, 12)), decimals)
     X[:, 3:6] = rng.integers(3, size=(45, 3))
@@ -156,10 +156,10 @@ def test_a_walk_by_itself_ends_where_single_moves_end(space, answer, voting, mon
         scorer = KNN(voting=voting).bind(mixed_problem(decimals), np.random.default_rng(0), Resources())
         traces = [anneal(search, scorer, space)]
         with monkeypatch.context() as patch:
-            patch.setattr(_knn, "STROLL", 50 * 45**2)
+            patch.setattr(_knn, "MOVES_AT_ONCE", 50 * 45**2)
             traces.append(anneal(search, scorer, space))
         with monkeypatch.context() as patch:
-            patch.setattr(_knn.CoarseWalk, "stroll", Walk.stroll)
+            patch.setattr(_knn.CoarseWalk, "run_moves", Walk.run_moves)
             traces.append(anneal(search, scorer, space))
         for trace in traces[1:]:
             assert np.array_equal([s.mask for s in trace.steps], [s.mask for s in traces[0].steps])
@@ -171,7 +171,7 @@ def test_a_walk_by_itself_ends_where_single_moves_end(space, answer, voting, mon
             assert np.array_equal(trace.best, traces[0].best)
             assert trace.rng_state == traces[0].rng_state
         fresh = scorer.score(np.array([step.mask for step in traces[0].steps], dtype=float))
-        assert np.array_equal(settle(fresh), [step.score for step in traces[0].steps])
+        assert np.array_equal(round_scores(fresh), [step.score for step in traces[0].steps])
 
 
 @pytest.mark.parametrize("levels", [1, 3])

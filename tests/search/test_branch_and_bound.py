@@ -3,7 +3,7 @@ import pytest
 
 import fewer
 from analytic import assert_same, run, run_interrupted
-from fewer.contracts import Refusal, Resources, SearchSpace
+from fewer.contracts import IncompatibleError, Resources, SearchSpace
 from fewer.criteria import KNN, Separability
 from fewer.objective import Objective
 from fewer.problem import Problem
@@ -45,7 +45,7 @@ def test_it_cuts_most_of_the_tree():
 
 def test_a_criterion_that_is_not_monotone_is_refused_unless_forced():
     problem = random_problem(0, p=5)
-    with pytest.raises(Refusal, match="never falls"):
+    with pytest.raises(IncompatibleError, match="never falls"):
         fewer.SubsetSelector(KNN(), BranchAndBound(), n_features_to_select=3).fit_problem(problem)
     forced = fewer.SubsetSelector(KNN(), BranchAndBound(force=True), n_features_to_select=3, random_state=0)
     assert forced.fit_problem(problem).support_.sum() == 3

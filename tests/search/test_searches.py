@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from fewer.contracts import Refusal, Scorer, SearchSpace
+from fewer.contracts import IncompatibleError, Scorer, SearchSpace
 from fewer.objective import Objective
 from fewer.search import Annealing, Backward, Exhaustive, Floating, Forward
 from fewer.search._exhaustive import combination_block
@@ -62,7 +62,7 @@ def test_exhaustive_of_few_among_many_counts_combinations_only():
 
 
 def test_exhaustive_refuses_the_hopeless():
-    with pytest.raises(Refusal, match="subsets of 60 features are too many"):
+    with pytest.raises(IncompatibleError, match="subsets of 60 features are too many"):
         search_on(Additive(np.ones(60)), Exhaustive(), 60)
 
 

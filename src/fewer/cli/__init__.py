@@ -17,18 +17,18 @@ from fewer.cli._reproduce import reproduce
 from fewer.cli._select import demo, select
 from fewer.cli._shared import remember
 from fewer.errors import InputError
-from fewer.words import METHODS, WORDS
+from fewer.registry import COMPONENTS, METHODS
 
 ABOUT = """Find the fewest features that carry the signal, and whether that helped.
 
-Give it a table (CSV with a header row) and the column to predict:
+Return it a table (CSV with a header row) and the column to predict:
 
     fewer select patients.csv --target outcome
 
 It searches for the best subset of features, then repeats the whole search without each of five folds of the rows
 and tells how well the chosen features predict rows that it never saw, beside all features.
 
-A method is a sentence of three words, criterion × search × control: how good is a subset, which subset next, when to
+A method has three components, criterion × search × control: how good is a subset, which subset next, when to
 stop believing it. Choose one by name (--method knn-floating) or say your own
 (--criterion knn:n_neighbors=5 --search annealing --control aggregate).
 
@@ -53,7 +53,10 @@ def _listed(title: str, names: dict[str, str]) -> str:
 METHOD_LIST = {"auto": "a choice by the size of the data"} | {name: method.summary for name, method in METHODS.items()}
 METHOD_LIST["parcel"] = "one detector for every cost (two classes)"
 WORD_LIST = "\n\n".join(
-    ["Words:", *(f"{kind}: {', '.join(WORDS[kind])}." for kind in ("criterion", "search", "control", "estimator"))]
+    [
+        "Components:",
+        *(f"{kind}: {', '.join(COMPONENTS[kind])}." for kind in ("criterion", "search", "control", "estimator")),
+    ]
 )
 app.command(epilog=f"{_listed('Methods', METHOD_LIST)}\n\n{WORD_LIST}")(select)
 for command in (rank, compare, report, reproduce, datasets, demo):

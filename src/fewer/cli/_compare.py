@@ -26,7 +26,7 @@ from fewer.cli._select import (
 )
 from fewer.cli._shared import Progress, names_of, parse_features, typed
 from fewer.errors import InputError
-from fewer.words import METHODS, WORDS
+from fewer.registry import COMPONENTS, METHODS
 
 CELLS = "cells.jsonl"
 
@@ -38,7 +38,7 @@ def compare(
         str, typer.Option("--methods", "-m", help=f"What to compare: a,b,c. There are auto, {', '.join(METHODS)}.")
     ] = "auto",
     estimators: Annotated[
-        str, typer.Option("--estimators", "-e", help=f"Who judges the features: {', '.join(WORDS['estimator'])}.")
+        str, typer.Option("--estimators", "-e", help=f"Who judges the features: {', '.join(COMPONENTS['estimator'])}.")
     ] = "knn,linear",
     features: Annotated[
         str, typer.Option("--features", "-f", help="How many: a number, a share (0.5), 3-8 or auto.")

@@ -48,7 +48,7 @@ def render_curves(train: Sequence[float], validation: Sequence[float], width: in
 
 
 def _lines(curve: Sequence[float], columns: int, low: float, high: float, rows: int) -> list[int]:
-    """Give the line on which a curve stands in each column, −1 where there is none."""
+    """Return the line on which a curve stands in each column, −1 where there is none."""
     out = []
     for column in range(columns):
         first = column * len(curve) // columns if len(curve) > columns else column

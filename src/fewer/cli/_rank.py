@@ -20,13 +20,13 @@ from fewer.cli._select import (
 )
 from fewer.cli._shared import names_of
 from fewer.errors import InputError
-from fewer.words import WORDS
+from fewer.registry import COMPONENTS
 
 
 def rank(
     file: FileArgument,
     target: TargetOption,
-    method: Annotated[str, typer.Option("--method", "-m", help=f"{', '.join(WORDS['ranker'])}.")] = "fisher",
+    method: Annotated[str, typer.Option("--method", "-m", help=f"{', '.join(COMPONENTS['ranker'])}.")] = "fisher",
     top: Annotated[int | None, typer.Option(help="Show the best so many only.")] = None,
     nominal: NominalOption = None,
     task: TaskOption = None,
@@ -38,12 +38,12 @@ def rank(
     """Rank features, each by itself or against those before it."""
     import numpy as np
 
-    from fewer import words
+    from fewer import registry
     from fewer.contracts import Resources
     from fewer.io import read_table
 
     problem = read_table(file, target, task=_task(task), nominal=names_of(nominal), encoding=encoding, decimal=decimal)
-    ranker = words.build("ranker", method, problem.task)
+    ranker = registry.build("ranker", method, problem.task)
     if problem.task not in ranker.tasks:
         raise InputError(f"{method} ranks for {' and '.join(ranker.tasks)}, but the target is for {problem.task}.")
     ranking = ranker.rank(problem, np.random.default_rng(seed), Resources())

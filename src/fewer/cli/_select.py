@@ -13,7 +13,7 @@ import typer
 
 from fewer.cli._shared import Progress, names_of, parse_features, typed
 from fewer.errors import InputError
-from fewer.words import WORDS, nearest
+from fewer.registry import COMPONENTS, nearest
 
 if TYPE_CHECKING:
     from fewer.api import Selection
@@ -83,7 +83,7 @@ def select(
 
     auto lets nearest neighbors and a linear fit race, as wide as the table and the --budget allow.
 
-    Words take options: --criterion knn:n_neighbors=5,cv=loo --search floating:overshoot=5
+    Components take options: --criterion knn:n_neighbors=5,cv=loo --search floating:overshoot=5
 
     Ctrl-C prints the best subset so far and saves the run; --resume goes on from there.
     """
@@ -182,7 +182,7 @@ def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption 
     labels = data.target_names[data.target]
     problem = Problem.from_arrays(data.data, labels, names=[str(name) for name in data.feature_names])
     if not as_json:
-        print(f"Wisconsin breast cancer: {problem.n_rows} tumors, {problem.n_features} measurements of cell nuclei,")
+        print(f"Wisconsin breast cancer: {problem.n_samples} tumors, {problem.n_features} measurements of cell nuclei,")
         print("benign or malignant? Which measurements carry the answer?\n")
     _run(problem, "demo", None, False, report, as_json, 5, seed, method="auto", n_jobs=-1)
 
@@ -196,17 +196,17 @@ def _run(
     as_json: bool,
     folds: int,
     seed: int,
-    **words: Any,
+    **components: Any,
 ) -> None:
     from fewer.api import Interrupted, make_plan, open_folder, run_plan, thin
     from fewer.runs import recorded_budget
     from fewer.trace import Trace, size_of
 
-    problem = thin(problem, "custom" if any(words.get(w) for w in WORDS) else words["method"], seed)
+    problem = thin(problem, "custom" if any(components.get(w) for w in COMPONENTS) else components["method"], seed)
     refuse_folds(problem, folds)
-    if resume and out is not None and words.get("budget") is not None:
-        words["budget"] = recorded_budget(out, words["budget"])
-    plan = replace(make_plan(problem, **words, seed=seed, folds=folds), command=typed())
+    if resume and out is not None and components.get("budget") is not None:
+        components["budget"] = recorded_budget(out, components["budget"])
+    plan = replace(make_plan(problem, **components, seed=seed, folds=folds), command=typed())
     folder = None
     if out is not None:
         folder = open_folder(out, plan, problem, folds=folds, seed=seed, resume=resume)
@@ -249,8 +249,8 @@ def refuse_folds(problem: Problem, folds: int) -> None:
 
     if folds < 0 or folds == 1:
         raise InputError(f"--folds {folds}: give at least 2, or 0 to leave the held-out evaluation out.")
-    if folds > problem.n_rows:
-        raise InputError(f"--folds {folds} is more than the {problem.n_rows} rows; ask for fewer folds.")
+    if folds > problem.n_samples:
+        raise InputError(f"--folds {folds} is more than the {problem.n_samples} rows; ask for fewer folds.")
     if folds and problem.task == "classification":
         counts = np.bincount(problem.y, minlength=problem.n_classes)
         rarest = int(np.argmin(counts))

@@ -18,7 +18,7 @@ def remember(arguments: Sequence[str]) -> None:
 
 
 def typed(*without: str) -> str:
-    """Give the command that repeats the run from its start, without some options and their values."""
+    """Return the command that repeats the run from its start, without some options and their values."""
     words, skip = ["fewer"], False
     for word in _typed:
         if not skip and word != "--resume" and word.split("=")[0] not in without:

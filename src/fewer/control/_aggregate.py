@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from fewer.contracts import Control, Criterion, OnStep, Resources, Search, SearchSpace
-from fewer.objective import Objective, run_sentence
+from fewer.objective import Objective, run_method
 from fewer.problem import InputError, IntArray, Problem
 from fewer.trace import Step, Trace, best_first
 
@@ -92,7 +92,7 @@ class Aggregate(Control):
         """Run, count, keep. An interrupted run goes on with the first resample that was not finished."""
         if space.levels > 1:
             raise InputError("Aggregate counts how often features are chosen; it does not work on weights.")
-        self._refuse_odd_words()
+        self._refuse_odd_values()
         objective = Objective(criterion.bind(problem, rng, resources), space)
         criteria = [clone(criterion).set_params(**values) for values in ParameterGrid(dict(self.vary or {}))]
         seeds = rng.spawn(self.n_runs)
@@ -103,7 +103,7 @@ class Aggregate(Control):
                 # Every setting starts from the same state, so that it sees the same rows.
                 run_rng = deepcopy(seeds[resample])
                 rows = problem.take(draw_rows(problem, self.resample, run_rng, self.share))
-                inner = run_sentence(self.control, criteria[setting], rows, search, space, run_rng, resources=resources)
+                inner = run_method(self.control, criteria[setting], rows, search, space, run_rng, resources=resources)
                 masks.append(inner.best != 0)
                 trace.n_evaluations += inner.n_evaluations
                 frequency = np.mean(masks, axis=0)
@@ -125,7 +125,7 @@ class Aggregate(Control):
         trace.done, trace.interrupted = True, False
         return trace
 
-    def _refuse_odd_words(self) -> None:
+    def _refuse_odd_values(self) -> None:
         if self.vote not in ("features", "subsets"):
             raise InputError(f"vote={self.vote!r} is not known; choose 'features' or 'subsets'.")
         if not 0 < self.share < 1 or not self.offset > 0 or self.top < 1:
@@ -173,7 +173,7 @@ def draw_rows(problem: Problem, resample: str, rng: np.random.Generator, share: 
     A resample keeps row order, so that it depends on which rows were drawn and not on when.
     """
     if resample == "reshuffle":
-        return np.arange(problem.n_rows)
+        return np.arange(problem.n_samples)
     if resample not in ("subsample", "bootstrap"):
         raise InputError(f"resample={resample!r} is not known; choose 'subsample', 'bootstrap' or 'reshuffle'.")
     if problem.groups is not None:
@@ -184,7 +184,7 @@ def draw_rows(problem: Problem, resample: str, rng: np.random.Generator, share: 
             else rng.permutation(names)[: max(int(len(names) * share + 1e-9), 1)]
         )
         return np.sort(np.concatenate([np.flatnonzero(problem.groups == name) for name in drawn]))
-    codes = problem.y if problem.task == "classification" else np.zeros(problem.n_rows, dtype=np.int64)
+    codes = problem.y if problem.task == "classification" else np.zeros(problem.n_samples, dtype=np.int64)
     parts = []
     for code in np.unique(codes):
         rows = np.flatnonzero(codes == code)

@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from fewer.contracts import Control, Criterion, OnStep, PredictiveScorer, Resources, Search, SearchSpace
-from fewer.objective import Objective, run_sentence
+from fewer.objective import Objective, run_method
 from fewer.problem import FloatArray, InputError, Problem
 from fewer.trace import Step, Trace, best_first
 from fewer.validate import Split, split_rows
@@ -209,7 +209,7 @@ class EarlyStopping(Control):
         if self.how == "shorten" and not whole:
             search = search.shortened(point.share)
         with suppress(_EnoughError):
-            run_sentence(
+            run_method(
                 self.control, criterion, problem, search, space, rng, follow,
                 resources=resources, trace=Trace(keep=trace.keep),
             )  # fmt: skip
@@ -341,7 +341,7 @@ def validation_run(
             watch({"training": np.array(training), "validation": np.array(validation)})
 
     # Only the best subset is kept in memory: keeping many costs more than a move of the search.
-    own = run_sentence(control, criterion, train, search, space, rng, judge, resources=resources, trace=Trace(keep=1))
+    own = run_method(control, criterion, train, search, space, rng, judge, resources=resources, trace=Trace(keep=1))
     return {
         "training": np.array(training),
         "validation": np.array(validation),

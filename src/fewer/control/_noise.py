@@ -25,7 +25,7 @@ from fewer.criteria import KNN
 from fewer.criteria._knn import KNNScorer
 from fewer.kernels._distances import CLIPPED, NOMINAL, PLAIN
 from fewer.kernels._noise import POOL_BITS, score_noisy
-from fewer.objective import run_sentence
+from fewer.objective import run_method
 from fewer.problem import FloatArray, InputError, Problem, Task
 from fewer.trace import Trace
 
@@ -89,7 +89,7 @@ class Noise(Control):
     ) -> Trace:
         """Search with a criterion that adds noise."""
         noisy = Noisy(criterion, noise_table(self.sd, self.probability, self.shape))
-        return run_sentence(
+        return run_method(
             self.control, noisy, problem, search, space, rng, on_step, resources=resources, trace=trace
         )  # fmt: skip
 
@@ -127,7 +127,7 @@ class Noisy(Criterion):
         self.criterion = criterion
         self.table = table
         self.monotone = False  # type: ignore[misc]
-        self.weights = criterion.weights  # type: ignore[misc]
+        self.supports_weights = criterion.supports_weights  # type: ignore[misc]
         self.predictive = criterion.predictive  # type: ignore[misc]
 
     @property
@@ -167,16 +167,16 @@ class NoisyNeighbors(_Clean):
     def __init__(self, clean: KNNScorer, table: FloatArray, seed: int) -> None:
         self.clean, self._seed = clean, seed
         exact = clean._differences
-        holes, nominal = exact.holes.astype(bool), exact.nominal.astype(bool)
-        low = np.where(holes, np.inf, exact.columns).min(axis=1)
-        high = np.where(holes, -np.inf, exact.columns).max(axis=1)
+        missing, nominal = exact.missing.astype(bool), exact.nominal.astype(bool)
+        low = np.where(missing, np.inf, exact.columns).min(axis=1)
+        high = np.where(missing, -np.inf, exact.columns).max(axis=1)
         varies = ~nominal & (high > low)
         low, span = np.where(varies, low, 0.0), np.where(varies, high - low, 1.0)
-        columns = np.where(holes, np.nan, (exact.columns - low[:, None]) / span[:, None])
+        columns = np.where(missing, np.nan, (exact.columns - low[:, None]) / span[:, None])
         self._layout = (
-            noise_pool(table, clean.problem.n_rows, seed),
+            noise_pool(table, clean.problem.n_samples, seed),
             columns.astype(np.float32),
-            np.where(nominal, NOMINAL, np.where(holes.any(axis=1), CLIPPED, PLAIN)).astype(np.uint8),
+            np.where(nominal, NOMINAL, np.where(missing.any(axis=1), CLIPPED, PLAIN)).astype(np.uint8),
             (np.sqrt(exact.scale) * span).astype(np.float32),
             exact.scale.astype(np.float32),
             exact.gap.astype(np.float32),
@@ -218,6 +218,6 @@ class NoisyRows(_Clean):
 
 
 def _seed_of(mask: FloatArray, seed: int) -> int:
-    """Give each subset a seed of its own."""
+    """Return each subset a seed of its own."""
     digest = hashlib.blake2b(mask.tobytes(), digest_size=8, key=seed.to_bytes(8, "little"))
     return int.from_bytes(digest.digest(), "little")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.contracts import Control, Criterion, OnStep, PredictiveScorer, Resources, Search, SearchSpace
-from fewer.objective import run_sentence
+from fewer.objective import run_method
 from fewer.problem import FloatArray, InputError, Problem
 from fewer.trace import Step, Trace, is_better
 from fewer.validate import split_rows
@@ -46,9 +46,9 @@ class OneStandardError(Control):
     >>> from sklearn.datasets import load_wine
     >>> import fewer
     >>> X, y = load_wine(return_X_y=True)
-    >>> words = fewer.criteria.LeastSquares(), fewer.search.Floating()
-    >>> plain = fewer.SubsetSelector(*words, random_state=0).fit(X, y)
-    >>> thrifty = fewer.SubsetSelector(*words, control=OneStandardError(), random_state=0).fit(X, y)
+    >>> components = fewer.criteria.LeastSquares(), fewer.search.Floating()
+    >>> plain = fewer.SubsetSelector(*components, random_state=0).fit(X, y)
+    >>> thrifty = fewer.SubsetSelector(*components, control=OneStandardError(), random_state=0).fit(X, y)
     >>> bool(thrifty.support_.sum() < plain.support_.sum())
     True
     """
@@ -80,17 +80,17 @@ class OneStandardError(Control):
         splits = split_rows(problem, self.cv, rng)
         *seeds, last = rng.spawn(len(splits) + 1)
         records: list[Record] = trace.state.setdefault("runs", [])
-        words = self.control, criterion, search, space, resources
+        components = self.control, criterion, search, space, resources
         try:
             for split, seed in list(zip(splits, seeds, strict=True))[len(records) :]:
-                record = judged_run(*words, problem.take(split.train), problem.take(split.test), seed)
+                record = judged_run(*components, problem.take(split.train), problem.take(split.test), seed)
                 records.append({**record, "rows": split.test})
                 trace.n_evaluations += int(record["n_evaluations"])
                 trace.record(Step(record["best"], record["score"], record["best"], record["score"]))
                 if on_step is not None:
                     on_step(trace)
             size = self._choose(records, problem, space, trace)
-            self._search_all(words, problem, size, last, on_step, trace)
+            self._search_all(components, problem, size, last, on_step, trace)
         except KeyboardInterrupt:
             trace.interrupted = True
             raise
@@ -102,12 +102,12 @@ class OneStandardError(Control):
         smallest = min(int(record["sizes"][0]) for record in records)
         largest = max(int(record["sizes"][-1]) for record in records)
         sizes = np.arange(smallest, largest + 1)
-        losses, right = np.empty((problem.n_rows, len(sizes))), np.empty((problem.n_rows, len(sizes)))
+        losses, right = np.empty((problem.n_samples, len(sizes))), np.empty((problem.n_samples, len(sizes)))
         for record in records:
             places = np.maximum(np.searchsorted(record["sizes"], sizes, side="right") - 1, 0)
             losses[record["rows"]], right[record["rows"]] = record["losses"][:, places], record["right"][:, places]
         judged = np.unique(np.concatenate([record["rows"] for record in records]))
-        weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        weights = problem.row_weights
         curve = loss_curve(losses[judged], weights[judged])
         place = int(np.argmax(curve["behind"] <= self.n_errors * curve["error"] + 1e-12))
         trace.extra.update(
@@ -120,9 +120,15 @@ class OneStandardError(Control):
         return max(int(sizes[place]), space.min_units)
 
     def _search_all(
-        self, words: Any, problem: Problem, size: int, rng: np.random.Generator, on_step: OnStep | None, trace: Trace
+        self,
+        components: Any,
+        problem: Problem,
+        size: int,
+        rng: np.random.Generator,
+        on_step: OnStep | None,
+        trace: Trace,
     ) -> None:
-        control, criterion, search, space, resources = words
+        control, criterion, search, space, resources = components
         before = trace.n_evaluations
         trace.steps.clear()
         trace.n_steps, trace._stride = 0, 1
@@ -135,7 +141,7 @@ class OneStandardError(Control):
                 on_step(trace)
 
         space = replace(space, max_units=min(size, space.max_units))
-        run_sentence(
+        run_method(
             control, criterion, problem, search, space, rng, follow, resources=resources, trace=Trace(keep=trace.keep)
         )  # fmt: skip
         chosen, best = trace.extra["chosen_size"]
@@ -158,7 +164,7 @@ def judged_run(
 ) -> Record:
     """Search some rows; let others judge the best subset of at most each size."""
     scorer = cast(PredictiveScorer, criterion.bind(train, rng.spawn(1)[0], resources))
-    own = run_sentence(control, criterion, train, search, space, rng, resources=resources)
+    own = run_method(control, criterion, train, search, space, rng, resources=resources)
     sizes, losses, right = [], [], []
     for size, mask in best_up_to(own, space):
         outputs = scorer.predict(mask, held.X)
@@ -176,7 +182,7 @@ def judged_run(
 
 
 def best_up_to(trace: Trace, space: SearchSpace) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Give the best subset of at most each size that the trace knows, smallest size first; sizes that add none lack."""
+    """Return the best subset of at most each size in the trace, smallest first; sizes that add none lack."""
     by_size: dict[int, tuple[NDArray[Any], float]] = {}
     for mask, score in trace.subsets_met():
         size = int(np.count_nonzero(space.shrink(mask)))
@@ -193,7 +199,7 @@ def best_up_to(trace: Trace, space: SearchSpace) -> Iterator[tuple[int, NDArray[
 
 
 def squared_loss(outputs: FloatArray, rows: Problem) -> FloatArray:
-    """Give each row's squared loss: of its class memberships, or of its quantity."""
+    """Return each row's squared loss: of its class memberships, or of its quantity."""
     if rows.task == "regression":
         return (outputs - rows.y) ** 2
     return ((outputs - (rows.y[:, None] == np.arange(outputs.shape[1]))) ** 2).sum(axis=1)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from fewer.contracts import Control, Criterion, OnStep, Ranker, Resources, Search, SearchSpace
-from fewer.objective import run_sentence
+from fewer.objective import run_method
 from fewer.problem import InputError, Problem
 from fewer.trace import Trace
 
@@ -67,7 +67,7 @@ class Prefilter(Control):
         if dropped.any() and not trace.notes:
             ranker = type(self.ranker).__name__
             trace.notes.append(f"{ranker} kept {self.keep} of {len(units)} features for the search.")
-        return run_sentence(
+        return run_method(
             self.control,
             criterion,
             problem,
@@ -81,7 +81,7 @@ class Prefilter(Control):
 
 
 def add_innermost(control: Control | None, inner: Control) -> Control:
-    """Give a copy of a control with another one inside it, next to the search."""
+    """Return a copy of a control with another one inside it, next to the search."""
     if control is None:
         return inner
     copy = clone(control)

@@ -59,7 +59,7 @@ class BoundaryShare(Criterion):
     array([2, 3])
     """
 
-    weights: ClassVar[bool] = True
+    supports_weights: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
@@ -80,10 +80,10 @@ class _LargestOf(Scorer):
 class _BoundaryScorer(Scorer):
     def __init__(self, problem: Problem) -> None:
         self._y = problem.y
-        layout = Differences.within(problem, np.zeros(problem.n_rows, dtype=np.int64), "global")
-        plain = np.where(layout.holes.any(axis=1), 2, np.where(problem.nominal, 1, 0)).astype(np.int64)
+        layout = Differences.within(problem, np.zeros(problem.n_samples, dtype=np.int64), "global")
+        plain = np.where(layout.missing.any(axis=1), 2, np.where(problem.nominal, 1, 0)).astype(np.int64)
         self._layout = (
-            layout.columns, layout.holes, plain, layout.nominal, layout.scale[0], layout.gap[0], layout.quantum,
+            layout.columns, layout.missing, plain, layout.nominal, layout.scale[0], layout.gap[0], layout.quantum,
         )  # fmt: skip
 
     def score(self, masks: Masks) -> FloatArray:
@@ -96,7 +96,7 @@ class _BoundaryScorer(Scorer):
 
 
 def fisher_ratio(X: Any, y: Any) -> FloatArray:
-    """Give the discriminant ratio of each feature; the largest describes the problem.
+    """Return the discriminant ratio of each feature; the largest describes the problem.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def fisher_ratio(X: Any, y: Any) -> FloatArray:
 
 
 def boundary_share(X: Any, y: Any) -> float:
-    """Give the share of the minimum spanning tree's edges that join different classes.
+    """Return the share of the minimum spanning tree's edges that join different classes.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def boundary_share(X: Any, y: Any) -> float:
 
 
 def _fisher_ratios(problem: Problem) -> FloatArray:
-    """Give the largest ratio over pairs of classes, feature by feature."""
+    """Return the largest ratio over pairs of classes, feature by feature."""
     present = ~problem.missing
     table = np.where(present, problem.X, 0.0)
     means, variances = [], []

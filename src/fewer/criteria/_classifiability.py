@@ -74,7 +74,7 @@ class Classifiability(Criterion):
     ['alcohol', 'flavanoids', 'color_intensity', 'proline']
     """
 
-    weights: ClassVar[bool] = True
+    supports_weights: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -128,11 +128,11 @@ class ClassifiabilityScorer(Scorer):
         self.problem = problem
         self._criterion = criterion
         self._resources = resources
-        n = problem.n_rows
+        n = problem.n_samples
         self._differences = Differences.within(problem, np.zeros(n, dtype=np.int64), "global")
-        holes = self._differences.holes.any(axis=1)
-        self._plain = np.where(holes, 2, np.where(problem.nominal, 1, 0)).astype(np.int64)
-        self._row_weights = np.ones(n) if problem.weights is None else problem.weights.astype(np.float64)
+        missing = self._differences.missing.any(axis=1)
+        self._plain = np.where(missing, 2, np.where(problem.nominal, 1, 0)).astype(np.int64)
+        self._row_weights = problem.row_weights.astype(np.float64)
         soft = criterion.estimate == "soft"
         if problem.task == "classification":
             self._mode = kernels.SOFT_CLASSES if soft else kernels.HARD_CLASSES
@@ -166,7 +166,7 @@ class ClassifiabilityScorer(Scorer):
             for row, c in zip(masks, alone.tolist(), strict=True):
                 row[units[c]] = values[c]
             scores[alone] = self.score(masks)
-        batch = max(self._resources.memory // (BYTES_A_ROW * self.problem.n_rows), 1)
+        batch = max(self._resources.memory // (BYTES_A_ROW * self.problem.n_samples), 1)
         for low in range(0, len(together), batch):
             part = together[low : low + batch]
             changes = _Changes.of(weights, [units[c] for c in part], [float(values[c]) for c in part])
@@ -174,7 +174,7 @@ class ClassifiabilityScorer(Scorer):
         return scores
 
     def per_row(self, mask: Masks) -> tuple[FloatArray, FloatArray, float]:
-        """Give C(x) of each row, the weight of its neighborhood, and the radius."""
+        """Return C(x) of each row, the weight of its neighborhood, and the radius."""
         sizes, agreeing, squares = self._neighborhoods(mask.astype(np.float64), _Changes.none())
         return _local(sizes, agreeing)[0], sizes[0], float(np.sqrt(squares[0]))
 
@@ -189,15 +189,15 @@ class ClassifiabilityScorer(Scorer):
     def _neighborhoods(
         self, weights: FloatArray, changes: _Changes, n_jobs: int | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give neighborhood sizes and agreement (m, n) and the squared radius (m,) of the candidates."""
-        n, m = self.problem.n_rows, changes.n_candidates
+        """Return neighborhood sizes and agreement (m, n) and the squared radius (m,) of the candidates."""
+        n, m = self.problem.n_samples, changes.n_candidates
         pivot = self._pivot(weights)
         order = np.arange(n) if pivot < 0 else np.argsort(self._differences.columns[pivot], kind="stable")
         back = np.argsort(order, kind="stable")
         used, place = np.unique(np.concatenate([np.flatnonzero(weights), changes.extra]), return_inverse=True)
         layout = self._differences
         shared = (
-            np.ascontiguousarray(layout.columns[used][:, order]), np.ascontiguousarray(layout.holes[used][:, order]),
+            np.ascontiguousarray(layout.columns[used][:, order]), np.ascontiguousarray(layout.missing[used][:, order]),
             self._plain[used], layout.nominal[used], layout.scale[0, used], layout.gap[0, used], layout.quantum,
             weights[used], int(np.searchsorted(used, pivot)) if pivot >= 0 else -1,
             place[len(place) - len(changes.extra) :].astype(np.int64), changes.offsets, changes.weights,
@@ -222,17 +222,17 @@ class ClassifiabilityScorer(Scorer):
 
     def _sum(self, values: FloatArray) -> FloatArray:
         """Sum over rows by their weights, in an order that does not depend on the number of candidates."""
-        return np.asarray((values if self.problem.weights is None else values * self._row_weights).sum(axis=1))
+        return np.asarray((values if self.problem.sample_weight is None else values * self._row_weights).sum(axis=1))
 
     def _typical_square(self, squares: FloatArray) -> FloatArray:
-        """Give the square of the typical distance to the nearest row, for each candidate."""
+        """Return the square of the typical distance to the nearest row, for each candidate."""
         total = self._row_weights.sum()
         if self._criterion.typical == "rms":
             return self._sum(squares) / total
         return (self._sum(np.sqrt(squares)) / total) ** 2
 
     def _pivot(self, weights: FloatArray) -> int:
-        """Choose the feature that spreads the rows most, among numbers without holes; −1 if there is none."""
+        """Choose the feature that spreads the rows most, among numbers without missing cells; −1 if there is none."""
         reach = weights * self._reach
         return int(np.argmax(reach)) if reach.max(initial=0.0) > 0 else -1
 
@@ -242,7 +242,7 @@ class ClassifiabilityScorer(Scorer):
 
     def _in_blocks(self, n_jobs: int | None, kernel: Any, *arguments: Any) -> None:
         """Run a kernel on blocks of rows in threads; each block writes its own rows."""
-        n = self.problem.n_rows
+        n = self.problem.n_samples
         n_jobs = self._resources.n_jobs if n_jobs is None else n_jobs
         if n_jobs == 1 or n <= ROW_BLOCK:
             kernel(0, n, *arguments)
@@ -299,9 +299,9 @@ class ClassifiabilityResult:
     ----------
     value : float
         L, from −1 to 1: how smooth the label surface is.
-    per_row : array of shape (n_rows,)
+    per_row : array of shape (n_samples,)
         C(x): 1 for a row among its own kind, below 0 for one among others. NaN for a row that took no part.
-    n_neighbors : array of shape (n_rows,)
+    n_neighbors : array of shape (n_samples,)
         How many rows lie within the radius (their weights summed), the row itself included where it counts.
     radius : float
         In ranges of a column.
@@ -318,8 +318,8 @@ def classifiability(X: Any, y: Any, **options: Any) -> ClassifiabilityResult:
 
     Parameters
     ----------
-    X : array or data frame of shape (n_rows, n_features)
-    y : array of shape (n_rows,)
+    X : array or data frame of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
     **options
         As for `Classifiability`.
 
@@ -336,8 +336,8 @@ def classifiability(X: Any, y: Any, **options: Any) -> ClassifiabilityResult:
     scorer = criterion.bind(problem, np.random.default_rng(0), Resources())
     mask = np.ones(problem.n_features, dtype=bool)
     local, sizes, radius = scorer.per_row(mask)
-    taking_part = _complete(problem) if criterion.missing == "drop" else np.ones(problem.n_rows, dtype=bool)
-    per_row, n_neighbors = np.full(problem.n_rows, np.nan), np.zeros(problem.n_rows)
+    taking_part = _complete(problem) if criterion.missing == "drop" else np.ones(problem.n_samples, dtype=bool)
+    per_row, n_neighbors = np.full(problem.n_samples, np.nan), np.zeros(problem.n_samples)
     per_row[taking_part], n_neighbors[taking_part] = local, sizes
     return ClassifiabilityResult(float(scorer.score(mask[None])[0]), per_row, n_neighbors, radius)
 
@@ -347,13 +347,13 @@ def _complete(problem: Problem) -> BoolArray:
 
 
 def _local(sizes: FloatArray, agreeing: FloatArray) -> FloatArray:
-    """Give C(x) = 2 · agreement / size − 1, and 0 where nobody is near."""
+    """Return C(x) = 2 · agreement / size − 1, and 0 where nobody is near."""
     shares = np.divide(agreeing, sizes, out=np.full_like(sizes, 0.5), where=sizes > 0)
     return np.asarray(2.0 * shares - 1.0)
 
 
 def _in_spreads(y: NDArray[Any], row_weights: FloatArray) -> FloatArray:
-    """Give a target centered and divided by its standard deviation (that of a sample)."""
+    """Return a target centered and divided by its standard deviation (that of a sample)."""
     total = row_weights.sum()
     centered = y - row_weights @ y / total
     freedom = total - row_weights @ row_weights / total

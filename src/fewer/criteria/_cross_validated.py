@@ -107,7 +107,7 @@ class CrossValidatedScorer(PredictiveScorer):
         return np.concatenate(results)
 
     def _on(self, X: FloatArray) -> CrossValidatedScorer:
-        """Give this scorer with another array in the place of the table."""
+        """Return this scorer with another array in the place of the table."""
         scorer = copy(self)
         scorer.problem = replace(self.problem, X=X)
         return scorer
@@ -115,7 +115,7 @@ class CrossValidatedScorer(PredictiveScorer):
     def outputs(self, mask: Masks) -> FloatArray:
         """Predict each bound row from the folds that did not test it (the last, if several did)."""
         rows = self.problem
-        shape = (rows.n_rows, rows.n_classes) if rows.task == "classification" else (rows.n_rows,)
+        shape = (rows.n_samples, rows.n_classes) if rows.task == "classification" else (rows.n_samples,)
         out = np.full(shape, np.nan)
         for train, test in self._splits:
             out[test] = _outputs(self._fit(mask, train), self._cells(mask, rows.X[test]), rows)
@@ -123,7 +123,7 @@ class CrossValidatedScorer(PredictiveScorer):
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from a fit on all bound rows."""
-        fitted = self._fit(mask, np.arange(self.problem.n_rows), np.isnan(X).any(axis=0))
+        fitted = self._fit(mask, np.arange(self.problem.n_samples), np.isnan(X).any(axis=0))
         return _outputs(fitted, self._cells(mask, X), self.problem)
 
     def grade(self, outputs: FloatArray, rows: Problem) -> float:
@@ -133,7 +133,7 @@ class CrossValidatedScorer(PredictiveScorer):
             if rows.task == "classification"
             else _RecordedRegressor(outputs)
         )
-        return float(self._scoring(recorded, rows.X, rows.y, **_weights(rows.weights, slice(None))))
+        return float(self._scoring(recorded, rows.X, rows.y, **_weights(rows.sample_weight, slice(None))))
 
     def score_one(self, mask: Masks) -> float:
         """Score one mask: the mean over the splits."""
@@ -145,7 +145,7 @@ class CrossValidatedScorer(PredictiveScorer):
                         self._fit(mask, train),
                         self._cells(mask, rows.X[test]),
                         rows.y[test],
-                        **_weights(rows.weights, test),
+                        **_weights(rows.sample_weight, test),
                     )
                     for train, test in self._splits
                 ]
@@ -160,8 +160,8 @@ class CrossValidatedScorer(PredictiveScorer):
         model = self._model(np.flatnonzero(mask), new_holes)
         last = model.steps[-1][0] if isinstance(model, Pipeline) else None
         weights = {}
-        if rows.weights is not None and has_fit_parameter(model.steps[-1][1] if last else model, "sample_weight"):
-            weights = {f"{last}__sample_weight" if last else "sample_weight": rows.weights[train]}
+        if rows.sample_weight is not None and has_fit_parameter(model.steps[-1][1] if last else model, "sample_weight"):
+            weights = {f"{last}__sample_weight" if last else "sample_weight": rows.sample_weight[train]}
         return model.fit(self._cells(mask, rows.X[train]), rows.y[train], **weights)
 
     def _model(self, columns: IntArray, new_holes: Any = False) -> Any:
@@ -174,10 +174,10 @@ class CrossValidatedScorer(PredictiveScorer):
         if not self._preprocess:
             return model
         nominal = rows.nominal[columns]
-        holed = (self._holed | new_holes)[columns]
+        incomplete = (self._holed | new_holes)[columns]
         steps: list[tuple[str, Any, Any]] = []
-        if (holed & ~nominal).any():
-            steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True), holed & ~nominal))
+        if (incomplete & ~nominal).any():
+            steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True), incomplete & ~nominal))
         if nominal.any():
             encode = make_pipeline(
                 SimpleImputer(strategy="most_frequent", keep_empty_features=True),
@@ -236,7 +236,7 @@ def _weights(weights: FloatArray | None, rows: Any) -> dict[str, FloatArray]:
 
 
 def _outputs(model: Any, X: FloatArray, problem: Problem) -> FloatArray:
-    """Give memberships with one column for each class of the problem, or numbers."""
+    """Return memberships with one column for each class of the problem, or numbers."""
     if problem.task == "regression":
         return np.asarray(model.predict(X), dtype=np.float64)
     out = np.zeros((len(X), problem.n_classes))

@@ -65,7 +65,7 @@ class GammaTest(Criterion):
     True
     """
 
-    weights: ClassVar[bool] = True
+    supports_weights: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class GammaTestScorer(Scorer):
     """`GammaTest` bound to rows."""
 
     def __init__(self, criterion: GammaTest, problem: Problem, resources: Resources) -> None:
-        n = problem.n_rows
+        n = problem.n_samples
         self.problem = problem
         self._clip = criterion.negative == "zero"
         self._slope_weight = criterion.slope_weight
@@ -122,7 +122,7 @@ class GammaTestScorer(Scorer):
         self.n_neighbors = min(criterion.n_neighbors, n - int(np.bincount(group).max(initial=0)))
         if self.n_neighbors < 1:
             raise InputError("The Gamma Test needs at least two rows that may be each other's neighbors.")
-        self._row_weights = np.ones(n) if problem.weights is None else problem.weights
+        self._row_weights = problem.row_weights
         self._total = float(self._row_weights.sum())
         self._discrete = problem.task == "classification"
         layout = Differences.within(problem, np.zeros(n, dtype=np.int64), criterion.scaling)
@@ -130,7 +130,7 @@ class GammaTestScorer(Scorer):
         # No squared difference of two of these rows exceeds 1.
         self._quantum = max(layout.quantum, 2.0 ** (problem.n_features.bit_length() + shift - KEY_BITS))
         self._cells = (
-            layout.columns, layout.holes, layout.nominal, layout.scale[0], layout.gap[0], self._quantum, shift,
+            layout.columns, layout.missing, layout.nominal, layout.scale[0], layout.gap[0], self._quantum, shift,
         )  # fmt: skip
         self._typical = layout.gap[0]
         self._group = group.astype(np.int64)
@@ -149,7 +149,7 @@ class GammaTestScorer(Scorer):
         return self._mask_lines(masks, [self.n_neighbors])[0]
 
     def gammas(self, masks: Masks, counts: Sequence[int]) -> FloatArray:
-        """Give γ of masks for several numbers of neighbors, up to the `n_neighbors` of the criterion: (n_counts, m)."""
+        """Return γ of masks for several numbers of neighbors, at most `n_neighbors`: (n_counts, m)."""
         return np.array([lines.gamma for lines in self._mask_lines(masks, counts)])
 
     def _mask_lines(self, masks: Masks, counts: Sequence[int]) -> list[Lines]:
@@ -192,7 +192,7 @@ class GammaTestScorer(Scorer):
         return best
 
     def all_gammas(self, space: SearchSpace, counts: Sequence[int]) -> FloatArray:
-        """Give γ for every subset of a space in Gray-code order and for several numbers of neighbors, in one sweep.
+        """Return γ for every subset of a space in Gray-code order and for several numbers of neighbors, in one sweep.
 
         The result is (n_counts, 2^n_units); counts go up to the `n_neighbors` of the criterion.
         """
@@ -216,8 +216,8 @@ class GammaTestScorer(Scorer):
         return fit_lines(delta, gamma, nearness(delta) if self._local else np.ones_like(delta))
 
     def near(self, mask: Masks) -> tuple[IntArray, FloatArray]:
-        """Give each row's neighbors under a mask and their squared distances."""
-        shape = (self.problem.n_rows, self.n_neighbors)
+        """Return each row's neighbors under a mask and their squared distances."""
+        shape = (self.problem.n_samples, self.n_neighbors)
         rows, squares = np.empty(shape, dtype=np.int64), np.empty(shape)
         kernels.list_near(
             mask.astype(np.float64), *self._cells, self._group, self._values, self.n_neighbors, rows, squares
@@ -225,7 +225,7 @@ class GammaTestScorer(Scorer):
         return rows, squares * self._quantum
 
     def sums(self, mask: Masks) -> FloatArray:
-        """Give the (2, k) sums of one mask."""
+        """Return the (2, k) sums of one mask."""
         return self._sums(kernels.sum_masks, 1, mask[None].astype(np.float64))[0]
 
     def _gray_lines(self, space: SearchSpace, first: int, last: int, counts: Sequence[int]) -> list[Lines]:
@@ -284,7 +284,7 @@ class GammaTestResult:
     _problem: Problem = field(repr=False)
 
     def m_test(self, sizes: int | Sequence[int] = 20, *, random_state: int = 0) -> NDArray[np.float64]:
-        """Give γ for growing samples of the rows: columns M, γ, standard error.
+        """Return γ for growing samples of the rows: columns M, γ, standard error.
 
         A curve that has become level says that the rows are enough to trust γ.
 
@@ -295,7 +295,7 @@ class GammaTestResult:
         random_state : int, default=0
             The rows are shuffled once, and each sample holds the one before it.
         """
-        n = self._problem.n_rows
+        n = self._problem.n_samples
         smallest = min(max(2 * self._criterion.n_neighbors, 10), n)
         chosen = np.linspace(smallest, n, sizes).round() if isinstance(sizes, int) else np.asarray(sizes)
         order = np.random.default_rng(random_state).permutation(n)
@@ -319,8 +319,8 @@ def gamma_test(
 
     Parameters
     ----------
-    X : array or data frame of shape (n_rows, n_features)
-    y : array of shape (n_rows,)
+    X : array or data frame of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
         Classes or quantities.
     n_neighbors : int, default=10
     task : {"classification", "regression"}, optional
@@ -396,7 +396,7 @@ def fit_lines(delta: FloatArray, gamma: FloatArray, weights: FloatArray) -> Line
 
 
 def pair_weights(delta: FloatArray, weights: FloatArray) -> FloatArray:
-    """Give the weight of the j-th neighbor's Γ in the intercept of the line through the points."""
+    """Return the weight of the j-th neighbor's Γ in the intercept of the line through the points."""
     count = len(delta)
     response = np.array([fit_lines(delta, row, weights).gamma for row in np.eye(count)])
     order = np.arange(1, count + 1)
@@ -412,7 +412,7 @@ def nearness(delta: FloatArray) -> FloatArray:
 
 
 def half_mean_square(values: FloatArray, weights: FloatArray, discrete: bool) -> float:
-    """Give half the mean squared difference of two different rows: the variance of the target."""
+    """Return half the mean squared difference of two different rows: the variance of the target."""
     total = float(weights.sum())
     pairs = total**2 - float(weights @ weights)
     if pairs <= 0:

@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 from fewer.contracts import (
     Criterion,
     Masks,
+    Moves,
+    MovesResult,
     PredictiveScorer,
     Resources,
     SearchSpace,
-    Stroll,
     Sweep,
-    Tries,
     Walk,
     best_of,
     gray_states,
 )
 from fewer.differences import Coarse, Differences, Scaling
 from fewer.kernels import _neighbors as kernels
-from fewer.kernels._stroll import stroll
+from fewer.kernels._moves import run_moves
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds
 
@@ -37,8 +37,8 @@ TABLE_WIDTH = 512  # columns that the tables of `coarse_masks` cover at once: th
 TABLES = 1 << 17  # numbers in all tables at once: they stay in the second cache
 TABLE_SIZE = 16  # combinations of levels in one such table
 BATCH = 4096  # masks whose verdicts are held at once
-REMEMBERED = 1 << 16  # states whose scores a stroll remembers
-STROLL = 1 << 28  # distances of one stroll: the interpreter is deaf for about a tenth of a second
+REMEMBERED = 1 << 16  # states whose scores a run of moves remembers
+MOVES_AT_ONCE = 1 << 28  # distances of one run of moves: the interpreter is deaf for about a tenth of a second
 WORTH_A_THREAD = 1_000_000  # distances: less than this is done before a thread has woken up
 
 
@@ -54,10 +54,10 @@ class KNN(Criterion):
         Stratified folds, fixed once for a run; or leave-one-out. With fewer rows than folds, leave-one-out.
     voting : {"neighborhood", "neighbors"}, default="neighborhood"
         `"neighborhood"`: the rows at the k smallest *distinct* distances vote, and a tied vote takes in the next
-        distance, and so on; when there is none left, the majority of the casebase decides. `"neighbors"`: the k
+        distance, and so on; when there is none left, the majority of the training rows decides. `"neighbors"`: the k
         nearest rows vote, earlier rows first among equally near ones; a tied vote goes to the nearest row.
-    scaling : {"casebase", "global", "none"}, default="casebase"
-        Numeric columns are divided by their range in the rows that serve as casebase, in all bound rows, or not.
+    scaling : {"training", "global", "none"}, default="training"
+        Numeric columns are divided by their range in the rows that serve as training rows, in all bound rows, or not.
 
     Notes
     -----
@@ -74,7 +74,7 @@ class KNN(Criterion):
     array([False, False, False,  True])
     """
 
-    weights: ClassVar[bool] = True
+    supports_weights: ClassVar[bool] = True
     predictive: ClassVar[bool] = True
 
     def __init__(
@@ -82,7 +82,7 @@ class KNN(Criterion):
         n_neighbors: int | Sequence[int] | Literal["auto"] = 1,
         cv: Any = 10,
         voting: Literal["neighborhood", "neighbors"] = "neighborhood",
-        scaling: Scaling = "casebase",
+        scaling: Scaling = "training",
     ) -> None:
         self.n_neighbors = n_neighbors
         self.cv = cv
@@ -93,8 +93,8 @@ class KNN(Criterion):
         """Bind to rows."""
         if self.voting not in ("neighborhood", "neighbors"):
             raise InputError(f"voting={self.voting!r} is not known; choose 'neighborhood' or 'neighbors'.")
-        if self.scaling not in ("casebase", "global", "none"):
-            raise InputError(f"scaling={self.scaling!r} is not known; choose 'casebase', 'global' or 'none'.")
+        if self.scaling not in ("training", "global", "none"):
+            raise InputError(f"scaling={self.scaling!r} is not known; choose 'training', 'global' or 'none'.")
         fold = assign_folds(problem, self.cv, rng)
         return KNNScorer(problem, fold, self._numbers(problem), self.voting == "neighbors", self.scaling, resources)
 
@@ -103,7 +103,7 @@ class KNN(Criterion):
         ks = np.unique(np.asarray(numbers, dtype=np.int64))
         if ks.size == 0 or ks[0] < 1:
             raise InputError(f"n_neighbors={self.n_neighbors!r}: at least one neighbor is needed.")
-        return np.unique(np.minimum(ks, max(problem.n_rows - 1, 1)))
+        return np.unique(np.minimum(ks, max(problem.n_samples - 1, 1)))
 
 
 class KNNScorer(PredictiveScorer):
@@ -128,8 +128,8 @@ class KNNScorer(PredictiveScorer):
         self._scaling = scaling
         self._resources = resources
         self._differences = Differences.within(problem, fold, scaling)
-        n = problem.n_rows
-        weights = whole_multiples(np.ones(n) if problem.weights is None else problem.weights)
+        n = problem.n_samples
+        weights = whole_multiples(problem.row_weights)
         classification = problem.task == "classification"
         self._center = 0.0 if classification else float(np.average(problem.y, weights=weights))
         values = np.zeros(n) if classification else problem.y - self._center
@@ -185,7 +185,7 @@ class KNNScorer(PredictiveScorer):
 
     def walk(self, mask: Masks, units: Sequence[IntArray]) -> Walk:
         """Stand on one mask with its distances at hand, if they fit into memory."""
-        n = self.problem.n_rows
+        n = self.problem.n_samples
         if n * n * (8 if self._coarse is None else 4) > self._resources.memory:
             return super().walk(mask, units)
         return ExactWalk(self, mask, units) if self._coarse is None else CoarseWalk(self, self._coarse, mask, units)
@@ -222,22 +222,22 @@ class KNNScorer(PredictiveScorer):
 
     @cached_property
     def _together(self) -> Differences:
-        """All bound rows as one casebase."""
-        everyone = np.zeros(self.problem.n_rows, dtype=np.int64)
-        return Differences.within(self.problem, everyone, "global" if self._scaling == "casebase" else self._scaling)
+        """All bound rows as one set of training rows."""
+        everyone = np.zeros(self.problem.n_samples, dtype=np.int64)
+        return Differences.within(self.problem, everyone, "global" if self._scaling == "training" else self._scaling)
 
     def n_neighbors_for(self, mask: Masks) -> int:
-        """Give the number of neighbors that judges a subset best."""
+        """Return the number of neighbors that judges a subset best."""
         if len(self.ks) == 1:
             return int(self.ks[0])
         gains = self._gains(kernels.score_masks, 1, mask[None, :].astype(np.float64))[0]
         return int(self.ks[int(np.argmax(gains))])
 
     def _predict(self, mask: Masks, X: FloatArray, differences: Differences, fold: IntArray) -> FloatArray:
-        holes = np.isnan(X)
+        missing = np.isnan(X)
         out = np.empty((len(X), max(self._targets[3], 1)))
         kernels.predict_rows(
-            np.where(holes, 0.0, X), holes.astype(np.uint8), fold, mask.astype(np.float64),
+            np.where(missing, 0.0, X), missing.astype(np.uint8), fold, mask.astype(np.float64),
             *differences.arrays(), *self._targets, np.array([self.n_neighbors_for(mask)]), self._by_rows, out,
         )  # fmt: skip
         return out if self._targets[3] else out[:, 0] + self._center
@@ -257,7 +257,7 @@ class KNNScorer(PredictiveScorer):
 
     def _in_blocks(self, run: Callable[[int, int], FloatArray], work: int) -> FloatArray:
         """Deal the rows out to threads and sum the results, which are exact in any order."""
-        n = self.problem.n_rows
+        n = self.problem.n_samples
         n_jobs = self._resources.n_jobs if n * n * work > WORTH_A_THREAD else 1
         blocks = in_parts(n, 1 if n_jobs == 1 else 4 * n_jobs)
         parts = in_threads(lambda block: run(*block), blocks, n_jobs)
@@ -316,7 +316,7 @@ class RunningWalk(Walk):
     """Running distances under one mask. An accepted change is written into them on the next pass."""
 
     def __init__(self, scorer: KNNScorer, mask: Masks, units: Sequence[IntArray]) -> None:
-        n = scorer.problem.n_rows
+        n = scorer.problem.n_samples
         self._scorer = scorer
         self._units = units
         self._masks = np.repeat(mask[None, :].astype(np.float64), 3, axis=0)  # settled, accepted, proposed
@@ -356,7 +356,7 @@ class ExactWalk(RunningWalk):
 
     def __init__(self, scorer: KNNScorer, mask: Masks, units: Sequence[IntArray]) -> None:
         super().__init__(scorer, mask, units)
-        n = scorer.problem.n_rows
+        n = scorer.problem.n_samples
         self._distances = np.empty((n, n))
         self._fixed = (*scorer._differences.arrays(), *scorer._rules)
         kernels.fill_distances(0, n, self._masks[0], *scorer._differences.arrays(), self._distances)
@@ -372,7 +372,7 @@ class CoarseWalk(RunningWalk):
 
     def __init__(self, scorer: KNNScorer, coarse: Coarse, mask: Masks, units: Sequence[IntArray]) -> None:
         super().__init__(scorer, mask, units)
-        n = scorer.problem.n_rows
+        n = scorer.problem.n_samples
         self._order = coarse.order
         self._distances = np.empty((n, n), dtype=np.int32)
         self._unsure = np.empty(n, dtype=np.int64)
@@ -385,11 +385,11 @@ class CoarseWalk(RunningWalk):
         self._judges = (scorer._by_rows, coarse.errors(unit), weights, coarse.order)
         self._memory: tuple[NDArray[Any], ...] = ()
 
-    def stroll(self, tries: Tries, state: NDArray[Any], score: float, space: SearchSpace, most: int) -> Stroll:
+    def run_moves(self, moves: Moves, state: NDArray[Any], score: float, space: SearchSpace, most: int) -> MovesResult:
         """Try changes in one call of a kernel, for about a tenth of a second."""
-        scorer, n = self._scorer, self._scorer.problem.n_rows
+        scorer, n = self._scorer, self._scorer.problem.n_samples
         if self._n_jobs > 1 or 12 * n * n > scorer._resources.memory:
-            return super().stroll(tries, state, score, space, most)
+            return super().run_moves(moves, state, score, space, most)
         settled, accepted, proposed = self._masks
         if not self._memory:
             exact = np.empty((n, n))
@@ -397,17 +397,17 @@ class CoarseWalk(RunningWalk):
             names, remembered = np.zeros((REMEMBERED, 2), dtype=np.uint64), np.empty(REMEMBERED)
             self._memory = (exact, accepted.copy(), names, remembered, *_pack(self._units))
         exact, exact_mask, names, remembered, members, offsets = self._memory
-        tries = tries[: max(STROLL // (n * n), 1)]
-        found, scores = np.empty(len(tries), dtype=np.int64), np.empty(len(tries))
-        n_tried, n_accepted = stroll(
-            tries.units, tries.shifts, tries.slack, space.levels, space.min_units, space.max_units, most,
+        moves = moves[: max(MOVES_AT_ONCE // (n * n), 1)]
+        found, scores = np.empty(len(moves), dtype=np.int64), np.empty(len(moves))
+        n_tried, n_accepted = run_moves(
+            moves.units, moves.shifts, moves.slack, space.levels, space.min_units, space.max_units, most,
             np.rint(state * space.levels).astype(np.int64), score, scorer._offset, scorer._unit,
             names, remembered, members, offsets, accepted, self._distances, settled, self._layout, *self._judges,
             exact, exact_mask, scorer._differences.arrays(), scorer._rules, found, scores,
         )  # fmt: skip
         proposed[:] = accepted
         self._before = self._before[:0]
-        return Stroll(n_tried, found[:n_accepted], scores[:n_accepted])
+        return MovesResult(n_tried, found[:n_accepted], scores[:n_accepted])
 
     def _pass(self, block: tuple[int, int]) -> FloatArray:
         gains = np.empty(1)
@@ -450,7 +450,7 @@ def in_parts(n: int, n_parts: int) -> list[tuple[int, int]]:
 
 
 def power_of_two_above(x: float) -> float:
-    """Give the smallest power of two that is not smaller.
+    """Return the smallest power of two that is not smaller.
 
     Examples
     --------

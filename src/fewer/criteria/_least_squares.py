@@ -61,7 +61,7 @@ class LeastSquaresScorer(PredictiveScorer):
         self.problem = problem
         self._n_jobs = resources.n_jobs
         self._encoder = Encoder(problem)
-        self._weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        self._weights = problem.row_weights
         self._ridge = alpha * float(self._weights.sum())
         self._targets, self._mean = targets_of(problem, self._weights)
         self._inputs = self._encoder.transform(problem.X)
@@ -77,7 +77,7 @@ class LeastSquaresScorer(PredictiveScorer):
         chunks = []
         for size in np.unique(sizes):
             alike = np.flatnonzero(sizes == size)
-            step = max(CHUNK_CELLS // max(self.problem.n_rows * (int(size) + 1), 1), 1)
+            step = max(CHUNK_CELLS // max(self.problem.n_samples * (int(size) + 1), 1), 1)
             chunks += [alike[low : low + step] for low in range(0, len(alike), step)]
         scores = np.empty(len(used))
 
@@ -120,7 +120,7 @@ class LeastSquaresScorer(PredictiveScorer):
         projected = inputs @ inverse
         leverage = np.einsum("nh,nh->n", projected, inputs)[:, None]
         scores = np.empty(len(changed))
-        step = max(CHUNK_CELLS // self.problem.n_rows, 1)
+        step = max(CHUNK_CELLS // self.problem.n_samples, 1)
         dropped = np.isin(changed, columns)
         for places in (np.flatnonzero(dropped), np.flatnonzero(~dropped)):
             for part in (places[low : low + step] for low in range(0, len(places), step)):
@@ -157,9 +157,11 @@ class LeastSquaresScorer(PredictiveScorer):
         return self._targets, self._weights, self.problem.groups
 
     def _solve(self, columns: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give inputs with a constant (m, n, h), inverse Gram matrices and moments for m lists of input columns."""
+        """Return inputs with a constant (m, n, h), inverse Gram matrices and moments for m lists of input columns."""
         inputs = with_constant(self._inputs.T[columns].transpose(0, 2, 1))
-        weighted = (inputs * self._weights[:, None] if self.problem.weights is not None else inputs).transpose(0, 2, 1)
+        weighted = (inputs * self._weights[:, None] if self.problem.sample_weight is not None else inputs).transpose(
+            0, 2, 1
+        )
         ridge = np.full(inputs.shape[2], self._ridge)
         ridge[0] = 0.0
         inverse = np.asarray(np.linalg.inv(weighted @ inputs + np.diag(ridge)), dtype=np.float64)

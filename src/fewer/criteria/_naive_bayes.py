@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from fewer.contracts import Criterion, Masks, PredictiveScorer, Refusal, Resources, Walk
+from fewer.contracts import Criterion, IncompatibleError, Masks, PredictiveScorer, Resources, Walk
 from fewer.criteria._knn import in_threads
 from fewer.kernels import _naive_bayes as kernels
 from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns
@@ -47,8 +47,8 @@ class NaiveBayes(Criterion):
     >>> from sklearn.datasets import load_breast_cancer
     >>> import fewer
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> words = NaiveBayes("auroc"), fewer.search.Forward()
-    >>> selector = fewer.SubsetSelector(*words, n_features_to_select=2, random_state=0).fit(X, y)
+    >>> components = NaiveBayes("auroc"), fewer.search.Forward()
+    >>> selector = fewer.SubsetSelector(*components, n_features_to_select=2, random_state=0).fit(X, y)
     >>> selector.get_feature_names_out().tolist()
     ['worst radius', 'worst concave points']
     """
@@ -73,7 +73,7 @@ class NaiveBayes(Criterion):
         if self.scoring not in ("accuracy", "auroc"):
             raise InputError(f"scoring={self.scoring!r} is not known; choose 'accuracy' or 'auroc'.")
         if self.scoring == "auroc" and problem.n_classes != 2:
-            raise Refusal(
+            raise IncompatibleError(
                 f"The area under a ROC curve is for two classes, but there are {problem.n_classes}; "
                 "use scoring='accuracy', or set one class against the rest."
             )
@@ -96,13 +96,13 @@ class NaiveBayesScorer(PredictiveScorer):
         self._columns = ScoreColumns.of(
             [(tables, problem.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)]
         )
-        weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        weights = problem.row_weights
         y, w = problem.y[self._tested], weights[self._tested]
         by_rank = criterion.scoring == "auroc"
-        self._judge = (np.ascontiguousarray(y), w, by_rank, problem.weights is not None)
+        self._judge = (np.ascontiguousarray(y), w, by_rank, problem.sample_weight is not None)
         self._whole = _pair_weight(y, w, self._columns.bounds) if by_rank else float(w.sum())
         if self._whole == 0:
-            raise Refusal("No fold holds rows of both classes, so no pair can be ranked; use fewer folds.")
+            raise IncompatibleError("No fold holds rows of both classes, so no pair can be ranked; use fewer folds.")
 
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks."""
@@ -139,7 +139,7 @@ class NaiveBayesScorer(PredictiveScorer):
     def outputs(self, mask: Masks) -> FloatArray:
         """Predict each bound row without its own fold; rows that no fold tests stay undefined."""
         ratios = self._base(mask) / FIXED
-        out = np.full((self.problem.n_rows, self.problem.n_classes), np.nan)
+        out = np.full((self.problem.n_samples, self.problem.n_classes), np.nan)
         out[self._tested] = softmax(np.column_stack([np.zeros(len(ratios)), ratios]), axis=1)
         return out
 
@@ -154,7 +154,7 @@ class NaiveBayesScorer(PredictiveScorer):
             return super().grade(outputs, rows)
         from sklearn.metrics import roc_auc_score
 
-        return float(roc_auc_score(rows.y, outputs[:, 1], sample_weight=rows.weights))
+        return float(roc_auc_score(rows.y, outputs[:, 1], sample_weight=rows.sample_weight))
 
     def _learn(self, rows: Problem) -> LogTables:
         return LogTables.learn(rows, self._criterion.alpha, self._criterion.discretizer)
@@ -198,7 +198,7 @@ class NaiveBayesWalk(Walk):
 
 
 def _splits(problem: Problem, cv: Any, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
-    """Give training and test rows, no row tested twice."""
+    """Return training and test rows, no row tested twice."""
     if isinstance(cv, int | np.integer | str):
         folds = assign_folds(problem, cv, rng)
         return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in np.unique(folds)]

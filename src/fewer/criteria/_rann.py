@@ -89,7 +89,7 @@ class RANNScorer(PredictiveScorer):
         self._n_jobs = resources.n_jobs
         self._encoder = Encoder(problem)
         self._inputs = self._encoder.transform(problem.X)
-        self._weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        self._weights = problem.row_weights
         self._ridge = criterion.alpha * float(self._weights.sum())
         n_inputs = self._inputs.shape[1] + 1
         self._layers = [
@@ -97,7 +97,7 @@ class RANNScorer(PredictiveScorer):
             for _ in range(criterion.n_draws)
         ]
         self._targets, self._mean = targets_of(problem, self._weights)
-        self._chunk = max(CHUNK_CELLS // max(problem.n_rows * criterion.n_hidden, 1), 1)
+        self._chunk = max(CHUNK_CELLS // max(problem.n_samples * criterion.n_hidden, 1), 1)
 
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks, chunks of masks in threads."""
@@ -140,9 +140,11 @@ class RANNScorer(PredictiveScorer):
         return np.asarray(1.0 - error / spread if spread > 0 else -error)
 
     def _solve(self, used: BoolArray, layer: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Give the hidden outputs (m, n, h), the inverse Gram matrices, and the moments with the targets."""
+        """Return the hidden outputs (m, n, h), the inverse Gram matrices, and the moments with the targets."""
         hidden = _hidden(self._inputs, used, layer)
-        weighted = (hidden * self._weights[:, None] if self.problem.weights is not None else hidden).transpose(0, 2, 1)
+        weighted = (hidden * self._weights[:, None] if self.problem.sample_weight is not None else hidden).transpose(
+            0, 2, 1
+        )
         gram = weighted @ hidden + self._ridge * np.eye(layer.shape[1])
         inverse = np.asarray(np.linalg.inv(gram), dtype=np.float64)
         return hidden, inverse, weighted @ self._targets
@@ -162,7 +164,7 @@ def left_out(
     weights: FloatArray,
     groups: IntArray | None,
 ) -> FloatArray:
-    """Give each row's output from the fit without it (or its group): y − e / (1 − leverage), without fitting again.
+    """Return each row's output from the fit without it (or its group): y − e / (1 − leverage), without fitting again.
 
     Parameters
     ----------
@@ -204,7 +206,7 @@ def targets_of(problem: Problem, weights: FloatArray) -> tuple[FloatArray, float
 
 
 class Encoder:
-    """Columns scaled to [−1, 1] by the range of these rows; levels of nominal columns as ±1; holes filled by means."""
+    """Columns scaled to [−1, 1] by the range of these rows; levels of nominal columns as ±1; gaps filled by means."""
 
     def __init__(self, problem: Problem) -> None:
         owners, levels = [np.flatnonzero(~problem.nominal)], [np.full(int((~problem.nominal).sum()), np.nan)]
@@ -216,18 +218,18 @@ class Encoder:
         order = np.argsort(owner, kind="stable")
         self.owner: IntArray = owner[order]
         self._level = np.concatenate(levels)[order]
-        values, holes = self._values(problem.X, slice(None))
-        seen = (~holes).any(axis=0)
-        low = np.where(holes, np.inf, values).min(axis=0, initial=np.inf)
-        high = np.where(holes, -np.inf, values).max(axis=0, initial=-np.inf)
+        values, missing = self._values(problem.X, slice(None))
+        seen = (~missing).any(axis=0)
+        low = np.where(missing, np.inf, values).min(axis=0, initial=np.inf)
+        high = np.where(missing, -np.inf, values).max(axis=0, initial=-np.inf)
         self._low = np.where(seen, low, 0.0)
         self._span = np.where(seen & (high > low), high - self._low, 1.0)
-        self._mean = np.where(holes, 0.0, values).sum(axis=0) / np.maximum((~holes).sum(axis=0), 1)
+        self._mean = np.where(missing, 0.0, values).sum(axis=0) / np.maximum((~missing).sum(axis=0), 1)
 
     def transform(self, X: FloatArray, columns: Any = slice(None)) -> FloatArray:
         """Encode rows: all inputs, or some of them."""
-        values, holes = self._values(X, columns)
-        filled = np.where(holes, self._mean[columns], values)
+        values, missing = self._values(X, columns)
+        filled = np.where(missing, self._mean[columns], values)
         return np.asarray(2.0 * (filled - self._low[columns]) / self._span[columns] - 1.0)
 
     def _values(self, X: FloatArray, columns: Any) -> tuple[FloatArray, BoolArray]:
@@ -237,7 +239,7 @@ class Encoder:
 
 
 def _hidden(inputs: FloatArray, used: BoolArray, layer: FloatArray) -> FloatArray:
-    """Give the hidden outputs (m, n, h) under m masks, by one matrix product."""
+    """Return the hidden outputs (m, n, h) under m masks, by one matrix product."""
     m, (_, h) = len(used), layer.shape
     masked = used.T[:, :, None] * layer[:-1, None, :]
     sums = (inputs @ masked.reshape(len(layer) - 1, m * h)).reshape(len(inputs), m, h)

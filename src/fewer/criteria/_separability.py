@@ -67,7 +67,7 @@ class SeparabilityScorer(Scorer):
 
     def __init__(self, problem: Problem, measure: str, shrinkage: float) -> None:
         table, self._owner = encode(problem)
-        weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        weights = problem.row_weights
         present = [code for code in np.unique(problem.y) if weights[problem.y == code].sum() > 0]
         moments = [_moments(table[problem.y == code], weights[problem.y == code]) for code in present]
         mass = np.array([weights[problem.y == code].sum() for code in present])
@@ -117,8 +117,8 @@ class SeparabilityScorer(Scorer):
 
 
 def encode(problem: Problem) -> tuple[FloatArray, IntArray]:
-    """Make standardized columns without holes, nominal ones as indicators; and say which feature each belongs to."""
-    weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+    """Standardize and impute, nominal columns as indicators; say which feature each belongs to."""
+    weights = problem.row_weights
     columns: list[FloatArray] = []
     owner: list[int] = []
     for feature, cells in enumerate(problem.X.T):
@@ -132,7 +132,7 @@ def encode(problem: Problem) -> tuple[FloatArray, IntArray]:
             spread = np.sqrt(float(weights @ values**2) / float(weights.sum()))
             columns.append(values / spread if spread > 0 else values)
             owner.append(feature)
-    table = np.column_stack(columns) if columns else np.zeros((problem.n_rows, 0))
+    table = np.column_stack(columns) if columns else np.zeros((problem.n_samples, 0))
     return table, np.array(owner, dtype=np.int64)
 
 
@@ -147,5 +147,5 @@ def _blocks(matrix: FloatArray, columns: IntArray) -> FloatArray:
 
 
 def _square(blocks: FloatArray, vectors: FloatArray) -> FloatArray:
-    """Give vᵀ A⁻¹ v for each block and vector."""
+    """Return vᵀ A⁻¹ v for each block and vector."""
     return np.asarray((vectors * np.linalg.solve(blocks, vectors[:, :, None])[:, :, 0]).sum(axis=1))

@@ -113,11 +113,11 @@ class Dataset:
     Attributes
     ----------
     X : polars.DataFrame
-    y : array of shape (n_rows,)
+    y : array of shape (n_samples,)
         Class labels or numbers.
     info : Info
         The line of the manifest.
-    holdout : bool array of shape (n_rows,), optional
+    holdout : bool array of shape (n_samples,), optional
         The rows of the publisher's own test file, if there is one.
     """
 
@@ -128,7 +128,7 @@ class Dataset:
 
     @cached_property
     def problem(self) -> Problem:
-        """The same as every room sees it."""
+        """The same as every package sees it."""
         return to_problem(self.X, self.y, task=self.info.task)
 
 
@@ -152,7 +152,7 @@ def info(name: None = None) -> list[Info]: ...
 
 
 def info(name: str | None = None) -> Info | list[Info]:
-    """Give the line of the manifest of one set, or all lines.
+    """Return the line of the manifest of one set, or all lines.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def columns(numbers: Sequence[int]) -> Callable[[pl.DataFrame, NDArray[Any]], Ta
 
 
 def merged(classes: Mapping[Any, str], rest: str) -> Callable[[pl.DataFrame, NDArray[Any]], Table]:
-    """Give some classes a common name, all others the name `rest`."""
+    """Return some classes a common name, all others the name `rest`."""
     return lambda X, y: (X, np.array([classes.get(label, rest) for label in y.tolist()]))
 
 

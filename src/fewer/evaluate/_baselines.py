@@ -22,14 +22,14 @@ RANDOM = "random subset"
 
 
 def filter_baseline(task: Task) -> tuple[str, RankSelector]:
-    """Give the univariate filter of a task and its name; it finds its size by cross-validation."""
+    """Return the univariate filter of a task and its name; it finds its size by cross-validation."""
     if task == "classification":
         return "Fisher filter", RankSelector(Fisher())
     return "F-test filter", RankSelector(FTest())
 
 
 def default_estimators(task: Task) -> dict[str, Any]:
-    """Give nearest neighbors and a linear model, on scaled columns."""
+    """Return nearest neighbors and a linear model, on scaled columns."""
     if task == "classification":
         return {
             "knn": make_pipeline(StandardScaler(), KNeighborsClassifier()),

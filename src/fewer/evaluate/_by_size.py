@@ -22,7 +22,7 @@ HELDOUT = "on rows that the search did not see"
 
 
 def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem) -> dict[str, Any]:
-    """Give the best score of each number of features that a fitted selector met.
+    """Return the best score of each number of features that a fitted selector met.
 
     For a subset search: the best subset of each size, scored as the search scored it; under `OneStandardError`, the R²
     (of class memberships) on the rows that its validation runs held out. For a ranking with
@@ -67,7 +67,7 @@ def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem) ->
     if curve is None:
         return {}
     # The curve holds losses below zero; they are told as accuracy or R².
-    unit = 1.0 if problem.task == "classification" else float(np.cov(problem.y, ddof=0, aweights=problem.weights))
+    unit = 1.0 if problem.task == "classification" else float(np.cov(problem.y, ddof=0, aweights=problem.sample_weight))
     return {
         "sizes": curve["size"].tolist(),
         "scores": (1.0 + curve["score"] / unit).tolist(),
@@ -78,7 +78,7 @@ def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem) ->
 
 def _held_out(trace: Trace, problem: Problem) -> dict[str, Any]:
     """Tell the losses of `OneStandardError` as shares of the loss that class frequencies or the mean alone have."""
-    weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+    weights = problem.row_weights
     if problem.task == "classification":
         unit = float(1.0 - ((np.bincount(problem.y, weights=weights) / weights.sum()) ** 2).sum())
     else:
@@ -93,7 +93,7 @@ def _held_out(trace: Trace, problem: Problem) -> dict[str, Any]:
 
 
 def best_by_size(trace: Trace) -> dict[int, tuple[float, NDArray[Any]]]:
-    """Give score and mask of the best subset of each size among the steps and the best subsets of a run."""
+    """Return score and mask of the best subset of each size among the steps and the best subsets of a run."""
     best: dict[int, tuple[float, NDArray[Any]]] = {}
     for mask, score in trace.subsets_met():
         size = int(size_of(mask))
@@ -105,7 +105,7 @@ def best_by_size(trace: Trace) -> dict[int, tuple[float, NDArray[Any]]]:
 def standard_error(
     scorer: PredictiveScorer, mask: Masks, problem: Problem, rng: np.random.Generator, *, n_parts: int = PARTS
 ) -> float | None:
-    """Give the standard error of a subset's cross-validated score, over parts of the rows.
+    """Return the standard error of a subset's cross-validated score, over parts of the rows.
 
     The rows' out-of-fold predictions are graded without each of so many stratified parts (the delete-a-group
     jackknife). For accuracy and parts of equal size this is the standard error of the mean over the parts; it serves

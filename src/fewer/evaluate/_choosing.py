@@ -56,13 +56,13 @@ def support_of(selector: Any, n_features: int) -> BoolArray:
     return mask
 
 
-def describe(word: Any) -> str:
+def describe(component: Any) -> str:
     """Write a selector or estimator out in one line that is the same in every process."""
-    full = getattr(type(word), "__repr__", None)
+    full = getattr(type(component), "__repr__", None)
     try:
-        text = full(word, N_CHAR_MAX=10**6)  # type: ignore[misc]
+        text = full(component, N_CHAR_MAX=10**6)  # type: ignore[misc]
     except TypeError:
-        text = repr(word)
+        text = repr(component)
     return re.sub(r" at 0x[0-9a-f]+", "", " ".join(text.split()))
 
 
@@ -71,21 +71,27 @@ def is_same(one: Any, other: Any) -> bool:
     return describe(_without_seed(one)) == describe(_without_seed(other))
 
 
-def _without_seed(word: Any) -> Any:
-    return clone(word).set_params(random_state=None) if "random_state" in word.get_params(deep=False) else word
+def _without_seed(component: Any) -> Any:
+    return (
+        clone(component).set_params(random_state=None)
+        if "random_state" in component.get_params(deep=False)
+        else component
+    )
 
 
-def _seeded(word: Any, seed: int) -> Any:
-    """Give a seed to whatever has none."""
-    parameters = word.get_params(deep=True)
+def _seeded(component: Any, seed: int) -> Any:
+    """Return a seed to whatever has none."""
+    parameters = component.get_params(deep=True)
     names = [name for name in parameters if name == "random_state" or name.endswith("__random_state")]
-    return word.set_params(**{name: seed for name in names if parameters[name] is None})
+    return component.set_params(**{name: seed for name in names if parameters[name] is None})
 
 
 def _filled(rows: Problem) -> FloatArray:
     X = rows.X.copy()
     for columns, strategy in ((rows.nominal, "most_frequent"), (~rows.nominal, "median")):
-        holed = columns & rows.missing.any(axis=0)
-        if holed.any():
-            X[:, holed] = SimpleImputer(strategy=strategy, keep_empty_features=True).fit_transform(X[:, holed])
+        incomplete = columns & rows.missing.any(axis=0)
+        if incomplete.any():
+            X[:, incomplete] = SimpleImputer(strategy=strategy, keep_empty_features=True).fit_transform(
+                X[:, incomplete]
+            )
     return X

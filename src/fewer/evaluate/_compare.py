@@ -74,7 +74,7 @@ class Comparison:
     versions: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """Give the comparison as JSON text."""
+        """Return the comparison as JSON text."""
         content = {"format": FORMAT, **asdict(self)}
         return json.dumps(_without_nan(content), ensure_ascii=False, indent=1, allow_nan=False)
 
@@ -93,7 +93,7 @@ class Comparison:
             raise InputError(f"This is not a comparison in JSON: {error}") from None
 
     def to_frame(self) -> Any:
-        """Give one row for each method and estimator, as a polars frame."""
+        """Return one row for each method and estimator, as a polars frame."""
         import polars as pl
 
         rows = [asdict(row) for row in self.methods]
@@ -110,7 +110,7 @@ class Comparison:
         return list(dict.fromkeys(row.estimator for row in self.methods))
 
     def rows_of(self, estimator: str) -> list[MethodScore]:
-        """Give the rows of one estimator, the methods first, best first."""
+        """Return the rows of one estimator, the methods first, best first."""
         rows = [row for row in self.methods if row.estimator == estimator]
         return sorted(rows, key=lambda row: (row.role != "method", -row.score))
 
@@ -298,12 +298,12 @@ def _compile(
     first = next(iter(results.values())).interval
     return Comparison(
         methods=rows,
-        verdict=verdict(rows, scoring=grader.name, n_rows=problem.n_rows, n_features=problem.n_features),
+        verdict=verdict(rows, scoring=grader.name, n_rows=problem.n_samples, n_features=problem.n_features),
         scoring=grader.name,
         estimand=first.estimand,
         interval_method=first.method,
         task=problem.task,
-        n_rows=problem.n_rows,
+        n_rows=problem.n_samples,
         n_features=problem.n_features,
         n_splits=len(splits),
         seed=seed,
@@ -424,7 +424,7 @@ class _Store:
         return self._records.get(self._key(name, describe(selector), (split.repeat, split.fold)))
 
     def records_of(self, name: str, selector: Any) -> list[Record]:
-        """Give the finished cells of one method."""
+        """Return the finished cells of one method."""
         own = self._key(name, describe(selector), ())
         return [record for key, record in self._records.items() if key[:2] == own]
 
@@ -453,7 +453,7 @@ def _fingerprint(
     problem: Problem, splits: Sequence[Split], estimators: Mapping[str, Any], scoring: Any, seed: int
 ) -> str:
     digest = hashlib.sha256()
-    arrays = [problem.X, problem.y, problem.weights, problem.groups]
+    arrays = [problem.X, problem.y, problem.sample_weight, problem.groups]
     for split in splits:
         arrays += [split.train, split.test]
     for array in arrays:

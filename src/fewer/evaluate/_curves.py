@@ -65,7 +65,7 @@ class Evaluator(Protocol):
     """Learns on training and validation rows and scores test rows: (n,) for two classes, (n, n_classes) for more."""
 
     def __call__(self, train: Problem, validation: Problem, X_test: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Give scores of the test rows, higher for the second class, or for each class."""
+        """Return scores of the test rows, higher for the second class, or for each class."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class EstimatorEvaluator:
     estimator: Any
 
     def __call__(self, train: Problem, validation: Problem, X_test: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Give scores of the test rows."""
+        """Return scores of the test rows."""
         model = clone(self.estimator)
         if "random_state" in model.get_params():
             model.set_params(random_state=int(rng.integers(2**31)))
@@ -102,12 +102,12 @@ class GMLVQEvaluator:
     n_iter_no_change: int | None = 20
 
     def __call__(self, train: Problem, validation: Problem, X_test: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Give scores of the test rows."""
+        """Return scores of the test rows."""
         model = GMLVQClassifier(
             alpha=self.alpha, max_iter=self.max_iter, n_iter_no_change=self.n_iter_no_change, random_state=0
         )
         if self.stop:
-            model.fit(train.X, train.y, sample_weight=train.weights, X_val=validation.X, y_val=validation.y)
+            model.fit(train.X, train.y, sample_weight=train.sample_weight, X_val=validation.X, y_val=validation.y)
         else:
             model.fit(np.vstack([train.X, validation.X]), np.concatenate([train.y, validation.y]))
         return _scores(model, X_test, train.n_classes)
@@ -125,7 +125,7 @@ class SVMEvaluator:
     gamma: tuple[float, ...] = (0.1, 0.5, 2.0)
 
     def __call__(self, train: Problem, validation: Problem, X_test: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Give scores of the test rows."""
+        """Return scores of the test rows."""
         grid = [(c, gamma / train.n_features) for c in self.C for gamma in self.gamma]
         with config_context(skip_parameter_validation=True):
             best = grid[0] if len(grid) == 1 else self._best(grid, train, validation)
@@ -143,7 +143,7 @@ class SVMEvaluator:
 def _svm_scores(
     grid: list[tuple[float, float]], X: FloatArray, y: IntArray, X_new: FloatArray, problem: Problem
 ) -> list[FloatArray]:
-    """Give the scores of new rows by a machine for each C and γ of a grid, all on the same standardized rows."""
+    """Return the scores of new rows by a machine for each C and γ of a grid, all on the same standardized rows."""
     scaler = StandardScaler().fit(X)
     Z, Z_new = scaler.transform(X), scaler.transform(X_new)
     return [_scores(SVC(C=C, gamma=gamma).fit(Z, y), Z_new, problem.n_classes) for C, gamma in grid]
@@ -167,11 +167,11 @@ class Curves:
     orders: dict[str, IntArray]
 
     def mean(self, evaluator: str) -> dict[str, FloatArray]:
-        """Give the mean curve of each ranker."""
+        """Return the mean curve of each ranker."""
         return {name: np.nanmean(values, axis=0) for name, values in self.auc[evaluator].items()}
 
     def dominance(self, *evaluators: str) -> dict[str, float]:
-        """Give the percentage of sizes at which each ranker's mean curve is the highest; ties are shared.
+        """Return the percentage of sizes at which each ranker's mean curve is the highest; ties are shared.
 
         Curves of further evaluators compete as well, under the names of both.
         """
@@ -183,7 +183,7 @@ class Curves:
         return dict(zip(curves, (100.0 * (best / best.sum(axis=0)).mean(axis=1)).tolist(), strict=True))
 
     def mean_ranks(self) -> dict[str, FloatArray]:
-        """Give each feature's mean place, from 1, in the orders of each ranker."""
+        """Return each feature's mean place, from 1, in the orders of each ranker."""
         return {name: (np.argsort(orders, axis=1) + 1).mean(axis=0) for name, orders in self.orders.items()}
 
 
@@ -232,7 +232,10 @@ def size_curves(
     wrong = [size for size in sizes if not 1 <= size <= problem.n_features]
     if wrong:
         raise InputError(f"A size of {wrong[0]} is asked for, but there are {problem.n_features} features.")
-    ready = {name: word if _is_evaluator(word) else EstimatorEvaluator(word) for name, word in evaluators.items()}
+    ready = {
+        name: component if _is_evaluator(component) else EstimatorEvaluator(component)
+        for name, component in evaluators.items()
+    }
     seeds = rng.integers(2**63, size=n_rounds)
     results = Parallel(n_jobs=n_jobs)(
         delayed(_one_round)(rankers, ready, problem, part, list(sizes), int(seed))
@@ -287,7 +290,7 @@ def rank_seen(
 
 
 def auc(y: IntArray, scores: FloatArray, problem: Problem) -> float:
-    """Give the area under the ROC curve, for more than two classes the mean of one against the rest.
+    """Return the area under the ROC curve, for more than two classes the mean of one against the rest.
 
     Classes that do not occur, or alone, in these rows are left out; NaN if none is left.
     """
@@ -299,7 +302,7 @@ def auc(y: IntArray, scores: FloatArray, problem: Problem) -> float:
 
 
 def _scores(model: Any, X: FloatArray, n_classes: int) -> FloatArray:
-    """Give one score a row for two classes, else one for each class, also for those that the model never saw.
+    """Return one score a row for two classes, else one for each class, also for those that the model never saw.
 
     For more than two classes probabilities are better than raw scores, which compare classes but not rows.
     """
@@ -315,8 +318,8 @@ def _scores(model: Any, X: FloatArray, n_classes: int) -> FloatArray:
     return out
 
 
-def _is_evaluator(word: Any) -> bool:
-    return callable(word) and not hasattr(word, "fit")
+def _is_evaluator(component: Any) -> bool:
+    return callable(component) and not hasattr(component, "fit")
 
 
 def _mask(columns: IntArray, n_features: int) -> BoolArray:
@@ -326,7 +329,7 @@ def _mask(columns: IntArray, n_features: int) -> BoolArray:
 
 
 def _on(problem: Problem, mask: BoolArray) -> Problem:
-    """Give a problem with some of its columns."""
+    """Return a problem with some of its columns."""
     columns = np.flatnonzero(mask)
     return Problem(
         X=np.ascontiguousarray(problem.X[:, columns]),
@@ -335,6 +338,6 @@ def _on(problem: Problem, mask: BoolArray) -> Problem:
         names=tuple(problem.names[c] for c in columns),
         kinds=tuple(problem.kinds[c] for c in columns),
         classes=problem.classes,
-        weights=problem.weights,
+        sample_weight=problem.sample_weight,
         groups=problem.groups,
     )

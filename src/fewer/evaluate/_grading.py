@@ -35,7 +35,7 @@ class Grade:
         return Grade(self.score - other.score, influence)
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain JSON data."""
+        """Return plain JSON data."""
         return {"score": self.score, "influence": None if self.influence is None else self.influence.tolist()}
 
     @classmethod
@@ -57,20 +57,20 @@ class Grader:
         self.name = score_name(scoring, problem)
         self.problem = problem
         # Nothing wrong in n rows still allows 3/n wrong ones.
-        self._resolution = 1.5 / problem.n_rows if is_share(self.name) else 0.0
-        center = problem.y - np.average(problem.y, weights=problem.weights)
-        self._spread = float(np.average(center**2, weights=problem.weights)) or 1.0
+        self._resolution = 1.5 / problem.n_samples if is_share(self.name) else 0.0
+        center = problem.y - np.average(problem.y, weights=problem.sample_weight)
+        self._spread = float(np.average(center**2, weights=problem.sample_weight)) or 1.0
 
     def grade(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> Grade:
         """Score outputs for these rows."""
         if self.name == "accuracy":
-            return _mean(outputs.argmax(axis=1) == rows.y, rows.weights)
+            return _mean(outputs.argmax(axis=1) == rows.y, rows.sample_weight)
         if self.name == "r2":
-            return _mean(1.0 - (rows.y - outputs) ** 2 / self._spread, rows.weights)
-        if self.name == "roc_auc" and rows.weights is None and rows.n_classes == 2:
+            return _mean(1.0 - (rows.y - outputs) ** 2 / self._spread, rows.sample_weight)
+        if self.name == "roc_auc" and rows.sample_weight is None and rows.n_classes == 2:
             return _area(outputs[:, 1], rows)
         score = self._ask(scorer, outputs, rows)
-        if self.problem.n_rows > MAX_JACKKNIFE:
+        if self.problem.n_samples > MAX_JACKKNIFE:
             return Grade(score, None)
         return Grade(score, self._jackknife(scorer, outputs, rows))
 
@@ -81,15 +81,15 @@ class Grader:
         return self._ask(scorer, outputs, rows)
 
     def interval(self, splits: Sequence[Split], grades: Sequence[Grade], estimand: str = "") -> Interval:
-        """Give the interval of the mean over the splits, for grades or for differences of grades."""
-        weights = np.ones(self.problem.n_rows) if self.problem.weights is None else self.problem.weights
+        """Return the interval of the mean over the splits, for grades or for differences of grades."""
+        weights = self.problem.row_weights
         known = all(grade.influence is not None for grade in grades)
         return fold_interval(
             [grade.score for grade in grades],
             [float(np.sum(grade.influence**2)) for grade in grades] if known else None,  # type: ignore[operator]
             sizes=[weights[split.test].sum() for split in splits],
             correlation=float(np.mean([len(split.test) / len(split.train) for split in splits])),
-            degrees_of_freedom=self.problem.n_rows - len({split.fold for split in splits}),
+            degrees_of_freedom=self.problem.n_samples - len({split.fold for split in splits}),
             resolution=self._resolution,
             estimand=estimand,
         )
@@ -99,7 +99,7 @@ class Grader:
         n_train = round(float(np.mean([len(split.train) for split in splits])))
         return (
             f"mean {self.name}, on new rows from the same source, of the {len(splits)} rules that the whole procedure "
-            f"gives on about {n_train} of these {self.problem.n_rows} rows"
+            f"gives on about {n_train} of these {self.problem.n_samples} rows"
         )
 
     def bounded(self, interval: Interval) -> Interval:
@@ -113,7 +113,7 @@ class Grader:
         return score if np.isfinite(score) else _refuse(self.name, rows)
 
     def _jackknife(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> FloatArray | None:
-        n = rows.n_rows
+        n = rows.n_samples
         if n < 3:
             return None
         try:
@@ -164,6 +164,6 @@ def _within(ranks: FloatArray, rows: Any) -> FloatArray:
 
 def _refuse(name: str, rows: Problem) -> float:
     raise InputError(
-        f"{name} is not defined on one of the folds ({rows.n_rows} rows, {len(np.unique(rows.y))} distinct target "
+        f"{name} is not defined on one of the folds ({rows.n_samples} rows, {len(np.unique(rows.y))} distinct target "
         "value(s)); use fewer folds."
     )

@@ -189,8 +189,8 @@ def _summarize(records: Sequence[Record], splits: Sequence[Split], problem: Prob
         interval_all=grader.bounded(grader.interval(splits, grades_all, estimand)),
         interval_of_difference=grader.interval(splits, differences, f"difference in {estimand}"),
         masks=tuple(np.array(record["mask"]) for record in records),
-        outputs=_rows_in_order(records, "outputs", splits, problem.n_rows),
-        outputs_all=_rows_in_order(records, "outputs_all", splits, problem.n_rows),
+        outputs=_rows_in_order(records, "outputs", splits, problem.n_samples),
+        outputs_all=_rows_in_order(records, "outputs_all", splits, problem.n_samples),
     )
 
 

@@ -49,7 +49,7 @@ class Planted:
         return np.cumsum(self.added[order])
 
     def chance(self) -> FloatArray:
-        """Give what a random order keeps in the mean among its first 1, 2, … features."""
+        """Return what a random order keeps in the mean among its first 1, 2, … features."""
         n_features = len(self.source)
         return np.arange(1, n_features + 1) * self.added.sum() / n_features
 
@@ -84,7 +84,7 @@ def plant(
     (('irrelevant1', 'irrelevant2', 'x2~10', 'x2~50'), array([ 0,  1,  2,  3, -1, -1,  2,  2]))
     """
     draws: Sequence[Draw] = ["continuous"] * irrelevant if isinstance(irrelevant, int) else irrelevant
-    columns = [_irrelevant(draw, problem.n_rows, rng) for draw in draws]
+    columns = [_irrelevant(draw, problem.n_samples, rng) for draw in draws]
     names = [f"irrelevant{number}" for number in range(1, len(columns) + 1)]
     kinds: list[Any] = ["numeric"] * len(columns)
     source = [-1] * len(columns)
@@ -139,13 +139,13 @@ class PlantedCounts:
         return np.arange(1, self.kept.shape[2] + 1) * self.n_added / (self.n_original + self.n_added)
 
     def chance_band(self, share: float = 0.9) -> tuple[FloatArray, FloatArray]:
-        """Give the bounds between which the count of one random order lies with a probability of at least `share`."""
+        """Return the bounds between which the count of one random order lies with a probability of at least `share`."""
         sizes = np.arange(1, self.kept.shape[2] + 1)
         draw = hypergeom(self.n_original + self.n_added, self.n_added, sizes)
         return draw.ppf((1 - share) / 2), draw.ppf((1 + share) / 2)
 
     def at(self, size: int | None = None) -> dict[str, FloatArray]:
-        """Give the counts of each round among the first so many features; as many as were there if not given."""
+        """Return the counts of each round among the first so many features; as many as were there if not given."""
         place = (self.n_original if size is None else size) - 1
         return {name: counts[:, place].astype(np.float64) for name, counts in zip(self.names, self.kept, strict=True)}
 

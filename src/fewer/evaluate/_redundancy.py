@@ -18,7 +18,7 @@ def redundancy(problem: Problem, columns: Sequence[int]) -> dict[str, Any]:
 
     Two columns of numbers: the absolute rank correlation. A nominal column and numbers: the correlation ratio of
     the ranks. Two nominal columns: Cramér's V. The last two are corrected for what chance gives to columns with many
-    levels. Rows with a hole in either column of a pair are left out; of more than 5,000 rows an even sample is taken.
+    levels. Rows with a missing cell in either column are left out; of more than 5,000 rows an even sample is taken.
 
     Parameters
     ----------
@@ -37,13 +37,13 @@ def redundancy(problem: Problem, columns: Sequence[int]) -> dict[str, Any]:
     >>> redundancy(problem, [0, 1])
     {'names': ['x0', 'x1'], 'values': [[1.0, 1.0], [1.0, 1.0]]}
     """
-    step = -(-problem.n_rows // MANY_ROWS)
+    step = -(-problem.n_samples // MANY_ROWS)
     values = associations(problem.X[::step, columns], problem.nominal[list(columns)])
     return {"names": [problem.names[column] for column in columns], "values": values.round(4).tolist()}
 
 
 def associations(table: FloatArray, nominal: BoolArray) -> FloatArray:
-    """Give the association of every pair of columns."""
+    """Return the association of every pair of columns."""
     n_columns = table.shape[1]
     result = np.eye(n_columns)
     for i in range(n_columns):
@@ -57,7 +57,7 @@ def associations(table: FloatArray, nominal: BoolArray) -> FloatArray:
 
 
 def rank_correlation(one: FloatArray, other: FloatArray) -> float:
-    """Give Spearman's correlation of two columns of numbers, 0 if one of them does not vary."""
+    """Return Spearman's correlation of two columns of numbers, 0 if one of them does not vary."""
     if len(one) < 2:
         return 0.0
     first, second = rankdata(one), rankdata(other)
@@ -79,7 +79,7 @@ def correlation_ratio(levels: FloatArray, numbers: FloatArray) -> float:
 
 
 def cramers_v(one: FloatArray, other: FloatArray) -> float:
-    """Give Cramér's V of two nominal columns, corrected for chance as Bergsma (2013) does."""
+    """Return Cramér's V of two nominal columns, corrected for chance as Bergsma (2013) does."""
     (first, in_first), (second, in_second) = _codes(one), _codes(other)
     n_rows = len(first)
     if min(len(in_first), len(in_second)) < 2:

@@ -81,7 +81,7 @@ def verdict(scores: Sequence[MethodScore], *, scoring: str, n_rows: int, n_featu
 
 
 def name_of(estimator: str) -> str:
-    """Give an estimator's name as it stands in a sentence."""
+    """Return an estimator's name as it stands in a sentence."""
     return NAMES.get(estimator, estimator)
 
 

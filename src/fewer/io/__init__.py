@@ -1,6 +1,6 @@
-"""The door: arrays, frames and files become a `Problem`; kinds and holes are recorded, nothing is changed.
+"""The input reader: arrays, frames and files become a `Problem`; kinds and missing are recorded, nothing is changed.
 
-Rules of the door
+Rules of the input reader
 -----------------
 - Kinds. Numbers are numeric; true and false are boolean; text and categories are nominal. `nominal` and `numeric`
   overrule this column by column. In text files a column is numeric if all its cells are numbers.
@@ -15,8 +15,8 @@ Rules of the door
 - The same table gives the same problem whatever it is stored in.
 """
 
-from fewer.io._door import infer_task, is_frame, refuse_useless_target, to_problem
 from fewer.io._files import read_frame, read_table
+from fewer.io._reader import infer_task, is_frame, refuse_useless_target, to_problem
 
 __all__ = [
     "infer_task",

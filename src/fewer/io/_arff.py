@@ -65,7 +65,7 @@ def read_arff(content: bytes, name: str) -> Sheet:
 
 
 def _declarations(content: bytes, name: str) -> tuple[list[Attribute], int, bytes]:
-    """Give the attributes, how many lines they and @data take, and what follows."""
+    """Return the attributes, how many lines they and @data take, and what follows."""
     attributes: list[Attribute] = []
     start = number = 0
     while start < len(content):

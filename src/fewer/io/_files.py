@@ -10,9 +10,9 @@ from pathlib import Path
 import polars as pl
 
 from fewer.io._arff import is_arff, read_arff
-from fewer.io._door import to_problem
 from fewer.io._memory import available_memory, refuse_too_large
 from fewer.io._names import column_number, nearest, refuse_repeated_names
+from fewer.io._reader import to_problem
 from fewer.io._text import Sheet, read_text, to_utf8
 from fewer.problem import InputError, Problem, Task
 

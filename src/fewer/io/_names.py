@@ -51,7 +51,7 @@ def column_number(column: str | int, names: Sequence[str], parameter: str) -> in
 
 
 def forced_kinds(nominal: Iterable[str | int], numeric: Iterable[str | int], names: Sequence[str]) -> dict[int, Kind]:
-    """Give the kinds that the user chose, by column."""
+    """Return the kinds that the user chose, by column."""
     forced: dict[int, Kind] = {column_number(column, names, "nominal"): "nominal" for column in nominal}
     for column in numeric:
         number = column_number(column, names, "numeric")

@@ -44,7 +44,7 @@ class Sheet:
         target: str | None = None,
         mixed: bool = False,
     ) -> pl.DataFrame:
-        """Give the columns with their types."""
+        """Return the columns with their types."""
         if not self.is_text:
             return self.frame
         return typed_columns(
@@ -60,7 +60,7 @@ class Sheet:
 
 
 def to_utf8(content: bytes, name: str, encoding: str) -> bytes:
-    """Give the text as UTF-8 with line ends as they are; refuse what is no text."""
+    """Return the text as UTF-8 with line ends as they are; refuse what is no text."""
     try:
         codec = codecs.lookup(encoding).name
     except LookupError:
@@ -167,7 +167,7 @@ def _is_fraction(cell: str) -> bool:
 
 
 def _records(text: str, separator: str, name: str) -> Iterator[tuple[list[str], int]]:
-    """Give the records that are not blank, with the line on which each begins."""
+    """Return the records that are not blank, with the line on which each begins."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     start = 1
     try:

@@ -8,10 +8,10 @@ Arguments that the kernels share:
 
 start, stop : int
     The rows to judge.
-columns, holes : (p, n) float64 and uint8
+columns, missing : (p, n) float64 and uint8
     One row for each feature: its values, and where they are missing.
 plain : (p,) int64
-    0: numbers without holes. 1: levels without holes. 2: anything else.
+    0: numbers without missing cells. 1: levels without missing cells. 2: anything else.
 nominal, scale, gap : (p,)
     As in `fewer.differences`, with ranges over all rows: a term is at most its weight.
 weights : (p,) float64
@@ -39,7 +39,7 @@ HARD_CLASSES, SOFT_CLASSES, HARD_VALUES, SOFT_VALUES = 0, 1, 2, 3
 
 @intrinsic
 def smaller(typing_context, x, y):  # type: ignore[no-untyped-def]
-    """Give the smaller of two numbers that are not NaN, in a form that vectorises inside a reduction."""
+    """Return the smaller of two numbers that are not NaN, in a form that vectorises inside a reduction."""
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         a, b = arguments
@@ -51,7 +51,7 @@ def smaller(typing_context, x, y):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def add_terms(  # type: ignore[no-untyped-def]
-    d, base, i, low, f, weight, columns, holes, plain, nominal, scale, gap, quantum
+    d, base, i, low, f, weight, columns, missing, plain, nominal, scale, gap, quantum
 ):
     """Write squared distances: those of `base` and one feature's terms, from row i to the rows from `low` on."""
     n = d.shape[0]
@@ -74,33 +74,33 @@ def add_terms(  # type: ignore[no-untyped-def]
         for j in range(n):
             d[j] = base[j] + (0.0 if column[j] == x else mismatch)
     else:
-        hole = holes[f][low : low + n]
+        absent = missing[f][low : low + n]
         for j in range(n):
-            d[j] = base[j] + term(x, holes[f, i], column[j], hole[j], nominal[f], scale[f], gap[f], weight, quantum)
+            d[j] = base[j] + term(x, missing[f, i], column[j], absent[j], nominal[f], scale[f], gap[f], weight, quantum)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def pivot_term(i, j, f, weight, columns, scale, quantum):  # type: ignore[no-untyped-def]
-    """Give the term of the feature that the rows are sorted by: no distance is below it."""
+    """Return the term of the feature that the rows are sorted by: no distance is below it."""
     difference = columns[f, i] - columns[f, j]
     return np.rint(weight * (scale[f] * difference * difference) / quantum) * quantum
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def add_changes(  # type: ignore[no-untyped-def]
-    d, common, i, low, first, end, extra, changes, columns, holes, plain, nominal, scale, gap, quantum
+    d, common, i, low, first, end, extra, changes, columns, missing, plain, nominal, scale, gap, quantum
 ):
     """Write a candidate's squared distances: what the candidates have in common, and what is its own."""
     if first == end:
         d[:] = common
     for e in range(first, end):
         base = common if e == first else d
-        add_terms(d, base, i, low, extra[e], changes[e], columns, holes, plain, nominal, scale, gap, quantum)
+        add_terms(d, base, i, low, extra[e], changes[e], columns, missing, plain, nominal, scale, gap, quantum)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def smallest(d, low, i):  # type: ignore[no-untyped-def]
-    """Give the smallest distance of a chunk, row i itself apart."""
+    """Return the smallest distance of a chunk, row i itself apart."""
     own = i - low
     best = FAR
     if 0 <= own < d.shape[0]:
@@ -112,7 +112,7 @@ def smallest(d, low, i):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def nearest(  # type: ignore[no-untyped-def]
-    start, stop, columns, holes, plain, nominal, scale, gap, quantum, weights, pivot, extra, offsets, changes, out
+    start, stop, columns, missing, plain, nominal, scale, gap, quantum, weights, pivot, extra, offsets, changes, out
 ):
     """Write the squared distance from each row to its nearest other row into out (m, n)."""
     n = columns.shape[1]
@@ -129,7 +129,7 @@ def nearest(  # type: ignore[no-untyped-def]
             chunk = common[: high - low]
             chunk[:] = 0.0
             for f in used:
-                add_terms(chunk, chunk, i, low, f, weights[f], columns, holes, plain, nominal, scale, gap, quantum)
+                add_terms(chunk, chunk, i, low, f, weights[f], columns, missing, plain, nominal, scale, gap, quantum)
             bound = 0.0
             if pivot >= 0 and (low > i or high <= i):
                 edge = low if low > i else high - 1
@@ -139,7 +139,7 @@ def nearest(  # type: ignore[no-untyped-def]
                     continue
                 whole = d[: high - low]
                 add_changes(
-                    whole, chunk, i, low, offsets[c], offsets[c + 1], extra, changes, columns, holes, plain, nominal,
+                    whole, chunk, i, low, offsets[c], offsets[c + 1], extra, changes, columns, missing, plain, nominal,
                     scale, gap, quantum,
                 )  # fmt: skip
                 best[c] = min(best[c], smallest(whole, low, i))
@@ -162,7 +162,7 @@ def nearest(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def first_within(i, limit, f, weight, columns, scale, quantum):  # type: ignore[no-untyped-def]
-    """Give the first row whose pivot term to row i is within a limit."""
+    """Return the first row whose pivot term to row i is within a limit."""
     low, high = 0, i
     while low < high:
         middle = (low + high) // 2
@@ -175,7 +175,7 @@ def first_within(i, limit, f, weight, columns, scale, quantum):  # type: ignore[
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def end_within(i, limit, f, weight, columns, scale, quantum):  # type: ignore[no-untyped-def]
-    """Give the row after the last one whose pivot term to row i is within a limit."""
+    """Return the row after the last one whose pivot term to row i is within a limit."""
     low, high = i + 1, columns.shape[1]
     while low < high:
         middle = (low + high) // 2
@@ -199,7 +199,7 @@ def count_classes(d, limit, code, codes, row_weights):  # type: ignore[no-untype
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def neighborhoods(  # type: ignore[no-untyped-def]
-    start, stop, columns, holes, plain, nominal, scale, gap, quantum, weights, pivot, extra, offsets, changes,
+    start, stop, columns, missing, plain, nominal, scale, gap, quantum, weights, pivot, extra, offsets, changes,
     limits, mode, with_self, codes, values, row_weights, n_classes, sizes, agreeing,
 ):  # fmt: skip
     """Write how many rows lie within each candidate's limit of each row, and how many of them agree with it, (m, n).
@@ -229,7 +229,7 @@ def neighborhoods(  # type: ignore[no-untyped-def]
             chunk = common[: high - low]
             chunk[:] = 0.0
             for f in used:
-                add_terms(chunk, chunk, i, low, f, weights[f], columns, holes, plain, nominal, scale, gap, quantum)
+                add_terms(chunk, chunk, i, low, f, weights[f], columns, missing, plain, nominal, scale, gap, quantum)
             bound = 0.0
             if pivot >= 0 and (low > i or high <= i):
                 edge = low if low > i else high - 1
@@ -239,7 +239,7 @@ def neighborhoods(  # type: ignore[no-untyped-def]
                     continue
                 whole = d[: high - low]
                 add_changes(
-                    whole, chunk, i, low, offsets[c], offsets[c + 1], extra, changes, columns, holes, plain, nominal,
+                    whole, chunk, i, low, offsets[c], offsets[c + 1], extra, changes, columns, missing, plain, nominal,
                     scale, gap, quantum,
                 )  # fmt: skip
                 if low <= i < high:

@@ -10,7 +10,7 @@ drift either. They are half as wide, and decide all comparisons whose outcome th
 
 Arguments of the exact kernels:
 
-columns, holes : (p, n) float64 and uint8
+columns, missing : (p, n) float64 and uint8
     One row for each feature: its values, and where they are missing.
 nominal : (p,) uint8
 scale, gap : (k, p) float64
@@ -25,7 +25,7 @@ Arguments of the coarse kernels, the rows in another order if that helps:
 columns : (p, n) float32
     Values shifted and scaled to 0 … 1, level codes of nominal features; NaN where missing.
 kinds : (p,) uint8
-    PLAIN, CLIPPED (numeric, with holes or with terms that reach the clip) or NOMINAL.
+    PLAIN, CLIPPED (numeric, with missing cells or with terms that reach the clip) or NOMINAL.
 factor, gap : (k, p) float32, clip : float32
     As scale, gap and CLIP, in coarse units.
 """
@@ -66,7 +66,7 @@ def subtract_32(typing_context: Any, a: Any, b: Any) -> Any:
 
 @intrinsic
 def least_32(typing_context: Any, a: Any, b: Any) -> Any:
-    """Give the smaller of two int32 numbers without widening them."""
+    """Return the smaller of two int32 numbers without widening them."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.select(builder.icmp_signed("<", *args), *args)
@@ -76,7 +76,7 @@ def least_32(typing_context: Any, a: Any, b: Any) -> Any:
 
 @intrinsic
 def least_64(typing_context: Any, a: Any, b: Any) -> Any:
-    """Give the smaller of two floats, neither of them NaN, so that minima over loops work on whole vectors."""
+    """Return the smaller of two floats, neither of them NaN, so that minima over loops work on whole vectors."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         flags = ("nnan", "nsz")
@@ -89,9 +89,9 @@ def least_64(typing_context: Any, a: Any, b: Any) -> Any:
 
 
 @njit(nogil=True, cache=True)
-def term(x, x_hole, z, z_hole, nominal, scale, gap, weight, quantum):  # type: ignore[no-untyped-def]
-    """Give one feature's part of a squared distance."""
-    if x_hole or z_hole:
+def term(x, x_missing, z, z_hole, nominal, scale, gap, weight, quantum):  # type: ignore[no-untyped-def]
+    """Return one feature's part of a squared distance."""
+    if x_missing or z_hole:
         square = gap
     elif nominal:
         square = 0.0 if x == z else scale
@@ -102,35 +102,35 @@ def term(x, x_hole, z, z_hole, nominal, scale, gap, weight, quantum):  # type: i
 
 @njit(nogil=True, cache=True)
 def add_terms(  # type: ignore[no-untyped-def]
-    d, x, x_hole, column, holes, nominal, scale, gap, weight, quantum
+    d, x, x_missing, column, missing, nominal, scale, gap, weight, quantum
 ):
     """Add one feature's terms to the distances from one query to all rows."""
     # Adding and taking off 1.5·2⁵² quanta rounds to whole quanta, half to even, as `rint` does, but in vectors.
     shift = 1.5 * 2.0**52 * quantum
     absent = (weight * gap + shift) - shift
-    if x_hole:
+    if x_missing:
         for j in range(d.shape[0]):
             d[j] += absent
     elif nominal:
         unequal = (weight * scale + shift) - shift
         for j in range(d.shape[0]):
             part = 0.0 if column[j] == x else unequal
-            d[j] += absent if holes[j] else part
+            d[j] += absent if missing[j] else part
     else:
         for j in range(d.shape[0]):
             square = scale * (x - column[j]) * (x - column[j])
             square = CLIP if square > CLIP else square
             part = (weight * square + shift) - shift
-            d[j] += absent if holes[j] else part
+            d[j] += absent if missing[j] else part
 
 
 @njit(nogil=True, cache=True)
 def fill_terms(  # type: ignore[no-untyped-def]
-    out, x, x_hole, column, holes, nominal, scale, gap, weight, quantum
+    out, x, x_missing, column, missing, nominal, scale, gap, weight, quantum
 ):
     """Write one feature's terms of the distances from one query to all rows."""
     out[:] = 0.0
-    add_terms(out, x, x_hole, column, holes, nominal, scale, gap, weight, quantum)
+    add_terms(out, x, x_missing, column, missing, nominal, scale, gap, weight, quantum)
 
 
 @njit(nogil=True, cache=True)
@@ -142,7 +142,7 @@ def start_row(d, i, fold):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def add_masks(  # type: ignore[no-untyped-def]
-    d, i, weights, columns, holes, nominal, scale, gap, fold, quantum
+    d, i, weights, columns, missing, nominal, scale, gap, fold, quantum
 ):
     """Sum the distances of row i over the features with a weight."""
     start_row(d, i, fold)
@@ -150,39 +150,39 @@ def add_masks(  # type: ignore[no-untyped-def]
     for f in range(weights.shape[0]):
         if weights[f] > 0.0:
             add_terms(
-                d, columns[f, i], holes[f, i], columns[f], holes[f], nominal[f],
+                d, columns[f, i], missing[f, i], columns[f], missing[f], nominal[f],
                 scale[k, f], gap[k, f], weights[f], quantum,
             )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
 def change_row(  # type: ignore[no-untyped-def]
-    d, part, i, members, old, new, columns, holes, nominal, scale, gap, fold, quantum
+    d, part, i, members, old, new, columns, missing, nominal, scale, gap, fold, quantum
 ):
     """Change the weights of some features from old to new in the distances of row i; `part` is scratch."""
     k = fold[i]
     for f in members:
         if old[f] > 0.0:
             fill_terms(
-                part, columns[f, i], holes[f, i], columns[f], holes[f], nominal[f],
+                part, columns[f, i], missing[f, i], columns[f], missing[f], nominal[f],
                 scale[k, f], gap[k, f], old[f], quantum,
             )  # fmt: skip
             for j in range(d.shape[0]):
                 d[j] -= part[j]
         if new[f] > 0.0:
             add_terms(
-                d, columns[f, i], holes[f, i], columns[f], holes[f], nominal[f],
+                d, columns[f, i], missing[f, i], columns[f], missing[f], nominal[f],
                 scale[k, f], gap[k, f], new[f], quantum,
             )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
 def fill_distances(  # type: ignore[no-untyped-def]
-    low, high, mask, columns, holes, nominal, scale, gap, fold, quantum, out
+    low, high, mask, columns, missing, nominal, scale, gap, fold, quantum, out
 ):
     """Write the distances of rows low … high−1 under one mask into out (n, n)."""
     for i in range(low, high):
-        add_masks(out[i], i, mask, columns, holes, nominal, scale, gap, fold, quantum)
+        add_masks(out[i], i, mask, columns, missing, nominal, scale, gap, fold, quantum)
 
 
 # --------------------------------------------------------------------------------------------------- coarse
@@ -227,7 +227,7 @@ def coarse_take(d, part, x, column, kind, factor, gap, clip):  # type: ignore[no
 
 @njit(nogil=True, cache=True)
 def coarse_cell(x, z, kind, factor, gap, clip):  # type: ignore[no-untyped-def]
-    """Give a feature's coarse term for two cells, as `coarse_terms` does for a row."""
+    """Return a feature's coarse term for two cells, as `coarse_terms` does for a row."""
     if kind == PLAIN:
         return np.int32(factor * (x - z) * (x - z))
     difference = x - z
@@ -269,7 +269,7 @@ def coarse_start(d, k, fold):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def least(d):  # type: ignore[no-untyped-def]
-    """Give the smallest coarse distance, FAR_32 if there is none."""
+    """Return the smallest coarse distance, FAR_32 if there is none."""
     smallest = FAR_32
     for j in range(d.shape[0]):
         smallest = least_32(smallest, d[j])
@@ -278,7 +278,7 @@ def least(d):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def least_sum(d, part):  # type: ignore[no-untyped-def]
-    """Give the smallest of the coarse distances with a part added, FAR_32 if there is none."""
+    """Return the smallest of the coarse distances with a part added, FAR_32 if there is none."""
     smallest = FAR_32
     for j in range(d.shape[0]):
         smallest = least_32(smallest, add_32(d[j], part[j]))

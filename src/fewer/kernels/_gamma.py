@@ -10,8 +10,8 @@ which row it is, so nothing has to be carried along.
 
 Arguments that the kernels share:
 
-columns, holes, nominal, scale, gap, quantum
-    As in `_distances`; scale and gap are those of one casebase, (p,) arrays. All distances together with `shift` bits
+columns, missing, nominal, scale, gap, quantum
+    As in `_distances`; scale and gap are (p,) arrays. All distances together with `shift` bits
     must stay below 2^61.
 shift : int
     Bits below the distance: one more than row numbers need.
@@ -49,9 +49,11 @@ TREE = 6
 
 
 @njit(nogil=True, cache=True)
-def fill_part(part, scratch, i, f, weight, columns, holes, nominal, scale, gap, quantum, shift):  # type: ignore[no-untyped-def]
+def fill_part(part, scratch, i, f, weight, columns, missing, nominal, scale, gap, quantum, shift):  # type: ignore[no-untyped-def]
     """Write feature f's part of the keys from row i."""
-    fill_terms(scratch, columns[f, i], holes[f, i], columns[f], holes[f], nominal[f], scale[f], gap[f], weight, quantum)
+    fill_terms(
+        scratch, columns[f, i], missing[f, i], columns[f], missing[f], nominal[f], scale[f], gap[f], weight, quantum
+    )
     factor = 1.0 / quantum
     for j in range(part.shape[0]):
         part[j] = np.int64(scratch[j] * factor) << shift
@@ -73,7 +75,7 @@ def start_row(d, i, group, values):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def span(d):  # type: ignore[no-untyped-def]
-    """Give the smallest and the largest key of a row that may be used."""
+    """Return the smallest and the largest key of a row that may be used."""
     low, high = FAR, 0
     for j in range(d.shape[0]):
         if d[j] < FAR:
@@ -83,7 +85,7 @@ def span(d):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def reach(d, k, near, shift):  # type: ignore[no-untyped-def]
-    """Give the smallest and the largest key of the k rows that were nearest before the last change.
+    """Return the smallest and the largest key of the k rows that were nearest before the last change.
 
     The largest bounds the k-th smallest of all, mostly closely.
     """
@@ -180,7 +182,7 @@ def gather(i, k, n_near, near, shift, values, discrete, share, weight, sums):  #
 
 @njit(nogil=True, cache=True)
 def target_gap(i, key, shift, values, discrete):  # type: ignore[no-untyped-def]
-    """Give the squared difference of the targets of row i and the row that a key leads to."""
+    """Return the squared difference of the targets of row i and the row that a key leads to."""
     if discrete:
         return float(key & 1)
     gap = values[i] - values[(key & ((1 << shift) - 1)) >> 1]
@@ -189,7 +191,7 @@ def target_gap(i, key, shift, values, discrete):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def sum_masks(  # type: ignore[no-untyped-def]
-    masks, columns, holes, nominal, scale, gap, quantum, shift, group, values, discrete, share, row_weights, k, sums
+    masks, columns, missing, nominal, scale, gap, quantum, shift, group, values, discrete, share, row_weights, k, sums
 ):
     """Sum for each of (m, p) masks or weights; sums (m, 2, k)."""
     n, p = columns.shape[1], columns.shape[0]
@@ -205,7 +207,7 @@ def sum_masks(  # type: ignore[no-untyped-def]
             continue
         for f in range(p):
             if whole[f]:
-                fill_part(parts[f], scratch, i, f, 1.0, columns, holes, nominal, scale, gap, quantum, shift)
+                fill_part(parts[f], scratch, i, f, 1.0, columns, missing, nominal, scale, gap, quantum, shift)
         for m in range(masks.shape[0]):
             start_row(d, i, group, values)
             for f in range(p):
@@ -213,7 +215,7 @@ def sum_masks(  # type: ignore[no-untyped-def]
                 if weight == 1.0:
                     add_part(d, parts[f], 1)
                 elif weight > 0.0:
-                    fill_part(part, scratch, i, f, weight, columns, holes, nominal, scale, gap, quantum, shift)
+                    fill_part(part, scratch, i, f, weight, columns, missing, nominal, scale, gap, quantum, shift)
                     add_part(d, part, 1)
             low, high = span(d) if m == 0 else reach(d, k, near, shift)
             n_near = select(d, low, high, k, shift, near, found, bucket, start)
@@ -222,7 +224,7 @@ def sum_masks(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def sum_flips(  # type: ignore[no-untyped-def]
-    mask, members, offsets, new, columns, holes, nominal, scale, gap, quantum, shift, group, values, discrete, share,
+    mask, members, offsets, new, columns, missing, nominal, scale, gap, quantum, shift, group, values, discrete, share,
     row_weights, k, sums,
 ):  # fmt: skip
     """Sum with unit u (columns members[offsets[u]:offsets[u+1]]) set to new[u], each in turn; sums (u, 2, k)."""
@@ -236,16 +238,16 @@ def sum_flips(  # type: ignore[no-untyped-def]
         start_row(d, i, group, values)
         for f in range(mask.shape[0]):
             if mask[f] > 0.0:
-                fill_part(part, scratch, i, f, mask[f], columns, holes, nominal, scale, gap, quantum, shift)
+                fill_part(part, scratch, i, f, mask[f], columns, missing, nominal, scale, gap, quantum, shift)
                 add_part(d, part, 1)
         for u in range(offsets.shape[0] - 1):
             changed[:] = d
             for f in members[offsets[u] : offsets[u + 1]]:
                 if mask[f] > 0.0:
-                    fill_part(part, scratch, i, f, mask[f], columns, holes, nominal, scale, gap, quantum, shift)
+                    fill_part(part, scratch, i, f, mask[f], columns, missing, nominal, scale, gap, quantum, shift)
                     add_part(changed, part, -1)
                 if new[u] > 0.0:
-                    fill_part(part, scratch, i, f, new[u], columns, holes, nominal, scale, gap, quantum, shift)
+                    fill_part(part, scratch, i, f, new[u], columns, missing, nominal, scale, gap, quantum, shift)
                     add_part(changed, part, 1)
             low, high = span(changed) if u == 0 else reach(changed, k, near, shift)
             n_near = select(changed, low, high, k, shift, near, found, bucket, start)
@@ -254,7 +256,7 @@ def sum_flips(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def sum_gray(  # type: ignore[no-untyped-def]
-    first, last, base, members, offsets, order, columns, holes, nominal, scale, gap, quantum, shift, group, values,
+    first, last, base, members, offsets, order, columns, missing, nominal, scale, gap, quantum, shift, group, values,
     discrete, share, row_weights, k, sums,
 ):  # fmt: skip
     """Sum for the Gray-code subsets first … last−1 of the units beside the base columns; sums (last−first, 2, k).
@@ -278,12 +280,12 @@ def sum_gray(  # type: ignore[no-untyped-def]
         start_row(fixed, i, group, values)
         for f in range(base.shape[0]):
             if base[f] > 0.0:
-                fill_part(part, scratch, i, f, base[f], columns, holes, nominal, scale, gap, quantum, shift)
+                fill_part(part, scratch, i, f, base[f], columns, missing, nominal, scale, gap, quantum, shift)
                 add_part(fixed, part, 1)
         for u in range(q):
             parts[u] = 0
             for f in members[offsets[u] : offsets[u + 1]]:
-                fill_part(part, scratch, i, f, 1.0, columns, holes, nominal, scale, gap, quantum, shift)
+                fill_part(part, scratch, i, f, 1.0, columns, missing, nominal, scale, gap, quantum, shift)
                 add_part(parts[u], part, 1)
         block = first
         while block < last:
@@ -339,7 +341,7 @@ def sum_gray(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def lowest_bit(x):  # type: ignore[no-untyped-def]
-    """Give the place of the lowest bit that is set."""
+    """Return the place of the lowest bit that is set."""
     place = 0
     while x >> place & 1 == 0:
         place += 1
@@ -348,7 +350,7 @@ def lowest_bit(x):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def gray_place(code):  # type: ignore[no-untyped-def]
-    """Give the number of a subset in Gray-code order."""
+    """Return the number of a subset in Gray-code order."""
     for step in (1, 2, 4, 8, 16, 32):
         code ^= code >> step
     return code
@@ -366,7 +368,7 @@ def keep(d, high, kept):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def reach_after(near, k, part, sign, shift):  # type: ignore[no-untyped-def]
-    """Give the smallest and the largest of k keys when a part is added or taken off."""
+    """Return the smallest and the largest of k keys when a part is added or taken off."""
     below = (1 << shift) - 1
     low, high = FAR, 0
     for t in range(k):
@@ -377,7 +379,7 @@ def reach_after(near, k, part, sign, shift):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def list_near(  # type: ignore[no-untyped-def]
-    mask, columns, holes, nominal, scale, gap, quantum, shift, group, values, k, near_rows, near_squares
+    mask, columns, missing, nominal, scale, gap, quantum, shift, group, values, k, near_rows, near_squares
 ):
     """Write the k nearest rows of every row under one mask, and how far they are in quanta; both (n, k)."""
     n = columns.shape[1]
@@ -388,7 +390,7 @@ def list_near(  # type: ignore[no-untyped-def]
         start_row(d, i, group, values)
         for f in range(mask.shape[0]):
             if mask[f] > 0.0:
-                fill_part(part, scratch, i, f, mask[f], columns, holes, nominal, scale, gap, quantum, shift)
+                fill_part(part, scratch, i, f, mask[f], columns, missing, nominal, scale, gap, quantum, shift)
                 add_part(d, part, 1)
         low, high = span(d)
         select(d, low, high, k, shift, near, found, bucket, start)

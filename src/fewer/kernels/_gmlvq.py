@@ -29,7 +29,7 @@ def margin_cost(distances, same, weights):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def margin_pull(distances, same, weights):  # type: ignore[no-untyped-def]
-    """Give `margin_cost` and its gradient by the distances: of equally near prototypes the first is pulled."""
+    """Return `margin_cost` and its gradient by the distances: of equally near prototypes the first is pulled."""
     cost, pull = 0.0, np.zeros_like(distances)
     for i in range(distances.shape[1]):
         near = far = np.inf
@@ -52,7 +52,7 @@ def margin_pull(distances, same, weights):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def squared_lengths(points, n_matrices):  # type: ignore[no-untyped-def]
-    """Give the squared length of each row's image under each matrix, (L, n)."""
+    """Return the squared length of each row's image under each matrix, (L, n)."""
     width = points.shape[0] // n_matrices
     squares = np.zeros((n_matrices, points.shape[1]), points.dtype)
     for m in range(points.shape[0]):
@@ -77,7 +77,7 @@ def distances_from_products(products, squares, targets, matrix_of):  # type: ign
 
 @njit(nogil=True, cache=True)
 def scaled_sum(points, others, scales):  # type: ignore[no-untyped-def]
-    """Give (points + others) times one number for each matrix, and its squared lengths, (L, n)."""
+    """Return (points + others) times one number for each matrix, and its squared lengths, (L, n)."""
     width = points.shape[0] // scales.shape[0]
     out, squares = np.empty_like(points), np.zeros((scales.shape[0], points.shape[1]), points.dtype)
     for m in range(points.shape[0]):

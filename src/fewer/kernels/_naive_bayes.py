@@ -102,7 +102,7 @@ def count_of_pairs(base, y, bounds):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def judge(base, y, weights, bounds, by_rank, weighted):  # type: ignore[no-untyped-def]
-    """Give the weight of what is right: rows, or pairs of rows."""
+    """Return the weight of what is right: rows, or pairs of rows."""
     if not by_rank:
         return weight_right(base, y, weights)
     if weighted:

@@ -59,7 +59,7 @@ SPARE = 2  # rows listed beyond the k nearest, for tied distances and tied votes
 
 @njit(nogil=True, cache=True)
 def leader(tally):  # type: ignore[no-untyped-def]
-    """Give the class with the most votes, or −1 if several share the lead."""
+    """Return the class with the most votes, or −1 if several share the lead."""
     best, alone = 0, True
     for c in range(1, tally.shape[0]):
         if tally[c] > tally[best]:
@@ -71,7 +71,7 @@ def leader(tally):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def most_votes(tally):  # type: ignore[no-untyped-def]
-    """Give the largest number of votes."""
+    """Return the largest number of votes."""
     most = tally[0]
     for c in range(1, tally.shape[0]):
         most = max(most, tally[c])
@@ -90,7 +90,7 @@ def first_leader(tally, order, codes):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def majority(d, codes, row_weights, tally):  # type: ignore[no-untyped-def]
-    """Give the most frequent class of the usable rows; of several, the one met first."""
+    """Return the most frequent class of the usable rows; of several, the one met first."""
     tally[:] = 0.0
     for j in range(d.shape[0]):
         if d[j] < FAR:
@@ -221,7 +221,7 @@ def vote_level_by_level(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def farthest_complete(near_d, room):  # type: ignore[no-untyped-def]
-    """Give the distance up to which a list with limited room holds all rows."""
+    """Return the distance up to which a list with limited room holds all rows."""
     count = near_d.shape[0]
     if count < room:
         return FAR
@@ -249,7 +249,7 @@ def vote(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def gain(i, t, codes, values, row_weights, n_classes, grain, votes, means):  # type: ignore[no-untyped-def]
-    """Give what row i adds to the score with the t-th number of neighbors."""
+    """Return what row i adds to the score with the t-th number of neighbors."""
     if n_classes:
         return row_weights[i] if votes[t] == codes[i] else 0.0
     error = means[t] - values[i]
@@ -281,7 +281,7 @@ def scratch(n_classes, ks):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def score_masks(  # type: ignore[no-untyped-def]
-    low, high, masks, columns, holes, nominal, scale, gap, fold, quantum,
+    low, high, masks, columns, missing, nominal, scale, gap, fold, quantum,
     codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
 ):  # fmt: skip
     """Judge rows low … high−1 under each of (m, p) masks; gains (m, t)."""
@@ -289,7 +289,7 @@ def score_masks(  # type: ignore[no-untyped-def]
     near, near_d, tally, votes, means = scratch(n_classes, ks)
     for i in range(low, high):
         for m in range(masks.shape[0]):
-            add_masks(d, i, masks[m], columns, holes, nominal, scale, gap, fold, quantum)
+            add_masks(d, i, masks[m], columns, missing, nominal, scale, gap, fold, quantum)
             judge(
                 d, i, codes, values, row_weights, n_classes, grain, ks, by_rows,
                 near, near_d, tally, votes, means, gains[m],
@@ -298,14 +298,14 @@ def score_masks(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def score_listed(  # type: ignore[no-untyped-def]
-    rows, mask, columns, holes, nominal, scale, gap, fold, quantum,
+    rows, mask, columns, missing, nominal, scale, gap, fold, quantum,
     codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
 ):  # fmt: skip
     """Judge the listed rows under one mask; gains (t,)."""
     d = np.empty(columns.shape[1])
     near, near_d, tally, votes, means = scratch(n_classes, ks)
     for i in rows:
-        add_masks(d, i, mask, columns, holes, nominal, scale, gap, fold, quantum)
+        add_masks(d, i, mask, columns, missing, nominal, scale, gap, fold, quantum)
         judge(
             d, i, codes, values, row_weights, n_classes, grain, ks, by_rows,
             near, near_d, tally, votes, means, gains,
@@ -314,7 +314,7 @@ def score_listed(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def score_flips(  # type: ignore[no-untyped-def]
-    low, high, mask, members, offsets, new, columns, holes, nominal, scale, gap, fold, quantum,
+    low, high, mask, members, offsets, new, columns, missing, nominal, scale, gap, fold, quantum,
     codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
 ):  # fmt: skip
     """Judge rows low … high−1 with unit u (columns members[offsets[u]:offsets[u+1]]) set to new[u]; gains (u, t)."""
@@ -322,7 +322,7 @@ def score_flips(  # type: ignore[no-untyped-def]
     d, changed, part, flipped = np.empty(n), np.empty(n), np.empty(n), mask.copy()
     near, near_d, tally, votes, means = scratch(n_classes, ks)
     for i in range(low, high):
-        add_masks(d, i, mask, columns, holes, nominal, scale, gap, fold, quantum)
+        add_masks(d, i, mask, columns, missing, nominal, scale, gap, fold, quantum)
         for u in range(offsets.shape[0] - 1):
             unit = members[offsets[u] : offsets[u + 1]]
             for f in unit:
@@ -330,7 +330,7 @@ def score_flips(  # type: ignore[no-untyped-def]
             for j in range(n):
                 changed[j] = d[j]
             change_row(
-                changed, part, i, unit, mask, flipped, columns, holes, nominal, scale, gap, fold, quantum
+                changed, part, i, unit, mask, flipped, columns, missing, nominal, scale, gap, fold, quantum
             )  # fmt: skip
             judge(
                 changed, i, codes, values, row_weights, n_classes, grain, ks, by_rows,
@@ -342,7 +342,7 @@ def score_flips(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def score_unsure_flips(  # type: ignore[no-untyped-def]
-    rows, verdicts, mask, members, offsets, new, columns, holes, nominal, scale, gap, fold, quantum,
+    rows, verdicts, mask, members, offsets, new, columns, missing, nominal, scale, gap, fold, quantum,
     codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
 ):  # fmt: skip
     """Judge as `score_flips` the rows and units of which verdicts (u, r) on the listed rows (r,) are unsure."""
@@ -355,7 +355,7 @@ def score_unsure_flips(  # type: ignore[no-untyped-def]
             if verdicts[u, r] != UNSURE:
                 continue
             if not fresh:
-                add_masks(d, i, mask, columns, holes, nominal, scale, gap, fold, quantum)
+                add_masks(d, i, mask, columns, missing, nominal, scale, gap, fold, quantum)
                 fresh = True
             unit = members[offsets[u] : offsets[u + 1]]
             for f in unit:
@@ -363,7 +363,7 @@ def score_unsure_flips(  # type: ignore[no-untyped-def]
             for j in range(n):
                 changed[j] = d[j]
             change_row(
-                changed, part, i, unit, mask, flipped, columns, holes, nominal, scale, gap, fold, quantum
+                changed, part, i, unit, mask, flipped, columns, missing, nominal, scale, gap, fold, quantum
             )  # fmt: skip
             judge(
                 changed, i, codes, values, row_weights, n_classes, grain, ks, by_rows,
@@ -375,7 +375,7 @@ def score_unsure_flips(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def score_move(  # type: ignore[no-untyped-def]
-    low, high, distances, masks, before, unit, columns, holes, nominal, scale, gap, fold, quantum,
+    low, high, distances, masks, before, unit, columns, missing, nominal, scale, gap, fold, quantum,
     codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
 ):  # fmt: skip
     """Judge rows low … high−1 under a proposed mask, by running distances (n, n); gains (t,).
@@ -389,10 +389,10 @@ def score_move(  # type: ignore[no-untyped-def]
     near, near_d, tally, votes, means = scratch(n_classes, ks)
     for i in range(low, high):
         d = distances[i]
-        change_row(d, part, i, before, settled, accepted, columns, holes, nominal, scale, gap, fold, quantum)
+        change_row(d, part, i, before, settled, accepted, columns, missing, nominal, scale, gap, fold, quantum)
         for j in range(n):
             changed[j] = d[j]
-        change_row(changed, part, i, unit, accepted, proposed, columns, holes, nominal, scale, gap, fold, quantum)
+        change_row(changed, part, i, unit, accepted, proposed, columns, missing, nominal, scale, gap, fold, quantum)
         judge(
             changed, i, codes, values, row_weights, n_classes, grain, ks, by_rows,
             near, near_d, tally, votes, means, gains,
@@ -401,7 +401,7 @@ def score_move(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def predict_rows(  # type: ignore[no-untyped-def]
-    queries, query_holes, query_fold, weights, columns, holes, nominal, scale, gap, fold, quantum,
+    queries, query_missing, query_fold, weights, columns, missing, nominal, scale, gap, fold, quantum,
     codes, values, row_weights, n_classes, ks, by_rows, out,
 ):  # fmt: skip
     """Predict query rows (q, p): vote shares into out (q, c), or means into out (q, 1), with the last k."""
@@ -416,7 +416,7 @@ def predict_rows(  # type: ignore[no-untyped-def]
         for f in range(weights.shape[0]):
             if weights[f] > 0.0:
                 add_terms(
-                    d, queries[i, f], query_holes[i, f], columns[f], holes[f], nominal[f],
+                    d, queries[i, f], query_missing[i, f], columns[f], missing[f], nominal[f],
                     scale[k, f], gap[k, f], weights[f], quantum,
                 )  # fmt: skip
         vote(d, codes, values, row_weights, n_classes, ks, by_rows, near, near_d, tally, votes, means)
@@ -531,7 +531,7 @@ def coarse_flips(  # type: ignore[no-untyped-def]
     low, high, mask, used, members, offsets, new, columns, kinds, factor, gap, clip, fold, starts, codes, by_rows,
     errors, verdicts,
 ):  # fmt: skip
-    """Give verdicts (u, high−low) on rows low … high−1 with unit u set to new[u]."""
+    """Return verdicts (u, high−low) on rows low … high−1 with unit u set to new[u]."""
     n = columns.shape[1]
     d, part, change = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     nearest = np.empty(starts.shape[0] - 1, np.int32)
@@ -662,7 +662,7 @@ def coarse_masks(  # type: ignore[no-untyped-def]
     low, high, picks, used, levels, n_digits, margins, width, room,
     columns, kinds, factor, gap, clip, fold, starts, codes, by_rows, verdicts,
 ):  # fmt: skip
-    """Give verdicts (m, high−low) on rows low … high−1 under many masks at once.
+    """Return verdicts (m, high−low) on rows low … high−1 under many masks at once.
 
     The used features come in groups of n_digits; picks (m, g) holds the levels of a group's features as one number
     (levels[0] is 0). The sums for all combinations of a group are tabulated once for a row, up to `width` columns and
@@ -790,7 +790,7 @@ def add_tables(total, w, tables, picks, m, first, last):  # type: ignore[no-unty
 def coarse_few(  # type: ignore[no-untyped-def]
     low, high, masks, margins, columns, kinds, factor, gap, clip, fold, starts, codes, by_rows, verdicts
 ):
-    """Give verdicts (m, high−low) on rows low … high−1 under a few masks, or masks with few features."""
+    """Return verdicts (m, high−low) on rows low … high−1 under a few masks, or masks with few features."""
     n = columns.shape[1]
     d, part, nearest = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(starts.shape[0] - 1, np.int32)
     for i in range(low, high):
@@ -845,7 +845,7 @@ def certain(n_own, rows, codes, n_classes, ks, by_rows, even, positive):  # type
 
 @njit(nogil=True, cache=True)
 def kth_smallest(x, k, small):  # type: ignore[no-untyped-def]
-    """Give the k-th smallest number, FAR if there are fewer; `small` is scratch."""
+    """Return the k-th smallest number, FAR if there are fewer; `small` is scratch."""
     if x.shape[0] < k:
         return FAR
     if k == 1:
@@ -907,7 +907,7 @@ def judge_leaf(  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def tree_at(begin, end, q):  # type: ignore[no-untyped-def]
-    """Give the height of the largest tree that starts at a number and ends before another."""
+    """Return the height of the largest tree that starts at a number and ends before another."""
     height = 0
     while height < q and begin & ((2 << height) - 1) == 0 and begin + (2 << height) <= end:
         height += 1
@@ -927,7 +927,7 @@ def order_by(sizes, order):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def score_gray(  # type: ignore[no-untyped-def]
-    low, high, begin, end, base, members, offsets, columns, holes, nominal, scale, gap, fold, quantum,
+    low, high, begin, end, base, members, offsets, columns, missing, nominal, scale, gap, fold, quantum,
     codes, values, row_weights, n_classes, grain, ks, by_rows, gains,
 ):  # fmt: skip
     """Judge rows low … high−1 under the Gray-code subsets begin … end−1 of the units; gains (end−begin, t)."""
@@ -953,7 +953,7 @@ def score_gray(  # type: ignore[no-untyped-def]
             typical[u] += gap[0, members[m]]
     for i in range(low, high):
         k = fold[i]
-        add_masks(base_d, i, base, columns, holes, nominal, scale, gap, fold, quantum)
+        add_masks(base_d, i, base, columns, missing, nominal, scale, gap, fold, quantum)
         for j in range(n):
             own[j] = codes[j] == codes[i]
         for u in range(q):
@@ -961,7 +961,7 @@ def score_gray(  # type: ignore[no-untyped-def]
             for m in range(offsets[u], offsets[u + 1]):
                 f = members[m]
                 add_terms(
-                    parts[u], columns[f, i], holes[f, i], columns[f], holes[f], nominal[f],
+                    parts[u], columns[f, i], missing[f, i], columns[f], missing[f], nominal[f],
                     scale[k, f], gap[k, f], 1.0, quantum,
                 )  # fmt: skip
         start = begin
@@ -1017,7 +1017,7 @@ def score_gray(  # type: ignore[no-untyped-def]
                                     if (number if b < top else code) >> b & 1:
                                         for m in range(offsets[u], offsets[u + 1]):
                                             mask[members[m]] = 1.0
-                                add_masks(d, i, mask, columns, holes, nominal, scale, gap, fold, quantum)
+                                add_masks(d, i, mask, columns, missing, nominal, scale, gap, fold, quantum)
                                 vote(
                                     d, codes, values, row_weights, n_classes, ks, by_rows,
                                     near, near_d, tally, votes, means,

@@ -8,7 +8,7 @@ threads. Distances are float32: noise leaves no ties to keep.
 columns : (p, n) float32
     Values shifted and scaled to 0 … 1, level codes of nominal features; NaN where missing.
 kinds : (p,) uint8
-    PLAIN, CLIPPED (here: numeric with holes) or NOMINAL.
+    PLAIN, CLIPPED (here: numeric with missing cells) or NOMINAL.
 root, scale, gap : (k, p) float32
     For queries of fold k: the factor on a difference of numbers, on a nominal one, and the term of a missing cell.
 pool : (2^POOL_BITS + n,) float32

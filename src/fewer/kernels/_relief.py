@@ -9,9 +9,9 @@ Arguments:
 rows : (n, p) float64
     Numeric features scaled to 0 … 1, nominal ones as level codes; NaN where missing. Sorted by class.
 steps : (number of plain features, n) int16
-    Numeric features without holes, one after the other, as whole numbers 0 … 4095.
+    Numeric features without missing cells, one after the other, as whole numbers 0 … 4095.
 columns : (number of other features, n) float32
-    Nominal features and those with holes, one after the other.
+    Nominal features and those with missing cells, one after the other.
 nominal, others : (p,) uint8 and int64
     Which features are nominal; which features `columns` holds.
 """
@@ -34,7 +34,7 @@ STRIDE = 32
 
 @intrinsic
 def gap_16(typing_context: Any, a: Any, b: Any) -> Any:
-    """Give |a − b| of int16 numbers without widening them, so that loops work on whole vectors of them."""
+    """Return |a − b| of int16 numbers without widening them, so that loops work on whole vectors of them."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         difference = builder.sub(*args)
@@ -82,7 +82,7 @@ def coarse_distances(d, total, count, first, steps, columns, nominal, others):  
 
 @njit(nogil=True, cache=True)
 def _add_plain(sums, i, start, stop, steps):  # type: ignore[no-untyped-def]
-    """Add numeric features without holes, eight at a time: eight differences fit into 16 bits (8 · 4095 < 2¹⁵)."""
+    """Add complete numeric features, eight at a time: eight differences fit into 16 bits (8 · 4095 < 2¹⁵)."""
     n_eights = steps.shape[0] // 8 * 8
     for g in range(0, n_eights, 8):
         x0, x1, x2, x3 = steps[g, i], steps[g + 1, i], steps[g + 2, i], steps[g + 3, i]
@@ -103,7 +103,7 @@ def _add_plain(sums, i, start, stop, steps):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def _add_other(out, seen, x, column, nominal):  # type: ignore[no-untyped-def]
-    """Add a nominal feature, or one with holes, and count where both cells are present."""
+    """Add a nominal feature, or one with missing cells, and count where both cells are present."""
     if np.isnan(x):
         return
     for j in range(out.shape[0]):
@@ -116,7 +116,7 @@ def _add_other(out, seen, x, column, nominal):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def difference(x, z, nominal):  # type: ignore[no-untyped-def]
-    """Give the difference of two cells, NaN if one is missing."""
+    """Return the difference of two cells, NaN if one is missing."""
     if np.isnan(x) or np.isnan(z):
         return np.nan
     if nominal:
@@ -126,7 +126,7 @@ def difference(x, z, nominal):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath={"reassoc"})
 def exact_distance(x, z, nominal, plain):  # type: ignore[no-untyped-def]
-    """Give the distance of two rows in float64, on a grid so fine that only rounding is lost: ties stay ties."""
+    """Return the distance of two rows in float64, on a grid so fine that only rounding is lost: ties stay ties."""
     total, seen = 0.0, x.shape[0]
     if plain:
         for f in range(x.shape[0]):
@@ -205,7 +205,7 @@ def _minima_of_stretches(minima, d):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def _kth_smallest(smallest, values):  # type: ignore[no-untyped-def]
-    """Give the k-th smallest of k values or more, k being the room in `smallest`."""
+    """Return the k-th smallest of k values or more, k being the room in `smallest`."""
     size = 0
     for value in values:
         if size < smallest.shape[0] or value < smallest[-1]:
@@ -231,7 +231,7 @@ def _before(distance, number, other_distance, other_number):  # type: ignore[no-
 
 @njit(nogil=True, cache=True)
 def _mean_differences(mean, i, found, size, rows, nominal, plain):  # type: ignore[no-untyped-def]
-    """Give each feature's mean difference between row i and the rows found, over cells that are present."""
+    """Return each feature's mean difference between row i and the rows found, over cells that are present."""
     if plain:
         mean[:] = 0.0
         x = rows[i]

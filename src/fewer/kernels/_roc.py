@@ -153,7 +153,7 @@ def upper_chain(fp, tp):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def hull_of_sorted(keys, fp, tp, last):  # type: ignore[no-untyped-def]
-    """Give the upper hull of the ROC points of sorted keys.
+    """Return the upper hull of the ROC points of sorted keys.
 
     Writes the counts of each vertex, and the key (without the class) of the lowest score that it calls positive;
     gives the number of vertices, (0, 0) and the end among them.
@@ -205,7 +205,7 @@ def keep_outside(fp, tp, size, price, hull_fp, hull_tp, kept):  # type: ignore[n
 
 @njit(nogil=True, cache=True)
 def grown(array, size):  # type: ignore[no-untyped-def]
-    """Give an array of twice the length with the same beginning."""
+    """Return an array of twice the length with the same beginning."""
     longer = np.empty(2 * array.shape[0], array.dtype)
     longer[:size] = array[:size]
     return longer
@@ -213,7 +213,7 @@ def grown(array, size):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def outside_points(scores, positive, prices, hull_fp, hull_tp):  # type: ignore[no-untyped-def]
-    """Give the ROC points of several scorings, (m, n) whole numbers, that are not below a hull.
+    """Return the ROC points of several scorings, (m, n) whole numbers, that are not below a hull.
 
     Returns
     -------
@@ -283,7 +283,7 @@ def fill_cells(order, ends, values, column, weight, entries, sign, highest, keys
 def outside_one_more(  # type: ignore[no-untyped-def]
     order, ends, values, features, signs, levels, codes, tables, start, positive, prices, hull_fp, hull_tp
 ):
-    """Give the points of children whose scores are a parent's plus (or less) one table entry, as `outside_points`.
+    """Return the points of children whose scores are a parent's plus (or less) one table entry, as `outside_points`.
 
     Rows with the same score of the parent and the same code stay together, so that cells are sorted instead of rows:
     `order`, `ends` and `values` are those of `group_equal`, `levels` says how many entries each feature's table has.

@@ -10,9 +10,9 @@ from fewer.kernels._classifiability import FAR, add_terms
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def spanning_tree(  # type: ignore[no-untyped-def]
-    columns, holes, plain, nominal, scale, gap, quantum, weights
+    columns, missing, plain, nominal, scale, gap, quantum, weights
 ):
-    """Give the parent of each row in the tree that grows from row 0 (−1 there); of equal edges the earlier row's."""
+    """Return the parent of each row in the tree that grows from row 0 (−1 there); of equal edges the earlier row's."""
     n = columns.shape[1]
     used = np.flatnonzero(weights)
     parent = np.full(n, -1)
@@ -24,7 +24,7 @@ def spanning_tree(  # type: ignore[no-untyped-def]
         outside[newest] = False
         d[:] = 0.0
         for f in used:
-            add_terms(d, d, newest, 0, f, weights[f], columns, holes, plain, nominal, scale, gap, quantum)
+            add_terms(d, d, newest, 0, f, weights[f], columns, missing, plain, nominal, scale, gap, quantum)
         nearest, distance = -1, 2.0 * FAR
         for j in range(n):
             if outside[j]:

@@ -56,9 +56,9 @@ class LogTables:
         bins = None
         if numeric.any():
             bins = clone(MDLPDiscretizer() if discretizer is None else discretizer)
-            weighted = problem.weights is not None and has_fit_parameter(bins, "sample_weight")
-            bins.fit(problem.X[:, numeric], problem.y, **({"sample_weight": problem.weights} if weighted else {}))
-        weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+            weighted = problem.sample_weight is not None and has_fit_parameter(bins, "sample_weight")
+            bins.fit(problem.X[:, numeric], problem.y, **({"sample_weight": problem.sample_weight} if weighted else {}))
+        weights = problem.row_weights
         mass = np.bincount(problem.y, weights, problem.n_classes).astype(np.float64)
         columns = _codes(problem.X, numeric, bins)
         pairs = [_table(*_count(column, problem.y, weights, problem.n_classes), alpha) for column in columns]
@@ -75,12 +75,12 @@ class LogTables:
         numeric = np.array([kind == "numeric" for kind in problem.kinds], dtype=bool)
         if (
             numeric.any()
-            or problem.weights is not None
-            or not all(_is_rest(*split, problem.n_rows) for split in splits)
+            or problem.sample_weight is not None
+            or not all(_is_rest(*split, problem.n_samples) for split in splits)
         ):
             return [cls.learn(problem.take(train), alpha, discretizer) for train, _ in splits]
         columns = _codes(problem.X, numeric, None)
-        ones, n_classes = np.ones(problem.n_rows), problem.n_classes
+        ones, n_classes = np.ones(problem.n_samples), problem.n_classes
         whole = [_count(column, problem.y, ones, n_classes)[0] for column in columns]
         out = []
         for train, test in splits:
@@ -94,7 +94,7 @@ class LogTables:
         return out
 
     def rows(self, X: FloatArray, features: Sequence[int] | None = None) -> NDArray[np.int32]:
-        """Give each cell the row of its feature's table: (n_features, n_rows), other features left out if asked."""
+        """Return each cell the row of its feature's table: (n_features, n_rows), other features left out if asked."""
         chosen = range(len(self.tables)) if features is None else features
         out = np.empty((len(chosen), len(X)), dtype=np.int32)
         for place, (feature, column) in enumerate(zip(chosen, self._codes(X, chosen), strict=True)):
@@ -104,7 +104,7 @@ class LogTables:
         return out
 
     def _codes(self, X: FloatArray, features: Sequence[int]) -> list[IntArray]:
-        """Give the codes of some features; only bins that are asked for are looked up where that is possible."""
+        """Return the codes of some features; only bins that are asked for are looked up where that is possible."""
         if self.discretizer is None or isinstance(self.discretizer, MDLPDiscretizer):
             place = np.cumsum(self.numeric) - 1
             cuts = [] if self.discretizer is None else self.discretizer.cut_points_
@@ -211,10 +211,10 @@ class DiscreteNaiveBayes(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features)
+        X : array or data frame of shape (n_samples, n_features)
             Text, categories and truth values are levels, numbers are cut into bins; cells may be missing.
-        y : array of shape (n_rows,)
-        sample_weight : array of shape (n_rows,), optional
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
             How much each row counts, in the frequencies and where numbers are cut.
         """
         self._validate_params()
@@ -225,18 +225,18 @@ class DiscreteNaiveBayes(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Give the logarithm of each class's posterior probability."""
+        """Return the logarithm of each class's posterior probability."""
         check_is_fitted(self)
         joint = self.tables_.joint(self.reader_.read(self, X)) / FIXED
         top = joint.max(axis=1, keepdims=True)
         return np.asarray(joint - top - np.log(np.exp(joint - top).sum(axis=1, keepdims=True)))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Give each class's posterior probability."""
+        """Return each class's posterior probability."""
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the most probable class; the first among equals."""
+        """Return the most probable class; the first among equals."""
         check_is_fitted(self)
         return self.classes_[self.tables_.joint(self.reader_.read(self, X)).argmax(axis=1)]
 
@@ -247,7 +247,7 @@ class DiscreteNaiveBayes(ClassifierMixin, BaseEstimator):
 
 
 def _codes(X: FloatArray, numeric: NDArray[np.bool_], bins: Any) -> list[IntArray]:
-    """Give whole-number codes, −1 where missing."""
+    """Return whole-number codes, −1 where missing."""
     out = [np.empty(0, dtype=np.int64) if binned else _whole(X[:, j]) for j, binned in enumerate(numeric)]
     if bins is not None:
         table = np.asarray(bins.transform(X[:, numeric]))
@@ -257,7 +257,7 @@ def _codes(X: FloatArray, numeric: NDArray[np.bool_], bins: Any) -> list[IntArra
 
 
 def _whole(column: FloatArray) -> IntArray:
-    # A sum shows at once whether there is a hole at all.
+    # A sum shows at once whether there is a missing cell at all.
     return (np.where(np.isnan(column), -1.0, column) if np.isnan(column.sum()) else column).astype(np.int64)
 
 
@@ -288,7 +288,7 @@ def _prior(mass: FloatArray) -> IntArray:
 
 
 def _table(counts: FloatArray, there: NDArray[np.bool_], alpha: float) -> tuple[IntArray, IntArray]:
-    """Give the row of each code, and the log-likelihoods of the levels that occur."""
+    """Return the row of each code, and the log-likelihoods of the levels that occur."""
     levels = np.flatnonzero(there)
     n_levels, n_classes = len(levels), counts.shape[1]
     mass = counts[levels] + alpha

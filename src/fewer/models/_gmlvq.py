@@ -194,11 +194,11 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features)
+        X : array or data frame of shape (n_samples, n_features)
             Numbers; NaN where missing.
-        y : array of shape (n_rows,)
+        y : array of shape (n_samples,)
             Classes.
-        sample_weight : array of shape (n_rows,), optional
+        sample_weight : array of shape (n_samples,), optional
         X_val, y_val : optional
             Rows that decide when to stop, instead of some of the others.
         """
@@ -346,16 +346,16 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         return near[:, 1] - near[:, 0] if len(self.classes_) == 2 else near
 
     def predict(self, X: Any) -> Any:
-        """Give each row the class of its nearest prototype."""
+        """Return each row the class of its nearest prototype."""
         nearest = self._distances_to_classes(X).argmin(axis=1)
         return self.classes_[nearest]
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Give class probabilities: softmax of −distance / `temperature_`, the one that fits the training rows best."""
+        """Return class probabilities: softmax of −distance / `temperature_`, fitted to the training rows."""
         return softmax(-self._distances_to_classes(X) / self.temperature_, axis=1)
 
     def restricted(self, features: Any) -> GMLVQClassifier:
-        """Give this model looking at some features only, without training anew (Chen's "original Omega").
+        """Return this model looking at some features only, without training anew (Chen's "original Omega").
 
         Columns of Ω outside `features` (indices or a mask) are zero; tables keep all their columns.
 
@@ -408,16 +408,16 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         return (X - self.mean_) / self.scale_
 
     def _class_distances(self, Z: FloatArray) -> FloatArray:
-        """Give the distance to the nearest prototype of each class; holes count as the row's other cells do."""
+        """Return the distance to the nearest prototype of each class; missing count as the row's other cells do."""
         omega = self.omega_ if self.localized else self.omega_[None]
         kind = Full if self.matrix == "full" else Diagonal
         geometry = kind(Z, self._labels if self.localized else np.zeros_like(self._labels))
         squares = geometry.distances(geometry.image(omega), omega, self.prototypes_)
-        if len(geometry.holey):
+        if len(geometry.incomplete):
             relevances = kind.relevances(omega).mean(axis=0)
             shares = geometry.present @ relevances
             factors = np.divide(relevances.sum(), shares, out=np.ones_like(shares), where=shares > 0)
-            squares[:, geometry.holey] *= factors
+            squares[:, geometry.incomplete] *= factors
         out = np.full((len(Z), len(self.classes_)), np.inf)
         for code in range(len(self.classes_)):
             mine = self._labels == code
@@ -523,7 +523,7 @@ class _Descent:
         self.validation_losses.append(loss)
 
     def watched_cost(self, prototypes: FloatArray, omega: FloatArray) -> float:
-        """Give the cost by watched row, without the entropy force; 0 if none is watched."""
+        """Return the cost by watched row, without the entropy force; 0 if none is watched."""
         if self._watched is None:
             return 0.0
         rows, margins = self._watched
@@ -547,7 +547,7 @@ def _unit(gradient: FloatArray) -> FloatArray:
 
 
 def spread_directions(points: FloatArray, delete_rate: float = 0.0, tolerance: float = 1e-10) -> FloatArray:
-    """Give orthonormal directions, as rows, in which points spread about the origin, those of most spread first.
+    """Return orthonormal directions, as rows, in which points spread about the origin, those of most spread first.
 
     Parameters
     ----------
@@ -579,14 +579,14 @@ def _leading_share(directions: FloatArray, delete_rate: float) -> FloatArray:
 
 
 def _leading_directions(Z: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
-    """Give orthonormal rows: the leading principal directions, then random ones where the rows have no more."""
+    """Return orthonormal rows: the leading principal directions, then random ones where the rows have no more."""
     leading = spread_directions(np.nan_to_num(Z))[:size]
     rest = rng.normal(size=(size - len(leading), Z.shape[1]))
     return np.linalg.qr(np.vstack([leading, rest]).T)[0].T
 
 
 def _moments(X: FloatArray, weights: FloatArray, standardize: bool) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Give mean and standard deviation of each feature, over present cells, and which features vary."""
+    """Return mean and standard deviation of each feature, over present cells, and which features vary."""
     mean = _mean(X, weights)
     deviation = np.sqrt(_mean((X - mean) ** 2, weights))
     varies = deviation > 1e-12 * np.maximum(np.abs(mean), np.finfo(float).tiny)
@@ -596,7 +596,7 @@ def _moments(X: FloatArray, weights: FloatArray, standardize: bool) -> tuple[Flo
 
 
 def _mean(X: FloatArray, weights: FloatArray) -> FloatArray:
-    """Give the weighted mean of each column over its present cells, 0 where there is none."""
+    """Return the weighted mean of each column over its present cells, 0 where there is none."""
     present = ~np.isnan(X)
     mass = weights @ present
     return np.divide(weights @ np.where(present, X, 0.0), mass, out=np.zeros(X.shape[1]), where=mass > 0)

@@ -47,15 +47,15 @@ class Geometry(ABC):
     """Rows, and how they meet prototypes under one kind of Ω."""
 
     def __init__(self, X: FloatArray, matrix_of: IntArray) -> None:
-        holes = np.isnan(X)
+        missing = np.isnan(X)
         self.matrix_of = matrix_of
         self.n_matrices = int(matrix_of.max()) + 1
-        self.holey = np.flatnonzero(holes.any(axis=1))
-        self.X = np.ascontiguousarray(np.where(holes, X.dtype.type(0), X))
-        self.present = ~holes[self.holey]
+        self.incomplete = np.flatnonzero(missing.any(axis=1))
+        self.X = np.ascontiguousarray(np.where(missing, X.dtype.type(0), X))
+        self.present = ~missing[self.incomplete]
 
     def matrices(self, prototypes: FloatArray) -> IntArray:
-        """Give the matrix of each prototype of one or several sets."""
+        """Return the matrix of each prototype of one or several sets."""
         return np.tile(self.matrix_of, len(prototypes) // len(self.matrix_of))
 
     @abstractmethod
@@ -64,22 +64,22 @@ class Geometry(ABC):
 
     @abstractmethod
     def mean_image(self, images: Sequence[Image], omegas: Sequence[FloatArray]) -> tuple[Image, FloatArray]:
-        """Give the mean of two or more matrices, normalized, and the image under it."""
+        """Return the mean of two or more matrices, normalized, and the image under it."""
 
     @abstractmethod
     def distances(self, image: Image, omega: FloatArray, prototypes: FloatArray) -> FloatArray:
-        """Give the (K, n) squared distances."""
+        """Return the (K, n) squared distances."""
 
     @abstractmethod
     def gradients(
         self, image: Image, omega: FloatArray, prototypes: FloatArray, pull: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Give the gradients by prototypes and by Ω of Σ pull · distances, both (K, n)."""
+        """Return the gradients by prototypes and by Ω of Σ pull · distances, both (K, n)."""
 
     @staticmethod
     @abstractmethod
     def relevances(omega: FloatArray) -> FloatArray:
-        """Give the (L, N) diagonals of Λ = ΩᵀΩ."""
+        """Return the (L, N) diagonals of Λ = ΩᵀΩ."""
 
     @classmethod
     def normalized(cls, omega: FloatArray) -> FloatArray:
@@ -88,18 +88,18 @@ class Geometry(ABC):
 
     @classmethod
     def scales(cls, omega: FloatArray) -> FloatArray:
-        """Give the Frobenius norm of each matrix, 1 for one that is zero."""
+        """Return the Frobenius norm of each matrix, 1 for one that is zero."""
         return np.array([np.sqrt(np.vdot(matrix, matrix)) or 1.0 for matrix in omega], dtype=omega.dtype)
 
     @classmethod
     def entropy(cls, omega: FloatArray) -> float:
-        """Give −Σ Λᵢᵢ log₂ Λᵢᵢ, summed over the matrices (equation 60)."""
+        """Return −Σ Λᵢᵢ log₂ Λᵢᵢ, summed over the matrices (equation 60)."""
         shares = cls.relevances(omega)
         return float(-(shares * np.log2(np.maximum(shares, SMALLEST))).sum())
 
     @classmethod
     def entropy_gradient(cls, omega: FloatArray) -> FloatArray:
-        """Give the gradient of `entropy`: −2 Ωₗᵢ (ln Λᵢᵢ + 1) / ln 2; below the smallest Λᵢᵢ, that of its bound."""
+        """Return the gradient of `entropy`: −2 Ωₗᵢ (ln Λᵢᵢ + 1) / ln 2; below the smallest Λᵢᵢ, that of its bound."""
         shares = cls.relevances(omega)
         rise = np.where(shares > SMALLEST, np.log(np.maximum(shares, SMALLEST)) + 1.0, np.log(SMALLEST)) / np.log(2.0)
         return -2.0 * omega * (rise if omega.ndim == 2 else rise[:, None, :])
@@ -118,14 +118,14 @@ class Full(Geometry):
         return Image(points, squared_lengths(points, self.n_matrices))
 
     def mean_image(self, images: Sequence[Image], omegas: Sequence[FloatArray]) -> tuple[Image, FloatArray]:
-        """Give the mean of two or more matrices, normalized, and the image under it."""
+        """Return the mean of two or more matrices, normalized, and the image under it."""
         omega = sum(omegas[1:], omegas[0])
         shrink = 1.0 / self.scales(omega)
         earlier = sum((image.points for image in images[1:-1]), images[0].points)
         return Image(*scaled_sum(earlier, images[-1].points, shrink)), omega * _broadcast(shrink, omega)
 
     def distances(self, image: Image, omega: FloatArray, prototypes: FloatArray) -> FloatArray:
-        """Give the (K, n) squared distances."""
+        """Return the (K, n) squared distances."""
         targets = self._targets(omega, prototypes)
         if self.n_matrices == 1:
             squares = targets @ image.points
@@ -134,21 +134,21 @@ class Full(Geometry):
             for _, block, mine in self._blocks(image, prototypes):
                 squares[mine] = targets[mine] @ block
         distances_from_products(squares, image.squares, targets, self.matrix_of)
-        if len(self.holey):
+        if len(self.incomplete):
             for k in range(len(prototypes)):
-                gaps = self._holey_gaps(image, omega, prototypes, k)
-                squares[k, self.holey] = np.einsum("mn,mn->n", gaps, gaps)
+                gaps = self._incomplete_gaps(image, omega, prototypes, k)
+                squares[k, self.incomplete] = np.einsum("mn,mn->n", gaps, gaps)
         return squares
 
     def gradients(
         self, image: Image, omega: FloatArray, prototypes: FloatArray, pull: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Give the gradients by prototypes and by Ω of Σ pull · distances."""
+        """Return the gradients by prototypes and by Ω of Σ pull · distances."""
         targets = self._targets(omega, prototypes)
-        holey_pull = pull[:, self.holey]
-        if len(self.holey):
+        incomplete_pull = pull[:, self.incomplete]
+        if len(self.incomplete):
             pull = pull.copy()
-            pull[:, self.holey] = 0.0
+            pull[:, self.incomplete] = 0.0
         rows = pull @ self.X
         gaps = rows - pull.sum(axis=1)[:, None] * prototypes
         by_prototypes, by_omega = np.empty_like(prototypes), np.empty_like(omega)
@@ -157,17 +157,17 @@ class Full(Geometry):
             by_prototypes[mine] = -2.0 * (mapped @ omega[number])
             by_omega[number] = (block * pull[mine].sum(axis=0)) @ self.X
             by_omega[number] -= targets[mine].T @ rows[mine] + mapped.T @ prototypes[mine]
-        if len(self.holey):
+        if len(self.incomplete):
             for k, number in enumerate(self.matrix_of):
-                pulled = holey_pull[k] * self._holey_gaps(image, omega, prototypes, k)
-                by_omega[number] += pulled @ (self.X[self.holey] - self.present * prototypes[k])
+                pulled = incomplete_pull[k] * self._incomplete_gaps(image, omega, prototypes, k)
+                by_omega[number] += pulled @ (self.X[self.incomplete] - self.present * prototypes[k])
                 by_prototypes[k] -= 2.0 * (self.present.T * (omega[number].T @ pulled)).sum(axis=1)
         by_omega *= 2.0
         return by_prototypes, by_omega
 
     @staticmethod
     def relevances(omega: FloatArray) -> FloatArray:
-        """Give the (L, N) diagonals of Λ = ΩᵀΩ."""
+        """Return the (L, N) diagonals of Λ = ΩᵀΩ."""
         return np.einsum("lmn,lmn->ln", omega, omega)
 
     def _targets(self, omega: FloatArray, prototypes: FloatArray) -> FloatArray:
@@ -177,7 +177,7 @@ class Full(Geometry):
         return np.stack([omega[m] @ w for m, w in zip(self.matrices(prototypes), prototypes, strict=True)])
 
     def _blocks(self, image: Image, prototypes: FloatArray) -> list[tuple[int, FloatArray, Any]]:
-        """Give each matrix's number, its part of the image and its prototypes."""
+        """Return each matrix's number, its part of the image and its prototypes."""
         if self.n_matrices == 1:
             return [(0, image.points, slice(None))]
         matrix_of = self.matrices(prototypes)
@@ -190,10 +190,10 @@ class Full(Geometry):
         width = len(points) // self.n_matrices
         return points[number * width : (number + 1) * width]
 
-    def _holey_gaps(self, image: Image, omega: FloatArray, prototypes: FloatArray, k: int) -> FloatArray:
-        """Give Ω(x − w) of rows with missing cells, over their present coordinates: one column for each."""
+    def _incomplete_gaps(self, image: Image, omega: FloatArray, prototypes: FloatArray, k: int) -> FloatArray:
+        """Return Ω(x − w) of rows with missing cells, over their present coordinates: one column for each."""
         number = int(self.matrix_of[k % len(self.matrix_of)])
-        return self._block(image.points, number)[:, self.holey] - omega[number] @ (self.present * prototypes[k]).T
+        return self._block(image.points, number)[:, self.incomplete] - omega[number] @ (self.present * prototypes[k]).T
 
 
 class Diagonal(Geometry):
@@ -203,19 +203,19 @@ class Diagonal(Geometry):
         super().__init__(X, matrix_of)
         self.X_squared = self.X**2
         self.cells = np.ones_like(self.X)
-        self.cells[self.holey] = self.present
+        self.cells[self.incomplete] = self.present
 
     def image(self, omega: FloatArray) -> Image:
         """Map nothing: squared lengths are all that is needed."""
         return Image(np.empty((0, len(self.X))), omega**2 @ self.X_squared.T)
 
     def mean_image(self, images: Sequence[Image], omegas: Sequence[FloatArray]) -> tuple[Image, FloatArray]:
-        """Give the mean of two or more matrices, normalized, and the image under it."""
+        """Return the mean of two or more matrices, normalized, and the image under it."""
         omega = self.normalized(sum(omegas[1:], omegas[0]))
         return self.image(omega), omega
 
     def distances(self, image: Image, omega: FloatArray, prototypes: FloatArray) -> FloatArray:
-        """Give the (K, n) squared distances."""
+        """Return the (K, n) squared distances."""
         matrix_of = self.matrices(prototypes)
         shares = omega[matrix_of] ** 2
         squares = image.squares[matrix_of] - 2.0 * ((shares * prototypes) @ self.X.T)
@@ -225,7 +225,7 @@ class Diagonal(Geometry):
     def gradients(
         self, image: Image, omega: FloatArray, prototypes: FloatArray, pull: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Give the gradients by prototypes and by Ω of Σ pull · distances."""
+        """Return the gradients by prototypes and by Ω of Σ pull · distances."""
         rows, cells, squares = pull @ self.X, pull @ self.cells, pull @ self.X_squared
         by_prototypes = -2.0 * omega[self.matrix_of] ** 2 * (rows - prototypes * cells)
         by_share = squares - 2.0 * prototypes * rows + prototypes**2 * cells
@@ -235,7 +235,7 @@ class Diagonal(Geometry):
 
     @staticmethod
     def relevances(omega: FloatArray) -> FloatArray:
-        """Give the (L, N) diagonals of Λ."""
+        """Return the (L, N) diagonals of Λ."""
         return omega**2
 
 
@@ -251,7 +251,7 @@ class Margins:
         return float(margin_cost(distances, self.same, self.weights))
 
     def pull(self, distances: FloatArray) -> tuple[float, FloatArray]:
-        """Give the cost and its (K, n) gradient by the distances."""
+        """Return the cost and its (K, n) gradient by the distances."""
         cost, pull = margin_pull(distances, self.same, self.weights)
         return float(cost), pull
 

@@ -37,9 +37,9 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array of shape (n_rows, n_features)
-        y : array of shape (n_rows,)
-        sample_weight : array of shape (n_rows,), optional
+        X : array of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
         """
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
@@ -62,12 +62,12 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Give the fitted value less one half for two classes, else the fitted value of each class."""
+        """Return the fitted value less one half for two classes, else the fitted value of each class."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(X @ self.coef_.T + self.intercept_ - (0.5 if len(self.classes_) == 2 else 0.0))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class with the largest fitted value."""
+        """Return the class with the largest fitted value."""
         fitted = self.decision_function(X)
         return self.classes_[(fitted > 0).astype(np.int64) if fitted.ndim == 1 else fitted.argmax(axis=1)]

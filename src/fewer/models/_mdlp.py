@@ -63,11 +63,11 @@ class MDLPDiscretizer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features)
+        X : array or data frame of shape (n_samples, n_features)
             Numbers; NaN where missing.
-        y : array of shape (n_rows,)
+        y : array of shape (n_samples,)
             Classes.
-        sample_weight : array of shape (n_rows,), optional
+        sample_weight : array of shape (n_samples,), optional
             A row counts as so many copies of it.
         """
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
@@ -79,15 +79,15 @@ class MDLPDiscretizer(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> IntArray:
-        """Give each cell the number of its bin.
+        """Return each cell the number of its bin.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features)
+        X : array or data frame of shape (n_samples, n_features)
 
         Returns
         -------
-        int array of shape (n_rows, n_features)
+        int array of shape (n_samples, n_features)
             0 … `n_bins_` − 1, and `n_bins_` for missing cells.
         """
         check_is_fitted(self)
@@ -106,7 +106,7 @@ class MDLPDiscretizer(TransformerMixin, BaseEstimator):
 
 
 def bin_numbers(values: FloatArray, cuts: FloatArray) -> IntArray:
-    """Give each value the number of cut points below it; missing ones come after the last bin.
+    """Return each value the number of cut points below it; missing ones come after the last bin.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def bin_numbers(values: FloatArray, cuts: FloatArray) -> IntArray:
 
 
 def mdlp_cuts(values: FloatArray, codes: NDArray[Any], weights: FloatArray | None = None) -> FloatArray:
-    """Give the ascending cut points of one feature for class codes 0, 1, …; missing values are left out.
+    """Return the ascending cut points of one feature for class codes 0, 1, …; missing values are left out.
 
     A row counts as `weights` copies of it.
 
@@ -176,16 +176,16 @@ def _cut(ends: NDArray[Any], places: NDArray[Any], x_log_x: Callable[[Any], Any]
 
 
 def _bits(counts: NDArray[Any], x_log_x: Callable[[Any], Any]) -> Any:
-    """Give rows times class entropy: n log₂ n − Σ c log₂ c."""
+    """Return rows times class entropy: n log₂ n − Σ c log₂ c."""
     return x_log_x(counts.sum(axis=-1)) - x_log_x(counts).sum(axis=-1)
 
 
 def _log2_of_3_to_the(k: int) -> float:
-    """Give log₂(3ᵏ − 2), also where 3ᵏ is beyond floating point."""
+    """Return log₂(3ᵏ − 2), also where 3ᵏ is beyond floating point."""
     return k * np.log2(3.0) + np.log1p(-2.0 * 3.0**-k) / np.log(2.0)
 
 
 def _between(low: float, high: float) -> float:
-    """Give the middle, or the lower value where rounding would put the middle on the upper one."""
+    """Return the middle, or the lower value where rounding would put the middle on the upper one."""
     middle = low / 2 + high / 2
     return middle if low <= middle < high else low

@@ -80,9 +80,9 @@ class NeighborhoodClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features)
+        X : array or data frame of shape (n_samples, n_features)
             Text and categories are nominal; cells may be missing.
-        y : array of shape (n_rows,)
+        y : array of shape (n_samples,)
         """
         self._validate_params()
         self.reader_ = TableReader()
@@ -90,27 +90,28 @@ class NeighborhoodClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = np.asarray(problem.classes)
         self.weights_ = _weights(self.weights, problem.n_features)
         self._codes = problem.y
-        everyone = np.zeros(problem.n_rows, dtype=np.int64)
+        everyone = np.zeros(problem.n_samples, dtype=np.int64)
         self._differences = Differences.within(problem, everyone, "global" if self.scaling == "range" else "none")
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Give each class's share of the votes."""
+        """Return each class's share of the votes."""
         votes = self._votes(X)
         return votes / votes.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class with the most votes."""
+        """Return the class with the most votes."""
         votes = self._votes(X)
         return self.classes_[votes.argmax(axis=1)]
 
     def _votes(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         cells = self.reader_.read(self, X)
-        holes, n = np.isnan(cells), len(self._codes)
+        missing, n = np.isnan(cells), len(self._codes)
         out = np.empty((len(cells), len(self.classes_)))
         kernels.predict_rows(
-            np.where(holes, 0.0, cells), holes.astype(np.uint8), np.full(len(cells), -1, dtype=np.int64), self.weights_,
+            np.where(missing, 0.0, cells), missing.astype(np.uint8),
+            np.full(len(cells), -1, dtype=np.int64), self.weights_,
             *self._differences.arrays(), self._codes, np.zeros(n), np.ones(n), len(self.classes_),
             np.array([min(self.n_neighbors, n)]), self.voting == "neighbors", out,
         )  # fmt: skip

@@ -129,12 +129,12 @@ class RANNClassifier(ClassifierMixin, _RANN):
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Give the network's outputs: one for two classes, else one a class."""
+        """Return the network's outputs: one for two classes, else one a class."""
         outputs = self._outputs(X)
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class of the largest output, for two classes by the sign of the one output."""
+        """Return the class of the largest output, for two classes by the sign of the one output."""
         chosen = classes_of(self._outputs(X))
         return self.classes_[chosen]
 
@@ -166,7 +166,7 @@ class RANNRegressor(RegressorMixin, MultiOutputMixin, _RANN):
         return self
 
     def predict(self, X: Any) -> FloatArray:
-        """Give the network's outputs."""
+        """Return the network's outputs."""
         outputs = self._outputs(X) + self._mean
         return outputs[:, 0] if self._flat else outputs
 
@@ -205,7 +205,7 @@ def hidden_size_scores(
     sampling: Sampling = "random",
     alpha: float = 1e-9,
 ) -> FloatArray:
-    """Give the mean score of each hidden size on the last third of random partitions (Nel, section 7.1).
+    """Return the mean score of each hidden size on the last third of random partitions (Nel, section 7.1).
 
     Every partition draws one hidden layer of the largest size; a smaller size uses its first units. The Cholesky
     factor of the largest Gram matrix then holds those of all smaller ones.
@@ -253,7 +253,7 @@ def with_bias(X: FloatArray) -> FloatArray:
 
 
 def scale_of(X: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Give each column's minimum and range; a constant column's range counts as 1."""
+    """Return each column's minimum and range; a constant column's range counts as 1."""
     low, high = X.min(axis=0), X.max(axis=0)
     return low, np.where(high > low, high - low, 1.0)
 

@@ -1,4 +1,4 @@
-"""Tables at the door of a classifier: learnt once at `fit`, read again for new rows with the same levels."""
+"""Tables by the input reader of a classifier: learnt once at `fit`, read again for new rows with the same levels."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from sklearn.utils.validation import (
 )
 
 from fewer.io import is_frame, to_problem
-from fewer.io._door import _encode_table
 from fewer.io._names import row_number
+from fewer.io._reader import _encode_table
 from fewer.problem import FloatArray, Problem
 
 
@@ -53,7 +53,7 @@ class TableReader:
         check_classification_targets(y)
         if weights is not None:
             weights = _check_sample_weight(weights, X)
-        problem = to_problem(X, y, task="classification", weights=weights, groups=groups)
+        problem = to_problem(X, y, task="classification", sample_weight=weights, groups=groups)
         self.remember(problem)
         return problem
 
@@ -65,7 +65,7 @@ class TableReader:
         }
 
     def read(self, estimator: Any, X: Any) -> FloatArray:
-        """Give the numbers of new rows."""
+        """Return the numbers of new rows."""
         if not is_frame(X):
             return np.asarray(validate_data(estimator, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False))
         _check_feature_names(estimator, X, reset=False)

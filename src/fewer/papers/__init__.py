@@ -50,7 +50,7 @@ def names() -> list[str]:
 
 
 def document(name: str) -> Document:
-    """Give a document by its name."""
+    """Return a document by its name."""
     if name not in _HOMES:
         raise InputError(f"There is no document {name!r}; choose one of {', '.join([*_HOMES, 'all'])}.")
     found: Document = import_module(_HOMES[name]).DOCUMENT

@@ -81,7 +81,7 @@ RATIOS = (10, 50, 80)
 
 
 def rankers() -> dict[str, Ranker]:
-    """Give the four methods."""
+    """Return the four methods."""
     return {GMLVQ: GMLVQRelevance(), GAIN: InformationGain("mdlp"), FISHER: Fisher(), RELIEFF: ReliefF(5)}
 
 
@@ -116,7 +116,7 @@ def problem_of(run: Run, case: Case) -> Problem:
 
 
 def sizes_of(run: Run, case: Case) -> tuple[int, ...]:
-    """Give the numbers of features at which curves are measured: every third with --quick."""
+    """Return the numbers of features at which curves are measured: every third with --quick."""
     return case.sizes[::3] if run.quick else case.sizes
 
 
@@ -157,7 +157,7 @@ def curves_of(run: Run, case: Case) -> Curves:
 
 
 def _at(curves: Curves, sizes: Sequence[int]) -> Curves:
-    """Give the curves at some of their sizes."""
+    """Return the curves at some of their sizes."""
     places = np.flatnonzero(np.isin(curves.sizes, sizes))
     areas = {e: {r: table[:, places] for r, table in by.items()} for e, by in curves.auc.items()}
     return Curves(curves.sizes[places], areas, curves.orders)
@@ -201,7 +201,7 @@ def _plan(case: Case, kind: str) -> dict[str, Any]:
 
 
 def forces_of(run: Run, case: Case, alphas: Sequence[float], *, stop: bool = True) -> dict[str, list[float]]:
-    """Give test AUC and effective number of features 2^entropy by the entropy force (figure 8)."""
+    """Return test AUC and effective number of features 2^entropy by the entropy force (figure 8)."""
     problem = problem_of(run, case)
 
     def measure() -> dict[str, list[float]]:
@@ -227,13 +227,13 @@ def _one_force(problem: Problem, part: Any, alpha: float, stop: bool) -> tuple[f
 
 
 def effective_features(relevances: FloatArray) -> float:
-    """Give 2 to the entropy of relevances: how many features share them."""
+    """Return 2 to the entropy of relevances: how many features share them."""
     shares = relevances[relevances > 0]
     return float(2.0 ** -(shares * np.log2(shares)).sum())
 
 
 def leading(curves: Curves, ranker: str, size: int) -> list[int]:
-    """Give the features with the lowest mean ranks, numbered from 1."""
+    """Return the features with the lowest mean ranks, numbered from 1."""
     return [int(i) + 1 for i in np.argsort(curves.mean_ranks()[ranker], kind="stable")[:size]]
 
 
@@ -247,7 +247,7 @@ def table_2(run: Run) -> list[Cell]:
         problem = run.attempt(lambda case=case: run.load(case.set).problem)  # type: ignore[misc]
         counts: dict[str, Any] = dict.fromkeys(("instances", "attributes", "classes"), problem)
         if not isinstance(problem, Absent):
-            counts = dict(zip(counts, (problem.n_rows, problem.n_features, problem.n_classes), strict=True))
+            counts = dict(zip(counts, (problem.n_samples, problem.n_features, problem.n_classes), strict=True))
         for column, ours in counts.items():
             why = "A misprint: the text of the thesis and the data have two classes."
             cells.append(judge("2", case.name, column, _printed("table2", case.name, column), ours, reason=why))

@@ -38,7 +38,7 @@ def draw(name: str, run: Run) -> Figure:
 
 
 def relevances(run: Run, alpha: float | str) -> FloatArray:
-    """Give the relevances of one model of breast cancer that stops by a fourth of the rows."""
+    """Return the relevances of one model of breast cancer that stops by a fourth of the rows."""
     problem = problem_of(run, BREAST)
     model = GMLVQClassifier(alpha=alpha, early_stopping=True, random_state=run.seed)  # type: ignore[arg-type]
     return model.fit(problem.X, problem.y).relevances_

@@ -1,4 +1,4 @@
-"""ID3 and naive Bayes as machine-learning papers around 2000 used them, on numbers and levels with holes.
+"""ID3 and naive Bayes as machine-learning papers around 2000 used them, on numbers and levels with missing cells.
 
 They are the judges of printed tables, nothing more: cells are numbers, nominal columns hold level codes.
 """
@@ -45,7 +45,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: FloatArray) -> NDArray[Any]:
-        """Give the most probable class; of equals the first."""
+        """Return the most probable class; of equals the first."""
         joint = np.repeat(self._prior[None], len(X), axis=0)
         numbers = X[:, ~self._is_nominal]
         for k in range(len(self.classes_)):
@@ -66,7 +66,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 class ID3(ClassifierMixin, BaseEstimator):
     """ID3 (Quinlan 1986): the largest gain in entropy, a branch for each level, thresholds for numbers, no pruning.
 
-    Where all columns are numbers without holes it is scikit-learn's entropy tree. A missing cell follows the
+    Where all columns are numbers without missing cells it is scikit-learn's entropy tree. A missing cell follows the
     largest branch; a level that the node never saw gets the node's majority.
 
     Parameters
@@ -167,7 +167,7 @@ def _descend(node: _Node, row: FloatArray) -> int:
 
 
 def _entropy(counts: NDArray[Any]) -> FloatArray:
-    """Give the entropy of rows of counts in bits, times their sums."""
+    """Return the entropy of rows of counts in bits, times their sums."""
     total = counts.sum(axis=-1, keepdims=True)
     shares = np.divide(counts, total, out=np.zeros(counts.shape), where=total > 0)
     logs = np.log2(shares, out=np.zeros(counts.shape), where=shares > 0)
@@ -185,7 +185,7 @@ def _nominal_gain(column: FloatArray, codes: IntArray, n_classes: int) -> tuple[
 
 
 def _split(column: FloatArray, codes: IntArray, n_classes: int) -> tuple[float, float]:
-    """Give the best threshold of a column of numbers and its gain."""
+    """Return the best threshold of a column of numbers and its gain."""
     present = ~np.isnan(column)
     order = np.argsort(column[present], kind="stable")
     values, sorted_codes = column[present][order], codes[present][order]
@@ -200,7 +200,7 @@ def _split(column: FloatArray, codes: IntArray, n_classes: int) -> tuple[float, 
 
 
 def _mean(table: FloatArray) -> FloatArray:
-    """Give the mean of each column over its present cells, 0 where there is none."""
+    """Return the mean of each column over its present cells, 0 where there is none."""
     present = ~np.isnan(table)
     count = np.maximum(present.sum(axis=0), 1)
     return np.asarray(np.where(present, table, 0.0).sum(axis=0) / count)

@@ -227,12 +227,12 @@ class Run:
             return Absent(str(error))
 
     def rng(self, key: str) -> np.random.Generator:
-        """Give the random numbers of one piece of work, the same whatever ran before it."""
+        """Return the random numbers of one piece of work, the same whatever ran before it."""
         digest = hashlib.sha256(key.encode()).digest()
         return np.random.default_rng([self.seed, int.from_bytes(digest[:8], "little")])
 
     def within(self, name: str) -> Run:
-        """Give this run with a folder of its own."""
+        """Return this run with a folder of its own."""
         out = None if self.out is None else self.out / name
         return Run(self.quick, self.seed, out, self.n_jobs, self.report)
 
@@ -288,7 +288,7 @@ class Reproduction:
         return {verdict: found[verdict] for verdict in VERDICTS}
 
     def to_json(self) -> dict[str, Any]:
-        """Give everything as plain objects."""
+        """Return everything as plain objects."""
         return {
             "document": self.document.name,
             "title": self.document.title,
@@ -385,7 +385,7 @@ def show(value: Value) -> str:
 
 
 def mean_and_sd(values: Iterable[float]) -> tuple[float, float]:
-    """Give the mean and the sample standard deviation."""
+    """Return the mean and the sample standard deviation."""
     numbers = np.asarray(list(values), dtype=np.float64)
     return float(numbers.mean()), float(numbers.std(ddof=1)) if len(numbers) > 1 else 0.0
 

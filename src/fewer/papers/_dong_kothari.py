@@ -112,7 +112,7 @@ def _features(run: Run, name: str, **options: Any) -> list[int] | Absent:
 
 
 def _accuracy(run: Run, name: str, features: Sequence[int] | None, classifier: str) -> tuple[float, float]:
-    """Give mean and spread of the accuracy in percent over several ten-fold passes; all features if none are named."""
+    """Return mean and spread of the accuracy in percent over several ten-fold passes; by default with all features."""
 
     def compute() -> list[float]:
         problem = _problem(run, name)
@@ -476,7 +476,7 @@ def text(run: Run) -> list[Cell]:
 
 
 def _against_wrapper(run: Run, row: str, classifier: str) -> tuple[int, str] | Absent:
-    """Give the size of the wrapper's subset and whether it does better than the printed subset of the paper."""
+    """Return the size of the wrapper's subset and whether it does better than the printed subset of the paper."""
     name = GROUP_TWO[row]
     if run.quick and classifier == "ID3":
         return QUICK
@@ -682,7 +682,7 @@ def _claim_optimism(run: Run) -> str:
                 mask = SubsetSelector(Classifiability(), Forward(min_gain=0.0)).fit_problem(part).support_
                 fitted = NaiveBayes().fit(part.X[:, mask], part.y)
                 right += int((fitted.predict(problem.X[test][:, mask]) == problem.y[test]).sum())
-            outside.append(100.0 * right / problem.n_rows)
+            outside.append(100.0 * right / problem.n_samples)
         return outside
 
     nested = mean_and_sd(run.once("nested sonar", compute))[0]

@@ -143,7 +143,7 @@ def table_pooled(run: Run) -> list[Cell]:
 
 
 def differences(run: Run, one: str, other: str) -> dict[str, float]:
-    """Give the difference in test accuracy, in points, on each set that is at hand."""
+    """Return the difference in test accuracy, in points, on each set that is at hand."""
     out = {}
     for name in SETS:
         a, b = accuracy_on_test(records(run, name, one)), accuracy_on_test(records(run, name, other))
@@ -168,7 +168,7 @@ CLAIMS = (
 
 
 def printed_differences(one: str, other: str, table: str) -> list[float]:
-    """Give the printed differences in test accuracy on the seven sets."""
+    """Return the printed differences in test accuracy on the seven sets."""
 
     def value(name: str, method: str) -> float:
         plain, _, weights = method.partition("-")

@@ -18,7 +18,7 @@ from fewer.contracts import Control, Resources, Search, SearchSpace
 from fewer.control import EarlyStopping, Noise
 from fewer.control._early_stopping import stopping_point
 from fewer.criteria import KNN
-from fewer.objective import run_sentence
+from fewer.objective import run_method
 from fewer.papers._core import QUICK, Absent, Run
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.rankers import InformationGain
@@ -44,7 +44,7 @@ class Effort:
 
     @classmethod
     def of(cls, run: Run) -> Effort:
-        """Give the effort of a run."""
+        """Return the effort of a run."""
         return cls(5, 3, 0.1, 25) if run.quick else cls()
 
 
@@ -52,7 +52,7 @@ class Effort:
 
 
 def search_for(method: str, effort: Effort) -> Search:
-    """Give the search of a method, as the thesis runs it."""
+    """Return the search of a method, as the thesis runs it."""
     if method.startswith("GA"):
         return Genetic(25, effort.generations, mutation=0.05, selection="roulette", answer="final")
     return {"FS": Forward(), "BE": Backward()}.get(
@@ -61,7 +61,7 @@ def search_for(method: str, effort: Effort) -> Search:
 
 
 def control_for(method: str, effort: Effort) -> Control | None:
-    """Give the control of a method: early stopping, noise, or none."""
+    """Return the control of a method: early stopping, noise, or none."""
     if method.endswith("noise"):
         return Noise()
     return EarlyStopping(cv=effort.n_inner) if method.endswith("ES") else None
@@ -98,7 +98,7 @@ def one_fold(
         tested.append(float(np.mean(right(trace.steps[-1].mask))))
 
     space = SearchSpace.of(problem.n_features, sizes=(0, problem.n_features), levels=levels)
-    trace = run_sentence(
+    trace = run_method(
         control, KNN(), train, search, space, rng, follow if curves else None,
         resources=Resources(), trace=Trace(keep=1),
     )  # fmt: skip
@@ -175,12 +175,12 @@ def study(run: Run, name: str, method: str) -> list[Record]:
 
 
 def outer_folds(run: Run, name: str) -> IntArray:
-    """Give the outer folds of a data set, the same for every method."""
+    """Return the outer folds of a data set, the same for every method."""
     return assign_folds(run.load(name).problem, Effort.of(run).n_outer, run.rng(f"folds {name}"))
 
 
 def records(run: Run, name: str, method: str) -> list[Record] | Absent:
-    """Give the records of a study, or why it cannot be had."""
+    """Return the records of a study, or why it cannot be had."""
     if run.quick and name == "colon" and method in ("BE", "SA_noise"):
         return QUICK
     return run.attempt(lambda: study(run, name, method))
@@ -192,12 +192,12 @@ def rights(found: list[Record]) -> FloatArray:
 
 
 def accuracy_on_test(found: list[Record] | Absent) -> float | Absent:
-    """Give the share of rows predicted right, in percent."""
+    """Return the share of rows predicted right, in percent."""
     return found if isinstance(found, Absent) else float(100 * rights(found).mean())
 
 
 def accuracy_on_train(found: list[Record] | Absent) -> float | Absent:
-    """Give the mean score that the searches believed, in percent."""
+    """Return the mean score that the searches believed, in percent."""
     return found if isinstance(found, Absent) else float(100 * np.mean([record["train"] for record in found]))
 
 
@@ -220,7 +220,7 @@ def planted(n_rows: int, n_noise: int, rng: np.random.Generator, shift: float = 
 
 
 def _overfitting(run: Run, n_rows: int, n_noise: int) -> tuple[float, float]:
-    """Give the mean score that annealing believes and the one on fresh rows, in percent."""
+    """Return the mean score that annealing believes and the one on fresh rows, in percent."""
     search = Annealing(effort=0.1 if run.quick else 0.5, answer="final")
     jobs = (
         delayed(_one_overfitting)(n_rows, n_noise, search, run.rng(f"overfitting {n_rows} {n_noise} {repeat}"))
@@ -233,7 +233,7 @@ def _overfitting(run: Run, n_rows: int, n_noise: int) -> tuple[float, float]:
 def _one_overfitting(n_rows: int, n_noise: int, search: Search, rng: np.random.Generator) -> tuple[float, float]:
     """Search drawn rows: the score believed, and the one on fresh rows."""
     problem, fresh = planted(n_rows, n_noise, rng), planted(1000, n_noise, rng)
-    trace = run_sentence(
+    trace = run_method(
         None, KNN(), problem, search, SearchSpace.of(problem.n_features), rng,
         resources=Resources(), trace=Trace(keep=1),
     )  # fmt: skip
@@ -304,7 +304,7 @@ def sized_search(run: Run, name: str, share: float) -> tuple[float, float]:
 
 
 def spectf_by_search(run: Run) -> dict[str, list[float]]:
-    """Give training accuracy, test accuracy and subsets evaluated of several searches on spectf (figure 4.10)."""
+    """Return training accuracy, test accuracy and subsets evaluated of several searches on spectf (figure 4.10)."""
 
     def compute() -> dict[str, list[float]]:
         problem, folds = run.load("spectf").problem, outer_folds(run, "spectf")
@@ -324,7 +324,7 @@ def spectf_by_search(run: Run) -> dict[str, list[float]]:
 
 
 def weighted_generations(run: Run) -> int:
-    """Give the length of the searches behind figures 4.11 and 4.12."""
+    """Return the length of the searches behind figures 4.11 and 4.12."""
     return 15 if run.quick else 50
 
 

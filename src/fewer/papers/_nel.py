@@ -77,7 +77,7 @@ WHY = {
 
 
 def records(table: str, **wanted: Any) -> list[dict[str, Any]]:
-    """Give the printed numbers of a table."""
+    """Return the printed numbers of a table."""
     rows = [row for row in read_printed("nel")["rows"] if row["table"] == table]
     return [row for row in rows if all(row.get(key) == value for key, value in wanted.items())]
 
@@ -105,7 +105,7 @@ def table_5_1(run: Run) -> list[Cell]:
 
 
 def _shifted(run: Run, distance: float) -> tuple[float, float]:
-    """Give mean and spread of γ over samples of two classes at a distance."""
+    """Return mean and spread of γ over samples of two classes at a distance."""
 
     def compute() -> list[float]:
         seeds = run.rng(f"shifted {distance}").integers(2**31, size=40 if run.quick else 200)
@@ -142,7 +142,7 @@ def _correlation(run: Run, name: str, kind: str, classifier: str) -> tuple[float
 
 
 def paired(run: Run, name: str, kind: str, classifier: str) -> tuple[FloatArray, FloatArray]:
-    """Give criterion and test accuracy, (n_runs, n_subsets): MI of single features, or γ of Table B.1's subsets."""
+    """Return criterion and test accuracy, (n_runs, n_subsets): MI of single features, or γ of Table B.1's subsets."""
     n = n_runs_of(run)
     if kind == "MI":
         subsets = single_features(problem_of(run, name).n_features)
@@ -209,7 +209,7 @@ def _ours(run: Run, record: dict[str, Any]) -> Any:
 
 
 def _mean_gamma(run: Run, name: str, subset: str, full: bool) -> tuple[float, float, float]:
-    """Give mean γ over the searches with the subset among the ten best, over all searches, and the latter's error.
+    """Return mean γ over the searches with the subset among the ten best, over all searches, and the latter's error.
 
     The full set is printed though it is not among the ten; so is a subset that ours never rank: all searches count.
     """
@@ -256,7 +256,7 @@ def _found(run: Run, table: str) -> list[Cell]:
 
 
 def five_best(run: Run, name: str, selector: str) -> list[tuple[str, float, float]] | Absent:
-    """Give our own five best candidates: subset, test accuracy of the network and of nearest neighbors."""
+    """Return our own five best candidates: subset, test accuracy of the network and of nearest neighbors."""
     found = _search(run, name, SELECTORS[selector])
     if isinstance(found, Absent):
         return found

@@ -56,7 +56,7 @@ T = TypeVar("T")
 
 
 def problem_of(run: Run, name: str) -> Problem:
-    """Give a set with every feature mapped to [−1, 1] once, before it is split, as the thesis did."""
+    """Return a set with every feature mapped to [−1, 1] once, before it is split, as the thesis did."""
     problem = run.load(SETS[name]).problem
     low, high = problem.X.min(axis=0), problem.X.max(axis=0)
     span = np.where(high > low, high - low, 1.0)
@@ -64,8 +64,8 @@ def problem_of(run: Run, name: str) -> Problem:
 
 
 def splits(run: Run, name: str, n_splits: int) -> list[tuple[IntArray, IntArray]]:
-    """Give random splits, two thirds to train and one third to test, the same for every method."""
-    n_rows = problem_of(run, name).n_rows
+    """Return random splits, two thirds to train and one third to test, the same for every method."""
+    n_rows = problem_of(run, name).n_samples
     rng = run.rng(f"splits {name}")
     n_train = round(2 * n_rows / 3)
     orders = [rng.permutation(n_rows) for _ in range(n_splits)]
@@ -73,12 +73,12 @@ def splits(run: Run, name: str, n_splits: int) -> list[tuple[IntArray, IntArray]
 
 
 def n_splits_of(run: Run) -> int:
-    """Give the number of splits for selection and final tests."""
+    """Return the number of splits for selection and final tests."""
     return 3 if run.quick else 10
 
 
 def n_runs_of(run: Run) -> int:
-    """Give the number of splits for correlations."""
+    """Return the number of splits for correlations."""
     return 5 if run.quick else 20
 
 
@@ -93,7 +93,7 @@ def to_text(mask: Any) -> str:
 
 
 def single_features(n_features: int) -> list[str]:
-    """Give the subsets of one feature."""
+    """Return the subsets of one feature."""
     return [to_text(row) for row in np.eye(n_features, dtype=bool)]
 
 
@@ -109,7 +109,7 @@ def in_parallel(function: Callable[[Any], T], jobs: Sequence[Any], n_jobs: int) 
 
 
 def knn(run: Run, name: str, subset: str, n_splits: int) -> list[Pair]:
-    """Give leave-one-out and test accuracy in percent on each split; k of 1, 3, …, 11 by leave-one-out."""
+    """Return leave-one-out and test accuracy in percent on each split; k of 1, 3, …, 11 by leave-one-out."""
 
     def compute() -> list[Pair]:
         problem, mask = problem_of(run, name), to_mask(subset)
@@ -127,7 +127,7 @@ def knn(run: Run, name: str, subset: str, n_splits: int) -> list[Pair]:
 
 
 def rann(run: Run, name: str, subset: str, n_splits: int) -> list[Pair]:
-    """Give training and test accuracy in percent of the network on each split; its size by inner partitions."""
+    """Return training and test accuracy in percent of the network on each split; its size by inner partitions."""
 
     def compute() -> list[Pair]:
         problem, mask = problem_of(run, name), to_mask(subset)
@@ -153,7 +153,7 @@ def rann(run: Run, name: str, subset: str, n_splits: int) -> list[Pair]:
 
 
 def test_mean(pairs: list[Pair]) -> float:
-    """Give the mean test accuracy."""
+    """Return the mean test accuracy."""
     return float(np.mean([test for _, test in pairs]))
 
 
@@ -167,7 +167,7 @@ def gamma_test_on(run: Run, problem: Problem, n_neighbors: int) -> Any:
 
 
 def gammas(run: Run, name: str, subsets: Sequence[str], counts: Sequence[int], n_splits: int) -> FloatArray:
-    """Give γ of subsets: (n_splits, n_counts, n_subsets)."""
+    """Return γ of subsets: (n_splits, n_counts, n_subsets)."""
 
     def compute() -> Any:
         problem = problem_of(run, name)
@@ -183,7 +183,7 @@ def gammas(run: Run, name: str, subsets: Sequence[str], counts: Sequence[int], n
 
 
 def information(run: Run, name: str, n_splits: int) -> FloatArray:
-    """Give the mutual information of class and feature on each split's training rows: (n_splits, n_features)."""
+    """Return the mutual information of class and feature on each split's training rows: (n_splits, n_features)."""
 
     def compute() -> Any:
         problem = problem_of(run, name)
@@ -228,7 +228,7 @@ def best_by_gamma(run: Run, name: str) -> dict[str, dict[str, float]]:
 
 
 def best_by_rann(run: Run, name: str) -> list[str]:
-    """Give the ten subsets with the highest training accuracy of small networks, averaged over the training sets."""
+    """Return the ten subsets with the highest training accuracy of small networks, averaged over the training sets."""
     n_features = problem_of(run, name).n_features
     masks = gray_states(np.arange(1, 2**n_features), n_features)
 
@@ -250,7 +250,7 @@ def best_by_rann(run: Run, name: str) -> list[str]:
 
 
 def best_by_information(run: Run, name: str) -> list[str]:
-    """Give the union over the training sets of the leading 2 … p − 1 features in the order of MIFS."""
+    """Return the union over the training sets of the leading 2 … p − 1 features in the order of MIFS."""
 
     def compute() -> list[str]:
         problem = problem_of(run, name)

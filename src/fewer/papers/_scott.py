@@ -95,7 +95,7 @@ def _printed_subsets(table: str, task: str, **wanted: Any) -> list[dict[str, Any
 
 
 def _appendix(task: str, method: str) -> list[dict[str, Any]]:
-    """Give the subsets of appendix B."""
+    """Return the subsets of appendix B."""
     return [row for table in ("B.1", "B.2", "B.3") for row in _printed_subsets(table, task, method=method)]
 
 
@@ -116,16 +116,16 @@ class Parts:
     holdout: Problem
 
     def scores(self, features: Sequence[int], rows: Problem) -> FloatArray:
-        """Give the log-ratio of naive Bayes on some features, learnt from the training rows."""
+        """Return the log-ratio of naive Bayes on some features, learnt from the training rows."""
         joint = LogTables.learn(self.train).joint(rows.X, list(features))
         return np.asarray(joint[:, 1] - joint[:, 0], dtype=np.float64)
 
     def curve(self, features: Sequence[int], rows: Problem) -> RocCurve:
-        """Give the ROC curve of naive Bayes on some features."""
+        """Return the ROC curve of naive Bayes on some features."""
         return RocCurve.of(rows.y, self.scores(features, rows))
 
     def hull(self, subsets: Sequence[Sequence[int]]) -> tuple[RocHull, FloatArray, FloatArray]:
-        """Give the validation hull of some subsets, and its classifiers' rates on the rows held out."""
+        """Return the validation hull of some subsets, and its classifiers' rates on the rows held out."""
         curves = [self.curve(features, self.validation) for features in subsets]
         points = [(i, k) for i, curve in enumerate(curves) for k in range(len(curve.fpr))]
         hull = roc_hull(*(np.array([getattr(curves[i], axis)[k] for i, k in points]) for axis in ("fpr", "tpr")))
@@ -150,7 +150,7 @@ def _parts(run: Run, name: str, split: int) -> Parts:
         held = np.flatnonzero(data.holdout)
         rest = rng.permutation(np.flatnonzero(~data.holdout))
     else:
-        rows = rng.permutation(problem.n_rows)
+        rows = rng.permutation(problem.n_samples)
         held, rest = rows[:n_holdout], rows[n_holdout:]
     roles = rest[:n_train], rest[n_train : n_train + n_validation], held
     train, validation, holdout = (problem.take(np.sort(rows)) for rows in roles)
@@ -158,7 +158,7 @@ def _parts(run: Run, name: str, split: int) -> Parts:
 
 
 def _with_positive(problem: Problem, positive: Any) -> Problem:
-    """Give class 1 to the positive label."""
+    """Return class 1 to the positive label."""
     if problem.classes.index(positive) == 1:
         return problem
     return replace(problem, y=1 - problem.y, classes=problem.classes[::-1])
@@ -184,7 +184,7 @@ def _binned(learn: Sequence[Problem], parts: Sequence[Problem]) -> list[Problem]
 def _wrapper(parts: Parts, scoring: str = "accuracy", overshoot: int = 1) -> dict[str, Any]:
     """Run SFFS on the validation rows: the sets on the way to the chosen one."""
     both = _joined((parts.train, parts.validation))
-    role = np.repeat([-1, 0], [parts.train.n_rows, parts.validation.n_rows])
+    role = np.repeat([-1, 0], [parts.train.n_samples, parts.validation.n_samples])
     criterion = NaiveBayes(scoring, cv=PredefinedSplit(role))  # type: ignore[arg-type]
     trace = SubsetSelector(criterion, Floating(overshoot=overshoot), random_state=0).fit_problem(both).trace_
     best = np.flatnonzero(trace.best).tolist()
@@ -258,7 +258,7 @@ def _mean(splits: list[dict[str, Any]], key: str, value: str = "holdout") -> flo
 
 
 def _ratio(splits: list[dict[str, Any]], a: str, b: str) -> float:
-    """Give the critical ratio of two mean areas on the rows held out."""
+    """Return the critical ratio of two mean areas on the rows held out."""
     first = splits[0]
     return critical_ratio(_mean(splits, a), _mean(splits, b), first["n_positive"], first["n_negative"])
 
@@ -397,7 +397,7 @@ def _table_b(table: str, run: Run) -> list[Cell]:
 
 
 def _nearest(subset: list[int], splits: list[dict[str, Any]]) -> tuple[list[int], int]:
-    """Give the subset on any hull that shares most with this one, and on how many hulls this one is itself."""
+    """Return the subset on any hull that shares most with this one, and on how many hulls this one is itself."""
     wanted = set(subset)
     every = [found for split in splits for found in split["parcel"]["subsets"]]
     nearest = max(every, key=lambda found: len(wanted & set(found)) / len(wanted | set(found)))
@@ -438,7 +438,7 @@ def _two_thyroid_models(run: Run) -> dict[str, Any]:
     """Chapter 5.1, part 2: linear models on one feature each, 3800 / 1700 / 1700 rows."""
     data = run.load("thyroid")
     problem = _with_positive(data.problem, "abnormal")
-    rows = run.rng("thyroid, chapter 5").permutation(problem.n_rows)
+    rows = run.rng("thyroid, chapter 5").permutation(problem.n_samples)
     train, validation, holdout = (problem.take(part) for part in (rows[:3800], rows[3800:5500], rows[5500:7200]))
     curves = {}
     for feature in range(problem.n_features):
@@ -495,7 +495,7 @@ def _draw(ax: Any, curves: Sequence[tuple[Any, Any, str]], **options: Any) -> No
 def _linear_thyroid(run: Run, limit: float | None) -> Figure:
     data = run.load("thyroid")
     problem = _with_positive(data.problem, "abnormal")
-    rows = run.rng("thyroid, chapter 5").permutation(problem.n_rows)
+    rows = run.rng("thyroid, chapter 5").permutation(problem.n_samples)
     train, rest = problem.take(rows[:3800]), problem.take(rows[3800:])
     model = LeastSquaresClassifier().fit(train.X, train.y)
     curve = RocCurve.of(rest.y, model.decision_function(rest.X))
@@ -722,7 +722,7 @@ def _claim_algorithms(run: Run) -> str:
             run.report(f"scott: two learning algorithms, split {split + 1}")
             data = run.load("brodsat")
             problem = _with_positive(data.problem, "man-made")
-            rows = run.rng(f"algorithms {split}").permutation(problem.n_rows)
+            rows = run.rng(f"algorithms {split}").permutation(problem.n_samples)
             train, validation, holdout = (problem.take(r) for r in (rows[:1206], rows[1206:1809], rows[1809:2309]))
             found = []
             for estimators in ([DiscreteNaiveBayes()], [LeastSquaresClassifier()],

@@ -28,9 +28,9 @@ class ClassifiabilityDisplay:
 
     Attributes
     ----------
-    points : array of shape (n_rows, 1 or 2)
-    y : array of shape (n_rows,)
-    local : array of shape (n_rows,)
+    points : array of shape (n_samples, 1 or 2)
+    y : array of shape (n_samples,)
+    local : array of shape (n_samples,)
         C(x) of each row.
     value : float
         L of the two features together.

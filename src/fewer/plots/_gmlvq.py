@@ -122,8 +122,8 @@ class ProjectionDisplay:
 
     Attributes
     ----------
-    points : array of shape (n_rows, 2)
-    y : array of shape (n_rows,)
+    points : array of shape (n_samples, 2)
+    y : array of shape (n_samples,)
         Class codes.
     prototypes : array of shape (n_prototypes, 2)
     prototype_labels : int array

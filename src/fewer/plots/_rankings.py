@@ -184,7 +184,7 @@ class RedundancyDisplay:
     @classmethod
     def from_table(cls, X: Any, columns: Sequence[int] | None = None) -> RedundancyDisplay:
         """Compare columns (numbers; all unless given) of a table."""
-        problem = to_problem(X, np.arange(len(X)), task="regression")  # kinds and holes alone matter
+        problem = to_problem(X, np.arange(len(X)), task="regression")  # kinds and missing alone matter
         found = redundancy(problem, range(problem.n_features) if columns is None else columns)
         return cls(found["names"], np.array(found["values"]))
 

@@ -186,7 +186,7 @@ def short(name: str, length: int = 28) -> str:
 
 
 def figure_of(ax: Axes) -> Figure:
-    """Give the figure that axes belong to."""
+    """Return the figure that axes belong to."""
     figure = ax.get_figure()
     assert figure is not None
     return figure  # type: ignore[return-value]

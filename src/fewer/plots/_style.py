@@ -82,7 +82,7 @@ def legend_below(axes: Axes, **options: Any) -> None:
 
 
 def axes_or_new(axes: Axes | None) -> Axes:
-    """Give these axes, or new ones in a window, as scikit-learn's displays do."""
+    """Return these axes, or new ones in a window, as scikit-learn's displays do."""
     if axes is not None:
         return axes
     import matplotlib.pyplot as plt

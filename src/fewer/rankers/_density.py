@@ -27,31 +27,33 @@ class Bins:
         nominal = problem.nominal
         columns = np.ascontiguousarray(problem.X.T)
         coded = [to_codes(column, n_bins, bool(nominal[f])) for f, column in enumerate(columns)]
-        self.codes: Codes = np.array([codes for codes, _ in coded], dtype=np.int32).reshape(len(coded), problem.n_rows)
+        self.codes: Codes = np.array([codes for codes, _ in coded], dtype=np.int32).reshape(
+            len(coded), problem.n_samples
+        )
         self.levels: IntArray = np.array([n for _, n in coded], dtype=np.int64)
         if problem.task == "classification":
             self.target, self.n_target = problem.y.astype(np.int32), max(problem.n_classes, 1)
         else:
             self.target, self.n_target = to_codes(problem.y, n_bins, False)
-        self.weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        self.weights = problem.row_weights
         self._n_jobs = n_jobs
 
     def relevance(self, target: Codes | None = None) -> FloatArray:
-        """Give I(C; f) of every feature."""
+        """Return I(C; f) of every feature."""
         return self.with_codes(self.target if target is None else target, self.n_target)
 
     def redundancy(self, feature: int) -> FloatArray:
-        """Give I(f; s) of every feature f with one feature s."""
+        """Return I(f; s) of every feature f with one feature s."""
         return self.with_codes(self.codes[feature], int(self.levels[feature]))
 
     def conditional(self, feature: int) -> FloatArray:
-        """Give I(f; C | s) = I(f; (s, C)) − I(f; s) of every feature f, given one feature s."""
+        """Return I(f; C | s) = I(f; (s, C)) − I(f; s) of every feature f, given one feature s."""
         pair = self.codes[feature] * np.int32(self.n_target) + self.target
         both = self.with_codes(pair, int(self.levels[feature]) * self.n_target)
         return np.maximum(both - self.redundancy(feature), 0.0)
 
     def with_codes(self, target: Codes, n_target: int) -> FloatArray:
-        """Give the information of every feature and one vector of codes, blocks of features in threads."""
+        """Return the information of every feature and one vector of codes, blocks of features in threads."""
         p = len(self.codes)
         out = np.zeros(p)
         edges = np.linspace(0, p, max(min(self._n_jobs, p), 1) + 1).astype(np.int64)
@@ -97,12 +99,12 @@ class Kernels:
         self._matrix = np.full((len(self._columns),) * 2, np.nan)
 
     def relevance(self, target: NDArray[np.float64] | None = None) -> FloatArray:
-        """Give I(C; f) of every feature."""
+        """Return I(C; f) of every feature."""
         y = self._described(self.target if target is None else target, self._classes)
         return self._with(y, range(len(self._columns)))
 
     def redundancy(self, feature: int) -> FloatArray:
-        """Give I(f; s) of every feature f with one feature s."""
+        """Return I(f; s) of every feature f with one feature s."""
         unknown = np.flatnonzero(np.isnan(self._matrix[feature])).tolist()
         found = self._with(self._columns[feature], unknown)
         self._matrix[feature, unknown] = self._matrix[unknown, feature] = found
@@ -111,12 +113,12 @@ class Kernels:
     def _described(self, cells: FloatArray, nominal: bool) -> Levels | Quantity:
         if nominal:
             return Levels(to_codes(cells, 2, True)[0].astype(np.float64))
-        holes = np.isnan(cells)
-        values = np.where(holes, 0.0 if holes.all() else cells[~holes].mean(), cells)
+        missing = np.isnan(cells)
+        values = np.where(missing, 0.0 if missing.all() else cells[~missing].mean(), cells)
         return Quantity.of(values, self._share, self._width)
 
     def _with(self, other: Levels | Quantity, features: Sequence[int]) -> FloatArray:
-        """Give the information of some features and one column, features in threads."""
+        """Return the information of some features and one column, features in threads."""
 
         def one(f: int) -> float:
             return self._pair(self._columns[f], other)
@@ -163,14 +165,14 @@ class Quantity:
 
 
 def _shares(problem: Problem) -> tuple[FloatArray, BoolArray]:
-    """Give the shares of the rows that count, and which they are."""
-    weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+    """Return the shares of the rows that count, and which they are."""
+    weights = problem.row_weights
     counted = weights > 0
     return weights[counted] / weights.sum(), counted
 
 
 def to_codes(values: NDArray[np.float64], n_bins: int, nominal: bool) -> tuple[Codes, int]:
-    """Give a column as codes 0, 1, …, and how many codes there may be.
+    """Return a column as codes 0, 1, …, and how many codes there may be.
 
     Examples
     --------
@@ -205,7 +207,7 @@ def _count_below(edges: FloatArray, values: FloatArray) -> Codes:
 
 
 def pair_information(one: Quantity, other: Quantity, share: FloatArray) -> float:
-    """Give I(f; g) of two quantities by kernel densities, averaged over the rows.
+    """Return I(f; g) of two quantities by kernel densities, averaged over the rows.
 
     The joint density is that of `scipy.stats.gaussian_kde` (Scott's factor), but for the weight of a row's own kernel.
     """
@@ -220,7 +222,7 @@ def pair_information(one: Quantity, other: Quantity, share: FloatArray) -> float
 
 
 def class_information(values: FloatArray, classes: FloatArray, share: FloatArray, width: float = 1.0) -> float:
-    """Give I(C; f) by kernel densities of f in each class, averaged over the rows.
+    """Return I(C; f) by kernel densities of f in each class, averaged over the rows.
 
     The density in a class is that of `scipy.stats.gaussian_kde` (Silverman's factor: σ (4 / 3n)^(1/5)), but for the
     weight of a row's own kernel.
@@ -246,7 +248,7 @@ def class_information(values: FloatArray, classes: FloatArray, share: FloatArray
 
 
 def _log_density(u: FloatArray, v: FloatArray, share: FloatArray, n_dimensions: int) -> FloatArray:
-    """Give the log of the kernel density at every row, up to a constant for each dimension."""
+    """Return the log of the kernel density at every row, up to a constant for each dimension."""
     sums = np.empty_like(u)
     sum_kernels(u, v, u, v, share, sums)
     return np.asarray(np.log(_less_own(sums, share, n_dimensions)))
@@ -259,14 +261,14 @@ def _less_own(sums: FloatArray, share: FloatArray, n_dimensions: int) -> FloatAr
 
 
 def _spread(values: FloatArray, share: FloatArray) -> float:
-    """Give the sample standard deviation of weighted rows; 0 where there is none."""
+    """Return the sample standard deviation of weighted rows; 0 where there is none."""
     if np.ptp(values) == 0:
         return 0.0
     return float(np.sqrt(share @ (values - share @ values) ** 2 / (1.0 - share @ share)))
 
 
 def count_information(one: FloatArray, other: FloatArray, weights: FloatArray) -> float:
-    """Give the mutual information of two columns of codes."""
+    """Return the mutual information of two columns of codes."""
     out = np.zeros(1)
     codes = one.astype(np.int32)[None]
     levels = np.array([int(one.max()) + 1])

@@ -30,7 +30,7 @@ class Fisher(Ranker):
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         """Rank the columns of these rows."""
-        weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        weights = problem.row_weights
         between, within = _scatter(problem.X, problem.y, weights, problem.n_classes)
         for column in np.flatnonzero(problem.nominal):
             cells = problem.X[:, column]
@@ -45,7 +45,7 @@ class Fisher(Ranker):
 
 
 def _scatter(X: FloatArray, y: IntArray, weights: FloatArray, n_classes: int) -> tuple[FloatArray, FloatArray]:
-    """Give the scatter between and within classes of each column, over its present cells."""
+    """Return the scatter between and within classes of each column, over its present cells."""
     present = ~np.isnan(X)
     cells = np.where(present, X, 0.0)
     middle = _mean(cells, present * weights[:, None])

@@ -140,7 +140,7 @@ class GMLVQRelevance(Ranker):
             standardize=False,
             random_state=seed,
         )
-        model.fit(table.of_rows(train.X), train.y, sample_weight=train.weights, **rows)
+        model.fit(table.of_rows(train.X), train.y, sample_weight=train.sample_weight, **rows)
         return Relevance(model, table, table.gather(model.relevances_))
 
     def ranking_of(self, rounds: list[FloatArray], n_features: int) -> Ranking:
@@ -206,7 +206,7 @@ class _Table:
             level += levels
         plain = cls(np.array(feature), np.array(level), np.zeros(len(level)), np.ones(len(level)), np.ones(len(level)))
         columns = plain.of_rows(problem.X)
-        weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+        weights = problem.row_weights
         shift = _mean(columns, weights)
         variance = _mean((columns - shift) ** 2, weights)
         whole = np.bincount(plain.feature, variance)[plain.feature]
@@ -221,7 +221,7 @@ class _Table:
         return (cells - self.shift) / self.scale
 
     def gather(self, relevances: FloatArray) -> FloatArray:
-        """Give each feature the relevances of its columns, times their variances, to a sum of one."""
+        """Return each feature the relevances of its columns, times their variances, to a sum of one."""
         shares = np.bincount(self.feature, relevances * self.variance)
         return shares / (shares.sum() or 1.0)
 
@@ -239,7 +239,7 @@ def _mean(columns: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _rounds(problem: Problem, n_rounds: int, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
-    """Give training and validation rows of each round; a class too small for both goes to training."""
+    """Return training and validation rows of each round; a class too small for both goes to training."""
     rounds: list[tuple[IntArray, IntArray]] = []
     while len(rounds) < n_rounds:
         folds = assign_folds(problem, FOLDS, rng)

@@ -54,7 +54,7 @@ class InformationGain(Ranker):
             present = ~problem.missing[:, feature]
             column, classes = problem.X[present, feature], problem.y[present]
             codes = column.astype(np.int64) if nominal else bin_numbers(column, self._cuts(column, classes))
-            weights = None if problem.weights is None else problem.weights[present]
+            weights = None if problem.sample_weight is None else problem.sample_weight[present]
             scores[feature] = mutual_information(codes, classes, weights)
             bins[feature] = len(np.unique(codes))
         return Ranking.by_score(scores, n_bins=bins)
@@ -70,7 +70,7 @@ class InformationGain(Ranker):
 
 
 def mutual_information(one: IntArray, other: IntArray, weights: FloatArray | None = None) -> float:
-    """Give the mutual information of two arrays of codes 0, 1, … in bits.
+    """Return the mutual information of two arrays of codes 0, 1, … in bits.
 
     Examples
     --------

@@ -80,7 +80,7 @@ class _Greedy(Ranker):
     def _revalue(
         self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
     ) -> FloatArray:
-        """Give every feature's value now that one more has been added."""
+        """Return every feature's value now that one more has been added."""
         raise NotImplementedError
 
     def _threshold(self, information: Any, relevance: FloatArray, free: BoolArray, rng: np.random.Generator) -> float:

@@ -140,16 +140,16 @@ class RReliefF(Ranker):
         _refuse_less_than_one("n_neighbors", self.n_neighbors)
         if self.sigma is not None and self.sigma <= 0:
             raise InputError(f"sigma={self.sigma}: a number above 0 is needed.")
-        places = np.arange(1, min(self.n_neighbors, max(problem.n_rows - 1, 1)) + 1)
+        places = np.arange(1, min(self.n_neighbors, max(problem.n_samples - 1, 1)) + 1)
         influence = np.ones(len(places)) if self.sigma is None else np.exp(-((places / self.sigma) ** 2))
         span = float(np.ptp(problem.y)) or 1.0
-        table = _Table.of(problem, np.arange(problem.n_rows))
+        table = _Table.of(problem, np.arange(problem.n_samples))
         votes = _votes(problem, self.n_rows, rng)
 
         def sums(first: int, last: int) -> FloatArray:
             return regression_sums(first, last, votes, influence, problem.y / span, *table.arrays())
 
-        pairs, apart, gap, both = _sum_of_chunks(sums, problem.n_rows, resources)
+        pairs, apart, gap, both = _sum_of_chunks(sums, problem.n_samples, resources)
         with np.errstate(invalid="ignore", divide="ignore"):
             scores = both / apart - (gap - both) / (pairs - apart)
         return Ranking.by_score(np.nan_to_num(scores))
@@ -169,15 +169,15 @@ class _Table:
 
     @classmethod
     def of(cls, problem: Problem, order: IntArray) -> _Table:
-        nominal, holes = problem.nominal, problem.missing
-        low = np.where(holes, np.inf, problem.X).min(axis=0)
-        high = np.where(holes, -np.inf, problem.X).max(axis=0)
+        nominal, missing = problem.nominal, problem.missing
+        low = np.where(missing, np.inf, problem.X).min(axis=0)
+        high = np.where(missing, -np.inf, problem.X).max(axis=0)
         scaled = ~nominal & (high > low)
         shift, span = np.where(scaled, low, 0.0), np.where(scaled, high - low, 1.0)
         rows = (problem.X[order] - shift) / span
         still = ~nominal & ~scaled
-        rows[:, still] = np.where(holes[order][:, still], np.nan, 0.0)
-        special = nominal | holes.any(axis=0)
+        rows[:, still] = np.where(missing[order][:, still], np.nan, 0.0)
+        special = nominal | missing.any(axis=0)
         return cls(
             rows=rows,
             steps=np.ascontiguousarray(np.rint(STEPS * rows[:, ~special].T), dtype=np.int16),
@@ -189,7 +189,7 @@ class _Table:
         )
 
     def arrays(self) -> tuple[Any, ...]:
-        """Give the kernels' common arguments, in their order."""
+        """Return the kernels' common arguments, in their order."""
         return (self.rows, self.steps, self.columns, self.nominal, self.others, self.numbers, self.slack)
 
 
@@ -208,7 +208,7 @@ def _relief(
 ) -> FloatArray:
     order = np.argsort(problem.y, kind="stable")
     codes = problem.y[order]
-    weights = np.ones(problem.n_rows) if problem.weights is None else problem.weights
+    weights = problem.row_weights
     shares = np.bincount(problem.y, weights, minlength=problem.n_classes) / weights.sum()
     bounds = np.searchsorted(codes, np.arange(problem.n_classes + 1)).astype(np.int64)
     if np.count_nonzero(shares) < 2:
@@ -217,9 +217,11 @@ def _relief(
     votes = _votes(problem, n_rows, rng)[order]
 
     def scores(first: int, last: int) -> FloatArray:
-        return relief_scores(first, last, votes, min(k, problem.n_rows), pooled, codes, bounds, shares, *table.arrays())
+        return relief_scores(
+            first, last, votes, min(k, problem.n_samples), pooled, codes, bounds, shares, *table.arrays()
+        )
 
-    return _sum_of_chunks(scores, problem.n_rows, resources) / (votes.sum() or 1.0)
+    return _sum_of_chunks(scores, problem.n_samples, resources) / (votes.sum() or 1.0)
 
 
 def _sum_of_chunks(function: Any, n_rows: int, resources: Resources) -> Any:
@@ -230,12 +232,12 @@ def _sum_of_chunks(function: Any, n_rows: int, resources: Resources) -> Any:
 
 
 def _votes(problem: Problem, n_rows: int | None, rng: np.random.Generator) -> FloatArray:
-    """Give each row its weight, and none to rows that are not drawn."""
-    votes = np.ones(problem.n_rows) if problem.weights is None else problem.weights.copy()
+    """Return each row its weight, and none to rows that are not drawn."""
+    votes = problem.row_weights.copy()
     if n_rows is not None:
         _refuse_less_than_one("n_rows", n_rows)
-        drawn = rng.permutation(problem.n_rows)[:n_rows]
-        votes[np.setdiff1d(np.arange(problem.n_rows), drawn)] = 0.0
+        drawn = rng.permutation(problem.n_samples)[:n_rows]
+        votes[np.setdiff1d(np.arange(problem.n_samples), drawn)] = 0.0
     return votes
 
 

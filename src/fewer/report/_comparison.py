@@ -19,7 +19,7 @@ def write_comparison_report(path: Path | str, comparison: Comparison) -> Path:
 
 
 def comparison_report(comparison: Comparison) -> str:
-    """Give the page of a comparison as one HTML text that needs nothing else."""
+    """Return the page of a comparison as one HTML text that needs nothing else."""
     estimators = list(dict.fromkeys(row.estimator for row in comparison.methods))
     by_estimator = {name: [row for row in comparison.methods if row.estimator == name] for name in estimators}
     pictures = [_picture(name, rows, comparison.scoring) for name, rows in by_estimator.items()]

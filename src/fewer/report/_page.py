@@ -33,7 +33,7 @@ def render(template: str, **content: Any) -> str:
 
 
 def cut(text: Any, length: int = 200) -> str:
-    """Give what people wrote in a form that fits a page: not too long, and without control characters."""
+    """Return what people wrote in a form that fits a page: not too long, and without control characters."""
     plain = "".join(
         "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) == "Cc" else c for c in str(text)[: length + 1]
     )

@@ -23,7 +23,7 @@ def write_reproduction_report(path: Path | str, documents: Sequence[dict[str, An
 
 
 def reproduction_report(documents: Sequence[dict[str, Any]]) -> str:
-    """Give one page with every table, the figures, the share that matches and what was learnt."""
+    """Return one page with every table, the figures, the share that matches and what was learnt."""
     files = [Path(file) for document in documents for file in document["figures"] if file.endswith(".png")]
     pictures = _pictures([file for file in files if file.exists()])
     shown = [_document(document, pictures) for document in documents]
@@ -56,7 +56,7 @@ def _pictures(files: Sequence[Path]) -> dict[Path, dict[str, Any]]:
 
 
 def _small(path: Path, width: int, colors: int) -> dict[str, Any]:
-    """Give a picture in at most so many points of width and so many colors."""
+    """Return a picture in at most so many points of width and so many colors."""
     from PIL import Image
 
     with Image.open(path) as picture:

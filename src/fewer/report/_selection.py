@@ -27,7 +27,7 @@ def write_selection_report(path: Path | str, selection: Selection, trace: Trace 
 
 
 def selection_report(selection: Selection, trace: Trace | None = None) -> str:
-    """Give the page of a selection as one HTML text that needs nothing else.
+    """Return the page of a selection as one HTML text that needs nothing else.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def _stopping_picture(selection: Selection, trace: Trace) -> dict[str, Any]:
 
 
 def _sizes(selection: Selection, trace: Trace | None) -> SizeDisplay | None:
-    """Give the curve that the selection carries, or else what its trace tells of it."""
+    """Return the curve that the selection carries, or else what its trace tells of it."""
     if selection.sizes:
         return SizeDisplay.from_curve(selection.sizes, len(selection.features), score_name=selection.score_name)
     if trace is not None and trace.steps:

@@ -64,14 +64,14 @@ class RocCurve:
         return int(np.searchsorted(self.fpr, max_fpr, side="right")) - 1
 
     def hull(self) -> RocHull:
-        """Give the upper hull, whose `points` number the points of this curve."""
+        """Return the upper hull, whose `points` number the points of this curve."""
         fp, tp = np.round(self.fpr * self.n_negative), np.round(self.tpr * self.n_positive)
         points = hull_vertices(fp, tp)
         return RocHull(self.fpr[points], self.tpr[points], points)
 
 
 def auroc(y: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) -> float:
-    """Give the area under the ROC curve as the Mann–Whitney statistic: P(s⁺ > s⁻) + ½ P(s⁺ = s⁻).
+    """Return the area under the ROC curve as the Mann–Whitney statistic: P(s⁺ > s⁻) + ½ P(s⁺ = s⁻).
 
     Examples
     --------
@@ -86,7 +86,7 @@ def auroc(y: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) -> float:
 
 
 def area_up_to(fpr: FloatArray, tpr: FloatArray, max_fpr: float) -> float:
-    """Give the area under a polygon line from (0, 0) up to a false positive rate."""
+    """Return the area under a polygon line from (0, 0) up to a false positive rate."""
     check_share(max_fpr, "max_fpr")
     inside = fpr <= max_fpr
     edge = float(np.interp(max_fpr, fpr, tpr)) if not inside.all() else float(tpr[-1])
@@ -107,7 +107,7 @@ def positives(y: ArrayLike, pos_label: Any = None) -> BoolArray:
 
 
 def as_scores(scores: ArrayLike, n_rows: int) -> FloatArray:
-    """Give scores as numbers; refuse other lengths and undefined ones."""
+    """Return scores as numbers; refuse other lengths and undefined ones."""
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != (n_rows,):
         raise InputError(f"scores has shape {values.shape}, but there are {n_rows} rows; give one score per row.")

@@ -172,7 +172,7 @@ class _Pool:
         return Member(learner, tuple(masks[number - self._first[batch]].nonzero()[0].tolist()))
 
     def _masks(self) -> list[BoolArray]:
-        """Give the distinct subsets on the hull, the empty one at the corners among them, in a fixed order."""
+        """Return the distinct subsets on the hull, the empty one at the corners among them, in a fixed order."""
         subsets = {self.member(m).features if m != NOBODY else () for m in self.front.member.tolist()}
         masks = []
         for features in sorted(subsets, key=lambda f: (len(f), f)):
@@ -222,7 +222,7 @@ def _compact(pool: _Pool, passes: list[Pass]) -> Growth:
 
 
 def _neighbors(mask: BoolArray, usable: BoolArray, max_features: int, *, drops: bool) -> BoolArray:
-    """Give the subsets with one feature more, and one less if drops are wanted; only usable features change."""
+    """Return the subsets with one feature more, and one less if drops are wanted; only usable features change."""
     changes = np.flatnonzero(usable if drops else usable & ~mask)
     masks = np.repeat(mask[None, :], len(changes), axis=0)
     masks[np.arange(len(changes)), changes] ^= True

@@ -40,7 +40,7 @@ class Kept:
 
 
 def rows_needed(max_fpr: float, guarantee: float) -> int:
-    """Give the number of negative rows below which no classifier can be shown to keep the limit.
+    """Return the number of negative rows below which no classifier can be shown to keep the limit.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def rows_needed(max_fpr: float, guarantee: float) -> int:
 
 
 def upper_bound(n_false: int, n_negative: int, guarantee: float) -> float:
-    """Give the exact one-sided upper bound of a rate (Clopper and Pearson 1934).
+    """Return the exact one-sided upper bound of a rate (Clopper and Pearson 1934).
 
     Examples
     --------
@@ -68,7 +68,7 @@ def last_point_kept(called: BoolArray, shares: FloatArray, max_fpr: float, guara
     ----------
     called : bool array of shape (n_vertices, n_rows)
         Which calibration rows of the negative class each vertex calls positive; the first calls none.
-    shares : array of shape (n_rows,)
+    shares : array of shape (n_samples,)
         The number that decides who decides a row: between two vertices the second does if it is below the share.
     max_fpr, guarantee : float
     """
@@ -101,7 +101,7 @@ def last_point_kept(called: BoolArray, shares: FloatArray, max_fpr: float, guara
 
 
 def most_allowed(n_negative: int, max_fpr: float, guarantee: float) -> int:
-    """Give the largest number of false positives that still rejects a rate above the limit; −1 if none does.
+    """Return the largest number of false positives that still rejects a rate above the limit; −1 if none does.
 
     Examples
     --------

@@ -67,12 +67,12 @@ class RocHull:
         return area_up_to(self.fpr, self.tpr, max_fpr)
 
     def tpr_at(self, fpr: ArrayLike) -> FloatArray:
-        """Give the highest attainable true positive rate at false positive rates."""
+        """Return the highest attainable true positive rate at false positive rates."""
         first = int(np.searchsorted(self.fpr, 0.0, side="right")) - 1
         return np.asarray(np.interp(np.asarray(fpr, dtype=np.float64), self.fpr[first:], self.tpr[first:]))
 
     def at_fpr(self, max_fpr: float) -> ChordPoint:
-        """Give the point with the highest true positive rate at a false positive rate of at most `max_fpr`.
+        """Return the point with the highest true positive rate at a false positive rate of at most `max_fpr`.
 
         This is Neyman and Pearson's choice. Between vertices a and b the share of b is
         (max_fpr − fpr_a) / (fpr_b − fpr_a), by Theorem 1 of the report.
@@ -88,7 +88,7 @@ class RocHull:
         return ChordPoint(low, low + 1, share, max_fpr, float(tpr))
 
     def at_cost(self, cost_fp: float = 1.0, cost_fn: float = 1.0, prevalence: float = 0.5) -> ChordPoint:
-        """Give the vertex of least expected cost: where the iso-cost line of that slope touches the hull.
+        """Return the vertex of least expected cost: where the iso-cost line of that slope touches the hull.
 
         Among equally cheap vertices the one with fewer false positives is taken.
         """
@@ -96,12 +96,12 @@ class RocHull:
         return self.vertex(int(np.argmin(np.round(costs, 12))))
 
     def vertex(self, number: int) -> ChordPoint:
-        """Give a vertex as a point."""
+        """Return a vertex as a point."""
         return ChordPoint(number, number, 0.0, float(self.fpr[number]), float(self.tpr[number]))
 
 
 def roc_hull(fpr: ArrayLike, tpr: ArrayLike) -> RocHull:
-    """Give the upper hull of points in ROC space and the corners (0, 0) and (1, 1).
+    """Return the upper hull of points in ROC space and the corners (0, 0) and (1, 1).
 
     Points within 10⁻¹² of a chord count as on it; of equal points the first is kept.
     """
@@ -138,7 +138,7 @@ def _turns_left(fp: FloatArray, tp: FloatArray, a: int, b: int, c: int, toleranc
 
 
 def chord_share(fpr_low: float, fpr_high: float, fpr: float) -> float:
-    """Give how often the decision must be that of the classifier with more false positives (Theorem 1).
+    """Return how often the decision must be that of the classifier with more false positives (Theorem 1).
 
     Examples
     --------
@@ -153,7 +153,7 @@ def chord_share(fpr_low: float, fpr_high: float, fpr: float) -> float:
 def expected_cost(
     fpr: ArrayLike, tpr: ArrayLike, cost_fp: float = 1.0, cost_fn: float = 1.0, prevalence: float = 0.5
 ) -> FloatArray:
-    """Give the expected cost of a case: π (1 − tpr) cost_fn + (1 − π) fpr cost_fp.
+    """Return the expected cost of a case: π (1 − tpr) cost_fn + (1 − π) fpr cost_fp.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def expected_cost(
 
 
 def iso_cost_slope(cost_fp: float = 1.0, cost_fn: float = 1.0, prevalence: float = 0.5) -> float:
-    """Give the slope of lines of equal expected cost: (1 − π) cost_fp / (π cost_fn).
+    """Return the slope of lines of equal expected cost: (1 − π) cost_fp / (π cost_fn).
 
     Examples
     --------
@@ -183,7 +183,7 @@ def iso_cost_slope(cost_fp: float = 1.0, cost_fn: float = 1.0, prevalence: float
 def iso_cost_line(
     point: ChordPoint, cost_fp: float = 1.0, cost_fn: float = 1.0, prevalence: float = 0.5
 ) -> tuple[FloatArray, FloatArray]:
-    """Give the two ends, inside the unit square, of the line of equal expected cost through a point."""
+    """Return the two ends, inside the unit square, of the line of equal expected cost through a point."""
     slope = iso_cost_slope(cost_fp, cost_fn, prevalence)
     if not np.isfinite(slope):
         return np.array([point.fpr, point.fpr]), np.array([0.0, 1.0])

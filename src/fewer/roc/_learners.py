@@ -68,11 +68,11 @@ class Learner(ABC):
 
     @abstractmethod
     def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, frontier: Frontier) -> Points:
-        """Give the validation ROC points of subsets that are not below a hull; owners are rows of `masks`."""
+        """Return the validation ROC points of subsets that are not below a hull; owners are rows of `masks`."""
 
     @abstractmethod
     def rule(self, mask: BoolArray) -> Rule:
-        """Give what was learnt for one subset."""
+        """Return what was learnt for one subset."""
 
     @abstractmethod
     def validation_scores(self, mask: BoolArray) -> FloatArray:
@@ -204,7 +204,7 @@ class EstimatorRule(Rule):
     features: IntArray
 
     def scores(self, X: FloatArray) -> FloatArray:
-        """Give its decision function, or else its probability of class 1, or else its class."""
+        """Return its decision function, or else its probability of class 1, or else its class."""
         cells = X[:, self.features]
         if hasattr(self.model, "decision_function"):
             return np.asarray(self.model.decision_function(cells), dtype=np.float64)
@@ -218,12 +218,12 @@ class ConstantRule(Rule):
     """No feature: every row scores 0."""
 
     def scores(self, X: FloatArray) -> FloatArray:
-        """Give 0 for every row."""
+        """Return 0 for every row."""
         return np.zeros(len(X))
 
 
 def prepared(estimator: Any, train: Problem, features: IntArray) -> Any:
-    """Give a pipeline that fills missing cells, turns levels into one-hot columns, and ends in the estimator."""
+    """Return a pipeline that fills missing cells, turns levels into one-hot columns, and ends in the estimator."""
     nominal = train.nominal[features]
     if not nominal.any() and not train.missing[:, features].any():
         fill: Any = SimpleImputer(strategy="median")

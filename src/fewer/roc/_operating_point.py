@@ -157,7 +157,7 @@ class OperatingPoint(RealisableClassifier):
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
-        """Give the same as plain objects."""
+        """Return the same as plain objects."""
         rates, kept = self.expected_, self.guaranteed_
         return {
             "features": list(self.features_),

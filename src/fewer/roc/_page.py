@@ -22,7 +22,7 @@ LIMITS = np.round(np.linspace(0.005, 0.995, 199), 3)
 def hull_page(
     parcel: Parcel, *, title: str = "Choose an operating point", guarantee: float = 0.95, command: str | None = None
 ) -> str:
-    """Give the page of a fitted Parcel as HTML. It asks nothing of the network.
+    """Return the page of a fitted Parcel as HTML. It asks nothing of the network.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def write_hull_page(parcel: Parcel, path: str | Path, **options: Any) -> Path:
 
 
 def page_data(parcel: Parcel, guarantee: float, command: str | None) -> dict[str, Any]:
-    """Give everything that the page shows, as plain objects."""
+    """Return everything that the page shows, as plain objects."""
     witness = parcel._witness
     calibrated = witness.rows == "calibration"
     fpr_new, tpr_new = (witness.called[:, rows].mean(axis=1) for rows in (~witness.positive, witness.positive))
@@ -111,7 +111,7 @@ def _kept_points(parcel: Parcel, guarantee: float) -> list[dict[str, float]]:
 
 
 def _cut(name: str, length: int = 200) -> str:
-    """Give a name at a length that people read."""
+    """Return a name at a length that people read."""
     return name if len(name) <= length else name[: length - 1] + "…"
 
 

@@ -201,11 +201,11 @@ class Parcel(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_features)
+        X : array or data frame of shape (n_samples, n_features)
             Missing cells are allowed; text, categories and truth values are levels.
-        y : array of shape (n_rows,)
+        y : array of shape (n_samples,)
             Two classes.
-        groups : array of shape (n_rows,), optional
+        groups : array of shape (n_samples,), optional
             Rows of one group stay together.
         """
         self._validate_params()
@@ -238,7 +238,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
         parts = [part for part in (train, validation, calibration) if part is not None]
         self.prevalence_ = float(
             (train.y.sum() + validation.y.sum() + (0 if calibration is None else self._turned(calibration).y.sum()))
-            / sum(part.n_rows for part in parts)
+            / sum(part.n_samples for part in parts)
         )
         named = self._named_estimators()
         n_jobs = effective_n_jobs(self.n_jobs)
@@ -248,7 +248,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
         growth = grow(
             learners,
             train.n_features,
-            validation.n_rows - n_positive,
+            validation.n_samples - n_positive,
             n_positive,
             children=self.children,
             critical=self.critical_ratio,
@@ -268,7 +268,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
         self._rules = [rules[m] if m != NOBODY else ConstantRule() for m in front.member]
         self._keep(growth, train, [name for name, _ in named])
         if calibration is None:
-            nobody = np.zeros(validation.n_rows)
+            nobody = np.zeros(validation.n_samples)
             called = np.array(
                 [
                     (scores[m] if m != NOBODY else nobody) >= cut
@@ -299,7 +299,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
         choice: Literal["hash", "random"] = "hash",
         random_state: int = 0,
     ) -> OperatingPoint:
-        """Give the classifier at one point of the hull.
+        """Return the classifier at one point of the hull.
 
         Parameters
         ----------
@@ -469,7 +469,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
         return labels.index(self.pos_label)
 
     def _turned(self, problem: Problem) -> Problem:
-        """Give the problem with the positive class as code 1."""
+        """Return the problem with the positive class as code 1."""
         if self._positive == 1:
             return problem
         return replace(problem, y=1 - problem.y, classes=problem.classes[::-1])
@@ -503,7 +503,7 @@ def one_vs_rest(parcel: Parcel, X: Any, y: Any, groups: Any = None) -> dict[Any,
     parcel : Parcel
         Its parameters; it is not fitted itself.
     X : array or data frame
-    y : array of shape (n_rows,)
+    y : array of shape (n_samples,)
 
     Returns
     -------
@@ -536,7 +536,7 @@ def refuse_many_classes(problem: Problem) -> None:
 
 def _roles(problem: Problem, validation: float, calibration: float, rng: np.random.Generator) -> IntArray:
     """Deal rows out to training (0), validation (1) and calibration (2), class by class, groups kept together."""
-    role = np.zeros(problem.n_rows, dtype=np.int64)
+    role = np.zeros(problem.n_samples, dtype=np.int64)
     if problem.groups is None:
         for code in range(problem.n_classes):
             rows = rng.permutation(np.flatnonzero(problem.y == code))

@@ -82,7 +82,7 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : table of shape (n_rows, n_features)
+        X : table of shape (n_samples, n_features)
         keys : sequence of length n_rows, optional
             Something that names each case, such as its number. Without it the cells of the row do.
         """

@@ -17,7 +17,7 @@ CRITICAL = 1.96
 
 
 def hanley_mcneil(area: float, n_positive: int, n_negative: int) -> float:
-    """Give the standard error of an area under a ROC curve.
+    """Return the standard error of an area under a ROC curve.
 
     SE² = [A(1 − A) + (n⁺ − 1)(Q₁ − A²) + (n⁻ − 1)(Q₂ − A²)] / (n⁺ n⁻), Q₁ = A / (2 − A), Q₂ = 2A² / (1 + A).
 
@@ -41,7 +41,7 @@ def hanley_mcneil(area: float, n_positive: int, n_negative: int) -> float:
 def critical_ratio(
     area_a: float, area_b: float, n_positive: int, n_negative: int, *, correlation: float = 0.0
 ) -> float:
-    """Give z = (A_a − A_b) / √(SE_a² + SE_b² − 2 r SE_a SE_b) for two areas on rows of these numbers.
+    """Return z = (A_a − A_b) / √(SE_a² + SE_b² − 2 r SE_a SE_b) for two areas on rows of these numbers.
 
     Without an estimate of the correlation r, as for hulls, r = 0 is the cautious choice.
 
@@ -89,9 +89,9 @@ def delong_test(
 
     Parameters
     ----------
-    y : array of shape (n_rows,)
+    y : array of shape (n_samples,)
         Two classes; the last one is positive unless `pos_label` says otherwise.
-    scores_a, scores_b : arrays of shape (n_rows,)
+    scores_a, scores_b : arrays of shape (n_samples,)
     level : float, default=0.95
         Of the interval of the difference.
 
@@ -120,7 +120,7 @@ def delong_test(
 
 
 def _placements(positive: Any, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Give the share of negatives below each positive, and of positives above each negative, ties by half."""
+    """Return the share of negatives below each positive, and of positives above each negative, ties by half."""
     ranks = rankdata(scores)
     n_positive, n_negative = int(positive.sum()), int((~positive).sum())
     below = (ranks[positive] - rankdata(scores[positive])) / n_negative
@@ -158,7 +158,7 @@ def bootstrap_band(
 
     Parameters
     ----------
-    y, scores : arrays of shape (n_rows,)
+    y, scores : arrays of shape (n_samples,)
     fpr : array, optional
         Where to look; 101 even steps if left out.
     level : float, default=0.95

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from fewer.contracts import Search, SearchSpace, Tries
+from fewer.contracts import Moves, Search, SearchSpace
 from fewer.objective import Objective, ObjectiveWalk, moved_on
 from fewer.problem import InputError
 from fewer.trace import Step, is_better
@@ -38,7 +38,7 @@ class Annealing(Search):
     """
 
     stochastic: ClassVar[bool] = True
-    weights: ClassVar[bool] = True
+    supports_weights: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -76,8 +76,8 @@ class Annealing(Search):
         max_tries, max_successes = self._limits(space)
         while state["level"] < self.levels:
             temperature = self.t0 * self.cooling ** (state["level"] + 1)
-            tries = draw_tries(space, max_tries, temperature, rng)
-            for score in accepted_changes(walk, tries, state["score"], max_successes, space, rng):
+            moves = draw_moves(space, max_tries, temperature, rng)
+            for score in accepted_changes(walk, moves, state["score"], max_successes, space, rng):
                 state["score"] = score
                 if self.answer == "best" and is_better(score, walk.state, state["best_score"], state["best"]):
                     state.update(best=walk.state.copy(), best_score=score)
@@ -87,7 +87,7 @@ class Annealing(Search):
             yield Step(state["mask"], state["score"], state["best"], state["best_score"])
 
     def _limits(self, space: SearchSpace) -> tuple[int, int]:
-        """Give how many tries and how many accepted changes end a level."""
+        """Return how many tries and how many accepted changes end a level."""
         tries = max(1, round(10 * self.effort * space.n_units))
         if self.max_tries is not None:
             tries = min(tries, self.max_tries)
@@ -97,17 +97,17 @@ class Annealing(Search):
 Change = list[tuple[int, float, float]]
 
 
-def draw_tries(space: SearchSpace, n: int, temperature: float, rng: np.random.Generator) -> Tries:
+def draw_moves(space: SearchSpace, n: int, temperature: float, rng: np.random.Generator) -> Moves:
     """Draw n changes of one unit, and how many points each may cost: less than −T·log(chance)."""
     units = rng.integers(max(space.n_units, 1), size=n)
     shifts = rng.integers(1, space.levels + 1, size=n)
     with np.errstate(divide="ignore"):
         slack = -temperature / 100.0 * np.log(rng.random(n))
-    return Tries(units, shifts, slack)
+    return Moves(units, shifts, slack)
 
 
 def accepted_changes(
-    walk: ObjectiveWalk, tries: Tries, score: float, most: int, space: SearchSpace, rng: np.random.Generator
+    walk: ObjectiveWalk, moves: Moves, score: float, most: int, space: SearchSpace, rng: np.random.Generator
 ) -> Iterator[float]:
     """Try changes until so many are accepted, giving the score after each of these.
 
@@ -115,14 +115,14 @@ def accepted_changes(
     """
     tried = n_accepted = 0
     alone = True
-    while alone and tried < len(tries):
-        for accepted in walk.stroll_along(tries[tried:], score, most - n_accepted):
+    while alone and tried < len(moves):
+        for accepted in walk.accepted_moves(moves[tried:], score, most - n_accepted):
             score, n_accepted = accepted, n_accepted + 1
             yield score
         if n_accepted == most:
             return
         tried, alone = tried + walk.n_tried, walk.n_tried > 0
-    rest = tries[tried:]
+    rest = moves[tried:]
     for unit, shift, slack in zip(rest.units.tolist(), rest.shifts.tolist(), rest.slack.tolist(), strict=True):
         change = change_of(walk.state, unit, shift, space, rng)
         if not change:
@@ -139,7 +139,7 @@ def accepted_changes(
 
 
 def change_of(state: NDArray[Any], unit: int, shift: int, space: SearchSpace, rng: np.random.Generator) -> Change:
-    """Give a unit another value, with an exchange where the size limits ask for one.
+    """Return a unit another value, with an exchange where the size limits ask for one.
 
     A change is a list of (unit, new value, old value); an empty one means that no change is possible.
     """

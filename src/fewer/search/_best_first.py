@@ -97,7 +97,7 @@ class BestFirst(Search):
             yield Step(mask, score, state["best"], state["best_score"])
 
     def _most_promising(self, state: dict[str, Any], space: SearchSpace) -> int | None:
-        """Give the best subset that was not expanded: nearer to an allowed size, higher score, smaller, earlier."""
+        """Return the best subset that was not expanded: nearer to an allowed size, higher score, smaller, earlier."""
         waiting = np.flatnonzero(~state["expanded"])
         if not len(waiting):
             return None
@@ -173,7 +173,7 @@ class BestFirst(Search):
 
 
 def _changes(mask: BoolArray, space: SearchSpace) -> IntArray:
-    """Give the units that may change: towards the allowed sizes, or within them."""
+    """Return the units that may change: towards the allowed sizes, or within them."""
     size = int(mask.sum())
     may_grow = size < space.max_units
     may_shrink = size > space.min_units
@@ -181,7 +181,7 @@ def _changes(mask: BoolArray, space: SearchSpace) -> IntArray:
 
 
 def _distance(masks: BoolArray, space: SearchSpace) -> IntArray:
-    """Give how many units each subset is away from an allowed size."""
+    """Return how many units each subset is away from an allowed size."""
     sizes = size_of(masks)
     return np.maximum(np.maximum(space.min_units - sizes, sizes - space.max_units), 0)
 

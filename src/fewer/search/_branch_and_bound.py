@@ -109,7 +109,7 @@ class BranchAndBound(Search):
 
 
 def _least_price(node: NDArray[Any], size: int, space: SearchSpace) -> float:
-    """Give what the cheapest subset of this size below a node costs."""
+    """Return what the cheapest subset of this size below a node costs."""
     if not space.has_prices:
         return 0.0
     kept, free = space.prices[node == KEPT], np.sort(space.prices[node == FREE])

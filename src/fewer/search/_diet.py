@@ -39,7 +39,7 @@ class DIET(Search):
     array([0.5 , 0.25, 0.5 , 0.5 ])
     """
 
-    weights: ClassVar[bool] = True
+    supports_weights: ClassVar[bool] = True
 
     def __init__(self, min_gain: float = 0.0) -> None:
         self.min_gain = min_gain
@@ -76,7 +76,7 @@ class DIET(Search):
 
 
 def middle(space: SearchSpace) -> Any:
-    """Give every unit the middle weight; the last ones 0 if so many are not allowed."""
+    """Return every unit the middle weight; the last ones 0 if so many are not allowed."""
     state = space.empty()
     state[: space.max_units] = ((space.levels + 1) // 2) / space.levels
     return state

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fewer.contracts import Refusal, Search, SearchSpace, Sweep, best_of
+from fewer.contracts import IncompatibleError, Search, SearchSpace, Sweep, best_of
 from fewer.objective import Objective
 from fewer.problem import BoolArray
 from fewer.trace import Step
@@ -41,7 +41,7 @@ class Exhaustive(Search):
         counts = [comb(q, size) for size in range(space.min_units, space.max_units + 1)]
         total = sum(counts)
         if total > self.max_subsets:
-            raise Refusal(
+            raise IncompatibleError(
                 f"{total:.3g} subsets of {q} features are too many for Exhaustive (max_subsets={self.max_subsets}): "
                 "ask for fewer features, prefilter, or choose Floating, Forward or Annealing."
             )
@@ -68,7 +68,7 @@ class Exhaustive(Search):
 
 
 def combination_block(n: int, smallest: int, start: int, stop: int) -> BoolArray:
-    """Give the masks numbered start … stop−1 when the subsets of n are listed by size, then in lexical order.
+    """Return the masks numbered start … stop−1 when the subsets of n are listed by size, then in lexical order.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class Genetic(Search):
     """
 
     stochastic: ClassVar[bool] = True
-    weights: ClassVar[bool] = True
+    supports_weights: ClassVar[bool] = True
 
     def __init__(
         self,

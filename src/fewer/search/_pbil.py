@@ -109,5 +109,5 @@ class PBIL(Search):
 
 
 def _start(space: SearchSpace) -> Any:
-    """Give even chances, or a lean toward the start mask where there is one."""
+    """Return even chances, or a lean toward the start mask where there is one."""
     return np.full(space.n_units, 0.5) if space.start is None else np.where(space.start != 0, 0.7, 0.3)

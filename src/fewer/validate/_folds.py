@@ -25,7 +25,7 @@ class FixedFolds:
         self.folds = np.asarray(folds)
 
     def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
-        """Give the training and test rows of each fold."""
+        """Return the training and test rows of each fold."""
         for fold in np.unique(self.folds):
             yield np.flatnonzero(self.folds != fold), np.flatnonzero(self.folds == fold)
 
@@ -48,7 +48,7 @@ def splits_of(splitter: Any, problem: Problem) -> list[tuple[IntArray, IntArray]
 
 
 def assign_folds(problem: Problem, cv: Any, rng: np.random.Generator) -> IntArray:
-    """Give each row the number of its fold.
+    """Return each row the number of its fold.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def assign_folds(problem: Problem, cv: Any, rng: np.random.Generator) -> IntArra
     rng : Generator
     """
     groups = problem.groups
-    single = np.arange(problem.n_rows) if groups is None else groups
+    single = np.arange(problem.n_samples) if groups is None else groups
     if isinstance(cv, str):
         if cv != "loo":
             raise InputError(f"cv={cv!r} is not known; give a number of folds, 'loo' or a splitter.")
@@ -72,7 +72,7 @@ def assign_folds(problem: Problem, cv: Any, rng: np.random.Generator) -> IntArra
     if cv >= len(np.unique(single)):
         return single.astype(np.int64)
     if groups is None:
-        codes = problem.y if problem.task == "classification" else np.zeros(problem.n_rows, dtype=np.int64)
+        codes = problem.y if problem.task == "classification" else np.zeros(problem.n_samples, dtype=np.int64)
         return stratified_folds(codes, int(cv), rng)
     seed = int(rng.integers(2**31))
     kind = StratifiedGroupKFold if problem.task == "classification" else GroupKFold
@@ -101,7 +101,7 @@ def stratified_folds(codes: IntArray, n_folds: int, rng: np.random.Generator) ->
 
 
 def _folds_of_splitter(problem: Problem, splitter: Any) -> IntArray:
-    folds = np.full(problem.n_rows, -1, dtype=np.int64)
+    folds = np.full(problem.n_samples, -1, dtype=np.int64)
     for number, (_, test) in enumerate(splits_of(splitter, problem)):
         if (folds[test] >= 0).any():
             raise InputError(f"{splitter} tests some row twice; a partition into folds is needed here.")

@@ -51,7 +51,7 @@ class Interval:
         return float(2.0 * stats.t.sf(abs(self.estimate) / self.standard_error, self.degrees_of_freedom))
 
     def at(self, level: float) -> Interval:
-        """Give the interval of another level."""
+        """Return the interval of another level."""
         return _student(self, level)
 
     def within(self, low: float, high: float) -> Interval:
@@ -73,7 +73,7 @@ def fold_interval(
     level: float = 0.95,
     estimand: str = "",
 ) -> Interval:
-    """Give the interval of the mean score over the splits of a cross-validation.
+    """Return the interval of the mean score over the splits of a cross-validation.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def fold_interval(
 
 
 def wilson_interval(n_right: int, n_rows: int, *, level: float = 0.95) -> Interval:
-    """Give Wilson's interval of a share of independent rows.
+    """Return Wilson's interval of a share of independent rows.
 
     Its estimand is the probability that *this* rule is right on a new row: use it for one rule and one test set, not
     for the folds of a cross-validation.

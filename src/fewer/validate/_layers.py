@@ -64,8 +64,8 @@ class LayeredFolds:
     n_training: int = 10
 
     def split(self, problem: Problem, rng: np.random.Generator) -> Iterator[Layer]:
-        """Give the layers of each test fold; the draws of one do not depend on whether others were used."""
-        everything = np.arange(problem.n_rows)
+        """Return the layers of each test fold; the draws of one do not depend on whether others were used."""
+        everything = np.arange(problem.n_samples)
         for train, test, own in _parts(problem, everything, self.n_test, rng):
             inner = tuple(
                 Layer(part, held, assign_folds(problem.take(part), self.n_training, draw))

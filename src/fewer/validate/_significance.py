@@ -41,7 +41,7 @@ def mcnemar(
 
     Parameters
     ----------
-    right_a, right_b : bool arrays of shape (n_rows,)
+    right_a, right_b : bool arrays of shape (n_samples,)
         Which rows each rule gets right.
     method : {"corrected", "exact"}
         Chi-square with continuity correction, (|b − c| − 1)² / (b + c), or the binomial distribution of b given b + c,
@@ -131,7 +131,7 @@ def wilcoxon(scores_a: ArrayLike, scores_b: ArrayLike) -> Significance:
 
 
 def _signed_rank_tail(ranks: FloatArray, smaller: float) -> float:
-    """Give the two-sided p-value of a rank sum when every sign is as likely: exact, also with tied ranks."""
+    """Return the two-sided p-value of a rank sum when every sign is as likely: exact, also with tied ranks."""
     doubled = np.round(2 * ranks).astype(np.int64)
     ways = np.zeros(int(doubled.sum()) + 1)
     ways[0] = 1.0

@@ -65,7 +65,7 @@ def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats
         if n_repeats != 1:
             raise InputError("Repeats are for a number of folds; give a splitter that repeats instead.")
         pairs = splits_of(_seeded(cv, rng), problem) if hasattr(cv, "split") else cv
-        splits = _number([Split(np.asarray(train), np.asarray(test)) for train, test in pairs], problem.n_rows)
+        splits = _number([Split(np.asarray(train), np.asarray(test)) for train, test in pairs], problem.n_samples)
     if len(splits) < 2:
         raise InputError(f"cv={cv} gives {len(splits)} split(s); at least 2 are needed.")
     for split in splits:
@@ -74,7 +74,7 @@ def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats
 
 
 def folds_of(splits: list[Split], n_rows: int) -> IntArray | None:
-    """Give each row the number of the split that tests it, or None if the splits are no plain cross-validation.
+    """Return each row the number of the split that tests it, or None if the splits are no plain cross-validation.
 
     Plain: every row is tested once, by a rule trained on all rows of the other folds.
     """

@@ -14,7 +14,7 @@ from fewer.validate._intervals import Interval
 
 
 def nogueira(masks: ArrayLike, *, level: float = 0.95) -> Interval:
-    """Give the stability of subsets of any sizes: 1 if all are equal, 0 on average if they are drawn by chance.
+    """Return the stability of subsets of any sizes: 1 if all are equal, 0 on average if they are drawn by chance.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def nogueira(masks: ArrayLike, *, level: float = 0.95) -> Interval:
 
 
 def kuncheva(masks: ArrayLike) -> float:
-    """Give Kuncheva's consistency of subsets of one size: the mean over pairs of (r d − k²) / (k (d − k)).
+    """Return Kuncheva's consistency of subsets of one size: the mean over pairs of (r d − k²) / (k (d − k)).
 
     r features are shared by a pair, k is the size, d the number of features.
 
@@ -84,7 +84,7 @@ def kuncheva(masks: ArrayLike) -> float:
 
 
 def jaccard(masks: ArrayLike) -> float:
-    """Give the mean over pairs of subsets of shared features over features in either; two empty ones are equal.
+    """Return the mean over pairs of subsets of shared features over features in either; two empty ones are equal.
 
     Examples
     --------

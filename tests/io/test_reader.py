@@ -1,4 +1,4 @@
-"""The door: the same table gives the same problem, whatever holds it; what cannot be used is refused in one line."""
+"""The input reader: one problem for one table, whatever holds it; what cannot be used is refused in one line."""
 
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -355,7 +355,7 @@ def test_constant_and_empty_columns_come_through_and_are_set_aside_later():
 
 def test_a_table_of_five_rows_passes():
     problem = to_problem([[1.0, 5.0], [2.0, 4.0], [3.0, 3.0], [4.0, 2.0], [5.0, 1.0]], ["a", "a", "b", "b", "b"])
-    assert (problem.n_rows, problem.classes) == (5, ("a", "b"))
+    assert (problem.n_samples, problem.classes) == (5, ("a", "b"))
 
 
 def test_is_frame():

@@ -18,14 +18,14 @@ from fewer.kernels._neighbors import error_of, judge, judge_change, scratch
 
 @njit(nogil=True, cache=True)
 def settled(score):  # type: ignore[no-untyped-def]
-    """Round as `contracts.settle` does."""
+    """Round as `contracts.round_scores` does."""
     mantissa, exponent = math.frexp(score)
     return math.ldexp(np.rint(mantissa * 2.0**40) / 2.0**40, exponent)
 
 
 @njit(nogil=True, cache=True)
 def name_of(unit, code, stream):  # type: ignore[no-untyped-def]
-    """Give 64 random-looking bits for a unit at a weight level; the name of a state is the XOR over its units."""
+    """Return 64 random-looking bits for a unit at a weight level; the name of a state is the XOR over its units."""
     x = (np.uint64(unit) << np.uint64(20)) ^ np.uint64(code) ^ (np.uint64(stream) << np.uint64(60))
     x = (x + np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -35,32 +35,32 @@ def name_of(unit, code, stream):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def change_exact(  # type: ignore[no-untyped-def]
-    d, i, f, old, new, columns, holes, nominal, scale, gap, fold, quantum
+    d, i, f, old, new, columns, missing, nominal, scale, gap, fold, quantum
 ):
     """Change the weight of column f in the exact distances d (n,) of row i."""
     n, k, x = np.uint64(columns.shape[1]), np.uint64(fold[i]), columns[f, i]
     # Adding and taking off 1.5·2⁵² quanta rounds to whole quanta, as in `add_terms`.
     shift = 1.5 * 2.0**52 * quantum
-    hole = ((new * gap[k, f] + shift) - shift) - ((old * gap[k, f] + shift) - shift)
+    gap_change = ((new * gap[k, f] + shift) - shift) - ((old * gap[k, f] + shift) - shift)
     unequal = ((new * scale[k, f] + shift) - shift) - ((old * scale[k, f] + shift) - shift)
-    if holes[f, i]:
+    if missing[f, i]:
         for j in range(n):
-            d[j] += hole
+            d[j] += gap_change
     elif nominal[f]:
         for j in range(n):
             part = 0.0 if columns[f, j] == x else unequal
-            d[j] += hole if holes[f, j] else part
+            d[j] += gap_change if missing[f, j] else part
     else:
         factor = scale[k, f]
         for j in range(n):
             square = factor * (x - columns[f, j]) * (x - columns[f, j])
             square = CLIP if square > CLIP else square
             part = ((new * square + shift) - shift) - ((old * square + shift) - shift)
-            d[j] += hole if holes[f, j] else part
+            d[j] += gap_change if missing[f, j] else part
 
 
 @njit(nogil=True, cache=True)
-def stroll(  # type: ignore[no-untyped-def]
+def run_moves(  # type: ignore[no-untyped-def]
     units, shifts, slack, levels, min_units, max_units, max_accepted, state, score, offset, total,
     names, remembered, members, offsets, mask, coarse, coarse_mask, coarse_layout, by_rows, errors,
     sorted_weights, order, exact, exact_mask, exact_layout, rules, accepted, scores,
@@ -73,7 +73,7 @@ def stroll(  # type: ignore[no-untyped-def]
     the scores after them; gives how many were tried and how many accepted.
     """
     columns, kinds, factor, gap, clip, fold, starts, codes = coarse_layout
-    x_columns, holes, nominal, scale, x_gap, x_fold, quantum = exact_layout
+    x_columns, missing, nominal, scale, x_gap, x_fold, quantum = exact_layout
     x_codes, values, row_weights, n_classes, grain, ks, _ = rules
     n = columns.shape[1]
     row, unsure, d, gains = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n), np.zeros(1)
@@ -87,7 +87,7 @@ def stroll(  # type: ignore[no-untyped-def]
         if exact_mask[f] != mask[f]:
             for i in range(n):
                 change_exact(
-                    exact[i], i, f, exact_mask[f], mask[f], x_columns, holes, nominal, scale, x_gap, x_fold, quantum
+                    exact[i], i, f, exact_mask[f], mask[f], x_columns, missing, nominal, scale, x_gap, x_fold, quantum
                 )  # fmt: skip
             exact_mask[f] = mask[f]
     rough, steep, used = error_of(mask, errors)
@@ -130,7 +130,7 @@ def stroll(  # type: ignore[no-untyped-def]
                 for b in range(low, high):
                     f = members[b]
                     change_exact(
-                        d, i, f, mask[f], value, x_columns, holes, nominal, scale, x_gap, x_fold, quantum
+                        d, i, f, mask[f], value, x_columns, missing, nominal, scale, x_gap, x_fold, quantum
                     )  # fmt: skip
                 judge(
                     d, i, x_codes, values, row_weights, n_classes, grain, ks, by_rows,
@@ -147,7 +147,7 @@ def stroll(  # type: ignore[no-untyped-def]
                 )  # fmt: skip
                 for i in range(n):
                     change_exact(
-                        exact[i], i, f, old, value, x_columns, holes, nominal, scale, x_gap, x_fold, quantum
+                        exact[i], i, f, old, value, x_columns, missing, nominal, scale, x_gap, x_fold, quantum
                     )  # fmt: skip
                 mask[f] = coarse_mask[f] = exact_mask[f] = value
             state[u], size, score = will, new_size, new_score

@@ -2,7 +2,7 @@ import importlib
 
 import pytest
 
-from fewer import words
+from fewer import registry
 from fewer.errors import InputError
 
 ROOMS = {"criterion": "Criterion", "search": "Search", "control": "Control", "ranker": "Ranker"}
@@ -16,21 +16,21 @@ def test_every_public_word_can_be_typed(kind):
     public = {
         name for name in room.__all__ if isinstance(getattr(room, name), type) and issubclass(getattr(room, name), base)
     }
-    assert {target.split(":")[1] for target in words.WORDS[kind].values()} == public
+    assert {target.split(":")[1] for target in registry.COMPONENTS[kind].values()} == public
 
 
-@pytest.mark.parametrize("kind", words.WORDS)
+@pytest.mark.parametrize("kind", registry.COMPONENTS)
 def test_every_word_builds_for_both_tasks(kind):
-    for name in words.WORDS[kind]:
+    for name in registry.COMPONENTS[kind]:
         for task in ("classification", "regression"):
-            assert words.build(kind, name, task).get_params() is not None
+            assert registry.build(kind, name, task).get_params() is not None
 
 
 def test_options_reach_nested_words():
-    criterion = words.build("criterion", "cross-validated:estimator=tree,cv=3", "regression")
+    criterion = registry.build("criterion", "cross-validated:estimator=tree,cv=3", "regression")
     assert type(criterion.estimator).__name__ == "DecisionTreeRegressor"
     assert criterion.cv == 3
-    control = words.build("control", "aggregate:control=prefilter")
+    control = registry.build("control", "aggregate:control=prefilter")
     assert type(control.control.ranker).__name__ == "Fisher"
 
 
@@ -47,4 +47,4 @@ def test_options_reach_nested_words():
 )
 def test_misspelt_words_are_refused_and_nothing_is_run(kind, text, message):
     with pytest.raises(InputError, match=message):
-        words.build(kind, text)
+        registry.build(kind, text)

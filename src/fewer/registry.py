@@ -1,6 +1,6 @@
-"""The words by name, for people who type: `knn`, `forward`, `knn:n_neighbors=5,cv=loo`, and named sentences.
+"""The components by name, for people who type: `knn`, `forward`, `knn:n_neighbors=5,cv=loo`, and named methods.
 
-Nothing heavy is imported before a word is built, so that names can be listed at once.
+Nothing heavy is imported before a component is built, so that names can be listed at once.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 from fewer.errors import InputError
 
-Kind = Literal["criterion", "search", "control", "ranker", "estimator"]
+ComponentKind = Literal["criterion", "search", "control", "ranker", "estimator"]
 
-WORDS: dict[str, dict[str, str]] = {
+COMPONENTS: dict[str, dict[str, str]] = {
     "criterion": {
         "knn": "fewer.criteria:KNN",
         "cross-validated": "fewer.criteria:CrossValidated",
@@ -74,7 +74,7 @@ WORDS: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Method:
-    """A named sentence: a criterion, a search and perhaps a control; or a ranker alone."""
+    """A named method: a criterion, a search and perhaps a control; or a ranker alone."""
 
     summary: str
     criterion: str | None = None
@@ -140,8 +140,8 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(names)}."
 
 
-def build(kind: Kind, text: str, task: str = "classification") -> Any:
-    """Build a word from `name` or `name:option=value,…`.
+def build(kind: ComponentKind, text: str, task: str = "classification") -> Any:
+    """Build a component from `name` or `name:option=value,…`.
 
     Examples
     --------
@@ -149,19 +149,19 @@ def build(kind: Kind, text: str, task: str = "classification") -> Any:
     KNN(cv='loo', n_neighbors=(1, 3))
     """
     name, _, options = text.partition(":")
-    known = WORDS[kind]
+    known = COMPONENTS[kind]
     if name not in known:
         raise InputError(f"There is no {kind} {name!r}; {nearest(name, known)}")
     module, classes = known[name].split(":")
     chosen = classes.split("|")[-1 if task == "regression" else 0]
-    word = getattr(importlib.import_module(module), chosen)
+    component = getattr(importlib.import_module(module), chosen)
     arguments = _options(options, text)
-    parameters = [p for p in inspect.signature(word).parameters if p != "self"]
+    parameters = [p for p in inspect.signature(component).parameters if p != "self"]
     for key in arguments:
         if key not in parameters:
             raise InputError(f"{kind.capitalize()} {name!r} has no option {key!r}; {nearest(key, parameters)}")
     if kind == "estimator":
-        return _ready(word, arguments)
+        return _ready(component, arguments)
     for key, inner in (("estimator", "estimator"), ("ranker", "ranker"), ("control", "control")):
         if isinstance(arguments.get(key), str):
             arguments[key] = build(inner, arguments[key], task)  # type: ignore[arg-type]
@@ -169,7 +169,7 @@ def build(kind: Kind, text: str, task: str = "classification") -> Any:
         arguments["estimator"] = build("estimator", "linear", task)
     if "ranker" in parameters and "ranker" not in arguments:
         arguments["ranker"] = build("ranker", "fisher", task)
-    return word(**arguments)
+    return component(**arguments)
 
 
 def build_foreign(text: str, task: str = "classification") -> Any:
@@ -183,35 +183,35 @@ def build_foreign(text: str, task: str = "classification") -> Any:
     module, _, call = text.partition(":")
     name, _, options = call.partition("(")
     try:
-        word = getattr(importlib.import_module(module), name)
+        component = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError):
         raise InputError(f"There is no {name or text!r} in {module!r}; write module:Class(option=value).") from None
     arguments = _options(options.removesuffix(")"), text)
     if isinstance(arguments.get("estimator"), str):
         arguments["estimator"] = build("estimator", arguments["estimator"], task)
     try:
-        return word(**arguments)
+        return component(**arguments)
     except TypeError as error:
         raise InputError(f"{text!r} cannot be built: {error}.") from None
 
 
 def method_named(name: str) -> Method:
-    """Look a named sentence up."""
+    """Look a named method up."""
     if name not in METHODS:
         raise InputError(f"There is no method {name!r}; {nearest(name, [*METHODS, 'auto'])}")
     return METHODS[name]
 
 
-def _ready(word: Any, arguments: dict[str, Any]) -> Any:
-    """Give an estimator on scaled columns, with what is needed to make it converge."""
+def _ready(component: Any, arguments: dict[str, Any]) -> Any:
+    """Return an estimator on scaled columns, with what is needed to make it converge."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    if "max_iter" in inspect.signature(word).parameters and "max_iter" not in arguments:
-        arguments = {"max_iter": 1000, **arguments} if word.__name__ == "LogisticRegression" else arguments
-    if word.__name__.startswith(("DecisionTree", "RandomForest")):
-        return word(**{"random_state": 0, **arguments})
-    return make_pipeline(StandardScaler(), word(**arguments))
+    if "max_iter" in inspect.signature(component).parameters and "max_iter" not in arguments:
+        arguments = {"max_iter": 1000, **arguments} if component.__name__ == "LogisticRegression" else arguments
+    if component.__name__.startswith(("DecisionTree", "RandomForest")):
+        return component(**{"random_state": 0, **arguments})
+    return make_pipeline(StandardScaler(), component(**arguments))
 
 
 def _options(options: str, text: str) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def to_problem(
     task: Task | None = None,
     nominal: Iterable[str | int] = (),
     numeric: Iterable[str | int] = (),
-    weights: Any = None,
+    sample_weight: Any = None,
     groups: Any = None,
     place: Place = row_number,
     notes: Sequence[str] = (),
@@ -76,14 +76,14 @@ def to_problem(
 
     Parameters
     ----------
-    X : array, sparse matrix, list of rows or data frame of shape (n_rows, n_features)
-    y : sequence of length n_rows
+    X : array, sparse matrix, list of rows or data frame of shape (n_samples, n_features)
+    y : sequence of length n_samples
     task : {"classification", "regression"}, optional
         Found out from the target unless given.
     nominal, numeric : columns by name or number
         Columns whose kind is not what their cells look like: codes that are compared only as equal or not, and
         numbers kept as text or categories.
-    weights, groups : arrays of shape (n_rows,), optional
+    sample_weight, groups : arrays of shape (n_samples,), optional
     place : callable
         Says where a row is, for messages.
     notes : sequence of str
@@ -106,7 +106,7 @@ def to_problem(
         raise InputError(f"The target has {len(target)} rows, but the table has {n_rows}; give one for each row.")
     target, task = _settle_task(target, task, place)
     problem = Problem.from_arrays(
-        table.X, target, task=task, names=table.names, kinds=table.kinds, weights=weights, groups=groups
+        table.X, target, task=task, names=table.names, kinds=table.kinds, sample_weight=sample_weight, groups=groups
     )
     problem.levels.update(table.levels)
     refuse_useless_target(problem)
@@ -120,13 +120,13 @@ def to_problem(
 def refuse_useless_target(problem: Problem) -> None:
     """Refuse a target with one class or one value, or a class for each row: nothing can be learnt from it."""
     if problem.task == "regression":
-        if problem.n_rows and (problem.y == problem.y[0]).all():
+        if problem.n_samples and (problem.y == problem.y[0]).all():
             raise InputError(f"The target has one value only, {problem.y[0]:g}; choose another target.")
     elif problem.n_classes < 2:
         raise InputError(f"The target has one class only, {problem.classes[0]!r}; at least two are needed.")
-    elif problem.n_classes == problem.n_rows > 2:
+    elif problem.n_classes == problem.n_samples > 2:
         raise InputError(
-            f"The target has {problem.n_classes} classes in {problem.n_rows} rows, one for each row; "
+            f"The target has {problem.n_classes} classes in {problem.n_samples} rows, one for each row; "
             "choose another target, or task regression if it is a quantity."
         )
 
@@ -255,7 +255,7 @@ def _unusable(name: str, what: str) -> InputError:
 
 
 def _to_floats(column: nw.Series[Any]) -> FloatArray:
-    """Give numbers with NaN for missing cells."""
+    """Return numbers with NaN for missing cells."""
     floats = column if column.dtype == nw.Float64 else column.cast(nw.Float64)
     return np.asarray(floats.to_numpy(), dtype=np.float64)
 
@@ -319,7 +319,7 @@ def _scatter(values: Sequence[Any], present: Sequence[bool] | BoolArray) -> Floa
 
 
 def _is_missing(cell: Any) -> bool:
-    # Only NaN differs from itself; pandas has two more holes of its own.
+    # Only NaN differs from itself; pandas has two more missing of its own.
     return (
         cell is None
         or type(cell).__name__ in ("NAType", "NaTType")
@@ -338,7 +338,7 @@ def _days(cell: date) -> float:
 
 
 def target_values(y: Any, place: Place) -> NDArray[Any]:
-    """Give the target as numbers, truth values or text; refuse holes."""
+    """Return the target as numbers, truth values or text; refuse missing."""
     if is_frame(y):
         y = nw.from_native(y, eager_only=True)
         if y.shape[1] != 1:
@@ -437,14 +437,14 @@ def _refuse_endless(column: FloatArray, what: str, place: Place) -> None:
 
 def _identifiers(problem: Problem, low: FloatArray, high: FloatArray) -> list[str]:
     """Warn of columns that only name the rows."""
-    if problem.n_rows < MIN_IDENTIFIER_ROWS:
+    if problem.n_samples < MIN_IDENTIFIER_ROWS:
         return []
     suspects = []
     for i, (name, kind) in enumerate(zip(problem.names, problem.kinds, strict=True)):
         if kind == "nominal":
-            unique = len(problem.levels[i]) == problem.n_rows
+            unique = len(problem.levels[i]) == problem.n_samples
         else:
-            counts_rows = high[i] - low[i] == problem.n_rows - 1
+            counts_rows = high[i] - low[i] == problem.n_samples - 1
             unique = (counts_rows or IDENTIFIER_NAME.search(name) is not None) and _all_whole_and_different(
                 problem.X[:, i]
             )
