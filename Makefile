@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-full clean
+.PHONY: help demo test lint bench bench-full study clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -41,6 +41,10 @@ bench: $(BENCH)/.ready  ## compare speed and memory with other libraries (minute
 bench-full: $(BENCH)/.ready  ## the same with larger samples and every document's methods
 	$(BENCH)/bin/python -m pip install --quiet --requirement benchmarks/requirements-full.txt
 	$(BENCH)/bin/python benchmarks/run.py --full
+
+study: $(BENCH)/.ready  ## features kept by auto and by its peers, judged on other rows (hours; ARGS=--quick: minutes)
+	$(BENCH)/bin/python -m pip install --quiet --requirement experiments/requirements.txt
+	$(BENCH)/bin/python experiments/peers_study.py --jobs 2 $(ARGS)
 
 clean:  ## remove the environment and all caches
 	rm -rf $(VENV) .venv-bench build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
