@@ -177,7 +177,7 @@ def test_a_parquet_file_larger_than_memory_is_refused_before_it_is_read(tmp_path
     with pytest.raises(InputError) as error:
         read_table(tmp_path / "t.parquet", "y", memory=31_000)
     assert str(error.value).startswith("t.parquet needs about 31.2 KiB of memory, but 30.3 KiB is free;")
-    assert read_table(tmp_path / "t.parquet", "y", memory=33_000).n_rows == 1000
+    assert read_table(tmp_path / "t.parquet", "y", memory=33_000).n_samples == 1000
 
 
 def test_free_memory_is_some_and_less_than_all():
