@@ -178,8 +178,7 @@ def count_right(model: Any, X: Any, y: Any) -> float:
 
 
 def search(scorer: Any, method: Any) -> Any:
-    from fewer.contracts import SearchSpace
-    from fewer.objective import Objective
+    from fewer.contracts import Objective, SearchSpace
 
     space = SearchSpace.of(scorer.problem.n_features)
     return method.run(Objective(scorer, space), space, np.random.default_rng(1))

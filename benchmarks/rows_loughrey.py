@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from fewer.contracts import Resources, SearchSpace
+from fewer.contracts import Objective, Resources, SearchSpace
 from fewer.criteria import KNN
 from fewer.datasets import load
-from fewer.objective import Objective
 from fewer.papers import Run
 from fewer.papers._loughrey_work import MAX_TRIES, study
 from fewer.search import Annealing

@@ -19,12 +19,11 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from fewer.contracts import Resources, SearchSpace
+from fewer.contracts import Resources, Run, SearchSpace
 from fewer.control import EarlyStopping, Noise
 from fewer.criteria import KNN
 from fewer.datasets import load
 from fewer.errors import InputError
-from fewer.objective import run_method
 from fewer.problem import Problem
 from fewer.rankers import InformationGain
 from fewer.search import Annealing, Backward, Forward, Genetic
@@ -53,11 +52,9 @@ def planted(n_rows: int, n_noise: int, shift: float, n_informative: int, rng: np
 
 def search_rows(control, problem, search, seed, levels=1, trace=None):
     """Run one sentence with the thesis's space: any weights, also none."""
-    space = SearchSpace.of(problem.n_features, sizes=(0, problem.n_features), levels=levels)
+    space = SearchSpace.of(problem.n_features, sizes=(0, problem.n_features), weight_levels=levels)
     rng = np.random.default_rng(seed)
-    return run_method(
-        control, KNN(), problem, search, space, rng, resources=Resources(), trace=trace or Trace(keep=1)
-    )  # fmt: skip
+    return Run(KNN(), problem, search, space, rng, resources=Resources(), trace=trace or Trace(keep=1)).under(control)
 
 
 def variants(problem, search, seed, how, n_inner, levels=1):

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from fewer.contracts import Scorer
-from fewer.objective import Objective
+from fewer.contracts import Objective, Scorer
 from fewer.trace import Trace
 
 

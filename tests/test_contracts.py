@@ -7,6 +7,7 @@ from fewer import SubsetSelector
 from fewer.contracts import (
     Criterion,
     IncompatibleError,
+    Objective,
     Resources,
     Scorer,
     Search,
@@ -16,7 +17,6 @@ from fewer.contracts import (
 )
 from fewer.control import Aggregate, EarlyStopping, Prefilter
 from fewer.criteria import KNN, CrossValidated
-from fewer.objective import Objective
 from fewer.rankers import Fisher
 from fewer.search import (
     PBIL,
@@ -127,15 +127,15 @@ def test_unmet_needs_are_refused_in_one_sentence(problem):
         SubsetSelector(Correlation(), Luck(), control=EarlyStopping()).fit(problem.X, problem.y)
     with pytest.raises(IncompatibleError, match="EarlyStopping needs a stochastic search.*, and Forward"):
         SubsetSelector(KNN(), Forward(), control=EarlyStopping()).fit(problem.X, problem.y)
-    space = SearchSpace.of(problem.n_features, levels=4)
-    from fewer.objective import run_method
+    space = SearchSpace.of(problem.n_features, weight_levels=4)
+    from fewer.contracts import Run
 
     for criterion, search, message in (
         (Correlation(), Annealing(), "Weighting needs a criterion that takes weights"),
         (KNN(), Forward(), "Forward moves on masks only"),
     ):
         with pytest.raises(IncompatibleError, match=message):
-            run_method(None, criterion, problem, search, space, np.random.default_rng(0), resources=Resources())
+            Run(criterion, problem, search, space, np.random.default_rng(0), resources=Resources()).under(None)
     with pytest.raises(IncompatibleError, match="cannot be shortened"):
         Forward().shortened(0.5)
 
@@ -155,7 +155,7 @@ def test_space_with_groups_forced_columns_and_prices():
 def test_random_states_have_allowed_sizes():
     rng = np.random.default_rng(0)
     for levels in (1, 4):
-        space = SearchSpace.of(9, sizes=(3, 4), levels=levels)
+        space = SearchSpace.of(9, sizes=(3, 4), weight_levels=levels)
         states = np.array([space.random(rng) for _ in range(100)])
         assert space.allows(states).all()
         assert set(np.unique(states).tolist()) <= {i / levels for i in range(levels + 1)}

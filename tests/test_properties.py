@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fewer.contracts import Resources, SearchSpace, gray_states
+from fewer.contracts import Objective, Resources, Run, SearchSpace, gray_states
 from fewer.criteria import KNN
-from fewer.objective import Objective, run_search
 from fewer.problem import Problem
 from fewer.search import Annealing, Backward, Exhaustive, Floating, Forward
 from fewer.trace import Trace
@@ -30,7 +29,7 @@ def run(problem, search, seed=0, n_jobs=1, criterion=None):
     space = SearchSpace.of(problem.n_features)
     resources = Resources(n_jobs)
     rng = np.random.default_rng(seed)
-    return run_search(criterion or KNN(), problem, search, space, rng, resources=resources, trace=Trace())
+    return Run(criterion or KNN(), problem, search, space, rng, resources=resources, trace=Trace()).under(None)
 
 
 @SLOW
@@ -113,7 +112,7 @@ def test_walk_equals_score_after_ten_thousand_moves(levels, voting):
     X, y, kinds = tied_table(3, n_rows=25, n_features=6)
     problem = Problem.from_arrays(X, y, kinds=kinds)
     scorer = KNN(voting=voting).bind(problem, np.random.default_rng(0), Resources())
-    space = SearchSpace.of(6, levels=levels, sizes=(0, 6), groups=[[0, 3]])
+    space = SearchSpace.of(6, weight_levels=levels, sizes=(0, 6), groups=[[0, 3]])
     objective, fresh = Objective(scorer, space), Objective(scorer, space)
     rng = np.random.default_rng(1)
     walk = objective.walk(space.random(rng))

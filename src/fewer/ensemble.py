@@ -17,11 +17,10 @@ from sklearn.utils._tags import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from fewer.contracts import Control, Criterion, PredictiveScorer, Resources, Search, SearchSpace
+from fewer.contracts import Control, Criterion, PredictiveScorer, Resources, Run, Search, SearchSpace
 from fewer.criteria import KNN, CrossValidated
 from fewer.criteria._cross_validated import _outputs
 from fewer.models._table import TableReader
-from fewer.objective import run_method
 from fewer.problem import BoolArray, FloatArray, InputError, Problem, Task
 from fewer.search import Annealing
 from fewer.selectors import _Selector
@@ -266,10 +265,9 @@ def _one_run(
 ) -> tuple[BoolArray, FloatArray]:
     """Search without the rows of a fold, and predict them."""
     train = problem.take(split.train)
-    own = run_method(
-        control, criterion, train, search, SearchSpace.of(problem.n_features), rng,
-        resources=Resources(), trace=Trace(keep=1),
-    )  # fmt: skip
+    own = Run(
+        criterion, train, search, SearchSpace.of(problem.n_features), rng, resources=Resources(), trace=Trace(keep=1)
+    ).under(control)
     mask = own.best != 0
     (rule,) = rules_for(voter, train, mask[None], rng.spawn(1)[0])
     return mask, rule(problem.X[split.test])

@@ -26,11 +26,10 @@ from sklearn.utils.validation import (
 )
 
 from fewer.callbacks import CallbackSupportMixin, follow_callbacks, with_callbacks
-from fewer.contracts import Control, Criterion, OnStep, Ranker, Resources, Search, SearchSpace, Stopped
+from fewer.contracts import Control, Criterion, OnStep, Ranker, Resources, Run, Search, SearchSpace, Stopped
 from fewer.control import Prefilter, add_innermost
 from fewer.criteria import KNN
 from fewer.io import infer_task, is_frame, to_problem
-from fewer.objective import run_method
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 from fewer.trace import Trace
 from fewer.validate import assign_folds
@@ -190,8 +189,11 @@ class SubsetSelector(_Selector):
         "search": [HasMethods("steps"), None],
         "control": [HasMethods("run"), None],
         "n_features_to_select": [
-            StrOptions({"auto"}), Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="neither"), tuple, list,
+            StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            tuple,
+            list,
         ],
         "prefilter": [HasMethods("rank"), HasMethods("run"), None],
         "include": ["array-like", None],
@@ -202,7 +204,7 @@ class SubsetSelector(_Selector):
         "memory": [str, Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
         "random_state": ["random_state", np.random.Generator],
-    }  # fmt: skip
+    }
 
     def __init__(
         self,
@@ -246,17 +248,16 @@ class SubsetSelector(_Selector):
         trace = Trace() if trace is None else trace
         space = self._space(problem)
         try:
-            run_method(
-                self._control(),
+            Run(
                 self._criterion(),
                 problem,
                 self._search(),
                 space,
                 self._generator(),
-                on_step,
                 resources=Resources(effective_n_jobs(self.n_jobs), parse_memory(self.memory)),
                 trace=trace,
-            )
+                follower=on_step,
+            ).under(self._control())
         except KeyboardInterrupt:
             if trace.steps:
                 self._keep(trace, problem)

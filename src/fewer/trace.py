@@ -130,6 +130,17 @@ class Trace:
         """The score that the run gives its answer."""
         return self.steps[-1].best_score if self.steps else float("-inf")
 
+    def restart(self) -> None:
+        """Forget the steps so far, but not what was counted and noted."""
+        self.steps.clear()
+        self.n_steps, self._stride = 0, 1
+
+    def go_on_with(self, inner: Trace, n_before: int) -> None:
+        """Take over the newest step and the best subsets of a run inside this one, after `n_before` evaluations."""
+        self.n_evaluations = n_before + inner.n_evaluations
+        self.top_masks, self.top_scores = inner.top_masks, inner.top_scores
+        self.record(inner.steps[-1])
+
     def record(self, step: Step) -> Step:
         """Add a step, numbered and with the evaluations so far."""
         step = Step(step.mask.copy(), step.score, step.best.copy(), step.best_score, self.n_steps, self.n_evaluations)

@@ -12,10 +12,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from fewer.contracts import Control, Criterion, OnStep, Resources, Search, SearchSpace
+from fewer.contracts import Control, Criterion, OnStep, Resources, Run, Search, SearchSpace
 from fewer.criteria import KNN
 from fewer.models._table import TableReader
-from fewer.objective import run_method
 from fewer.problem import FloatArray, InputError, Problem, Task
 from fewer.search import Annealing
 from fewer.selectors import _Selector
@@ -113,17 +112,16 @@ class FeatureWeighter(TransformerMixin, BaseEstimator):
         self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None
     ) -> FeatureWeighter:
         """Search weights for a problem; report each step, or go on from an interrupted trace."""
-        self.trace_ = run_method(
-            self.control,
+        self.trace_ = Run(
             self._criterion(),
             problem,
             Annealing(answer="final") if self.search is None else self.search,
-            SearchSpace.of(problem.n_features, levels=self.levels),
+            SearchSpace.of(problem.n_features, weight_levels=self.levels),
             cast(Any, _Selector)._generator(self),
-            on_step,
             resources=Resources(),
             trace=Trace() if trace is None else trace,
-        )
+            follower=on_step,
+        ).under(self.control)
         self.n_features_in_ = problem.n_features
         self.weights_ = self.trace_.best.astype(np.float64)
         self.score_ = self.trace_.best_score

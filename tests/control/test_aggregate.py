@@ -1,12 +1,11 @@
 import numpy as np
 import pytest
 
-from fewer.contracts import Resources, SearchSpace, gray_states
+from fewer.contracts import Resources, Run, SearchSpace, gray_states
 from fewer.control import Aggregate, Prefilter
 from fewer.control._aggregate import draw_rows
 from fewer.criteria import KNN, GammaTest
 from fewer.errors import InputError
-from fewer.objective import run_method
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.search import Exhaustive, Forward
@@ -15,17 +14,16 @@ from making import make_problem
 
 
 def run(control, problem, trace=None, on_step=None, **space):
-    return run_method(
-        control,
+    return Run(
         KNN(),
         problem,
         Forward(),
         SearchSpace.of(problem.n_features, **space),
         np.random.default_rng(0),
-        on_step,
         resources=Resources(),
-        trace=trace,
-    )
+        trace=Trace() if trace is None else trace,
+        follower=on_step,
+    ).under(control)
 
 
 def test_printed_example_of_ten_masks():
@@ -77,17 +75,24 @@ def test_resamples_keep_every_class_and_whole_groups():
     rows = draw_rows(grouped, "subsample", rng)
     assert len(rows) == 32
     assert all(np.isin(np.flatnonzero(grouped.groups == g), rows).all() for g in grouped.groups[rows])
-    with pytest.raises(InputError, match="resample='jackknife' is not known"):
-        draw_rows(problem, "jackknife", rng)
+    with pytest.raises(InputError, match="The 'resample' parameter of Aggregate must be"):
+        run(Aggregate(resample="jackknife"), problem)
 
 
 def run_subsets(problem, trace=None, on_step=None):
     control = Aggregate(3, share=2 / 3, vote="subsets", vary={"n_neighbors": [5, 8]}, top=4)
     space = SearchSpace.of(problem.n_features)
     rng = np.random.default_rng(0)
-    return run_method(
-        control, GammaTest(8), problem, Exhaustive(), space, rng, on_step, resources=Resources(), trace=trace
-    )  # fmt: skip
+    return Run(
+        GammaTest(8),
+        problem,
+        Exhaustive(),
+        space,
+        rng,
+        resources=Resources(),
+        trace=Trace() if trace is None else trace,
+        follower=on_step,
+    ).under(control)
 
 
 def test_subsets_are_ranked_as_nel_does():

@@ -8,12 +8,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 
-from fewer.contracts import Criterion, IncompatibleError, PredictiveScorer, Resources, Search, SearchSpace
+from fewer.contracts import Criterion, IncompatibleError, PredictiveScorer, Resources, Run, Search, SearchSpace
 from fewer.control import EarlyStopping, Prefilter
 from fewer.control._early_stopping import join_states, stopping_point
 from fewer.criteria import KNN, CrossValidated, NaiveBayes, Separability
 from fewer.errors import InputError
-from fewer.objective import run_method
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.search import PBIL, Annealing, Forward, Genetic
@@ -36,17 +35,16 @@ CRITERIA = {
 def run(control, problem, search=SEARCHES["annealing"], criterion=CRITERIA["knn"], **options):
     space = options.pop("space", None) or SearchSpace.of(problem.n_features)
     n_jobs = options.pop("n_jobs", 1)
-    return run_method(
-        control,
+    return Run(
         criterion,
         problem,
         search,
         space,
         np.random.default_rng(options.pop("seed", 0)),
-        options.pop("on_step", None),
         resources=Resources(n_jobs),
-        trace=options.pop("trace", None),
-    )
+        trace=options.pop("trace", None) or Trace(),
+        follower=options.pop("on_step", None),
+    ).under(control)
 
 
 # ------------------------------------------------------------------------------------------ the stopping rule
@@ -291,7 +289,7 @@ def test_curves_are_those_of_runs_made_by_hand():
     training, validation = [], []
     for split, seed in zip(splits, seeds[:4], strict=True):
         part, held = problem.take(split.train), problem.take(split.test)
-        own = run_method(None, criterion, part, search, SearchSpace.of(5), seed, resources=Resources())
+        own = Run(criterion, part, search, SearchSpace.of(5), seed, resources=Resources()).under(None)
         training.append([step.score for step in own.steps])
         low, span = part.X.min(axis=0), np.ptp(part.X, axis=0)
         scores = []
@@ -303,8 +301,8 @@ def test_curves_are_those_of_runs_made_by_hand():
     assert np.allclose(trace.extra["training"], np.mean(training, axis=0))
     assert np.allclose(trace.extra["validation"], np.mean(validation, axis=0))
     share = trace.extra["stop"][0] / trace.extra["stop"][1]
-    last = run_method(
-        None, criterion, problem, search.shortened(share), SearchSpace.of(5), seeds[4], resources=Resources()
+    last = Run(criterion, problem, search.shortened(share), SearchSpace.of(5), seeds[4], resources=Resources()).under(
+        None
     )
     assert np.array_equal(trace.best, last.best)
 
@@ -318,9 +316,9 @@ def test_level_is_the_unmodified_search_cut_off():
     split_rows(problem, 3, rng)
     unmodified = run(None, problem)
     assert len(unmodified.steps) == 7
-    whole = run_method(
-        None, KNN(cv=4), problem, SEARCHES["annealing"], SearchSpace.of(6), rng.spawn(4)[3], resources=Resources()
-    )
+    whole = Run(
+        KNN(cv=4), problem, SEARCHES["annealing"], SearchSpace.of(6), rng.spawn(4)[3], resources=Resources()
+    ).under(None)
     x = int(trace.extra["stop"][0])
     assert [s.score for s in trace.steps] == [s.score for s in whole.steps[: x + 1]]
 
@@ -329,7 +327,7 @@ def test_level_is_the_unmodified_search_cut_off():
 def test_weights_sizes_groups_of_columns_and_row_groups(how):
     problem = make_problem(n_rows=48, n_features=7, seed=5)
     problem = replace(problem, groups=np.arange(48) // 3)
-    space = SearchSpace.of(7, sizes=(2, 3), include=[6], groups=[[0, 1]], levels=4)
+    space = SearchSpace.of(7, sizes=(2, 3), include=[6], groups=[[0, 1]], weight_levels=4)
     trace = run(EarlyStopping(cv=3, how=how), problem, space=space)
     chosen = trace.best
     assert chosen[6] == 1
@@ -361,7 +359,7 @@ def test_refusals():
         run(EarlyStopping(), problem, Forward())
     with pytest.raises(IncompatibleError, match="EarlyStopping needs a criterion that predicts rows"):
         run(EarlyStopping(), problem, criterion=Separability())
-    with pytest.raises(InputError, match="how='early' is not known"):
+    with pytest.raises(InputError, match="The 'how' parameter of EarlyStopping must be"):
         run(EarlyStopping(how="early"), problem)
     with pytest.raises(InputError, match="window=4: the moving average needs an odd number"):
         run(EarlyStopping(cv=3, window=4), problem)
@@ -369,6 +367,6 @@ def test_refusals():
 
 def test_joined_weights_stay_on_the_grid():
     states = np.array([[1, 0.25, 0, 0.5], [0.5, 0.25, 0, 0], [1, 0, 0.25, 0]])
-    joined = join_states(states, SearchSpace.of(4, levels=4), 0.5)
+    joined = join_states(states, SearchSpace.of(4, weight_levels=4), 0.5)
     assert joined.tolist() == [0.75, 0.25, 0, 0]  # 2.5 / 3 of 4 levels is 3.33 levels
-    assert join_states(states, SearchSpace.of(4, sizes=(3, 4), levels=4), 0.5).tolist() == [0.75, 0.25, 0.25, 0]
+    assert join_states(states, SearchSpace.of(4, sizes=(3, 4), weight_levels=4), 0.5).tolist() == [0.75, 0.25, 0.25, 0]

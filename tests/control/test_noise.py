@@ -2,12 +2,11 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from fewer.contracts import Resources, SearchSpace
+from fewer.contracts import Resources, Run, SearchSpace
 from fewer.control import EarlyStopping, Noise
 from fewer.control._noise import Noisy, NoisyRows, noise_pool, noise_table
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
-from fewer.objective import run_method
 from fewer.problem import Problem
 from fewer.search import Annealing, Forward
 from fewer.trace import Trace
@@ -105,10 +104,16 @@ def test_interrupted_and_resumed_ends_the_same(control, tmp_path):
     problem = make_problem(n_rows=40, n_features=5, seed=3)
 
     def run(trace=None, on_step=None):
-        return run_method(
-            control, KNN(), problem, Annealing(levels=6, effort=0.3), SearchSpace.of(5, levels=2),
-            np.random.default_rng(0), on_step, resources=Resources(), trace=trace,
-        )  # fmt: skip
+        return Run(
+            KNN(),
+            problem,
+            Annealing(levels=6, effort=0.3),
+            SearchSpace.of(5, weight_levels=2),
+            np.random.default_rng(0),
+            resources=Resources(),
+            trace=Trace() if trace is None else trace,
+            follower=on_step,
+        ).under(control)
 
     whole = run()
 
@@ -130,9 +135,9 @@ def test_noise_leaves_few_features_by_chance():
     problem = Problem.from_arrays(rng.normal(size=(60, 20)), np.arange(60) % 2)
     scores = {}
     for control in (None, Noise()):
-        trace = run_method(
-            control, KNN(), problem, Forward(), SearchSpace.of(20), np.random.default_rng(1), resources=Resources()
-        )
+        trace = Run(
+            KNN(), problem, Forward(), SearchSpace.of(20), np.random.default_rng(1), resources=Resources()
+        ).under(control)
         scores[control is None] = trace.best_score
     assert scores[False] < scores[True]
 
@@ -141,7 +146,7 @@ def test_tables_and_refusals():
     uniform = noise_table(0.25, 1.0, "uniform")
     assert uniform.std() == pytest.approx(0.25 / np.sqrt(3), rel=1e-3)
     assert np.abs(uniform).max() <= 0.25
-    with pytest.raises(InputError, match="shape='cauchy' is not known"):
-        noise_table(0.25, 1.0, "cauchy")
-    with pytest.raises(InputError, match="sd=-1"):
-        noise_table(-1, 0.5)
+    with pytest.raises(InputError, match="The 'shape' parameter of Noise must be"):
+        Noise(shape="cauchy").check_parameters()
+    with pytest.raises(InputError, match="The 'sd' parameter of Noise must be"):
+        Noise(sd=-1).check_parameters()

@@ -2,12 +2,11 @@ import numpy as np
 import pytest
 
 import fewer
-from fewer.contracts import IncompatibleError, Resources, SearchSpace
+from fewer.contracts import IncompatibleError, Resources, Run, SearchSpace
 from fewer.control import OneStandardError
 from fewer.control._one_standard_error import best_up_to, loss_curve, squared_loss
 from fewer.criteria import KNN, LeastSquares, Separability
 from fewer.errors import InputError
-from fewer.objective import run_method
 from fewer.problem import Problem
 from fewer.search import Annealing, Exhaustive, Floating, Forward
 from fewer.trace import Step, Trace
@@ -16,10 +15,15 @@ from making import make_problem
 
 def run(problem, search, control, criterion=None, seed=0, **kwargs):
     space = SearchSpace.of(problem.n_features)
-    return run_method(
-        control, criterion or LeastSquares(), problem, search, space, np.random.default_rng(seed),
-        resources=Resources(), **kwargs,
-    )  # fmt: skip
+    return Run(
+        criterion or LeastSquares(),
+        problem,
+        search,
+        space,
+        np.random.default_rng(seed),
+        resources=Resources(),
+        **kwargs,
+    ).under(control)
 
 
 def test_the_rule_on_a_made_table():
@@ -94,7 +98,7 @@ def test_searches_interrupted_and_resumed_end_alike(search, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(problem, search, OneStandardError(cv=3), KNN(), on_step=stop, trace=trace)
+        run(problem, search, OneStandardError(cv=3), KNN(), follower=stop, trace=trace)
     trace.save(tmp_path / "trace.npz")
     again = run(problem, search, OneStandardError(cv=3), KNN(), trace=Trace.load(tmp_path / "trace.npz"))
     assert np.array_equal(again.best, whole.best)
@@ -106,9 +110,13 @@ def test_searches_interrupted_and_resumed_end_alike(search, tmp_path):
 def test_sizes_asked_for_and_groups_are_kept():
     problem = make_problem(n_rows=80, n_features=8)
     selector = fewer.SubsetSelector(
-        LeastSquares(), Floating(), control=OneStandardError(), n_features_to_select=(3, 5), feature_groups=[[0, 7]],
+        LeastSquares(),
+        Floating(),
+        control=OneStandardError(),
+        n_features_to_select=(3, 5),
+        feature_groups=[[0, 7]],
         random_state=0,
-    ).fit_problem(problem)  # fmt: skip
+    ).fit_problem(problem)
     units = int(selector.support_.sum()) - int(selector.support_[7])
     assert 3 <= units <= 5
     assert selector.support_[0] == selector.support_[7]

@@ -12,9 +12,8 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from fewer import SubsetSelector
-from fewer.contracts import Resources, SearchSpace, round_scores
+from fewer.contracts import Objective, Resources, SearchSpace, round_scores
 from fewer.criteria import Classifiability, classifiability
-from fewer.objective import Objective
 from fewer.problem import InputError, Problem
 from fewer.search import Annealing, Exhaustive, Floating, Forward
 

@@ -8,11 +8,10 @@ from sklearn.model_selection import PredefinedSplit
 from sklearn.naive_bayes import CategoricalNB
 
 from fewer import SubsetSelector
-from fewer.contracts import IncompatibleError, Resources, SearchSpace
+from fewer.contracts import IncompatibleError, Objective, Resources, SearchSpace
 from fewer.criteria import NaiveBayes
 from fewer.io import to_problem
 from fewer.models import DiscreteNaiveBayes, MDLPDiscretizer
-from fewer.objective import Objective
 from fewer.problem import InputError, Problem
 from fewer.search import Exhaustive, Floating, Forward
 from fewer.validate import FixedFolds

@@ -27,11 +27,11 @@ def no_data(monkeypatch):
 @pytest.fixture(scope="module")
 def offline_run():
     """A quick run that a module's tests share, with nothing but what the package carries."""
-    from fewer.papers import Run
+    from fewer.papers import Rerun
 
     with pytest.MonkeyPatch.context() as patch:
         take_away(patch)
-        yield Run(quick=True)
+        yield Rerun(quick=True)
 
 
 def take_away(patch):

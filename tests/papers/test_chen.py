@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fewer.papers import Run, _chen, read_printed
+from fewer.papers import Rerun, _chen, read_printed
 from fewer.papers._chen import (
     ADRENAL,
     CASES,
@@ -27,7 +27,7 @@ def run():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_chen, "CASES", tuple(replace(case, sizes=(4, 8, 12, 16)) for case in CASES))
         patch.setattr(_chen, "QUICK_ROUNDS", 2)
-        yield Run(quick=True)
+        yield Rerun(quick=True)
 
 
 @pytest.fixture(scope="module")

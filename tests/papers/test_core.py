@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fewer import papers
-from fewer.papers import Absent, Cell, Document, Run, judge, reproduce
+from fewer.papers import Absent, Cell, Document, Rerun, judge, reproduce
 from fewer.problem import InputError
 
 
@@ -58,18 +58,18 @@ def test_results_are_kept_by_key_seed_and_effort(tmp_path):
         calls.append(1)
         return {"array": np.arange(3), "tuple": (1.5, np.float64(2.5)), 1: None}
 
-    first = Run(out=tmp_path).once("a key / with signs", work)
+    first = Rerun(out=tmp_path).once("a key / with signs", work)
     assert first == {"array": [0, 1, 2], "tuple": [1.5, 2.5], "1": None}
-    assert Run(out=tmp_path).once("a key / with signs", work) == first
+    assert Rerun(out=tmp_path).once("a key / with signs", work) == first
     assert len(calls) == 1
-    Run(out=tmp_path, seed=1).once("a key / with signs", work)
-    Run(out=tmp_path, quick=True).once("a key / with signs", work)
-    Run(out=tmp_path).once("a key : with signs", work)
+    Rerun(out=tmp_path, seed=1).once("a key / with signs", work)
+    Rerun(out=tmp_path, quick=True).once("a key / with signs", work)
+    Rerun(out=tmp_path).once("a key : with signs", work)
     assert len(calls) == 4
 
 
 def test_a_failed_result_is_not_kept(tmp_path):
-    run = Run(out=tmp_path)
+    run = Rerun(out=tmp_path)
 
     def fail():
         raise InputError("no such data")
@@ -79,11 +79,11 @@ def test_a_failed_result_is_not_kept(tmp_path):
 
 
 def test_random_numbers_depend_on_the_key_alone():
-    a, b = Run(seed=3), Run(seed=3)
+    a, b = Rerun(seed=3), Rerun(seed=3)
     b.rng("other").random(10)
     assert a.rng("key").random() == b.rng("key").random()
     assert a.rng("key").random() != a.rng("other").random()
-    assert a.rng("key").random() != Run(seed=4).rng("key").random()
+    assert a.rng("key").random() != Rerun(seed=4).rng("key").random()
 
 
 def toy_document(calls):
@@ -113,7 +113,7 @@ def toy_document(calls):
 
 def test_a_document_is_re_run_and_saved(tmp_path):
     calls, lines = [], []
-    run = Run(out=tmp_path, report=lines.append)
+    run = Rerun(out=tmp_path, report=lines.append)
     result = reproduce(toy_document(calls), run)
     assert calls == ["1", "2"]
     assert result.counts == {"matches": 1, "better": 0, "differs": 1, "not reproducible": 1}
@@ -132,11 +132,11 @@ def test_a_document_is_re_run_and_saved(tmp_path):
 
 def test_some_tables_only():
     calls = []
-    result = reproduce(toy_document(calls), Run(), ["2"])
+    result = reproduce(toy_document(calls), Rerun(), ["2"])
     assert calls == ["2"]
     assert result.claims == []
     with pytest.raises(InputError, match="no table '9'"):
-        reproduce(toy_document(calls), Run(), ["9"])
+        reproduce(toy_document(calls), Rerun(), ["9"])
 
 
 def test_unknown_documents_are_named():

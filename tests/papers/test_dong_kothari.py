@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fewer.papers import Run
+from fewer.papers import Rerun
 from fewer.papers._dong_kothari import DOCUMENT, _features, _forward, table_1, table_2, table_3, table_6
 
 
@@ -16,22 +16,22 @@ def found(cells, row, column):
 
 @pytest.mark.parametrize(("factor", "features"), [(3.0, [2, 8, 1]), (8.0, [2, 8]), (2.0, [2, 8, 1, 5]), (5.0, [8, 2])])
 def test_pima(data_folder, factor, features):
-    assert _features(Run(), "pima", factor=factor) == features
+    assert _features(Rerun(), "pima", factor=factor) == features
 
 
 def test_pima_scores_at_three_radii(data_folder):
-    np.testing.assert_allclose(_forward(Run(), "pima", factor=3.0)["scores"], [0.3132, 0.4929, 0.5126], atol=5e-5)
+    np.testing.assert_allclose(_forward(Rerun(), "pima", factor=3.0)["scores"], [0.3132, 0.4929, 0.5126], atol=5e-5)
 
 
 def test_sonar_and_corral():
-    assert _features(Run(), "sonar") == [12, 16]
-    corral = _forward(Run(), "corral")
+    assert _features(Rerun(), "sonar") == [12, 16]
+    corral = _forward(Rerun(), "corral")
     assert corral["features"] == [6, 1, 2, 3, 4]
     np.testing.assert_allclose(corral["scores"], [0.2646, 0.391, 0.6197, 0.7568, 1.0], atol=5e-5)
 
 
 def test_m_of_n_on_the_public_training_rows(data_folder):
-    assert _features(Run(), "mofn_3_7_10_train") == [4, 9, 5, 8, 3, 6, 7]
+    assert _features(Rerun(), "mofn_3_7_10_train") == [4, 9, 5, 8, 3, 6, 7]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_m_of_n_on_the_public_training_rows(data_folder):
 )
 @pytest.mark.parametrize("radius", [0.79, 0.8, 0.83])
 def test_monks_with_one_radius_and_integer_codes(name, order, radius):
-    assert _features(Run(), name, radius=radius, coding="integer") == order
+    assert _features(Rerun(), name, radius=radius, coding="integer") == order
 
 
 def test_table_1_within_two_printed_deviations(offline_run):
@@ -62,7 +62,7 @@ def test_table_2_without_the_data_that_cannot_be_carried(offline_run):
 
 
 def test_table_6_soft_reading(data_folder):
-    cells = table_6(Run())
+    cells = table_6(Rerun())
     assert found(cells, "Pima 2r", "features (soft labels, without the row itself)").verdict == "matches"
     assert found(cells, "Pima 3r", "features").verdict == "matches"
 

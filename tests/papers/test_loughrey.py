@@ -4,7 +4,7 @@ import pytest
 from fewer.control import EarlyStopping
 from fewer.control._early_stopping import stopping_point
 from fewer.errors import InputError
-from fewer.papers import Absent, Run, _loughrey, _loughrey_work, document
+from fewer.papers import Absent, Rerun, _loughrey, _loughrey_work, document
 from fewer.papers._loughrey import DOCUMENT, printed
 from fewer.papers._loughrey_work import SETS, Effort, one_fold, rights, study
 from fewer.search import Annealing
@@ -22,7 +22,7 @@ def run(monkeypatch):
     """A tiny run on a made-up set that is called glass; all others are missing."""
     monkeypatch.setattr(Effort, "of", classmethod(lambda cls, run: cls(3, 2, 0.05, 3)))
     monkeypatch.setattr(_loughrey, "SETS", ("glass", "colon"))
-    run = Run(seed=1)
+    run = Rerun(seed=1)
 
     def load(name):
         if name != "glass":

@@ -2,12 +2,11 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
-from fewer.contracts import Resources, SearchSpace
+from fewer.contracts import Resources, Run, SearchSpace
 from fewer.control import Aggregate
 from fewer.criteria import GammaTest
 from fewer.errors import InputError
-from fewer.objective import run_method
-from fewer.papers import Run, document
+from fewer.papers import Rerun, document
 from fewer.papers import _nel_work as work
 from fewer.papers._core import Absent
 from fewer.papers._nel import DOCUMENT, _shifted, five_best, paired, records
@@ -17,15 +16,15 @@ from fewer.search import Exhaustive
 @pytest.fixture
 def run(monkeypatch):
     """A quick run for which PIMA is not at hand."""
-    load = Run.load
+    load = Rerun.load
 
     def without_pima(self, name):
         if name == "pima":
             raise InputError("pima is not at hand; name its folder in the variable FEWER_DATA.")
         return load(self, name)
 
-    monkeypatch.setattr(Run, "load", without_pima)
-    return Run(quick=True, seed=1)
+    monkeypatch.setattr(Rerun, "load", without_pima)
+    return Rerun(quick=True, seed=1)
 
 
 def test_it_is_found_by_name():
@@ -75,10 +74,17 @@ def test_gammas_equal_those_from_scikit_learns_neighbors(run, name, subset, erro
 
 
 RECOMPUTED = {
-    ("LIVER", "001111"): 0.181, ("LIVER", "101111"): 0.187, ("LIVER", "111111"): 0.193, ("LIVER", "000111"): 0.209,
-    ("LIVER", "001110"): 0.186, ("PIMA", "11100111"): 0.146, ("PIMA", "1" * 8): 0.140, ("WDBC1", "1" * 15): 0.0115,
-    ("WDBC1", "110011101111001"): 0.0070, ("WDBC2", "1" * 15): 0.0168,
-}  # fmt: skip
+    ("LIVER", "001111"): 0.181,
+    ("LIVER", "101111"): 0.187,
+    ("LIVER", "111111"): 0.193,
+    ("LIVER", "000111"): 0.209,
+    ("LIVER", "001110"): 0.186,
+    ("PIMA", "11100111"): 0.146,
+    ("PIMA", "1" * 8): 0.140,
+    ("WDBC1", "1" * 15): 0.0115,
+    ("WDBC1", "110011101111001"): 0.0070,
+    ("WDBC2", "1" * 15): 0.0168,
+}
 """Mean γ of Table 7.5's subsets over ten splits of someone else's (specification, section 9)."""
 
 
@@ -87,7 +93,7 @@ def test_table_7_5_agrees_with_a_recomputation_on_other_splits():
 
     Over 300 splits the ten subsets lie 0.3, 1.2, 0.4, −0.3, 0.9, 0.3, −1.8, 0.7, 0.3 and 1.5 errors from it.
     """
-    run, n = Run(seed=1), 60
+    run, n = Rerun(seed=1), 60
     errors = []
     for (name, subset), theirs in RECOMPUTED.items():
         try:
@@ -132,9 +138,7 @@ def test_ranks_equal_those_of_aggregate(run, monkeypatch):
     control = Aggregate(3, vote="subsets", vary={"n_neighbors": list(work.COUNTS)})
     criterion = GammaTest(ties="index", scaling="none")
     space = SearchSpace.of(6)
-    trace = run_method(
-        control, criterion, problem, Exhaustive(), space, np.random.default_rng(0), resources=Resources()
-    )
+    trace = Run(criterion, problem, Exhaustive(), space, np.random.default_rng(0), resources=Resources()).under(control)
     assert len(trace.extra["subsets"]) == len(poll)
     for mask, rank, count in zip(
         trace.extra["subsets"], trace.extra["subset_rank"], trace.extra["subset_count"], strict=True
@@ -173,7 +177,7 @@ def test_searches_are_kept_and_five_are_best(run, tmp_path):
     best = five_best(run, "LIVER", "gamma")
     assert len(best) == 5
     assert sorted((test for _, test, _ in best), reverse=True) == [test for _, test, _ in best]
-    again = Run(quick=True, seed=1, out=tmp_path)
+    again = Rerun(quick=True, seed=1, out=tmp_path)
     assert five_best(again, "LIVER", "gamma") == best
 
 
@@ -184,8 +188,8 @@ def test_a_search_that_was_kept_does_not_stand_in_for_the_data(run, tmp_path, mo
     def nothing(self, name):
         raise InputError(f"{name} is not at hand.")
 
-    monkeypatch.setattr(Run, "load", nothing)
-    assert five_best(Run(quick=True, seed=1, out=tmp_path), "LIVER", "gamma") == Absent("liver_bupa is not at hand.")
+    monkeypatch.setattr(Rerun, "load", nothing)
+    assert five_best(Rerun(quick=True, seed=1, out=tmp_path), "LIVER", "gamma") == Absent("liver_bupa is not at hand.")
 
 
 def test_subsets_carry_both_means_of_gamma(run):

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from fewer.contracts import Resources, Scorer, SearchSpace, Walk, round_scores
+from fewer.contracts import Objective, Resources, Scorer, SearchSpace, Walk, round_scores
 from fewer.criteria import KNN, _knn
 from fewer.errors import InputError
-from fewer.objective import Objective
 from fewer.problem import Problem
 from fewer.search import Annealing
 from fewer.trace import Trace
@@ -33,7 +32,7 @@ def test_running_distances_equal_scoring_from_scratch_after_ten_thousand_moves(l
     """Values on a coarse grid, so that distances and votes tie; masks and weights."""
     problem = make_problem(n_rows=40, n_features=8, seed=1, decimals=0)
     scorer = KNN(k).bind(problem, np.random.default_rng(0), Resources())
-    space = SearchSpace.of(8, levels=levels)
+    space = SearchSpace.of(8, weight_levels=levels)
     rng = np.random.default_rng(1)
     state = space.random(rng)
     walk = scorer.walk(state, space.units)
@@ -57,7 +56,7 @@ def test_running_distances_equal_scoring_from_scratch_after_ten_thousand_moves(l
 def test_states_met_before_change_nothing(levels):
     """The objective's memory, which most moves are answered from, gives the scores of a walk without it."""
     problem = make_problem(n_rows=30, n_features=4, seed=2, decimals=0)
-    space = SearchSpace.of(4, levels=levels)
+    space = SearchSpace.of(4, weight_levels=levels)
     scorer = KNN().bind(problem, np.random.default_rng(0), Resources())
     objective = Objective(scorer, space)
     rng = np.random.default_rng(3)
@@ -113,7 +112,7 @@ def test_effort_grows_with_the_features_up_to_a_cap(effort, cap, tries):
 
 def test_final_or_best():
     problem = make_problem(n_rows=50, n_features=8, seed=4)
-    space = SearchSpace.of(8, levels=2)
+    space = SearchSpace.of(8, weight_levels=2)
     runs = {}
     for answer in ("best", "final"):
         scorer = KNN().bind(problem, np.random.default_rng(0), Resources())
@@ -142,8 +141,8 @@ def mixed_problem(decimals):
     ("space", "answer"),
     [
         (SearchSpace.of(12, sizes=(0, 12)), "final"),
-        (SearchSpace.of(12, levels=3), "best"),
-        (SearchSpace.of(12, levels=4, include=[0]), "final"),
+        (SearchSpace.of(12, weight_levels=3), "best"),
+        (SearchSpace.of(12, weight_levels=4, include=[0]), "final"),
         (SearchSpace.of(12, sizes=(3, 5)), "best"),
         (SearchSpace.of(12, groups=[[0, 3, 6], [1, 4]]), "best"),
     ],
@@ -178,7 +177,7 @@ def test_a_walk_by_itself_ends_where_single_moves_end(space, answer, voting, mon
 @pytest.mark.parametrize("stop_at", [1, 4, 11])
 def test_interrupted_and_resumed_ends_the_same(levels, stop_at, tmp_path):
     problem = make_problem(n_rows=40, n_features=6, seed=6)
-    space = SearchSpace.of(6, sizes=(2, 3), levels=levels)
+    space = SearchSpace.of(6, sizes=(2, 3), weight_levels=levels)
     scorer = KNN().bind(problem, np.random.default_rng(0), Resources())
     whole = anneal(Annealing(levels=12), scorer, space)
 

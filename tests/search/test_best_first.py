@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from fewer import SubsetSelector
-from fewer.contracts import Scorer, SearchSpace
+from fewer.contracts import Objective, Scorer, SearchSpace
 from fewer.criteria import Classifiability
 from fewer.datasets import load
-from fewer.objective import Objective
 from fewer.problem import InputError
 from fewer.search import BestFirst, Forward
 from fewer.trace import Trace

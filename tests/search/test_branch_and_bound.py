@@ -3,9 +3,8 @@ import pytest
 
 import fewer
 from analytic import assert_same, run, run_interrupted
-from fewer.contracts import IncompatibleError, Resources, SearchSpace
+from fewer.contracts import IncompatibleError, Objective, Resources, SearchSpace
 from fewer.criteria import KNN, Separability
-from fewer.objective import Objective
 from fewer.problem import Problem
 from fewer.search import BranchAndBound, Exhaustive
 

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from fewer.contracts import Resources, SearchSpace
+from fewer.contracts import Objective, Resources, Run, SearchSpace
 from fewer.criteria import KNN
-from fewer.objective import Objective, run_search
 from fewer.search import DIET
 from fewer.search._diet import middle
 from fewer.trace import Trace
@@ -11,15 +10,21 @@ from making import make_problem
 
 
 def run(problem, space, trace=None, on_step=None):
-    return run_search(
-        KNN(), problem, DIET(), space, np.random.default_rng(0), on_step, resources=Resources(),
+    return Run(
+        KNN(),
+        problem,
+        DIET(),
+        space,
+        np.random.default_rng(0),
+        resources=Resources(),
         trace=Trace() if trace is None else trace,
-    )  # fmt: skip
+        follower=on_step,
+    ).under(None)
 
 
 def slow_diet(problem, levels):
     """Try every neighbor one after the other, smaller weights and earlier features first."""
-    space = SearchSpace.of(problem.n_features, levels=levels)
+    space = SearchSpace.of(problem.n_features, weight_levels=levels)
     score = lambda w: Objective(  # noqa: E731
         KNN().bind(problem, np.random.default_rng(0), Resources()), space
     ).score(np.asarray(w, dtype=space.dtype)[None])[0]
@@ -45,7 +50,7 @@ def slow_diet(problem, levels):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_path_is_that_of_the_slow_twin(levels, seed):
     problem = make_problem(n_rows=40, n_features=5, seed=seed)
-    trace = run(problem, SearchSpace.of(5, levels=levels))
+    trace = run(problem, SearchSpace.of(5, weight_levels=levels))
     path, score = slow_diet(problem, levels)
     assert [tuple(step.mask.astype(float)) for step in trace.steps] == path
     assert trace.best_score == score
@@ -53,17 +58,17 @@ def test_path_is_that_of_the_slow_twin(levels, seed):
 
 
 def test_middle_and_sizes():
-    assert middle(SearchSpace.of(3, levels=4)).tolist() == [0.5] * 3
-    assert middle(SearchSpace.of(2, levels=3)).tolist() == [2 / 3] * 2
-    assert middle(SearchSpace.of(2, levels=2)).tolist() == [0.5] * 2
+    assert middle(SearchSpace.of(3, weight_levels=4)).tolist() == [0.5] * 3
+    assert middle(SearchSpace.of(2, weight_levels=3)).tolist() == [2 / 3] * 2
+    assert middle(SearchSpace.of(2, weight_levels=2)).tolist() == [0.5] * 2
     assert middle(SearchSpace.of(3)).tolist() == [True] * 3
     problem = make_problem(n_features=6)
-    best = run(problem, SearchSpace.of(6, sizes=(2, 3), levels=4)).best
+    best = run(problem, SearchSpace.of(6, sizes=(2, 3), weight_levels=4)).best
     assert 2 <= np.count_nonzero(best) <= 3
 
 
 def test_interrupted_and_resumed_ends_the_same(tmp_path):
-    problem, space = make_problem(n_rows=50, n_features=7, seed=3), SearchSpace.of(7, levels=4)
+    problem, space = make_problem(n_rows=50, n_features=7, seed=3), SearchSpace.of(7, weight_levels=4)
     whole = run(problem, space)
     assert whole.n_steps > 2
 

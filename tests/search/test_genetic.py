@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analytic import OPTIMA, Analytic, assert_same, run, run_interrupted, xor_like
-from fewer.contracts import SearchSpace
-from fewer.objective import Objective
+from fewer.contracts import Objective, SearchSpace
 from fewer.problem import InputError
 from fewer.search import Genetic
 from fewer.search._genetic import crossed, roulette
@@ -27,7 +26,7 @@ def test_the_roulette_variant_climbs_too():
 @pytest.mark.parametrize("selection", ["best", "roulette"])
 @pytest.mark.parametrize("levels", [1, 4])
 def test_one_seed_one_run_also_across_an_interruption(tmp_path, selection, levels):
-    space = SearchSpace.of(12, sizes=(3, 8), levels=levels)
+    space = SearchSpace.of(12, sizes=(3, 8), weight_levels=levels)
     search = Genetic(population=12, generations=10, selection=selection)
     whole = run(search, xor_like, space, 5)
     assert_same(whole, run(search, xor_like, space, 5))
@@ -42,7 +41,7 @@ def test_every_subset_it_asks_about_is_allowed(data):
     high = data.draw(st.integers(low, p))
     levels = data.draw(st.sampled_from([1, 3]))
     groups = [[0, 1]] if p > 3 and high < p else []
-    space = SearchSpace.of(p, sizes=(low, high), groups=groups, levels=levels)
+    space = SearchSpace.of(p, sizes=(low, high), groups=groups, weight_levels=levels)
     space_low = space.min_units
     seen = []
 

@@ -6,8 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from fewer.contracts import IncompatibleError, Scorer, SearchSpace
-from fewer.objective import Objective
+from fewer.contracts import IncompatibleError, Objective, Scorer, SearchSpace
 from fewer.search import Annealing, Backward, Exhaustive, Floating, Forward
 from fewer.search._exhaustive import combination_block
 from fewer.trace import Trace
@@ -159,7 +158,7 @@ def test_floating_scores_all_small_subsets_first(exhaust):
 @pytest.mark.parametrize("levels", [1, 4])
 def test_annealing_finds_an_additive_optimum(levels):
     gains = np.array([0.3, -0.2, 0.1, -0.1, 0.25, 0.05, -0.3, 0.2])
-    found = [search_on(Additive(gains), Annealing(levels=40), 8, seed=s, levels=levels) for s in range(20)]
+    found = [search_on(Additive(gains), Annealing(levels=40), 8, seed=s, weight_levels=levels) for s in range(20)]
     assert sum(bool(np.array_equal(trace.best > 0, gains > 0)) for trace in found) >= 19
 
 

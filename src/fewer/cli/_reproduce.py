@@ -45,7 +45,7 @@ def reproduce(
     scratch = tempfile.TemporaryDirectory(prefix="fewer-") if report is not None and out is None else None
     documents = [papers.document(each) for each in (papers.names() if name == "all" else [name])]
     with stderr.status("…") as status:
-        run = papers.Run(
+        run = papers.Rerun(
             quick, seed, Path(scratch.name) if scratch else out, jobs, lambda message: status.update(message)
         )
         results = [papers.reproduce(document, run, table or None) for document in documents]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Literal
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from fewer.contracts import Control, Criterion, OnStep, Resources, Search, SearchSpace
-from fewer.objective import Objective, run_method
+from fewer.contracts import Control, Objective, Run, SearchSpace
 from fewer.problem import InputError, IntArray, Problem
 from fewer.trace import Step, Trace, best_first
 
@@ -53,6 +54,20 @@ class Aggregate(Control):
     `extra["subset_loss"]`, its mean loss in them.
     """
 
+    command_name = "aggregate"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_runs": [Interval(Integral, 1, None, closed="left")],
+        "threshold": [Interval(Real, 0, 1, closed="both")],
+        "resample": [StrOptions({"subsample", "bootstrap", "reshuffle"})],
+        "control": [HasMethods("run"), None],
+        "share": [Interval(Real, 0, 1, closed="neither")],
+        "vote": [StrOptions({"features", "subsets"})],
+        "vary": [Mapping, None],
+        "top": [Interval(Integral, 1, None, closed="left")],
+        "perfect": [Real],
+        "offset": [Interval(Real, 0, None, closed="neither")],
+    }
+
     def __init__(
         self,
         n_runs: int = 20,
@@ -77,62 +92,35 @@ class Aggregate(Control):
         self.perfect = perfect
         self.offset = offset
 
-    def run(
-        self,
-        criterion: Criterion,
-        problem: Problem,
-        search: Search,
-        space: SearchSpace,
-        rng: np.random.Generator,
-        on_step: OnStep | None = None,
-        *,
-        resources: Resources,
-        trace: Trace,
-    ) -> Trace:
+    def run(self, run: Run) -> Trace:
         """Run, count, keep. An interrupted run goes on with the first resample that was not finished."""
-        if space.levels > 1:
+        space, trace, problem = run.space, run.trace, run.problem
+        if space.weight_levels > 1:
             raise InputError("Aggregate counts how often features are chosen; it does not work on weights.")
-        self._refuse_odd_values()
-        objective = Objective(criterion.bind(problem, rng, resources), space)
-        criteria = [clone(criterion).set_params(**values) for values in ParameterGrid(dict(self.vary or {}))]
-        seeds = rng.spawn(self.n_runs)
+        objective = Objective(run.scorer, space)
+        criteria = [clone(run.criterion).set_params(**values) for values in ParameterGrid(dict(self.vary or {}))]
+        seeds = run.rng.spawn(self.n_runs)
         masks: list[Any] = trace.state.setdefault("masks", [])
-        try:
+        with run.ending():
             while len(masks) < self.n_runs * len(criteria):
                 resample, setting = divmod(len(masks), len(criteria))
                 # Every setting starts from the same state, so that it sees the same rows.
-                run_rng = deepcopy(seeds[resample])
-                rows = problem.take(draw_rows(problem, self.resample, run_rng, self.share))
-                inner = run_method(self.control, criteria[setting], rows, search, space, run_rng, resources=resources)
+                rng = deepcopy(seeds[resample])
+                rows = draw_rows(problem, self.resample, rng, self.share)
+                inner = run.on(rows, rng, criterion=criteria[setting]).under(self.control)
                 masks.append(inner.best != 0)
                 trace.n_evaluations += inner.n_evaluations
-                frequency = np.mean(masks, axis=0)
+                trace.extra["frequency"] = np.mean(masks, axis=0)
                 if self.vote == "subsets":
                     self._count_subsets(inner, trace)
                     kept = space.shrink(trace.extra["subsets"][0])
                 else:
-                    kept = self._keep(frequency, space)
+                    kept = self._keep(trace.extra["frequency"], space)
                 objective.follow(trace)
                 score = float(objective.score(kept[None])[0])
-                trace.extra["frequency"] = frequency
-                mask = space.expand(kept[None])[0]
-                trace.record(Step(masks[-1], inner.best_score, mask, score))
-                if on_step is not None:
-                    on_step(trace)
-        except KeyboardInterrupt:
-            trace.interrupted = True
-            raise
-        trace.done, trace.interrupted = True, False
+                trace.record(Step(masks[-1], inner.best_score, space.expand(kept[None])[0], score))
+                run.tell()
         return trace
-
-    def _refuse_odd_values(self) -> None:
-        if self.vote not in ("features", "subsets"):
-            raise InputError(f"vote={self.vote!r} is not known; choose 'features' or 'subsets'.")
-        if not 0 < self.share < 1 or not self.offset > 0 or self.top < 1:
-            raise InputError(
-                f"share={self.share}, offset={self.offset}, top={self.top}: give a share between 0 and 1, an offset "
-                "above 0 and at least one subset a run."
-            )
 
     def _count_subsets(self, inner: Trace, trace: Trace) -> None:
         """Add what one run's best subsets gain to the poll, kept best first."""
@@ -174,8 +162,6 @@ def draw_rows(problem: Problem, resample: str, rng: np.random.Generator, share: 
     """
     if resample == "reshuffle":
         return np.arange(problem.n_samples)
-    if resample not in ("subsample", "bootstrap"):
-        raise InputError(f"resample={resample!r} is not known; choose 'subsample', 'bootstrap' or 'reshuffle'.")
     if problem.groups is not None:
         names = np.unique(problem.groups)
         drawn = (

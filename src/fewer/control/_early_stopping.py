@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from fewer.contracts import Control, Criterion, OnStep, PredictiveScorer, Resources, Search, SearchSpace
-from fewer.objective import Objective, run_method
-from fewer.problem import FloatArray, InputError, Problem
+from fewer.contracts import Control, Objective, PredictiveScorer, Run, SearchSpace
+from fewer.problem import FloatArray, InputError
 from fewer.trace import Step, Trace, best_first
 from fewer.validate import Split, split_rows
 
@@ -86,6 +87,15 @@ class EarlyStopping(Control):
 
     needs: ClassVar[frozenset[str]] = frozenset({"predictive"})
     search_needs: ClassVar[frozenset[str]] = frozenset({"stochastic"})
+    command_name = "early-stopping"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "cv": ["cv_object", StrOptions({"loo"})],
+        "how": [StrOptions(set(WAYS))],
+        "window": [Interval(Integral, 1, None, closed="left")],
+        "threshold": [Interval(Real, 0, 1, closed="both")],
+        "only_if_seen": ["boolean"],
+        "control": [HasMethods("run"), None],
+    }
 
     def __init__(
         self,
@@ -103,121 +113,74 @@ class EarlyStopping(Control):
         self.only_if_seen = only_if_seen
         self.control = control
 
-    def run(
-        self,
-        criterion: Criterion,
-        problem: Problem,
-        search: Search,
-        space: SearchSpace,
-        rng: np.random.Generator,
-        on_step: OnStep | None = None,
-        *,
-        resources: Resources,
-        trace: Trace,
-    ) -> Trace:
+    def run(self, run: Run) -> Trace:
         """Validate, find the stopping point, search all rows up to it."""
-        if self.how not in WAYS:
-            raise InputError(f"how={self.how!r} is not known; choose from {', '.join(WAYS)}.")
+        trace = run.trace
         if trace.done:
             return trace
-        splits = split_rows(problem, self.cv, rng)
-        *seeds, last = rng.spawn(len(splits) + 1)
-        tell = on_step if on_step is not None else _ignore
-        try:
-            records = self._validate(criterion, problem, search, space, splits, seeds, tell, resources, trace)
+        splits = split_rows(run.problem, self.cv, run.rng)
+        *seeds, last = run.rng.spawn(len(splits) + 1)
+        with run.ending():
+            records = self._validate(run, splits, seeds)
             point = stopping_point([record["validation"] for record in records], self.window)
             self._explain(records, point, trace)
-            trace.steps.clear()
-            trace.n_steps, trace._stride = 0, 1
+            trace.restart()
+            run = replace(run, rng=last)
             if self.how in ("shorten", "level"):
-                self._search_on(criterion, problem, search, space, last, tell, point, resources, trace)
+                self._search_on(run, point)
             else:
-                own = space.without(problem.constant)
-                objective = Objective(criterion.bind(problem, last, resources), own)
-                self._choose_mask(objective, own, [record["masks"] for record in records], point, trace)
-                tell(trace)
-        except KeyboardInterrupt:
-            trace.interrupted = True
-            raise
-        trace.done, trace.interrupted = True, False
+                space = run.space.without(run.problem.constant)
+                masks = [record["masks"] for record in records]
+                self._choose_mask(Objective(run.scorer, space), masks, point, trace)
+                run.tell()
         return trace
 
-    def _validate(
-        self,
-        criterion: Criterion,
-        problem: Problem,
-        search: Search,
-        space: SearchSpace,
-        splits: list[Split],
-        seeds: list[np.random.Generator],
-        tell: OnStep,
-        resources: Resources,
-        trace: Trace,
-    ) -> list[Record]:
+    def _validate(self, run: Run, splits: list[Split], seeds: list[np.random.Generator]) -> list[Record]:
         """Run the search without each fold; runs that are in the trace already are not repeated."""
+        trace, resources = run.trace, run.resources
         records: list[Record] = trace.state.setdefault("runs", [])
         trace.n_evaluations = sum(int(record["n_evaluations"]) for record in records)
-        jobs = [
-            (self.control, criterion, problem, search, space, split, seed)
-            for split, seed in zip(splits, seeds, strict=True)
-        ][len(records) :]
+        left = list(zip(splits, seeds, strict=True))[len(records) :]
 
         def watch(unfinished: Record) -> None:
             trace.extra.update(_mean_curves(records or [unfinished]))
-            tell(trace)
+            run.tell()
 
         runs: Iterable[Record]
-        if resources.n_jobs > 1 and len(jobs) > 1:
-            alone = Resources(1, resources.memory // resources.n_jobs)
+        if resources.n_jobs > 1 and len(left) > 1:
+            alone = replace(resources, n_jobs=1, memory=resources.memory // resources.n_jobs)
+            shipped = replace(run, resources=alone, trace=Trace(), follower=None)
             runs = Parallel(n_jobs=resources.n_jobs, return_as="generator")(
-                delayed(validation_run)(*job, alone) for job in jobs
+                delayed(validation_run)(shipped, self.control, *job) for job in left
             )
         else:
-            runs = (validation_run(*job, resources, watch) for job in jobs)
+            runs = (validation_run(run, self.control, *job, watch) for job in left)
         for record in runs:
             records.append(record)
             trace.n_evaluations += int(record["n_evaluations"])
             trace.extra.update(_mean_curves(records))
             trace.record(_as_step(record))
-            tell(trace)
+            run.tell()
         return records
 
-    def _search_on(
-        self,
-        criterion: Criterion,
-        problem: Problem,
-        search: Search,
-        space: SearchSpace,
-        rng: np.random.Generator,
-        tell: OnStep,
-        point: StoppingPoint,
-        resources: Resources,
-        trace: Trace,
-    ) -> None:
+    def _search_on(self, run: Run, point: StoppingPoint) -> None:
         """Search all rows up to the stopping point."""
-        before = trace.n_evaluations
+        trace, before = run.trace, run.trace.n_evaluations
         whole = self.only_if_seen and not point.overfitting
 
         def follow(own: Trace) -> None:
-            trace.n_evaluations = before + own.n_evaluations
-            trace.top_masks, trace.top_scores = own.top_masks, own.top_scores
-            trace.record(own.steps[-1])
-            tell(trace)
+            trace.go_on_with(own, before)
+            run.tell()
             if self.how == "level" and not whole and own.n_steps > point.step:
                 raise _EnoughError
 
-        if self.how == "shorten" and not whole:
-            search = search.shortened(point.share)
+        search = run.search.shortened(point.share) if self.how == "shorten" and not whole else run.search
         with suppress(_EnoughError):
-            run_method(
-                self.control, criterion, problem, search, space, rng, follow,
-                resources=resources, trace=Trace(keep=trace.keep),
-            )  # fmt: skip
+            replace(run, search=search, trace=Trace(keep=trace.keep), follower=follow).under(self.control)
 
-    def _choose_mask(
-        self, objective: Objective, space: SearchSpace, masks: list[NDArray[Any]], point: StoppingPoint, trace: Trace
-    ) -> None:
+    def _choose_mask(self, objective: Objective, masks: list[NDArray[Any]], point: StoppingPoint, trace: Trace) -> None:
         """Make the answer of the subsets at which the validation runs stood."""
+        space = objective.space
         objective.follow(trace)
         states = np.array([space.shrink(mask) for mask in _at_step(masks, point.step)])
         if self.how == "aggregate":
@@ -311,19 +274,14 @@ def stopping_point(curves: list[FloatArray], window: int = 5) -> StoppingPoint:
 
 
 def validation_run(
+    run: Run,
     control: Control | None,
-    criterion: Criterion,
-    problem: Problem,
-    search: Search,
-    space: SearchSpace,
     split: Split,
     rng: np.random.Generator,
-    resources: Resources,
     watch: Callable[[Record], None] | None = None,
 ) -> Record:
     """Search without some rows, and let them judge where the search stands after each step."""
-    train, held = problem.take(split.train), problem.take(split.test)
-    scorer = cast(PredictiveScorer, criterion.bind(train, rng.spawn(1)[0], resources))
+    held = run.problem.take(split.test)
     known: dict[bytes, float] = {}
     training: list[float] = []
     validation: list[float] = []
@@ -341,7 +299,9 @@ def validation_run(
             watch({"training": np.array(training), "validation": np.array(validation)})
 
     # Only the best subset is kept in memory: keeping many costs more than a move of the search.
-    own = run_method(control, criterion, train, search, space, rng, judge, resources=resources, trace=Trace(keep=1))
+    own_run = run.on(split.train, rng, trace=Trace(keep=1), follower=judge)
+    scorer = cast(PredictiveScorer, own_run.scorer)
+    own = own_run.under(control)
     return {
         "training": np.array(training),
         "validation": np.array(validation),
@@ -361,7 +321,7 @@ def join_states(states: NDArray[Any], space: SearchSpace, threshold: float) -> N
     joined = space.empty()
     kept = order[:size]
     means = states[:, kept].sum(axis=0) / np.maximum((states[:, kept] != 0).sum(axis=0), 1)
-    joined[kept] = np.maximum(np.rint(means * space.levels), 1) / space.levels
+    joined[kept] = np.maximum(np.rint(means * space.weight_levels), 1) / space.weight_levels
     return joined
 
 

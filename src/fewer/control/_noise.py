@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import Any, Literal
+from numbers import Real
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from fewer.contracts import (
     Control,
     Criterion,
     Masks,
-    OnStep,
     PredictiveScorer,
     Resources,
+    Run,
     Scorer,
-    Search,
-    SearchSpace,
 )
 from fewer.criteria import KNN
 from fewer.criteria._knn import KNNScorer
 from fewer.kernels._distances import CLIPPED, NOMINAL, PLAIN
 from fewer.kernels._noise import POOL_BITS, score_noisy
-from fewer.objective import run_method
-from fewer.problem import FloatArray, InputError, Problem, Task
+from fewer.problem import FloatArray, Problem, Task
 from fewer.trace import Trace
 
 TABLE_SIZE = 4096
@@ -63,6 +62,14 @@ class Noise(Control):
     True
     """
 
+    command_name = "noise"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "sd": [Interval(Real, 0, None, closed="left")],
+        "probability": [Interval(Real, 0, 1, closed="both")],
+        "shape": [StrOptions({"normal", "uniform"})],
+        "control": [HasMethods("run"), None],
+    }
+
     def __init__(
         self,
         sd: float = 0.25,
@@ -75,23 +82,10 @@ class Noise(Control):
         self.shape = shape
         self.control = control
 
-    def run(
-        self,
-        criterion: Criterion,
-        problem: Problem,
-        search: Search,
-        space: SearchSpace,
-        rng: np.random.Generator,
-        on_step: OnStep | None = None,
-        *,
-        resources: Resources,
-        trace: Trace,
-    ) -> Trace:
+    def run(self, run: Run) -> Trace:
         """Search with a criterion that adds noise."""
-        noisy = Noisy(criterion, noise_table(self.sd, self.probability, self.shape))
-        return run_method(
-            self.control, noisy, problem, search, space, rng, on_step, resources=resources, trace=trace
-        )  # fmt: skip
+        noisy = Noisy(run.criterion, noise_table(self.sd, self.probability, self.shape))
+        return replace(run, criterion=noisy).under(self.control)
 
 
 def noise_table(sd: float, probability: float, shape: str = "normal") -> FloatArray:
@@ -103,10 +97,6 @@ def noise_table(sd: float, probability: float, shape: str = "normal") -> FloatAr
     >>> len(table), round(float(np.mean(table != 0)), 3), round(float(table[table != 0].std()), 3)
     (4096, 0.8, 0.25)
     """
-    if sd < 0 or not 0 <= probability <= 1:
-        raise InputError(f"sd={sd}, probability={probability}: give an sd of at least 0 and a probability.")
-    if shape not in ("normal", "uniform"):
-        raise InputError(f"shape={shape!r} is not known; choose 'normal' or 'uniform'.")
     table = np.zeros(TABLE_SIZE)
     n = round(probability * len(table))
     places = (np.arange(n) + 0.5) / max(n, 1)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from numbers import Real
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import HasMethods, Interval
 
-from fewer.contracts import Control, Criterion, OnStep, PredictiveScorer, Resources, Search, SearchSpace
-from fewer.objective import run_method
-from fewer.problem import FloatArray, InputError, Problem
+from fewer.contracts import Control, PredictiveScorer, Run, SearchSpace
+from fewer.problem import FloatArray, Problem
 from fewer.trace import Step, Trace, is_better
 from fewer.validate import split_rows
 
@@ -55,46 +56,34 @@ class OneStandardError(Control):
 
     needs: ClassVar[frozenset[str]] = frozenset({"predictive"})
 
+    command_name = "one-standard-error"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "cv": ["cv_object"],
+        "n_errors": [Interval(Real, 0, None, closed="left")],
+        "control": [HasMethods("run"), None],
+    }
+
     def __init__(self, cv: Any = 5, n_errors: float = 1.0, control: Control | None = None) -> None:
         self.cv = cv
         self.n_errors = n_errors
         self.control = control
 
-    def run(
-        self,
-        criterion: Criterion,
-        problem: Problem,
-        search: Search,
-        space: SearchSpace,
-        rng: np.random.Generator,
-        on_step: OnStep | None = None,
-        *,
-        resources: Resources,
-        trace: Trace,
-    ) -> Trace:
+    def run(self, run: Run) -> Trace:
         """Validate, choose the size, search all rows."""
-        if self.n_errors < 0:
-            raise InputError(f"n_errors={self.n_errors}: give a number of at least 0.")
+        trace = run.trace
         if trace.done:
             return trace
-        splits = split_rows(problem, self.cv, rng)
-        *seeds, last = rng.spawn(len(splits) + 1)
+        splits = split_rows(run.problem, self.cv, run.rng)
+        *seeds, last = run.rng.spawn(len(splits) + 1)
         records: list[Record] = trace.state.setdefault("runs", [])
-        components = self.control, criterion, search, space, resources
-        try:
+        with run.ending():
             for split, seed in list(zip(splits, seeds, strict=True))[len(records) :]:
-                record = judged_run(*components, problem.take(split.train), problem.take(split.test), seed)
+                record = judged_run(run.on(split.train, seed), self.control, run.problem.take(split.test))
                 records.append({**record, "rows": split.test})
                 trace.n_evaluations += int(record["n_evaluations"])
                 trace.record(Step(record["best"], record["score"], record["best"], record["score"]))
-                if on_step is not None:
-                    on_step(trace)
-            size = self._choose(records, problem, space, trace)
-            self._search_all(components, problem, size, last, on_step, trace)
-        except KeyboardInterrupt:
-            trace.interrupted = True
-            raise
-        trace.done, trace.interrupted = True, False
+                run.tell()
+            self._search_all(run, self._choose(records, run.problem, run.space, trace), last)
         return trace
 
     def _choose(self, records: list[Record], problem: Problem, space: SearchSpace, trace: Trace) -> int:
@@ -119,31 +108,16 @@ class OneStandardError(Control):
         )
         return max(int(sizes[place]), space.min_units)
 
-    def _search_all(
-        self,
-        components: Any,
-        problem: Problem,
-        size: int,
-        rng: np.random.Generator,
-        on_step: OnStep | None,
-        trace: Trace,
-    ) -> None:
-        control, criterion, search, space, resources = components
-        before = trace.n_evaluations
-        trace.steps.clear()
-        trace.n_steps, trace._stride = 0, 1
+    def _search_all(self, run: Run, size: int, rng: np.random.Generator) -> None:
+        trace, before = run.trace, run.trace.n_evaluations
+        trace.restart()
 
         def follow(own: Trace) -> None:
-            trace.n_evaluations = before + own.n_evaluations
-            trace.top_masks, trace.top_scores = own.top_masks, own.top_scores
-            trace.record(own.steps[-1])
-            if on_step is not None:
-                on_step(trace)
+            trace.go_on_with(own, before)
+            run.tell()
 
-        space = replace(space, max_units=min(size, space.max_units))
-        run_method(
-            control, criterion, problem, search, space, rng, follow, resources=resources, trace=Trace(keep=trace.keep)
-        )  # fmt: skip
+        space = replace(run.space, max_units=min(size, run.space.max_units))
+        replace(run, space=space, rng=rng, trace=Trace(keep=trace.keep), follower=follow).under(self.control)
         chosen, best = trace.extra["chosen_size"]
         trace.notes.append(
             f"Held-out rows do best with up to {best} features and cannot tell that from up to {chosen}."
@@ -152,21 +126,12 @@ class OneStandardError(Control):
         )
 
 
-def judged_run(
-    control: Control | None,
-    criterion: Criterion,
-    search: Search,
-    space: SearchSpace,
-    resources: Resources,
-    train: Problem,
-    held: Problem,
-    rng: np.random.Generator,
-) -> Record:
+def judged_run(run: Run, control: Control | None, held: Problem) -> Record:
     """Search some rows; let others judge the best subset of at most each size."""
-    scorer = cast(PredictiveScorer, criterion.bind(train, rng.spawn(1)[0], resources))
-    own = run_method(control, criterion, train, search, space, rng, resources=resources)
+    scorer = cast(PredictiveScorer, run.scorer)
+    own = run.under(control)
     sizes, losses, right = [], [], []
-    for size, mask in best_up_to(own, space):
+    for size, mask in best_up_to(own, run.space):
         outputs = scorer.predict(mask, held.X)
         sizes.append(size)
         losses.append(squared_loss(outputs, held))

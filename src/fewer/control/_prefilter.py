@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils._param_validation import HasMethods, Interval
 
-from fewer.contracts import Control, Criterion, OnStep, Ranker, Resources, Search, SearchSpace
-from fewer.objective import run_method
-from fewer.problem import InputError, Problem
+from fewer.contracts import Control, Ranker, Run
+from fewer.problem import InputError
 from fewer.trace import Trace
 
 
@@ -27,6 +29,14 @@ class Prefilter(Control):
         Runs inside, on what is left.
     """
 
+    command_name = "prefilter"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "ranker": [HasMethods("rank")],
+        "keep": [Interval(Integral, 1, None, closed="left")],
+        "start": [Interval(Integral, 0, None, closed="left"), None],
+        "control": [HasMethods("run"), None],
+    }
+
     def __init__(
         self, ranker: Ranker, keep: int = 200, start: int | None = None, control: Control | None = None
     ) -> None:
@@ -35,25 +45,14 @@ class Prefilter(Control):
         self.start = start
         self.control = control
 
-    def run(
-        self,
-        criterion: Criterion,
-        problem: Problem,
-        search: Search,
-        space: SearchSpace,
-        rng: np.random.Generator,
-        on_step: OnStep | None = None,
-        *,
-        resources: Resources,
-        trace: Trace,
-    ) -> Trace:
+    def run(self, run: Run) -> Trace:
         """Rank on these rows, shrink the space, go on."""
+        problem, space, trace = run.problem, run.space.without(run.problem.constant), run.trace
         if self.keep < max(space.min_units, 1):
             raise InputError(
                 f"The prefilter keeps {self.keep} features, but {space.min_units} are asked for; raise keep."
             )
-        space = space.without(problem.constant)
-        order = self.ranker.rank(problem, rng, resources).order
+        order = self.ranker.rank(problem, run.rng, run.resources).order
         place = np.empty(problem.n_features, dtype=np.int64)
         place[order] = np.arange(problem.n_features)
         units = np.argsort([place[unit].min() for unit in space.units], kind="stable")
@@ -67,17 +66,7 @@ class Prefilter(Control):
         if dropped.any() and not trace.notes:
             ranker = type(self.ranker).__name__
             trace.notes.append(f"{ranker} kept {self.keep} of {len(units)} features for the search.")
-        return run_method(
-            self.control,
-            criterion,
-            problem,
-            search,
-            space.without(dropped),
-            rng,
-            on_step,
-            resources=resources,
-            trace=trace,
-        )
+        return replace(run, space=space.without(dropped)).under(self.control)
 
 
 def add_innermost(control: Control | None, inner: Control) -> Control:

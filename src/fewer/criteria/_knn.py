@@ -400,8 +400,8 @@ class CoarseWalk(RunningWalk):
         moves = moves[: max(MOVES_AT_ONCE // (n * n), 1)]
         found, scores = np.empty(len(moves), dtype=np.int64), np.empty(len(moves))
         n_tried, n_accepted = run_moves(
-            moves.units, moves.shifts, moves.slack, space.levels, space.min_units, space.max_units, most,
-            np.rint(state * space.levels).astype(np.int64), score, scorer._offset, scorer._unit,
+            moves.units, moves.shifts, moves.slack, space.weight_levels, space.min_units, space.max_units, most,
+            np.rint(state * space.weight_levels).astype(np.int64), score, scorer._offset, scorer._unit,
             names, remembered, members, offsets, accepted, self._distances, settled, self._layout, *self._judges,
             exact, exact_mask, scorer._differences.arrays(), scorer._rules, found, scores,
         )  # fmt: skip

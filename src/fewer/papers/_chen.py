@@ -36,7 +36,7 @@ from fewer.evaluate import (
 )
 from fewer.evaluate._curves import Evaluator, auc, rank_seen
 from fewer.models import GMLVQClassifier
-from fewer.papers._core import Absent, Cell, Document, Run, judge, read_printed
+from fewer.papers._core import Absent, Cell, Document, Rerun, judge, read_printed
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.rankers import Fisher, GMLVQRelevance, InformationGain, ReliefF
 
@@ -103,7 +103,7 @@ def _quotes(row: str, column: str, **wanted: Any) -> list[Any]:
 # ---------------------------------------------------------------------------------------------------- the work
 
 
-def problem_of(run: Run, case: Case) -> Problem:
+def problem_of(run: Rerun, case: Case) -> Problem:
     """Load a data set, without the columns that the thesis drops before it counts features."""
     problem = run.load(case.set).problem
     kept = np.setdiff1d(np.arange(problem.n_features), np.array(case.dropped, dtype=np.int64) - 1)
@@ -115,12 +115,12 @@ def problem_of(run: Run, case: Case) -> Problem:
     )
 
 
-def sizes_of(run: Run, case: Case) -> tuple[int, ...]:
+def sizes_of(run: Rerun, case: Case) -> tuple[int, ...]:
     """Return the numbers of features at which curves are measured: every third with --quick."""
     return case.sizes[::3] if run.quick else case.sizes
 
 
-def curves_of(run: Run, case: Case) -> Curves:
+def curves_of(run: Rerun, case: Case) -> Curves:
     """Measure the four rankings by both evaluators, in parts of 25 rounds that are kept one by one."""
     problem = problem_of(run, case)
     sizes = sorted({*sizes_of(run, case), *case.further_sizes})
@@ -163,7 +163,7 @@ def _at(curves: Curves, sizes: Sequence[int]) -> Curves:
     return Curves(curves.sizes[places], areas, curves.orders)
 
 
-def planted_orders(run: Run, case: Case, kind: str) -> dict[str, IntArray]:
+def planted_orders(run: Rerun, case: Case, kind: str) -> dict[str, IntArray]:
     """Plant irrelevant or redundant features and rank training and validation rows: (n_rounds, n_features) each."""
     problem = problem_of(run, case)
     n_rounds = QUICK_ROUNDS if run.quick else 25
@@ -186,7 +186,7 @@ def planted_orders(run: Run, case: Case, kind: str) -> dict[str, IntArray]:
     return {name: np.array(orders) for name, orders in found.items()}
 
 
-def counts_of(run: Run, case: Case, kind: str) -> PlantedCounts:
+def counts_of(run: Rerun, case: Case, kind: str) -> PlantedCounts:
     """Count the planted features among the first 1, 2, … of the orders."""
     orders, n_original = planted_orders(run, case, kind), problem_of(run, case).n_features
     kept = np.cumsum(np.array(list(orders.values())) >= n_original, axis=2, dtype=np.int64)
@@ -200,7 +200,7 @@ def _plan(case: Case, kind: str) -> dict[str, Any]:
     return {"redundant": {number - 1: RATIOS for number in case.copied}}
 
 
-def forces_of(run: Run, case: Case, alphas: Sequence[float], *, stop: bool = True) -> dict[str, list[float]]:
+def forces_of(run: Rerun, case: Case, alphas: Sequence[float], *, stop: bool = True) -> dict[str, list[float]]:
     """Return test AUC and effective number of features 2^entropy by the entropy force (figure 8)."""
     problem = problem_of(run, case)
 
@@ -240,7 +240,7 @@ def leading(curves: Curves, ranker: str, size: int) -> list[int]:
 # -------------------------------------------------------------------------------------------------- the tables
 
 
-def table_2(run: Run) -> list[Cell]:
+def table_2(run: Rerun) -> list[Cell]:
     """The data sets: rows, features, classes."""
     cells = []
     for case in CASES:
@@ -255,7 +255,7 @@ def table_2(run: Run) -> list[Cell]:
 
 
 def _dominance_table(
-    run: Run, table: str, columns: Sequence[str], evaluators: Sequence[str], reading: str = ""
+    run: Rerun, table: str, columns: Sequence[str], evaluators: Sequence[str], reading: str = ""
 ) -> list[Cell]:
     cells = []
     for case in CASES:
@@ -285,7 +285,7 @@ def _lead(curves: Curves, evaluators: Sequence[str]) -> str:
     )
 
 
-def table_3(run: Run) -> list[Cell]:
+def table_3(run: Rerun) -> list[Cell]:
     """Percentage of subset sizes at which a ranking is best, by GMLVQ."""
     columns = (GMLVQ, OMEGA, GAIN, FISHER, RELIEFF)
     cells = _dominance_table(run, "3", columns, (GMLVQ, ORIGINAL))
@@ -293,13 +293,13 @@ def table_3(run: Run) -> list[Cell]:
     return cells + _adrenal("3", columns)
 
 
-def table_4(run: Run) -> list[Cell]:
+def table_4(run: Rerun) -> list[Cell]:
     """Percentage of subset sizes at which a ranking is best, by an RBF support vector machine."""
     columns = (GMLVQ, GAIN, FISHER, RELIEFF)
     return _dominance_table(run, "4", columns, (SVM,)) + _adrenal("4", columns)
 
 
-def _planted_table(run: Run, table: str, kind: str) -> list[Cell]:
+def _planted_table(run: Rerun, table: str, kind: str) -> list[Cell]:
     cells = []
     for case in CASES:
         counts = run.attempt(lambda case=case: counts_of(run, case, kind))  # type: ignore[misc]
@@ -337,17 +337,17 @@ def _adrenal(table: str, columns: Sequence[str]) -> list[Cell]:
     return [judge(table, row, column, _printed(f"table{table}", row, column), ADRENAL) for column in columns]
 
 
-def table_5(run: Run) -> list[Cell]:
+def table_5(run: Rerun) -> list[Cell]:
     """Irrelevant features among the first N."""
     return _planted_table(run, "5", "irrelevant")
 
 
-def table_6(run: Run) -> list[Cell]:
+def table_6(run: Rerun) -> list[Cell]:
     """Redundant features among the first N."""
     return _planted_table(run, "6", "redundant")
 
 
-def rankings(run: Run) -> list[Cell]:
+def rankings(run: Rerun) -> list[Cell]:
     """What the text says about the ranking plots: leading features and features that all methods have in common."""
     cells: list[Cell] = []
     iono, sonar, breast, spectf = CASES
@@ -372,7 +372,7 @@ def _missing(printed: list[int], shared: Any) -> str:
     return f"{len(shared)} of {len(printed)}: without {', '.join(str(f) for f in printed if f not in shared)}."
 
 
-def areas(run: Run) -> list[Cell]:
+def areas(run: Rerun) -> list[Cell]:
     """Areas under the ROC curve that the text quotes."""
     _, sonar, _, spectf = CASES
     why = "The grid of the SVM, the steps of GMLVQ and the seeds are not printed."
@@ -402,7 +402,7 @@ def areas(run: Run) -> list[Cell]:
 # -------------------------------------------------------------------------------------------------- the claims
 
 
-def claims(run: Run) -> list[str]:
+def claims(run: Rerun) -> list[str]:
     """What the thesis concludes, and whether it holds here."""
     out: list[str] = []
     steps = (_rankings_claim, _dominance_claims, _planted_claims, _force_claim)
@@ -412,7 +412,7 @@ def claims(run: Run) -> list[str]:
     return out
 
 
-def _rankings_claim(run: Run) -> list[str]:
+def _rankings_claim(run: Rerun) -> list[str]:
     iono, _, breast, _ = CASES
     curves = curves_of(run, breast)
     hits = {m: len(set(leading(curves, m, 10)) & set(NINE)) for m in rankers()}
@@ -424,7 +424,7 @@ def _rankings_claim(run: Run) -> list[str]:
     ]
 
 
-def _dominance_claims(run: Run) -> list[str]:
+def _dominance_claims(run: Rerun) -> list[str]:
     both: dict[str, dict[str, float]] = {GMLVQ: {}, STOPPED: {}}
     loss: dict[str, dict[str, float]] = {GMLVQ: {}, STOPPED: {}}
     by_svm = {}
@@ -453,7 +453,7 @@ def _dominance_claims(run: Run) -> list[str]:
     ]
 
 
-def _planted_claims(run: Run) -> list[str]:
+def _planted_claims(run: Rerun) -> list[str]:
     totals, shares = {}, {}
     winners: list[str] = []
     shuffled = 0.0
@@ -482,7 +482,7 @@ def _planted_claims(run: Run) -> list[str]:
     ]
 
 
-def _force_claim(run: Run) -> list[str]:
+def _force_claim(run: Rerun) -> list[str]:
     with_force, without, ended, effect = {}, {}, {}, {}
     for case in CASES:
         alphas = (0.0, problem_of(run, case).n_features ** 2 / 10)
@@ -513,7 +513,7 @@ def _figures() -> dict[str, Any]:
     """Name the figures; they are drawn by a module of their own, loaded when the first is asked for."""
 
     def draw(name: str) -> Any:
-        def figure(run: Run) -> Figure:
+        def figure(run: Rerun) -> Figure:
             from fewer.papers import _chen_figures
 
             return _chen_figures.draw(name, run)

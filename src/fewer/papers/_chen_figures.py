@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from fewer.papers._core import Run
+    from fewer.papers._core import Rerun
 
 BREAST = _chen.CASES[2]
 SHOWN = 30
 
 
-def draw(name: str, run: Run) -> Figure:
+def draw(name: str, run: Rerun) -> Figure:
     """Draw one figure by its printed number."""
     if name in ALONE:
         return ALONE[name](run)
@@ -37,14 +37,14 @@ def draw(name: str, run: Run) -> Figure:
     return FAMILY[number - case.first_figure](run, case)
 
 
-def relevances(run: Run, alpha: float | str) -> FloatArray:
+def relevances(run: Rerun, alpha: float | str) -> FloatArray:
     """Return the relevances of one model of breast cancer that stops by a fourth of the rows."""
     problem = problem_of(run, BREAST)
     model = GMLVQClassifier(alpha=alpha, early_stopping=True, random_state=run.seed)  # type: ignore[arg-type]
     return model.fit(problem.X, problem.y).relevances_
 
 
-def figure_7(run: Run) -> Figure:
+def figure_7(run: Rerun) -> Figure:
     """Diagonal elements of Λ."""
     figure, ax = new_figure(size=(6.4, 3.0))
     RelevanceDisplay({"": relevances(run, "auto")}).plot(ax)
@@ -52,7 +52,7 @@ def figure_7(run: Run) -> Figure:
     return figure
 
 
-def figure_8(run: Run) -> Figure:
+def figure_8(run: Rerun) -> Figure:
     """Performance against the entropy force."""
     alphas = (0.0, 0.9, 9.0, 30.0, 90.0, 300.0, 900.0)
     found = {"stopped by validation rows": forces_of(run, BREAST, alphas)}
@@ -71,7 +71,7 @@ def figure_8(run: Run) -> Figure:
     return figure
 
 
-def figure_9(run: Run) -> Figure:
+def figure_9(run: Rerun) -> Figure:
     """Relevances with and without the entropy force."""
     figure, ax = new_figure(size=(6.4, 3.0))
     RelevanceDisplay({"with force": relevances(run, "auto"), "without": relevances(run, 0.0)}).plot(ax)
@@ -79,7 +79,7 @@ def figure_9(run: Run) -> Figure:
     return figure
 
 
-def figure_10(run: Run) -> Figure:
+def figure_10(run: Rerun) -> Figure:
     """Descent with a fixed step, and with waypoint averaging, in a long valley."""
     figure, ax = new_figure(size=(5.6, 3.0))
     grid_x, grid_y = np.meshgrid(np.linspace(-4.5, 1.5, 120), np.linspace(-1.6, 1.6, 80))
@@ -115,7 +115,7 @@ def _path(averaging: bool, step: float = 0.9, n_steps: int = 16) -> FloatArray:
     return np.array(places)
 
 
-def mean_ranks(run: Run, case: Case) -> Figure:
+def mean_ranks(run: Rerun, case: Case) -> Figure:
     """Mean rank of each feature by the four methods (figures 18, 23, 28, 33)."""
     ranks = curves_of(run, case).mean_ranks()
     best = np.sort(np.argsort(np.min(list(ranks.values()), axis=0), kind="stable")[:SHOWN])
@@ -133,7 +133,7 @@ def mean_ranks(run: Run, case: Case) -> Figure:
     return figure
 
 
-def top_three(run: Run, case: Case) -> Figure:
+def top_three(run: Rerun, case: Case) -> Figure:
     """How often each feature is among the first three, for each method (as figure 13)."""
     orders = curves_of(run, case).orders
     figure, panels = new_figure(2, 2, size=(4.0, 2.2), sharey=True)
@@ -147,7 +147,7 @@ def top_three(run: Run, case: Case) -> Figure:
     return figure
 
 
-def curves_by_gmlvq(run: Run, case: Case) -> Figure:
+def curves_by_gmlvq(run: Rerun, case: Case) -> Figure:
     """AUC against subset size, by GMLVQ, with the original Omega (figures 19, 24, 29, 34)."""
     curves = curves_of(run, case)
     figure, panels = new_figure(1, 2, size=(4.4, 3.2), sharey=True)
@@ -161,7 +161,7 @@ def curves_by_gmlvq(run: Run, case: Case) -> Figure:
     return figure
 
 
-def curves_by_svm(run: Run, case: Case) -> Figure:
+def curves_by_svm(run: Rerun, case: Case) -> Figure:
     """AUC against subset size, by an RBF-SVM (figures 20, 25, 30, 35)."""
     figure, ax = new_figure(size=(5.4, 3.2))
     SizeCurvesDisplay(curves_of(run, case), SVM).plot(ax)
@@ -169,14 +169,14 @@ def curves_by_svm(run: Run, case: Case) -> Figure:
     return figure
 
 
-def irrelevant(run: Run, case: Case) -> Figure:
+def irrelevant(run: Rerun, case: Case) -> Figure:
     """Irrelevant features against subset size (figures 21, 26, 31, 36)."""
     figure, ax = new_figure(size=(5.4, 3.2))
     _draw_counts(ax, run, case, "irrelevant")
     return figure
 
 
-def redundant(run: Run, case: Case) -> Figure:
+def redundant(run: Rerun, case: Case) -> Figure:
     """Redundant features against subset size, and where copies stand beside their originals (as figure 17)."""
     figure, (above, below) = new_figure(2, 1, size=(5.4, 3.2))
     _draw_counts(above, run, case, "redundant")
@@ -197,14 +197,14 @@ def redundant(run: Run, case: Case) -> Figure:
     return figure
 
 
-def _draw_counts(ax: Axes, run: Run, case: Case, kind: str) -> None:
+def _draw_counts(ax: Axes, run: Rerun, case: Case, kind: str) -> None:
     counts = counts_of(run, case, kind)
     PlantedDisplay(counts).plot(ax, label=f"{kind} features among them")
     ax.set_title(f"{case.name} with {counts.n_added} {kind} features")
 
 
-ALONE: dict[str, Callable[[Run], Figure]] = {"7": figure_7, "8": figure_8, "9": figure_9, "10": figure_10}
-FAMILY: tuple[Callable[[Run, Case], Figure], ...] = (
+ALONE: dict[str, Callable[[Rerun], Figure]] = {"7": figure_7, "8": figure_8, "9": figure_9, "10": figure_10}
+FAMILY: tuple[Callable[[Rerun, Case], Figure], ...] = (
     mean_ranks,
     curves_by_gmlvq,
     curves_by_svm,

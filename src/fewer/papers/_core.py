@@ -1,7 +1,7 @@
 """How a document's tables are re-run and set beside the printed ones.
 
 A document is one module with a `DOCUMENT`: functions that give the cells of each table, the figures and the claims.
-They all work from a `Run`, which knows the effort allowed, keeps intermediate results so that a stopped run goes on
+They all work from a `Rerun`, which knows the effort allowed, keeps intermediate results so that a stopped run goes on
 where it was, and hands out random numbers that do not depend on the order of the tables.
 """
 
@@ -155,7 +155,7 @@ def _verdict(printed: Value, ours: Value, tolerance: float, better: str | None) 
 
 
 @dataclass
-class Run:
+class Rerun:
     """What a document's functions work from.
 
     Attributes
@@ -186,7 +186,7 @@ class Run:
 
         Examples
         --------
-        >>> run = Run()
+        >>> run = Rerun()
         >>> run.once("squares", lambda: tuple(i * i for i in range(3)))
         [0, 1, 4]
         >>> run.once("squares", lambda: 1 / 0)
@@ -231,10 +231,10 @@ class Run:
         digest = hashlib.sha256(key.encode()).digest()
         return np.random.default_rng([self.seed, int.from_bytes(digest[:8], "little")])
 
-    def within(self, name: str) -> Run:
+    def within(self, name: str) -> Rerun:
         """Return this run with a folder of its own."""
         out = None if self.out is None else self.out / name
-        return Run(self.quick, self.seed, out, self.n_jobs, self.report)
+        return Rerun(self.quick, self.seed, out, self.n_jobs, self.report)
 
     def _path(self, key: str) -> Path | None:
         if self.out is None:
@@ -256,18 +256,18 @@ class Document:
     title : str
         Authors, title, year.
     tables : dict of str to callable
-        By the printed number; each takes a `Run` and gives cells.
+        By the printed number; each takes a `Rerun` and gives cells.
     figures : dict of str to callable
-        By the printed number; each takes a `Run` and gives a matplotlib figure. The house style is on while they draw.
+        By the printed number; each takes a `Rerun` and gives a matplotlib figure, drawn in the house style.
     claims : callable
-        Takes a `Run` and gives sentences: what the document says, and whether it holds here.
+        Takes a `Rerun` and gives sentences: what the document says, and whether it holds here.
     """
 
     name: str
     title: str
-    tables: Mapping[str, Callable[[Run], list[Cell]]]
-    figures: Mapping[str, Callable[[Run], Figure]] = field(default_factory=dict)
-    claims: Callable[[Run], list[str]] = field(default=lambda run: [])
+    tables: Mapping[str, Callable[[Rerun], list[Cell]]]
+    figures: Mapping[str, Callable[[Rerun], Figure]] = field(default_factory=dict)
+    claims: Callable[[Rerun], list[str]] = field(default=lambda run: [])
 
 
 @dataclass(frozen=True)
@@ -279,7 +279,7 @@ class Reproduction:
     claims: list[str]
     figures: list[str]
     seconds: float
-    run: Run
+    run: Rerun
 
     @property
     def counts(self) -> dict[str, int]:
@@ -311,7 +311,7 @@ class Reproduction:
             writer.writerows([show(value) for value in asdict(cell).values()] for cell in self.cells)
 
 
-def reproduce(document: Document, run: Run, tables: Sequence[str] | None = None) -> Reproduction:
+def reproduce(document: Document, run: Rerun, tables: Sequence[str] | None = None) -> Reproduction:
     """Re-run a document, or some of its tables; figures and claims come with the whole of it.
 
     Figures are drawn only where there is a folder to put them in.
@@ -337,7 +337,7 @@ def reproduce(document: Document, run: Run, tables: Sequence[str] | None = None)
     return result
 
 
-def _draw(figures: Mapping[str, Callable[[Run], Figure]], run: Run) -> tuple[list[str], list[str]]:
+def _draw(figures: Mapping[str, Callable[[Rerun], Figure]], run: Rerun) -> tuple[list[str], list[str]]:
     """Save each figure as PNG and SVG; one whose data is not at hand leaves a note."""
     drawn: list[str] = []
     notes: list[str] = []

@@ -22,7 +22,7 @@ from fewer.criteria import Classifiability
 from fewer.datasets import make_m_of_n
 from fewer.io import to_problem
 from fewer.papers._classifiers import ID3, NaiveBayes
-from fewer.papers._core import QUICK, Absent, Cell, Document, Run, judge, mean_and_sd, read_printed
+from fewer.papers._core import QUICK, Absent, Cell, Document, Rerun, judge, mean_and_sd, read_printed
 from fewer.problem import BoolArray, FloatArray, Problem, Task
 from fewer.search import BestFirst, Forward
 from fewer.selectors import SubsetSelector
@@ -79,7 +79,7 @@ def _printed_features(table: str, row: str, **wanted: Any) -> list[int]:
 # ---------------------------------------------------------------------------------------------------- the work
 
 
-def _problem(run: Run, name: str) -> Problem:
+def _problem(run: Rerun, name: str) -> Problem:
     """Load a set; the digits with their six files in alphabetical order, as the printed numbers imply."""
     if name != "digits":
         return run.load(name).problem
@@ -89,8 +89,8 @@ def _problem(run: Run, name: str) -> Problem:
     return to_problem(data.X.select(columns), data.y)
 
 
-def _forward(run: Run, name: str, **options: Any) -> dict[str, Any]:
-    """Run the paper's algorithm: features counted from 1 in the order chosen, L after each, seconds."""
+def _forward(run: Rerun, name: str, **options: Any) -> dict[str, Any]:
+    """Rerun the paper's algorithm: features counted from 1 in the order chosen, L after each, seconds."""
 
     def compute() -> dict[str, Any]:
         problem = _problem(run, name)
@@ -106,12 +106,12 @@ def _forward(run: Run, name: str, **options: Any) -> dict[str, Any]:
     return run.once(f"forward {name} {sorted(options.items())}", compute)
 
 
-def _features(run: Run, name: str, **options: Any) -> list[int] | Absent:
+def _features(run: Rerun, name: str, **options: Any) -> list[int] | Absent:
     found = run.attempt(lambda: _forward(run, name, **options))
     return found if isinstance(found, Absent) else list(found["features"])
 
 
-def _accuracy(run: Run, name: str, features: Sequence[int] | None, classifier: str) -> tuple[float, float]:
+def _accuracy(run: Rerun, name: str, features: Sequence[int] | None, classifier: str) -> tuple[float, float]:
     """Return mean and spread of the accuracy in percent over several ten-fold passes; by default with all features."""
 
     def compute() -> list[float]:
@@ -168,8 +168,8 @@ class _WrapperScorer(Scorer):
         )
 
 
-def _wrapper(run: Run, name: str, classifier: str) -> dict[str, Any]:
-    """Run the comparator of section 2: hill climbing on the classifier's own cross-validated accuracy."""
+def _wrapper(run: Rerun, name: str, classifier: str) -> dict[str, Any]:
+    """Rerun the comparator of section 2: hill climbing on the classifier's own cross-validated accuracy."""
 
     def compute() -> dict[str, Any]:
         problem = _problem(run, name)
@@ -186,7 +186,7 @@ def _wrapper(run: Run, name: str, classifier: str) -> dict[str, Any]:
 # -------------------------------------------------------------------------------------------------- the tables
 
 
-def table_1(run: Run) -> list[Cell]:
+def table_1(run: Rerun) -> list[Cell]:
     """L with one informative and up to two irrelevant attributes, by the number of rows."""
     as_written = (
         "The printed means 0 and 1 with σ = 1 cannot give these values: in the limit of many rows L is 0.124 (0.204 if "
@@ -217,7 +217,7 @@ def table_1(run: Run) -> list[Cell]:
     return cells
 
 
-def _group_one(run: Run, n: int, separation: float, typical: str, *, equal: bool = False) -> list[list[float]]:
+def _group_one(run: Rerun, n: int, separation: float, typical: str, *, equal: bool = False) -> list[list[float]]:
     """Draw samples of group I and measure L with one, two and three attributes.
 
     The class of each row falls by a fair coin, or the two classes are equally large.
@@ -237,7 +237,7 @@ def _group_one(run: Run, n: int, separation: float, typical: str, *, equal: bool
     return run.once(f"group I {n} {separation} {typical}{' equal' if equal else ''}", compute)
 
 
-def table_2(run: Run) -> list[Cell]:
+def table_2(run: Rerun) -> list[Cell]:
     """What the forward selection chooses on the eight sets of group II."""
     cells = []
     for row, name in GROUP_TWO.items():
@@ -264,7 +264,7 @@ def table_2(run: Run) -> list[Cell]:
     return cells
 
 
-def _width(run: Run, name: str) -> int:
+def _width(run: Rerun, name: str) -> int:
     return _problem(run, name).n_features
 
 
@@ -272,7 +272,7 @@ def _as_set(features: list[int] | Absent) -> list[int] | Absent:
     return features if isinstance(features, Absent) else sorted(features)
 
 
-def _m_of_n_sets(run: Run, **options: Any) -> list[list[int]]:
+def _m_of_n_sets(run: Rerun, **options: Any) -> list[list[int]]:
     """Select on samples of 300 rows drawn from the M-of-n rule; give the chosen sets."""
 
     def compute() -> list[Any]:
@@ -286,7 +286,7 @@ def _m_of_n_sets(run: Run, **options: Any) -> list[list[int]]:
     return run.once(f"m of n {sorted(options.items())}", compute)
 
 
-def _generated_m_of_n(run: Run, row: str, printed: list[int]) -> Cell:
+def _generated_m_of_n(run: Rerun, row: str, printed: list[int]) -> Cell:
     sets = Counter(map(tuple, _m_of_n_sets(run)))
     ours, count = sets.most_common(1)[0]
     remark = f"The most frequent set, chosen in {count} of {sets.total()} samples of 300 generated rows."
@@ -294,12 +294,12 @@ def _generated_m_of_n(run: Run, row: str, printed: list[int]) -> Cell:
     return judge("2", row, column, sorted(printed), list(ours), reason=remark, remark=remark)
 
 
-def table_3(run: Run) -> list[Cell]:
+def table_3(run: Rerun) -> list[Cell]:
     """Accuracy with all features and with the chosen ones, eight sets."""
     return [cell for row, name in GROUP_TWO.items() for cell in _accuracies(run, "3", row, name)]
 
 
-def _accuracies(run: Run, table: str, row: str, name: str) -> list[Cell]:
+def _accuracies(run: Rerun, table: str, row: str, name: str) -> list[Cell]:
     """Judge all features and the printed subset, then our subset where it is another."""
     source = "table2" if table == "3" else "table4"
     wanted = {} if table == "3" else {"method": "proposed"}
@@ -358,7 +358,7 @@ def _why_accuracy(row: str, column: str, reading: str) -> str:
     return "The folds, and how probabilities of numbers and rare levels are estimated, are not stated."
 
 
-def table_4(run: Run) -> list[Cell]:
+def table_4(run: Rerun) -> list[Cell]:
     """Sonar and digits: features, sizes and seconds of the proposed method and of the wrapper."""
     cells = []
     digits = (
@@ -397,7 +397,7 @@ def table_4(run: Run) -> list[Cell]:
     return cells
 
 
-def _wrapper_cells(run: Run, row: str, name: str) -> list[Cell]:
+def _wrapper_cells(run: Rerun, row: str, name: str) -> list[Cell]:
     reason = (
         "The classifier, folds and ties of the printed wrapper run are not stated; here hill climbing with naive "
         "Bayes and ten folds."
@@ -416,7 +416,7 @@ def _wrapper_cells(run: Run, row: str, name: str) -> list[Cell]:
     ]
 
 
-def table_5(run: Run) -> list[Cell]:
+def table_5(run: Rerun) -> list[Cell]:
     """Accuracy on sonar and digits: all features, the proposed subset, the wrapper's subset."""
     cells = []
     for row, name in (("Sonar", "sonar"), ("Digit", "digits")):
@@ -428,7 +428,7 @@ def table_5(run: Run) -> list[Cell]:
     return cells
 
 
-def table_6(run: Run) -> list[Cell]:
+def table_6(run: Rerun) -> list[Cell]:
     """What is chosen when the radius is 2, 3, 5 or 8 typical distances."""
     pima = {
         2: "The fourth feature is a close race: 5 gives L = 0.5817, the printed 4 gives 0.5790.",
@@ -451,7 +451,7 @@ def table_6(run: Run) -> list[Cell]:
     return cells
 
 
-def text(run: Run) -> list[Cell]:
+def text(run: Rerun) -> list[Cell]:
     """What the text says of the wrapper on the eight sets: how many features, and whether it does better."""
     cells = []
     quoted = (
@@ -475,7 +475,7 @@ def text(run: Run) -> list[Cell]:
     return cells
 
 
-def _against_wrapper(run: Run, row: str, classifier: str) -> tuple[int, str] | Absent:
+def _against_wrapper(run: Rerun, row: str, classifier: str) -> tuple[int, str] | Absent:
     """Return the size of the wrapper's subset and whether it does better than the printed subset of the paper."""
     name = GROUP_TWO[row]
     if run.quick and classifier == "ID3":
@@ -491,7 +491,7 @@ def _against_wrapper(run: Run, row: str, classifier: str) -> tuple[int, str] | A
 # ------------------------------------------------------------------------------------------------- the figures
 
 
-def figure_1(run: Run) -> Figure:
+def figure_1(run: Rerun) -> Figure:
     """A two-class problem, and the same rows with the label as height."""
     from fewer.plots._style import COLORS, MARKERS, new_figure
 
@@ -516,7 +516,7 @@ def figure_1(run: Run) -> Figure:
     return figure
 
 
-def figure_2(run: Run) -> Figure:
+def figure_2(run: Rerun) -> Figure:
     """Naive Bayes on the printed subsets, printed and ours, beside the wrapper's subset."""
     from fewer.plots._style import COLORS, legend_beside, new_figure
 
@@ -550,7 +550,7 @@ def figure_2(run: Run) -> Figure:
     return figure
 
 
-def figure_surface(run: Run) -> Figure:
+def figure_surface(run: Rerun) -> Figure:
     """The label surface over the two features chosen on sonar, rows colored by C(x)."""
     from fewer.plots import ClassifiabilityDisplay
     from fewer.plots._style import new_figure
@@ -563,7 +563,7 @@ def figure_surface(run: Run) -> Figure:
     return figure
 
 
-def figure_table_1(run: Run) -> Figure:
+def figure_table_1(run: Rerun) -> Figure:
     """L against the number of rows, printed and ours."""
     from fewer.plots._style import COLORS, LINES, MARKERS, legend_beside, new_figure
 
@@ -595,7 +595,7 @@ def figure_table_1(run: Run) -> Figure:
 # -------------------------------------------------------------------------------------------------- the claims
 
 
-def claims(run: Run) -> list[str]:
+def claims(run: Rerun) -> list[str]:
     """What the paper says, and whether it holds here."""
     return [
         claim
@@ -613,7 +613,7 @@ def claims(run: Run) -> list[str]:
     ]
 
 
-def _claim_irrelevant(run: Run) -> str:
+def _claim_irrelevant(run: Rerun) -> str:
     gaps = {}
     for n in (200, 1600):
         means = np.mean(_group_one(run, n, 2.0, "mean"), axis=0)
@@ -625,14 +625,14 @@ def _claim_irrelevant(run: Run) -> str:
     )
 
 
-def _claim_range(run: Run) -> str:
+def _claim_range(run: Rerun) -> str:
     X, y = np.arange(20.0)[:, None], np.arange(20) % 2
     lowest = Classifiability().bind(Problem.from_arrays(X, y), run.rng("range"), Resources())
     value = float(lowest.score(np.ones((1, 1), dtype=bool))[0])
     return f"0 ≤ L ≤ 1: does not hold. Labels that alternate along a line give {value:.3f}; the range is −1 to 1."
 
 
-def _claim_m_of_n(run: Run) -> str:
+def _claim_m_of_n(run: Rerun) -> str:
     relevant = [3, 4, 5, 6, 7, 8, 9]
     exact = sum(found == relevant for found in _m_of_n_sets(run))
     fixed = sum(found == relevant for found in _m_of_n_sets(run, radius=0.8))
@@ -642,7 +642,7 @@ def _claim_m_of_n(run: Run) -> str:
     )
 
 
-def _claim_interaction(run: Run) -> str:
+def _claim_interaction(run: Rerun) -> str:
     def compute() -> list[int]:
         selector = SubsetSelector(Classifiability(), BestFirst()).fit_problem(_problem(run, "monk1"))
         return (np.flatnonzero(selector.support_) + 1).tolist()
@@ -655,7 +655,7 @@ def _claim_interaction(run: Run) -> str:
     )
 
 
-def _claim_accuracy(run: Run) -> str:
+def _claim_accuracy(run: Rerun) -> str:
     gains = []
     for row, name in GROUP_TWO.items():
         subset = [number + (row == "Crx") for number in _printed_features("table2", row)]
@@ -670,7 +670,7 @@ def _claim_accuracy(run: Run) -> str:
     )
 
 
-def _claim_optimism(run: Run) -> str:
+def _claim_optimism(run: Rerun) -> str:
     def compute() -> list[float]:
         problem = _problem(run, "sonar")
         outside = []
@@ -693,7 +693,7 @@ def _claim_optimism(run: Run) -> str:
     )
 
 
-def _claim_radius(run: Run) -> str:
+def _claim_radius(run: Rerun) -> str:
     found = {}
     for label, name in (("Crx", "crx"), ("Pima", "pima")):
         sets = [_features(run, name, factor=float(factor)) for factor in (2, 3, 5, 8)]
@@ -705,7 +705,7 @@ def _claim_radius(run: Run) -> str:
     return f"The choice is not sensitive to the radius: partly. From 2r to 8r {', '.join(found.values())} throughout."
 
 
-def _claim_speed(run: Run) -> str:
+def _claim_speed(run: Rerun) -> str:
     proposed = _forward(run, "sonar")["seconds"]
     wrapper = _wrapper(run, "sonar", "Naive-Bayes")["seconds"]
     return (
@@ -714,7 +714,7 @@ def _claim_speed(run: Run) -> str:
     )
 
 
-TABLES: dict[str, Callable[[Run], list[Cell]]] = {
+TABLES: dict[str, Callable[[Rerun], list[Cell]]] = {
     "1": table_1,
     "2": table_2,
     "3": table_3,

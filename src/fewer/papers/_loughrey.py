@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from fewer.papers import _loughrey_figures as figures
-from fewer.papers._core import Absent, Cell, Document, Run, judge, read_printed
+from fewer.papers._core import Absent, Cell, Document, Rerun, judge, read_printed
 from fewer.papers._loughrey_work import (
     MAX_TRIES,
     SETS,
@@ -46,13 +46,13 @@ def printed(table: str, name: str, method: str, metric: str, w: int | None = 1) 
     return found
 
 
-def reason(run: Run, name: str) -> str:
+def reason(run: Rerun, name: str) -> str:
     """Say why a number may differ."""
     own = {"artificial": WHY_ARTIFICIAL, "colon": WHY_COLON}.get(name, "")
     return (WHY_QUICK if run.quick else "") + own + WHY
 
 
-def accuracy_cells(run: Run, table: str, name: str, method: str, w: int = 1) -> list[Cell]:
+def accuracy_cells(run: Rerun, table: str, name: str, method: str, w: int = 1) -> list[Cell]:
     """Set training and test accuracy of one method on one set beside the printed ones."""
     found = records(run, name, method if w == 1 else f"{method}-{w}")
     label = method if table != "7.9" else f"{method} w={w}"
@@ -72,7 +72,7 @@ def accuracy_cells(run: Run, table: str, name: str, method: str, w: int = 1) -> 
     return cells
 
 
-def mcnemar_cell(run: Run, table: str, name: str, one: str, other: str, starred: bool) -> Cell:
+def mcnemar_cell(run: Rerun, table: str, name: str, one: str, other: str, starred: bool) -> Cell:
     """Compare two methods on the same test rows."""
     a, b = records(run, name, one), records(run, name, other)
     word = {True: "significant", False: "not significant"}
@@ -94,10 +94,10 @@ def is_starred(table: str, name: str, method: str, against: str) -> bool:
     return bool(row.get("starred")) and row.get("star_against", against) == against
 
 
-def table_of(number: str, methods: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Callable[[Run], list[Cell]]:
+def table_of(number: str, methods: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Callable[[Rerun], list[Cell]]:
     """Make the function that computes one table: accuracies of methods, then tests of pairs."""
 
-    def compute(run: Run) -> list[Cell]:
+    def compute(run: Rerun) -> list[Cell]:
         cells: list[Cell] = []
         for name in SETS:
             for method in methods:
@@ -111,7 +111,7 @@ def table_of(number: str, methods: Sequence[str], pairs: Sequence[tuple[str, str
     return compute
 
 
-def table_weights(run: Run) -> list[Cell]:
+def table_weights(run: Rerun) -> list[Cell]:
     """Table 7.9: selection against weights, with and without early stopping."""
     cells: list[Cell] = []
     for name in SETS:
@@ -122,7 +122,7 @@ def table_weights(run: Run) -> list[Cell]:
     return cells
 
 
-def table_pooled(run: Run) -> list[Cell]:
+def table_pooled(run: Rerun) -> list[Cell]:
     """Set the stopping point pooled over all outer folds, which leaks, beside the printed numbers of 7.3 and 7.4."""
     cells = []
     for name in SETS:
@@ -142,7 +142,7 @@ def table_pooled(run: Run) -> list[Cell]:
 # --------------------------------------------------------------------------------------------------- the claims
 
 
-def differences(run: Run, one: str, other: str) -> dict[str, float]:
+def differences(run: Rerun, one: str, other: str) -> dict[str, float]:
     """Return the difference in test accuracy, in points, on each set that is at hand."""
     out = {}
     for name in SETS:
@@ -196,7 +196,7 @@ def tally(gaps: Sequence[float]) -> str:
     return f"{', '.join(parts)}, {values.mean():+.1f} points on average"
 
 
-def standing(run: Run, one: str, other: str, names: Sequence[str]) -> str:
+def standing(run: Rerun, one: str, other: str, names: Sequence[str]) -> str:
     """Say whether it holds that one method tests higher than another, by McNemar's test on the rows of all sets.
 
     Each test row is judged once by each method, with features found without it.
@@ -212,7 +212,7 @@ def standing(run: Run, one: str, other: str, names: Sequence[str]) -> str:
     return f"{word} ({ahead} of {len(a)} test rows are right only with {one}, {behind} only with {other}; p = {p:.3f})"
 
 
-def claims(run: Run) -> list[str]:
+def claims(run: Rerun) -> list[str]:
     """Say who tests higher in the thesis, and whether that holds on honest splits here."""
     out = []
     for one, other, table in CLAIMS:
@@ -257,7 +257,7 @@ def claims(run: Run) -> list[str]:
     return out
 
 
-def stops(run: Run) -> list[Cell]:
+def stops(run: Rerun) -> list[Cell]:
     """Stopping points that the figures print."""
     cells = []
     for figure, name, method in (("5.10", "glass", "SAES"), ("7.2", "sonar", "GAES"), ("5.1", "artificial", "SAES")):

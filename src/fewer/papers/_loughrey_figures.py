@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.control._early_stopping import stopping_point
-from fewer.papers._core import Run
+from fewer.papers._core import Rerun
 from fewer.papers._loughrey_work import (
     mean_curve,
     overfitting_by_features,
@@ -61,7 +61,7 @@ def _bars(axes: Any, labels: Sequence[str], train: Sequence[float], test: Sequen
     axes.set_ylim(max(0, min(*train, *test) - 15), 100)
 
 
-def figure_4_2(run: Run) -> Figure:
+def figure_4_2(run: Rerun) -> Figure:
     """Sonar: the gap shrinks as training rows become more."""
     shares = (0.2, 0.4, 0.6, 0.8, 1.0)
     pairs = [sized_search(run, "sonar", share) for share in shares]
@@ -74,7 +74,7 @@ def figure_4_2(run: Run) -> Figure:
     return figure
 
 
-def figure_4_10(run: Run) -> Figure:
+def figure_4_10(run: Rerun) -> Figure:
     """Spectf: longer genetic searches train higher and test lower."""
     found = spectf_by_search(run)
     figure, axes = _panel("spectf", "")
@@ -92,7 +92,7 @@ def figure_4_10(run: Run) -> Figure:
     return figure
 
 
-def figure_4_11(run: Run) -> Figure:
+def figure_4_11(run: Rerun) -> Figure:
     """Artificial: the gap grows with the number of weights."""
     found = {w: weighted_ga(run, w) for w in (1, 2, 4)}
     title = f"GA (30 members, {weighted_generations(run)} generations) on artificial"
@@ -107,7 +107,7 @@ def figure_4_11(run: Run) -> Figure:
     return figure
 
 
-def figure_4_12(run: Run) -> Figure:
+def figure_4_12(run: Rerun) -> Figure:
     """Artificial: test accuracy over the generations with few and many weights."""
     figure, axes = _panel("GA on artificial, test rows", "generation")
     for number, w in enumerate((2, 4)):
@@ -116,7 +116,7 @@ def figure_4_12(run: Run) -> Figure:
     return figure
 
 
-def _inner_figure(run: Run, name: str, method: str, title: str, folds: slice, step: str) -> Figure:
+def _inner_figure(run: Rerun, name: str, method: str, title: str, folds: slice, step: str) -> Figure:
     found = study(run, name, method)[folds]
     point = stopping_point([np.array(record["validation"]) for record in found])
     figure, axes = _panel(title, step)
@@ -128,12 +128,12 @@ def _inner_figure(run: Run, name: str, method: str, title: str, folds: slice, st
     return figure
 
 
-def figure_5_1(run: Run) -> Figure:
+def figure_5_1(run: Rerun) -> Figure:
     """Artificial: validation accuracy of SA peaks and falls."""
     return _inner_figure(run, "artificial", "SAES", "SA on artificial, all validation runs", slice(None), "level")
 
 
-def figure_5_8(run: Run) -> Figure:
+def figure_5_8(run: Rerun) -> Figure:
     """Sonar: training accuracy of one SA run dips early."""
     figure, axes = _panel("SA on sonar, one run")
     _curve(axes, study(run, "sonar", "SA")[0]["trained"], "training", 0)
@@ -141,12 +141,12 @@ def figure_5_8(run: Run) -> Figure:
     return figure
 
 
-def figure_5_10(run: Run) -> Figure:
+def figure_5_10(run: Rerun) -> Figure:
     """Glass: the validation runs of one outer fold and the stopping point."""
     return _inner_figure(run, "glass", "SAES", "SA on glass, validation runs of one outer fold", slice(0, 1), "level")
 
 
-def figure_5_11(run: Run) -> Figure:
+def figure_5_11(run: Rerun) -> Figure:
     """Diabetes: (a) validation runs, (b) outer runs with the modified search."""
     from fewer.plots._style import new_figure
 
@@ -165,7 +165,7 @@ def figure_5_11(run: Run) -> Figure:
     return figure
 
 
-def figure_7_2(run: Run) -> Figure:
+def figure_7_2(run: Rerun) -> Figure:
     """Sonar: GA runs on after GAES has stopped."""
     figure, axes = _panel("sonar, test rows", "generation")
     _curve(axes, mean_curve(study(run, "sonar", "GA"), "tested"), "GA", 0)
@@ -177,7 +177,7 @@ def figure_7_2(run: Run) -> Figure:
     return figure
 
 
-def _pair_of_curves(run: Run, name: str, title: str, methods: Sequence[str], labels: Sequence[str]) -> Figure:
+def _pair_of_curves(run: Rerun, name: str, title: str, methods: Sequence[str], labels: Sequence[str]) -> Figure:
     figure, axes = _panel(f"{title} on {name}, mean of the outer folds")
     for number, (method, label) in enumerate(zip(methods, labels, strict=True)):
         found = study(run, name, method)
@@ -187,22 +187,22 @@ def _pair_of_curves(run: Run, name: str, title: str, methods: Sequence[str], lab
     return figure
 
 
-def figure_7_4(run: Run) -> Figure:
+def figure_7_4(run: Rerun) -> Figure:
     """Sonar: SA and SAES on one axis of 81 levels."""
     return _pair_of_curves(run, "sonar", "SA and SAES", ("SA", "SAES"), ("SA", "SAES"))
 
 
-def figure_7_10(run: Run) -> Figure:
+def figure_7_10(run: Rerun) -> Figure:
     """Selection and weights under SA; the thesis does not say on which set, this is sonar."""
     return _pair_of_curves(run, "sonar", "SA", ("SA", "SA-4"), ("w = 1", "w = 4"))
 
 
-def figure_7_12(run: Run) -> Figure:
+def figure_7_12(run: Rerun) -> Figure:
     """The same with early stopping."""
     return _pair_of_curves(run, "sonar", "SAES", ("SAES", "SAES-4"), ("w = 1", "w = 4"))
 
 
-def figure_overfitting(run: Run) -> Figure:
+def figure_overfitting(run: Rerun) -> Figure:
     """Training and test accuracy against rows and against noise features."""
     from fewer.plots._style import new_figure
 

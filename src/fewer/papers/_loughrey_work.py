@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from fewer.contracts import Control, Resources, Search, SearchSpace
+from fewer.contracts import Control, Resources, Run, Search, SearchSpace
 from fewer.control import EarlyStopping, Noise
 from fewer.control._early_stopping import stopping_point
 from fewer.criteria import KNN
-from fewer.objective import run_method
-from fewer.papers._core import QUICK, Absent, Run
+from fewer.papers._core import QUICK, Absent, Rerun
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.rankers import InformationGain
 from fewer.search import Annealing, Backward, Forward, Genetic
@@ -43,7 +42,7 @@ class Effort:
     generations: int = 120
 
     @classmethod
-    def of(cls, run: Run) -> Effort:
+    def of(cls, run: Rerun) -> Effort:
         """Return the effort of a run."""
         return cls(5, 3, 0.1, 25) if run.quick else cls()
 
@@ -97,11 +96,17 @@ def one_fold(
         trained.append(trace.steps[-1].score)
         tested.append(float(np.mean(right(trace.steps[-1].mask))))
 
-    space = SearchSpace.of(problem.n_features, sizes=(0, problem.n_features), levels=levels)
-    trace = run_method(
-        control, KNN(), train, search, space, rng, follow if curves else None,
-        resources=Resources(), trace=Trace(keep=1),
-    )  # fmt: skip
+    space = SearchSpace.of(problem.n_features, sizes=(0, problem.n_features), weight_levels=levels)
+    trace = Run(
+        KNN(),
+        train,
+        search,
+        space,
+        rng,
+        resources=Resources(),
+        trace=Trace(keep=1),
+        follower=follow if curves else None,
+    ).under(control)
     clean = float(scorer.score(trace.best[None])[0]) if isinstance(control, Noise) else trace.best_score
     return {
         "right": right(trace.best),
@@ -127,7 +132,7 @@ def filter_fold(problem: Problem, folds: IntArray, fold: int) -> Record:
 
 
 def all_folds(
-    run: Run,
+    run: Rerun,
     problem: Problem,
     folds: IntArray,
     search: Search,
@@ -147,8 +152,8 @@ def all_folds(
 # ------------------------------------------------------------------------------------------------- whole studies
 
 
-def study(run: Run, name: str, method: str) -> list[Record]:
-    """Run one method on one data set: a record for each outer fold.
+def study(run: Rerun, name: str, method: str) -> list[Record]:
+    """Rerun one method on one data set: a record for each outer fold.
 
     Methods: GA, SA, FS, BE, IG_top_half, SA_noise; with early stopping GAES, SAES; with `-4` at the end on weights
     {0, 1/4, …, 1}; with `-pooled` the stopping point of all outer folds together.
@@ -174,12 +179,12 @@ def study(run: Run, name: str, method: str) -> list[Record]:
     return run.once(f"{name} {method}", compute)
 
 
-def outer_folds(run: Run, name: str) -> IntArray:
+def outer_folds(run: Rerun, name: str) -> IntArray:
     """Return the outer folds of a data set, the same for every method."""
     return assign_folds(run.load(name).problem, Effort.of(run).n_outer, run.rng(f"folds {name}"))
 
 
-def records(run: Run, name: str, method: str) -> list[Record] | Absent:
+def records(run: Rerun, name: str, method: str) -> list[Record] | Absent:
     """Return the records of a study, or why it cannot be had."""
     if run.quick and name == "colon" and method in ("BE", "SA_noise"):
         return QUICK
@@ -219,7 +224,7 @@ def planted(n_rows: int, n_noise: int, rng: np.random.Generator, shift: float = 
     return Problem.from_arrays(X, y)
 
 
-def _overfitting(run: Run, n_rows: int, n_noise: int) -> tuple[float, float]:
+def _overfitting(run: Rerun, n_rows: int, n_noise: int) -> tuple[float, float]:
     """Return the mean score that annealing believes and the one on fresh rows, in percent."""
     search = Annealing(effort=0.1 if run.quick else 0.5, answer="final")
     jobs = (
@@ -233,15 +238,14 @@ def _overfitting(run: Run, n_rows: int, n_noise: int) -> tuple[float, float]:
 def _one_overfitting(n_rows: int, n_noise: int, search: Search, rng: np.random.Generator) -> tuple[float, float]:
     """Search drawn rows: the score believed, and the one on fresh rows."""
     problem, fresh = planted(n_rows, n_noise, rng), planted(1000, n_noise, rng)
-    trace = run_method(
-        None, KNN(), problem, search, SearchSpace.of(problem.n_features), rng,
-        resources=Resources(), trace=Trace(keep=1),
-    )  # fmt: skip
+    trace = Run(
+        KNN(), problem, search, SearchSpace.of(problem.n_features), rng, resources=Resources(), trace=Trace(keep=1)
+    ).under(None)
     scorer = KNN().bind(problem, rng, Resources())
     return trace.best_score, scorer.grade(scorer.predict(trace.best, fresh.X), fresh)
 
 
-def overfitting_by_rows(run: Run) -> dict[str, list[float]]:
+def overfitting_by_rows(run: Rerun) -> dict[str, list[float]]:
     """Training and test accuracy against the number of rows, 45 noise features."""
 
     def compute() -> dict[str, list[float]]:
@@ -259,7 +263,7 @@ def overfitting_by_rows(run: Run) -> dict[str, list[float]]:
     return {**found, "rows": [int(n) for n in found["rows"]]}
 
 
-def overfitting_by_features(run: Run) -> dict[str, list[float]]:
+def overfitting_by_features(run: Rerun) -> dict[str, list[float]]:
     """Training and test accuracy against the number of noise features, 60 rows."""
 
     def compute() -> dict[str, list[float]]:
@@ -280,8 +284,8 @@ def overfitting_by_features(run: Run) -> dict[str, list[float]]:
 # -------------------------------------------------------------------------------------- searches for the figures
 
 
-def sized_search(run: Run, name: str, share: float) -> tuple[float, float]:
-    """Run GA on a share of each outer training set."""
+def sized_search(run: Rerun, name: str, share: float) -> tuple[float, float]:
+    """Rerun GA on a share of each outer training set."""
 
     def compute() -> list[float]:
         effort, problem, folds = Effort.of(run), run.load(name).problem, outer_folds(run, name)
@@ -303,7 +307,7 @@ def sized_search(run: Run, name: str, share: float) -> tuple[float, float]:
     return train, test
 
 
-def spectf_by_search(run: Run) -> dict[str, list[float]]:
+def spectf_by_search(run: Rerun) -> dict[str, list[float]]:
     """Return training accuracy, test accuracy and subsets evaluated of several searches on spectf (figure 4.10)."""
 
     def compute() -> dict[str, list[float]]:
@@ -323,12 +327,12 @@ def spectf_by_search(run: Run) -> dict[str, list[float]]:
     return run.once("figure 4.10", compute)
 
 
-def weighted_generations(run: Run) -> int:
+def weighted_generations(run: Rerun) -> int:
     """Return the length of the searches behind figures 4.11 and 4.12."""
     return 15 if run.quick else 50
 
 
-def weighted_ga(run: Run, levels: int) -> list[Record]:
+def weighted_ga(run: Rerun, levels: int) -> list[Record]:
     """Search for masks or weights on artificial, with 30 members."""
 
     def compute() -> list[Record]:

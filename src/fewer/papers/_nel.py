@@ -16,7 +16,7 @@ import numpy as np
 from fewer.criteria import gamma_test
 from fewer.datasets import make_nel_shifted
 from fewer.papers import _nel_figures as figures
-from fewer.papers._core import QUICK, Absent, Cell, Document, Run, judge, mean_and_sd, read_printed
+from fewer.papers._core import QUICK, Absent, Cell, Document, Rerun, judge, mean_and_sd, read_printed
 from fewer.papers._nel_work import (
     CORRELATION_NEIGHBORS,
     COUNTS,
@@ -85,7 +85,7 @@ def records(table: str, **wanted: Any) -> list[dict[str, Any]]:
 # ------------------------------------------------------------------------------------------------- tables
 
 
-def table_5_1(run: Run) -> list[Cell]:
+def table_5_1(run: Rerun) -> list[Cell]:
     """γ of two normal classes as they move apart."""
     cells = []
     for record in records("5.1"):
@@ -104,7 +104,7 @@ def table_5_1(run: Run) -> list[Cell]:
     return cells
 
 
-def _shifted(run: Run, distance: float) -> tuple[float, float]:
+def _shifted(run: Rerun, distance: float) -> tuple[float, float]:
     """Return mean and spread of γ over samples of two classes at a distance."""
 
     def compute() -> list[float]:
@@ -118,7 +118,7 @@ def _shifted(run: Run, distance: float) -> tuple[float, float]:
     return mean_and_sd(run.once(f"shifted {distance}", compute))
 
 
-def correlations(run: Run, table: str) -> list[Cell]:
+def correlations(run: Rerun, table: str) -> list[Cell]:
     """How a criterion goes with test accuracy, over single features (MI) or the random subsets of Table B.1 (γ)."""
     cells = []
     for record in records(table):
@@ -135,13 +135,13 @@ def correlations(run: Run, table: str) -> list[Cell]:
     return cells
 
 
-def _correlation(run: Run, name: str, kind: str, classifier: str) -> tuple[float, float]:
+def _correlation(run: Rerun, name: str, kind: str, classifier: str) -> tuple[float, float]:
     values, accuracy = paired(run, name, kind, classifier)
     each = [float(np.corrcoef(v, a)[0, 1]) for v, a in zip(values, accuracy, strict=True) if np.ptp(v) and np.ptp(a)]
     return float(np.mean(each)), float(np.corrcoef(values.mean(axis=0), accuracy.mean(axis=0))[0, 1])
 
 
-def paired(run: Run, name: str, kind: str, classifier: str) -> tuple[FloatArray, FloatArray]:
+def paired(run: Rerun, name: str, kind: str, classifier: str) -> tuple[FloatArray, FloatArray]:
     """Return criterion and test accuracy, (n_runs, n_subsets): MI of single features, or γ of Table B.1's subsets."""
     n = n_runs_of(run)
     if kind == "MI":
@@ -155,7 +155,7 @@ def paired(run: Run, name: str, kind: str, classifier: str) -> tuple[FloatArray,
     return values, np.array(tests).T
 
 
-def subsets(run: Run, table: str) -> list[Cell]:
+def subsets(run: Rerun, table: str) -> list[Cell]:
     """Printed subsets with their accuracies, ranks and γ."""
     cells = []
     places: dict[tuple[str, str], int] = {}
@@ -191,7 +191,7 @@ def subsets(run: Run, table: str) -> list[Cell]:
     return [*cells, *_found(run, table)]
 
 
-def _ours(run: Run, record: dict[str, Any]) -> Any:
+def _ours(run: Rerun, record: dict[str, Any]) -> Any:
     """Compute one printed number of a subset again."""
     name, subset, metric = record["dataset"], record["mask"], record["metric"]
     if subset is None:
@@ -208,7 +208,7 @@ def _ours(run: Run, record: dict[str, Any]) -> Any:
     return run.attempt(partial(_mean_gamma, run, name, subset, record["role"] == "full_set"))
 
 
-def _mean_gamma(run: Run, name: str, subset: str, full: bool) -> tuple[float, float, float]:
+def _mean_gamma(run: Rerun, name: str, subset: str, full: bool) -> tuple[float, float, float]:
     """Return mean γ over the searches with the subset among the ten best, over all searches, and the latter's error.
 
     The full set is printed though it is not among the ten; so is a subset that ours never rank: all searches count.
@@ -220,7 +220,7 @@ def _mean_gamma(run: Run, name: str, subset: str, full: bool) -> tuple[float, fl
     return chosen, mean, sd / np.sqrt(len(by_split))
 
 
-def _search(run: Run, name: str, search: Callable[..., Any]) -> Any:
+def _search(run: Rerun, name: str, search: Callable[..., Any]) -> Any:
     if run.quick and name in BIG_SEARCH:
         return QUICK
     # A search kept from an earlier run does not bring the data back, which what follows may need.
@@ -237,7 +237,7 @@ SELECTORS: dict[str, Callable[..., Any]] = {
 }
 
 
-def _found(run: Run, table: str) -> list[Cell]:
+def _found(run: Rerun, table: str) -> list[Cell]:
     """Say how many of the printed subsets our own selection puts among its candidates."""
     cells: list[Cell] = []
     known = [(row["dataset"], row["selector"]) for row in records(table, role="subset")]
@@ -255,7 +255,7 @@ def _found(run: Run, table: str) -> list[Cell]:
 # ------------------------------------------------------------------------------------------------- claims
 
 
-def five_best(run: Run, name: str, selector: str) -> list[tuple[str, float, float]] | Absent:
+def five_best(run: Rerun, name: str, selector: str) -> list[tuple[str, float, float]] | Absent:
     """Return our own five best candidates: subset, test accuracy of the network and of nearest neighbors."""
     found = _search(run, name, SELECTORS[selector])
     if isinstance(found, Absent):
@@ -266,7 +266,7 @@ def five_best(run: Run, name: str, selector: str) -> list[tuple[str, float, floa
     return [(s, test_mean(rann(run, name, s, n)), test_mean(knn(run, name, s, n))) for s in graded]
 
 
-def claims(run: Run) -> list[str]:
+def claims(run: Rerun) -> list[str]:
     """What the thesis says, and whether it holds here."""
     checks = (
         _claim_information, _claim_gamma, _claim_subsets, _claim_knn, _claim_networks, _claim_surplus, _claim_peaking,
@@ -275,7 +275,7 @@ def claims(run: Run) -> list[str]:
     return [claim for check in checks if (claim := check(run))]
 
 
-def _claim_information(run: Run) -> str:
+def _claim_information(run: Rerun) -> str:
     found = {name: run.attempt(partial(_correlation, run, name, "MI", "kNN")) for name in SEARCHED}
     known = {name: pair[1] for name, pair in found.items() if not isinstance(pair, Absent)}
     strong = min(known["WDBC1"], known["WDBC2"])
@@ -284,7 +284,7 @@ def _claim_information(run: Run) -> str:
     return f"Mutual information goes with the accuracy of single features where features are good: {verdict} ({text})."
 
 
-def _claim_gamma(run: Run) -> str:
+def _claim_gamma(run: Rerun) -> str:
     values = {}
     for name in SEARCHED:
         for classifier in CLASSIFIERS:
@@ -298,7 +298,7 @@ def _claim_gamma(run: Run) -> str:
     )
 
 
-def _claim_subsets(run: Run) -> str:
+def _claim_subsets(run: Rerun) -> str:
     parts = []
     for selector in ("gamma", "RANN", "MI"):
         gains = {}
@@ -315,7 +315,7 @@ def _claim_subsets(run: Run) -> str:
     )
 
 
-def _claim_knn(run: Run) -> str:
+def _claim_knn(run: Rerun) -> str:
     differences: dict[tuple[str, ...], float] = {}
     for table in ("7.6", "7.8", "7.10"):
         for record in records(table):
@@ -332,7 +332,7 @@ def _claim_knn(run: Run) -> str:
     )
 
 
-def _claim_networks(run: Run) -> str:
+def _claim_networks(run: Rerun) -> str:
     wins = {"printed": [0, 0], "here": [0, 0]}
     for one, other in (("7.5", "7.6"), ("7.7", "7.8"), ("7.9", "7.10")):
         for record in records(one, metric="test_acc_pct", role="subset"):
@@ -352,7 +352,7 @@ def _claim_networks(run: Run) -> str:
     )
 
 
-def _claim_surplus(run: Run) -> str:
+def _claim_surplus(run: Rerun) -> str:
     texts = []
     for name, table in (("LIVER", "7.9"), ("ION", "7.13")):
         best = records(table, dataset=name, metric="test_acc_pct", role="subset", row=1)[0]["mask"]
@@ -367,7 +367,7 @@ def _claim_surplus(run: Run) -> str:
     return f"k-NN suffers most from features too many. {'; '.join(texts)}."
 
 
-def _claim_peaking(run: Run) -> str:
+def _claim_peaking(run: Rerun) -> str:
     best = records("C.1", row=1, metric="test_acc_pct")[0]["mask"]
     n = n_splits_of(run)
     subset, full = (test_mean(rann(run, "ION", each, n)) for each in (best, "1" * 34))
@@ -378,7 +378,7 @@ def _claim_peaking(run: Run) -> str:
     )
 
 
-def _claim_negative(run: Run) -> str:
+def _claim_negative(run: Rerun) -> str:
     poll = _search(run, "WDBC1", best_by_gamma)
     if isinstance(poll, Absent):
         return ""
@@ -391,7 +391,7 @@ def _claim_negative(run: Run) -> str:
     )
 
 
-def _claim_optimism(run: Run) -> str:
+def _claim_optimism(run: Rerun) -> str:
     """Choose by test accuracy on half of the splits, and look at the other half."""
     gaps = []
     half = n_splits_of(run) // 2
@@ -415,7 +415,7 @@ def _claim_optimism(run: Run) -> str:
     )
 
 
-def _claim_counts(run: Run) -> str:
+def _claim_counts(run: Rerun) -> str:
     texts = []
     for name, printed in (("ION", 254), ("WDBC", 181)):
         found = run.attempt(partial(best_by_information, run, name))
@@ -427,7 +427,7 @@ def _claim_counts(run: Run) -> str:
     )
 
 
-TABLES: dict[str, Callable[[Run], list[Cell]]] = {
+TABLES: dict[str, Callable[[Rerun], list[Cell]]] = {
     "5.1": table_5_1,
     **{name: partial(correlations, table=name) for name in ("7.1", "7.2", "7.3", "7.4")},
     **{name: partial(subsets, table=name) for name in ("7.5", "7.6", "7.7", "7.8", "7.9", "7.10")},

@@ -12,7 +12,7 @@ from fewer.criteria import gamma_test
 from fewer.datasets import make_nel_shifted, make_nel_surrounded, make_nel_three_features
 from fewer.io import to_problem
 from fewer.models import RANNClassifier
-from fewer.papers._core import Absent, Run
+from fewer.papers._core import Absent, Rerun
 from fewer.plots._style import COLORS, LINES, MARKERS, legend_beside, new_figure
 from fewer.rankers._density import Kernels
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SEVEN = [subset for size in (1, 2, 3) for subset in combinations(range(3), size)]
 
 
-def three_features(run: Run) -> Figure:
+def three_features(run: Rerun) -> Figure:
     """Figure 4.1: the three-feature data in its three planes."""
     X, y = make_nel_three_features(random_state=run.seed)
     table = X.to_numpy()
@@ -34,7 +34,7 @@ def three_features(run: Run) -> Figure:
     return figure
 
 
-def three_informations(run: Run) -> Figure:
+def three_informations(run: Rerun) -> Figure:
     """Figure 4.2: information between the class and the three features, and between the features."""
     X, y = make_nel_three_features(random_state=run.seed)
     kernels = Kernels(to_problem(X, y))
@@ -48,7 +48,7 @@ def three_informations(run: Run) -> Figure:
     return figure
 
 
-def wdbc_line(run: Run) -> Figure:
+def wdbc_line(run: Rerun) -> Figure:
     """Figure 5.1: the points and the line of the Gamma Test on WDBC."""
     data = run.load("wdbc").problem
     figure, axes = new_figure(size=(5.2, 3.4))
@@ -58,7 +58,7 @@ def wdbc_line(run: Run) -> Figure:
     return figure
 
 
-def shifted_classes(run: Run) -> Figure:
+def shifted_classes(run: Rerun) -> Figure:
     """Figure 5.2: two normal classes, one shifted by (3, 3)."""
     X, y = make_nel_shifted(3.0, random_state=run.seed)
     figure, axes = new_figure(size=(4.4, 3.6))
@@ -68,7 +68,7 @@ def shifted_classes(run: Run) -> Figure:
     return figure
 
 
-def three_feature_lines(run: Run) -> Figure:
+def three_feature_lines(run: Rerun) -> Figure:
     """Figure 5.3: the lines of the seven subsets of the three-feature data."""
     X, y = make_nel_three_features(random_state=run.seed)
     table = X.to_numpy()
@@ -81,7 +81,7 @@ def three_feature_lines(run: Run) -> Figure:
     return figure
 
 
-def surrounded_class(run: Run) -> Figure:
+def surrounded_class(run: Rerun) -> Figure:
     """Figure 5.4: a class between two lumps of the other, and the S-shaped curve that it makes."""
     X, y = make_nel_surrounded(random_state=run.seed)
     figure, (left, right) = new_figure(1, 2, size=(4.4, 3.4))
@@ -101,7 +101,7 @@ def surrounded_class(run: Run) -> Figure:
     return figure
 
 
-def three_feature_networks(run: Run) -> Figure:
+def three_feature_networks(run: Rerun) -> Figure:
     """Figure 6.2: test accuracy of networks on the seven subsets of the three-feature data."""
 
     def compute() -> list[list[float]]:
@@ -130,7 +130,7 @@ def three_feature_networks(run: Run) -> Figure:
     return figure
 
 
-def panels(run: Run, pair: Callable[..., Any], names: Sequence[str], kind: str, classifier: str) -> Figure:
+def panels(run: Rerun, pair: Callable[..., Any], names: Sequence[str], kind: str, classifier: str) -> Figure:
     """Figures 7.1–7.8: accuracy on the left, the criterion on the right, one dotted line a run and their mean."""
     known = {}
     for name in names:

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from fewer.contracts import Resources, SearchSpace, gray_states
+from fewer.contracts import Objective, Resources, SearchSpace, gray_states
 from fewer.criteria import KNN, RANN, GammaTest
 from fewer.models import RANNClassifier
 from fewer.models._rann import (
@@ -26,8 +26,7 @@ from fewer.models._rann import (
     solve,
     with_bias,
 )
-from fewer.objective import Objective
-from fewer.papers._core import Run
+from fewer.papers._core import Rerun
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers import MIFS
 from fewer.rankers._density import Kernels
@@ -55,7 +54,7 @@ T = TypeVar("T")
 # ------------------------------------------------------------------------------------------------- data
 
 
-def problem_of(run: Run, name: str) -> Problem:
+def problem_of(run: Rerun, name: str) -> Problem:
     """Return a set with every feature mapped to [−1, 1] once, before it is split, as the thesis did."""
     problem = run.load(SETS[name]).problem
     low, high = problem.X.min(axis=0), problem.X.max(axis=0)
@@ -63,7 +62,7 @@ def problem_of(run: Run, name: str) -> Problem:
     return replace(problem, X=2.0 * (problem.X - low) / span - 1.0)
 
 
-def splits(run: Run, name: str, n_splits: int) -> list[tuple[IntArray, IntArray]]:
+def splits(run: Rerun, name: str, n_splits: int) -> list[tuple[IntArray, IntArray]]:
     """Return random splits, two thirds to train and one third to test, the same for every method."""
     n_rows = problem_of(run, name).n_samples
     rng = run.rng(f"splits {name}")
@@ -72,12 +71,12 @@ def splits(run: Run, name: str, n_splits: int) -> list[tuple[IntArray, IntArray]
     return [(np.sort(order[:n_train]), np.sort(order[n_train:])) for order in orders]
 
 
-def n_splits_of(run: Run) -> int:
+def n_splits_of(run: Rerun) -> int:
     """Return the number of splits for selection and final tests."""
     return 3 if run.quick else 10
 
 
-def n_runs_of(run: Run) -> int:
+def n_runs_of(run: Rerun) -> int:
     """Return the number of splits for correlations."""
     return 5 if run.quick else 20
 
@@ -98,7 +97,7 @@ def single_features(n_features: int) -> list[str]:
 
 
 def in_parallel(function: Callable[[Any], T], jobs: Sequence[Any], n_jobs: int) -> list[T]:
-    """Run jobs that release the interpreter lock in threads."""
+    """Rerun jobs that release the interpreter lock in threads."""
     if n_jobs <= 1:
         return [function(job) for job in jobs]
     with ThreadPoolExecutor(n_jobs) as pool:
@@ -108,7 +107,7 @@ def in_parallel(function: Callable[[Any], T], jobs: Sequence[Any], n_jobs: int) 
 # ------------------------------------------------------------------------------------------------- classifiers
 
 
-def knn(run: Run, name: str, subset: str, n_splits: int) -> list[Pair]:
+def knn(run: Rerun, name: str, subset: str, n_splits: int) -> list[Pair]:
     """Return leave-one-out and test accuracy in percent on each split; k of 1, 3, …, 11 by leave-one-out."""
 
     def compute() -> list[Pair]:
@@ -126,7 +125,7 @@ def knn(run: Run, name: str, subset: str, n_splits: int) -> list[Pair]:
     return run.once(f"knn {name} {subset} {n_splits}", compute)
 
 
-def rann(run: Run, name: str, subset: str, n_splits: int) -> list[Pair]:
+def rann(run: Rerun, name: str, subset: str, n_splits: int) -> list[Pair]:
     """Return training and test accuracy in percent of the network on each split; its size by inner partitions."""
 
     def compute() -> list[Pair]:
@@ -160,13 +159,13 @@ def test_mean(pairs: list[Pair]) -> float:
 # ------------------------------------------------------------------------------------------------- criteria
 
 
-def gamma_test_on(run: Run, problem: Problem, n_neighbors: int) -> Any:
+def gamma_test_on(run: Rerun, problem: Problem, n_neighbors: int) -> Any:
     """Bind the Gamma Test to rows."""
     criterion = GammaTest(n_neighbors, ties="index", scaling="none")
     return criterion.bind(problem, np.random.default_rng(0), Resources(run.n_jobs))
 
 
-def gammas(run: Run, name: str, subsets: Sequence[str], counts: Sequence[int], n_splits: int) -> FloatArray:
+def gammas(run: Rerun, name: str, subsets: Sequence[str], counts: Sequence[int], n_splits: int) -> FloatArray:
     """Return γ of subsets: (n_splits, n_counts, n_subsets)."""
 
     def compute() -> Any:
@@ -182,7 +181,7 @@ def gammas(run: Run, name: str, subsets: Sequence[str], counts: Sequence[int], n
     return np.asarray(run.once(key, compute))
 
 
-def information(run: Run, name: str, n_splits: int) -> FloatArray:
+def information(run: Rerun, name: str, n_splits: int) -> FloatArray:
     """Return the mutual information of class and feature on each split's training rows: (n_splits, n_features)."""
 
     def compute() -> Any:
@@ -197,7 +196,7 @@ def information(run: Run, name: str, n_splits: int) -> FloatArray:
 # ------------------------------------------------------------------------------------------------- searches
 
 
-def best_by_gamma(run: Run, name: str) -> dict[str, dict[str, float]]:
+def best_by_gamma(run: Rerun, name: str) -> dict[str, dict[str, float]]:
     """Search all subsets on each split with each number of neighbors, and rank the ten best of every search (eq. 7.1).
 
     Gives, for each subset that ever was among the ten, its rank, how often it was, and its mean γ then.
@@ -227,7 +226,7 @@ def best_by_gamma(run: Run, name: str) -> dict[str, dict[str, float]]:
     return dict(sorted(poll.items(), key=lambda item: -item[1]["rank"]))
 
 
-def best_by_rann(run: Run, name: str) -> list[str]:
+def best_by_rann(run: Rerun, name: str) -> list[str]:
     """Return the ten subsets with the highest training accuracy of small networks, averaged over the training sets."""
     n_features = problem_of(run, name).n_features
     masks = gray_states(np.arange(1, 2**n_features), n_features)
@@ -249,7 +248,7 @@ def best_by_rann(run: Run, name: str) -> list[str]:
     return run.once(f"best networks {name}", compute)
 
 
-def best_by_information(run: Run, name: str) -> list[str]:
+def best_by_information(run: Rerun, name: str) -> list[str]:
     """Return the union over the training sets of the leading 2 … p − 1 features in the order of MIFS."""
 
     def compute() -> list[str]:
@@ -273,7 +272,7 @@ def best_by_information(run: Run, name: str) -> list[str]:
     return run.once(f"prefixes {name}", compute)
 
 
-def best_by_pbil(run: Run, name: str, judge: Literal["gamma", "RANN"]) -> list[str]:
+def best_by_pbil(run: Rerun, name: str, judge: Literal["gamma", "RANN"]) -> list[str]:
     """Give, for each training set, the best subset of ten runs of population-based incremental learning."""
     subsets = []
     for number, (train, _) in enumerate(splits(run, name, n_splits_of(run))):

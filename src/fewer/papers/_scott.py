@@ -21,7 +21,7 @@ from fewer.criteria import NaiveBayes
 from fewer.datasets import make_scott_bimodal
 from fewer.models import DiscreteNaiveBayes, LeastSquaresClassifier, MDLPDiscretizer
 from fewer.models._discrete_naive_bayes import LogTables
-from fewer.papers._core import Absent, Cell, Document, Run, judge, mean_and_sd, read_printed
+from fewer.papers._core import Absent, Cell, Document, Rerun, judge, mean_and_sd, read_printed
 from fewer.problem import FloatArray, Kind, Problem
 from fewer.roc import Parcel, RocCurve, RocHull, auroc, critical_ratio, roc_hull
 from fewer.roc._choice import row_digests, shares
@@ -139,7 +139,7 @@ class Parts:
         return hull, fpr, tpr
 
 
-def _parts(run: Run, name: str, split: int) -> Parts:
+def _parts(run: Rerun, name: str, split: int) -> Parts:
     task = TASKS[name]
     data = run.load(task.data)
     problem = _with_positive(data.problem, task.positive)
@@ -182,7 +182,7 @@ def _binned(learn: Sequence[Problem], parts: Sequence[Problem]) -> list[Problem]
 
 
 def _wrapper(parts: Parts, scoring: str = "accuracy", overshoot: int = 1) -> dict[str, Any]:
-    """Run SFFS on the validation rows: the sets on the way to the chosen one."""
+    """Rerun SFFS on the validation rows: the sets on the way to the chosen one."""
     both = _joined((parts.train, parts.validation))
     role = np.repeat([-1, 0], [parts.train.n_samples, parts.validation.n_samples])
     criterion = NaiveBayes(scoring, cv=PredefinedSplit(role))  # type: ignore[arg-type]
@@ -198,7 +198,7 @@ def _wrapper(parts: Parts, scoring: str = "accuracy", overshoot: int = 1) -> dic
     return {"features": best, "way": way}
 
 
-def _one_split(run: Run, name: str, split: int) -> dict[str, Any]:
+def _one_split(run: Rerun, name: str, split: int) -> dict[str, Any]:
     """Everything that the tables need of one split."""
     parts = _parts(run, name, split)
     holdout = parts.holdout
@@ -237,7 +237,7 @@ def _one_split(run: Run, name: str, split: int) -> dict[str, Any]:
     return out
 
 
-def _splits(run: Run, name: str) -> list[dict[str, Any]]:
+def _splits(run: Rerun, name: str) -> list[dict[str, Any]]:
     results = []
     for split in range(QUICK_SPLITS if run.quick else SPLITS):
 
@@ -249,7 +249,7 @@ def _splits(run: Run, name: str) -> list[dict[str, Any]]:
     return results
 
 
-def _found(run: Run, name: str) -> list[dict[str, Any]] | Absent:
+def _found(run: Rerun, name: str) -> list[dict[str, Any]] | Absent:
     return LOST if name not in TASKS else run.attempt(partial(_splits, run, name))
 
 
@@ -266,7 +266,7 @@ def _ratio(splits: list[dict[str, Any]], a: str, b: str) -> float:
 # -------------------------------------------------------------------------------------------------- the tables
 
 
-def _ways(run: Run, table: str, name: str, key: str, label: str) -> list[Cell]:
+def _ways(run: Rerun, table: str, name: str, key: str, label: str) -> list[Cell]:
     """Set the sets on a wrapper's way beside the printed ones."""
     splits = _found(run, name)
     cells = []
@@ -286,29 +286,29 @@ def _ways(run: Run, table: str, name: str, key: str, label: str) -> list[Cell]:
     return cells
 
 
-def table_4_1(run: Run) -> list[Cell]:
+def table_4_1(run: Rerun) -> list[Cell]:
     """Sets that SFFS on validation accuracy goes through."""
     return [cell for name in ("Grey", "BrodSat") for cell in _ways(run, "4.1", name, "early", "SFFS, early stop")]
 
 
-def table_4_2(run: Run) -> list[Cell]:
+def table_4_2(run: Rerun) -> list[Cell]:
     """Sets that SFFS on validation area goes through."""
     return _ways(run, "4.2", "BrodSat", "by area", "SFFS on area, early stop")
 
 
-def table_6_2(run: Run) -> list[Cell]:
+def table_6_2(run: Rerun) -> list[Cell]:
     """Parcel against the wrapper on the rows held out."""
     columns = ("SFFS_wrapper", "Parcel_minus_SFFS", "Parcel_vs_SFFS")
     return [cell for name in ORDER for cell in _comparison(run, "6.2", name, "early", "SFFS, early stop", columns)]
 
 
-def table_6_4(run: Run) -> list[Cell]:
+def table_6_4(run: Rerun) -> list[Cell]:
     """Parcel against naive Bayes on the union of its subsets."""
     columns = ("combined_union", "Parcel_minus_combined", "Parcel_vs_combined")
     return [cell for name in ORDER for cell in _comparison(run, "6.4", name, "union", "union", columns)]
 
 
-def _comparison(run: Run, table: str, name: str, key: str, label: str, methods: tuple[str, str, str]) -> list[Cell]:
+def _comparison(run: Rerun, table: str, name: str, key: str, label: str, methods: tuple[str, str, str]) -> list[Cell]:
     splits = _found(run, name)
     other, gain, test = methods
     absent = isinstance(splits, Absent)
@@ -343,7 +343,7 @@ def _comparison(run: Run, table: str, name: str, key: str, label: str, methods: 
     ]  # fmt: skip
 
 
-def table_6_3(run: Run) -> list[Cell]:
+def table_6_3(run: Rerun) -> list[Cell]:
     """The unions of Parcel's subsets."""
     cells = []
     for name in ORDER:
@@ -363,7 +363,7 @@ def table_6_3(run: Run) -> list[Cell]:
     return cells
 
 
-def _table_b(table: str, run: Run) -> list[Cell]:
+def _table_b(table: str, run: Rerun) -> list[Cell]:
     cells = []
     names = dict.fromkeys(row["dataset"] for row in read_printed("scott")["rows"] if row["table"] == table)
     for name in names:
@@ -434,7 +434,7 @@ def _bimodal() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _two_thyroid_models(run: Run) -> dict[str, Any]:
+def _two_thyroid_models(run: Rerun) -> dict[str, Any]:
     """Chapter 5.1, part 2: linear models on one feature each, 3800 / 1700 / 1700 rows."""
     data = run.load("thyroid")
     problem = _with_positive(data.problem, "abnormal")
@@ -492,7 +492,7 @@ def _draw(ax: Any, curves: Sequence[tuple[Any, Any, str]], **options: Any) -> No
     legend_beside(ax)
 
 
-def _linear_thyroid(run: Run, limit: float | None) -> Figure:
+def _linear_thyroid(run: Rerun, limit: float | None) -> Figure:
     data = run.load("thyroid")
     problem = _with_positive(data.problem, "abnormal")
     rows = run.rng("thyroid, chapter 5").permutation(problem.n_samples)
@@ -509,7 +509,7 @@ def _linear_thyroid(run: Run, limit: float | None) -> Figure:
     return figure
 
 
-def _subset_curves(run: Run, name: str, key: str, *, validation: bool = False, hull: bool = False) -> Figure:
+def _subset_curves(run: Rerun, name: str, key: str, *, validation: bool = False, hull: bool = False) -> Figure:
     """Draw the curves of the sets on a wrapper's way, of the first split."""
     splits = _splits(run, name)
     parts = _parts(run, name, 0)
@@ -531,7 +531,7 @@ def _subset_curves(run: Run, name: str, key: str, *, validation: bool = False, h
     return figure
 
 
-def _schematic(kind: str, run: Run) -> Figure:
+def _schematic(kind: str, run: Rerun) -> Figure:
     """Figures 5.1 to 5.3: two smooth curves that cross, their pointwise best, and a point on a chord."""
     grid = np.linspace(0.0, 1.0, 201)
     steep, late = grid**0.22 * 0.78 + grid**3 * 0.22, 1.0 - (1.0 - grid) ** 2.6
@@ -553,7 +553,7 @@ def _schematic(kind: str, run: Run) -> Figure:
     return figure
 
 
-def _bimodal_figure(kind: str, run: Run) -> Figure:
+def _bimodal_figure(kind: str, run: Rerun) -> Figure:
     found = _bimodal()
     if kind == "5.4":
         from fewer.plots._style import COLORS, legend_beside, new_figure
@@ -579,7 +579,7 @@ def _bimodal_figure(kind: str, run: Run) -> Figure:
     return figure
 
 
-def _thyroid_figure(kind: str, run: Run) -> Figure:
+def _thyroid_figure(kind: str, run: Rerun) -> Figure:
     found = _two_thyroid_models(run)
     figure, ax = _panel(f"Abnormal thyroid, {'held-out' if kind == '5.10' else 'validation'} rows")
     curves = found["held"] if kind == "5.10" else found["curves"]
@@ -593,7 +593,7 @@ def _thyroid_figure(kind: str, run: Run) -> Figure:
     return figure
 
 
-def _figure_6_3(run: Run) -> Figure:
+def _figure_6_3(run: Rerun) -> Figure:
     from fewer.plots._roc import RocHullDisplay
     from fewer.plots._style import new_figure
 
@@ -606,7 +606,7 @@ def _figure_6_3(run: Run) -> Figure:
     return figure
 
 
-def _against(key: str, names: Sequence[str], run: Run) -> Figure:
+def _against(key: str, names: Sequence[str], run: Rerun) -> Figure:
     """Draw Parcel's frozen classifiers beside the wrapper or the union, held-out rows of the first split."""
     names = [name for name in names if name in TASKS]
     figure, axes = _panel(n_columns=len(names))
@@ -626,7 +626,7 @@ def _against(key: str, names: Sequence[str], run: Run) -> Figure:
     return figure
 
 
-FIGURES: dict[str, Callable[[Run], Figure]] = {
+FIGURES: dict[str, Callable[[Rerun], Figure]] = {
     "4.1": partial(_linear_thyroid, limit=None),
     "4.2": partial(_linear_thyroid, limit=0.1),
     "4.3": partial(_subset_curves, name="Grey", key="early"),
@@ -652,7 +652,7 @@ FIGURES: dict[str, Callable[[Run], Figure]] = {
 # --------------------------------------------------------------------------------------------------- the claims
 
 
-def claims(run: Run) -> list[str]:
+def claims(run: Rerun) -> list[str]:
     """What the report says, and whether it holds here."""
     out = []
     kept: list[str] = []
@@ -713,7 +713,7 @@ def _claims_of(name: str, splits: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def _claim_algorithms(run: Run) -> str:
+def _claim_algorithms(run: Rerun) -> str:
     """The report's own wish: several learning algorithms in one hull."""
 
     def compute() -> list[list[float]]:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from fewer.contracts import Moves, Search, SearchSpace
-from fewer.objective import Objective, ObjectiveWalk, moved_on
+from fewer.contracts import Moves, Objective, ObjectiveWalk, Search, SearchSpace, moved_on
 from fewer.problem import InputError
 from fewer.trace import Step, is_better
 
@@ -100,7 +99,7 @@ Change = list[tuple[int, float, float]]
 def draw_moves(space: SearchSpace, n: int, temperature: float, rng: np.random.Generator) -> Moves:
     """Draw n changes of one unit, and how many points each may cost: less than −T·log(chance)."""
     units = rng.integers(max(space.n_units, 1), size=n)
-    shifts = rng.integers(1, space.levels + 1, size=n)
+    shifts = rng.integers(1, space.weight_levels + 1, size=n)
     with np.errstate(divide="ignore"):
         slack = -temperature / 100.0 * np.log(rng.random(n))
     return Moves(units, shifts, slack)
@@ -146,7 +145,7 @@ def change_of(state: NDArray[Any], unit: int, shift: int, space: SearchSpace, rn
     if not len(state):
         return []
     old = float(state.item(unit))
-    new = moved_on(old, shift, space.levels)
+    new = moved_on(old, shift, space.weight_levels)
     change = [(unit, new, old)]
     after = int(np.count_nonzero(state)) + (new > 0) - (old > 0)
     if space.min_units <= after <= space.max_units:

@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fewer.contracts import Search, SearchSpace
-from fewer.objective import Objective
+from fewer.contracts import Objective, Search, SearchSpace
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray
 from fewer.trace import Step, size_of
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.contracts import Search, SearchSpace
-from fewer.objective import Objective
+from fewer.contracts import Objective, Search, SearchSpace
 from fewer.trace import Step, is_better
 
 REPORT_EVERY = 256  # nodes between two reports

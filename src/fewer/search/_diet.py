@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.contracts import Search, SearchSpace
-from fewer.objective import Objective
+from fewer.contracts import Objective, Search, SearchSpace
 from fewer.trace import Step
 
 
@@ -48,7 +47,7 @@ class DIET(Search):
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
         """Move to the best neighbor while it is better."""
-        levels = space.levels
+        levels = space.weight_levels
         if not state:
             weights = middle(space) if space.start is None else space.start.copy()
             state.update(weights=weights, score=float(scorer.score(weights[None])[0]))
@@ -78,5 +77,5 @@ class DIET(Search):
 def middle(space: SearchSpace) -> Any:
     """Return every unit the middle weight; the last ones 0 if so many are not allowed."""
     state = space.empty()
-    state[: space.max_units] = ((space.levels + 1) // 2) / space.levels
+    state[: space.max_units] = ((space.weight_levels + 1) // 2) / space.weight_levels
     return state

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fewer.contracts import IncompatibleError, Search, SearchSpace, Sweep, best_of
-from fewer.objective import Objective
+from fewer.contracts import IncompatibleError, Objective, Search, SearchSpace, Sweep, best_of
 from fewer.problem import BoolArray
 from fewer.trace import Step
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from fewer.contracts import Search, SearchSpace
-from fewer.objective import Objective
+from fewer.contracts import Objective, Search, SearchSpace
 from fewer.problem import FloatArray, InputError, IntArray
 from fewer.search._population import repair
 from fewer.trace import Step, best_first, is_better
@@ -117,8 +116,12 @@ class Genetic(Search):
         children = np.where(from_second, members[pairs[:, 1]], members[pairs[:, 0]])
         rate = 1.0 / max(q, 1) if self.mutation == "auto" else self.mutation
         mutants = rng.random((n, q)) < rate
-        shift = rng.integers(1, space.levels + 1, size=(n, q))
-        others = (np.rint(children * space.levels).astype(np.int64) + shift) % (space.levels + 1) / space.levels
+        shift = rng.integers(1, space.weight_levels + 1, size=(n, q))
+        others = (
+            (np.rint(children * space.weight_levels).astype(np.int64) + shift)
+            % (space.weight_levels + 1)
+            / space.weight_levels
+        )
         children = np.where(mutants, others, children).astype(space.dtype)
         return repair(children, space, rng)
 

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from fewer.contracts import Search, SearchSpace
-from fewer.objective import Objective
+from fewer.contracts import Objective, Search, SearchSpace
 from fewer.problem import InputError
 from fewer.search._population import repair
 from fewer.trace import Step, best_first, is_better, size_of

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fewer.contracts import Search, SearchSpace
-from fewer.objective import Objective
+from fewer.contracts import Objective, Search, SearchSpace
 from fewer.problem import InputError
 from fewer.trace import Step, is_better
 

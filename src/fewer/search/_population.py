@@ -25,5 +25,5 @@ def repair(states: NDArray[Any], space: SearchSpace, rng: np.random.Generator) -
         on, off = order[states[row, order] != 0], order[states[row, order] == 0]
         states[row, on[space.max_units :]] = 0
         missing = off[: max(space.min_units - len(on), 0)]
-        states[row, missing] = rng.integers(1, space.levels + 1, len(missing)) / space.levels
+        states[row, missing] = rng.integers(1, space.weight_levels + 1, len(missing)) / space.weight_levels
     return states

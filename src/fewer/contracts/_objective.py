@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.contracts import (
-    Control,
-    Criterion,
-    Moves,
-    OnStep,
-    Resources,
-    Scorer,
-    Search,
-    SearchSpace,
-    Sweep,
-    Walk,
-    refuse_unmet_needs,
-    round_scores,
-)
-from fewer.problem import FloatArray, IntArray, Problem
+from fewer.contracts._scorer import Moves, Scorer, Sweep, Walk
+from fewer.contracts._space import SearchSpace, round_scores
+from fewer.problem import FloatArray, IntArray
 from fewer.trace import Cache, Trace
 
 
@@ -181,7 +169,7 @@ class ObjectiveWalk(Walk):
         self._objective._count(result.n_tried)
         units, shifts = moves.units[result.accepted].tolist(), moves.shifts[result.accepted].tolist()
         for unit, shift, found in zip(units, shifts, result.scores.tolist(), strict=True):
-            self.state[unit] = moved_on(self.state.item(unit), shift, space.levels)
+            self.state[unit] = moved_on(self.state.item(unit), shift, space.weight_levels)
             self._note(found)
             yield found
 
@@ -206,51 +194,3 @@ def _key(state: NDArray[Any]) -> bytes:
     """Name a state: by its bytes, or by a digest of them where they are many."""
     name = state.tobytes()
     return name if len(name) <= 256 else hashlib.blake2b(name, digest_size=16).digest()
-
-
-def run_search(
-    criterion: Criterion,
-    problem: Problem,
-    search: Search,
-    space: SearchSpace,
-    rng: np.random.Generator,
-    on_step: OnStep | None = None,
-    *,
-    resources: Resources,
-    trace: Trace,
-) -> Trace:
-    """Bind a criterion to rows and search: a method without a control.
-
-    Columns that do not vary in these rows are set aside.
-    """
-    refuse_unmet_needs(criterion, search, None, space, problem)
-    space = space.without(problem.constant)
-    scorer = criterion.bind(problem, rng, resources)
-    return search.run(Objective(scorer, space), space, rng, on_step, trace)
-
-
-def run_method(
-    control: Control | None,
-    criterion: Criterion,
-    problem: Problem,
-    search: Search,
-    space: SearchSpace,
-    rng: np.random.Generator,
-    on_step: OnStep | None = None,
-    *,
-    resources: Resources,
-    trace: Trace | None = None,
-) -> Trace:
-    """Run criterion × search × control."""
-    refuse_unmet_needs(criterion, search, control, space, problem)
-    run: Callable[..., Trace] = run_search if control is None else control.run
-    return run(
-        criterion,
-        problem,
-        search,
-        space,
-        rng,
-        on_step,
-        resources=resources,
-        trace=Trace() if trace is None else trace,
-    )

@@ -1,0 +1,58 @@
+"""The grammar, criterion × search × control: the components' types, the space in which they meet, and a run of them.
+
+Whoever adds a component writes one class: a `Criterion` with `bind`, a `Search` with `steps`, a `Control` with `run` or
+a `Ranker` with `rank`. Everything else here has a default.
+"""
+
+from fewer.contracts._components import (
+    Component,
+    Control,
+    Criterion,
+    IncompatibleError,
+    OnStep,
+    Ranker,
+    Ranking,
+    Search,
+)
+from fewer.contracts._objective import Objective, ObjectiveWalk, moved_on
+from fewer.contracts._run import Resources, Run, Stopped, refuse_unmet_needs
+from fewer.contracts._scorer import (
+    Moves,
+    MovesResult,
+    PredictiveScorer,
+    Scorer,
+    Sweep,
+    Walk,
+    best_of,
+    gray_states,
+)
+from fewer.contracts._space import Masks, SearchSpace, round_scores
+
+__all__ = [
+    "Component",
+    "Control",
+    "Criterion",
+    "IncompatibleError",
+    "Masks",
+    "Moves",
+    "MovesResult",
+    "Objective",
+    "ObjectiveWalk",
+    "OnStep",
+    "PredictiveScorer",
+    "Ranker",
+    "Ranking",
+    "Resources",
+    "Run",
+    "Scorer",
+    "Search",
+    "SearchSpace",
+    "Stopped",
+    "Sweep",
+    "Walk",
+    "best_of",
+    "gray_states",
+    "moved_on",
+    "refuse_unmet_needs",
+    "round_scores",
+]

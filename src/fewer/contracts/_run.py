@@ -1,0 +1,163 @@
+"""A run: a criterion and a search on some rows, with what it may use, where it is recorded and who follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewer.contracts._components import Control, Criterion, IncompatibleError, OnStep, Search
+from fewer.contracts._objective import Objective
+from fewer.contracts._scorer import Scorer
+from fewer.contracts._space import SearchSpace
+from fewer.problem import Problem
+from fewer.trace import Trace
+
+
+class Stopped(Exception):
+    """Raised by whoever follows the steps of a run, to end it with its best subset so far.
+
+    The message is a sentence for the reader of the result: which budget is spent, or that a callback has seen enough.
+    It may only be raised once there is a step, and whoever raised it raises it again if asked again.
+    """
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a scorer may use: threads or processes, bytes beside the data, and where to compute.
+
+    Attributes
+    ----------
+    n_jobs : int
+    memory : int
+        Bytes beside the data.
+    device : {"cpu", "cuda", "auto"}
+    """
+
+    n_jobs: int = 1
+    memory: int = 1 << 30
+    device: str = "cpu"
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Everything that one run needs: the one argument of `Control.run`.
+
+    Attributes
+    ----------
+    criterion, search : Criterion, Search
+    problem : Problem
+        The rows of this run.
+    space : SearchSpace
+    rng : Generator
+    resources : Resources
+    trace : Trace
+        Where the run is recorded; one that holds steps already is gone on with.
+    follower : callable, optional
+        Called with the trace after each step.
+    """
+
+    criterion: Criterion
+    problem: Problem
+    search: Search
+    space: SearchSpace
+    rng: np.random.Generator
+    resources: Resources = field(default_factory=Resources)
+    trace: Trace = field(default_factory=Trace)
+    follower: OnStep | None = None
+    _bound: dict[tuple[int, int], tuple[Criterion, Problem, Scorer]] = field(default_factory=dict, repr=False)
+
+    @property
+    def scorer(self) -> Scorer:
+        """The criterion bound to the rows; bound once, however often it is asked for."""
+        key = id(self.criterion), id(self.problem)
+        if key not in self._bound:
+            scorer = self.criterion.bind(self.problem, self.rng, self.resources)
+            self._bound[key] = self.criterion, self.problem, scorer
+        return self._bound[key][2]
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the criterion is bound to the rows already."""
+        return (id(self.criterion), id(self.problem)) in self._bound
+
+    def on(self, rows: NDArray[Any], rng: np.random.Generator, **changes: Any) -> Run:
+        """Return the run on some of the rows: with a generator and a trace of its own, followed by nobody.
+
+        Parameters
+        ----------
+        rows : array
+            Indices, or a boolean mask.
+        rng : Generator
+        **changes
+            Other fields of the new run.
+        """
+        fresh: dict[str, Any] = {"trace": Trace(), "follower": None, "_bound": {}}
+        return replace(self, problem=self.problem.take(rows), rng=rng, **{**fresh, **changes})
+
+    def under(self, control: Control | None) -> Trace:
+        """Run the search on these rows, under a control if there is one.
+
+        Columns that do not vary in these rows are set aside before a search begins.
+        """
+        refuse_unmet_needs(self.criterion, self.search, control, self.space, self.problem)
+        if control is not None:
+            return control.run(self)
+        self.criterion.check_parameters()
+        self.search.check_parameters()
+        space = self.space.without(self.problem.constant)
+        return self.search.run(Objective(self.scorer, space), space, self.rng, self.follower, self.trace)
+
+    def tell(self) -> None:
+        """Tell the follower, if there is one, of the trace as it is."""
+        if self.follower is not None:
+            self.follower(self.trace)
+
+    @contextmanager
+    def ending(self) -> Iterator[None]:
+        """Mark the trace as interrupted if Ctrl-C comes inside, as done otherwise."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.trace.interrupted = True
+            raise
+        self.trace.done, self.trace.interrupted = True, False
+
+
+_WHY = {
+    "monotone": "a criterion that never falls when a feature is added",
+    "weights": "a criterion that takes weights, not only masks",
+    "predictive": "a criterion that predicts rows",
+    "stochastic": "a stochastic search, which can be shortened",
+}
+
+
+def refuse_unmet_needs(
+    criterion: Criterion, search: Search, control: Control | None, space: SearchSpace, problem: Problem
+) -> None:
+    """Raise one clear sentence if these components cannot work together."""
+    names = [type(component).__name__ for component in (criterion, search)]
+    if problem.task not in criterion.tasks:
+        raise IncompatibleError(
+            f"{names[0]} works for {' and '.join(criterion.tasks)}, but the target is for {problem.task}."
+        )
+    for need in sorted(search.needs):
+        if not getattr(criterion, need):
+            raise IncompatibleError(f"{names[1]} needs {_WHY[need]}, and {names[0]} is not {need}.")
+    if space.weight_levels > 1 and not criterion.supports_weights:
+        raise IncompatibleError(f"Weighting needs {_WHY['weights']}, and {names[0]} takes masks only.")
+    if space.weight_levels > 1 and not search.supports_weights:
+        raise IncompatibleError(f"{names[1]} moves on masks only, so it cannot search weights.")
+    while control is not None:
+        name = type(control).__name__
+        for need in sorted(control.needs):
+            if not getattr(criterion, need):
+                raise IncompatibleError(f"{name} needs {_WHY[need]}, and {names[0]} is not {need}.")
+        for need in sorted(control.search_needs):
+            if not getattr(search, need):
+                raise IncompatibleError(f"{name} needs {_WHY[need]}, and {names[1]} is not {need}.")
+        control = control.control

@@ -1,0 +1,162 @@
+"""A criterion bound to rows: scores for subsets, one by one, around one subset, along a walk, or all of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewer.contracts._space import Masks, SearchSpace
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.trace import best_first
+
+
+class Walk(ABC):
+    """A cursor on one subset that tries one change at a time."""
+
+    @abstractmethod
+    def propose(self, unit: int, value: float) -> float:
+        """Score the subset with one unit set to a value (0 or 1, or a weight)."""
+
+    @abstractmethod
+    def accept(self) -> None:
+        """Make the proposed change."""
+
+    @abstractmethod
+    def reject(self) -> None:
+        """Forget the proposed change."""
+
+    def run_moves(self, moves: Moves, state: NDArray[Any], score: float, space: SearchSpace, most: int) -> MovesResult:
+        """Try changes one after the other, as many as this walk can do by itself: by default none.
+
+        A change is accepted if it lowers the rounded score by no more than its slack. The walk stands on `state`, which
+        scores `score`. It stops after `most` accepted changes and before a change that the space does not allow.
+        """
+        return MovesResult(0, np.empty(0, dtype=np.int64), np.empty(0))
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Changes to try in a row: a unit, how many weight levels it goes on (in a circle), how far the score may fall."""
+
+    units: IntArray
+    shifts: IntArray
+    slack: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def __getitem__(self, some: slice) -> Moves:
+        return Moves(self.units[some], self.shifts[some], self.slack[some])
+
+
+@dataclass(frozen=True)
+class MovesResult:
+    """How many changes were tried, which of them were accepted, and the rounded score after each of these."""
+
+    n_tried: int
+    accepted: IntArray
+    scores: FloatArray
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The best subsets of a range of subset numbers, best first, and how many were allowed."""
+
+    states: NDArray[Any]
+    scores: FloatArray
+    n_evaluated: int
+
+
+class Scorer(ABC):
+    """A criterion bound to rows: scores for masks over all p columns, higher is better, always.
+
+    Only `score` must be written. It must be stateless and score the empty mask too.
+    """
+
+    @abstractmethod
+    def score(self, masks: Masks) -> FloatArray:
+        """Score an (m, p) array of masks (bool) or weights (float): m numbers."""
+
+    def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
+        """Score the masks that differ from one mask in one unit: unit u set to `values[u]`."""
+        masks = np.repeat(mask[None, :], len(units), axis=0)
+        for row, unit, value in zip(masks, units, values, strict=True):
+            row[unit] = value
+        return self.score(masks)
+
+    def walk(self, mask: Masks, units: Sequence[IntArray]) -> Walk:
+        """Stand on one mask and try changes."""
+        return _ScoredWalk(self, mask, units)
+
+    def sweep(self, space: SearchSpace, start: int, stop: int, top: int) -> Sweep:
+        """Score the subsets numbered start … stop−1 in Gray-code order and keep the best.
+
+        Subset g holds the units whose bit is set in g ^ (g >> 1), so neighbors differ in one unit.
+        """
+        best = Sweep(np.zeros((0, space.n_units), dtype=bool), np.empty(0), 0)
+        for low in range(start, stop, 4096):
+            states = gray_states(np.arange(low, min(low + 4096, stop)), space.n_units)
+            states = states[space.allows(states)]
+            scores = space.objective(self.score(space.expand(states)), states)
+            best = best_of(best, Sweep(states, scores, len(states)), top)
+        return best
+
+
+class PredictiveScorer(Scorer):
+    """A scorer whose criterion predicts rows: class memberships (m, c), or numbers (m,) for regression."""
+
+    @abstractmethod
+    def outputs(self, mask: Masks) -> FloatArray:
+        """Predict each bound row without its own fold."""
+
+    @abstractmethod
+    def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
+        """Predict new rows from all bound rows."""
+
+    def grade(self, outputs: FloatArray, rows: Problem) -> float:
+        """Score outputs for rows in the criterion's own units: accuracy, or R² for regression."""
+        weights = rows.row_weights
+        if rows.task == "classification":
+            return float(np.average(outputs.argmax(axis=1) == rows.y, weights=weights))
+        error = weights @ (rows.y - outputs) ** 2
+        spread = weights @ (rows.y - np.average(rows.y, weights=weights)) ** 2
+        return float(1.0 - error / spread) if spread > 0 else float(-error)
+
+
+class _ScoredWalk(Walk):
+    def __init__(self, scorer: Scorer, mask: Masks, units: Sequence[IntArray]) -> None:
+        self._scorer, self._mask, self._units = scorer, mask.copy(), units
+        self._proposed = self._mask
+
+    def propose(self, unit: int, value: float) -> float:
+        self._proposed = self._mask.copy()
+        self._proposed[self._units[unit]] = value
+        return float(self._scorer.score(self._proposed[None, :])[0])
+
+    def accept(self) -> None:
+        self._mask = self._proposed
+
+    def reject(self) -> None:
+        self._proposed = self._mask
+
+
+def gray_states(numbers: IntArray, n_units: int) -> BoolArray:
+    """Return the subsets with these Gray-code numbers as masks."""
+    codes = numbers ^ (numbers >> 1)
+    return (codes[:, None] >> np.arange(n_units)) & 1 == 1
+
+
+def best_of(one: Sweep, other: Sweep, top: int) -> Sweep:
+    """Merge two sweeps."""
+    states = np.concatenate([one.states, other.states])
+    scores = np.concatenate([one.scores, other.scores])
+    if len(scores) > 4 * top:
+        good = scores >= np.partition(scores, -top)[-top]
+        states, scores = states[good], scores[good]
+    order = best_first(states, scores)[:top]
+    return Sweep(states[order], scores[order], one.n_evaluated + other.n_evaluated)

@@ -1,0 +1,195 @@
+"""The subsets that a search may visit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray
+
+Masks = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class SearchSpace:
+    """The subsets that a search may visit.
+
+    A search moves in *states*: one value for each free unit. A unit is a column, or a group of columns that enter
+    together. Forced columns are no units: `expand` adds those forced in and leaves out those forced out.
+
+    Attributes
+    ----------
+    n_features : int
+        Columns of the table.
+    units : tuple of int arrays
+        The columns of each free unit.
+    base : bool array of shape (n_features,)
+        Columns forced in.
+    min_units, max_units : int
+        How many free units a state may hold.
+    weight_levels : int
+        Weights come from {0, 1/weight_levels, …, 1}; 1 means masks.
+    prices : array of shape (n_units,)
+        Points of score that a unit must earn to be worth having.
+    start : array of shape (n_units,), optional
+        Where the search begins, if not where it would by itself.
+    """
+
+    n_features: int
+    units: tuple[IntArray, ...]
+    base: BoolArray
+    min_units: int
+    max_units: int
+    weight_levels: int = 1
+    prices: FloatArray = field(default_factory=lambda: np.zeros(0))
+    start: NDArray[Any] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        n_features: int,
+        *,
+        sizes: tuple[int, int] | None = None,
+        include: Sequence[int] = (),
+        exclude: Sequence[int] = (),
+        groups: Sequence[Sequence[int]] = (),
+        prices: FloatArray | None = None,
+        weight_levels: int = 1,
+    ) -> SearchSpace:
+        """Lay out a space; `sizes` counts units, a group as one, with those forced in.
+
+        Examples
+        --------
+        >>> space = SearchSpace.of(5, include=[0], groups=[[1, 2]])
+        >>> [unit.tolist() for unit in space.units]
+        [[1, 2], [3], [4]]
+        >>> space.expand(np.array([[True, False, False]])).astype(int)
+        array([[1, 1, 1, 0, 0]])
+        """
+        price = np.zeros(n_features) if prices is None else np.asarray(prices, dtype=np.float64)
+        grouped = {column for group in groups for column in group}
+        blocks = sorted([sorted(group) for group in groups] + [[i] for i in range(n_features) if i not in grouped])
+        inside, outside = set(include), set(exclude)
+        forced = [block for block in blocks if inside.intersection(block)]
+        free = [block for block in blocks if not inside.intersection(block) and not outside.intersection(block)]
+        base = np.zeros(n_features, dtype=bool)
+        for block in forced:
+            base[block] = True
+        low, high = (1, n_features) if sizes is None else sizes
+        return cls(
+            n_features=n_features,
+            units=tuple(np.array(block, dtype=np.int64) for block in free),
+            base=base,
+            min_units=max(low - len(forced), 0),
+            max_units=min(max(high - len(forced), 0), len(free)),
+            weight_levels=weight_levels,
+            prices=np.array([price[block].sum() for block in free]),
+        )
+
+    @property
+    def n_units(self) -> int:
+        """How many units are free to enter."""
+        return len(self.units)
+
+    @property
+    def dtype(self) -> type:
+        """What a state is made of."""
+        return bool if self.weight_levels == 1 else float
+
+    @cached_property
+    def _owner(self) -> IntArray:
+        owner = np.full(self.n_features, -1, dtype=np.int64)
+        for number, unit in enumerate(self.units):
+            owner[unit] = number
+        return owner
+
+    @cached_property
+    def _first_columns(self) -> IntArray:
+        return np.array([unit[0] for unit in self.units], dtype=np.int64)
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Every column is a unit of its own, none forced: a state is a mask."""
+        return bool(np.array_equal(self._owner, np.arange(self.n_features)))
+
+    @cached_property
+    def has_prices(self) -> bool:
+        """Some unit costs something."""
+        return bool(np.any(self.prices))
+
+    def expand(self, states: NDArray[Any]) -> Masks:
+        """Turn (m, n_units) states into (m, n_features) masks."""
+        if self.is_plain:
+            return states
+        masks = np.zeros((len(states), self.n_features), dtype=states.dtype)
+        columns = self._owner >= 0
+        masks[:, columns] = states[:, self._owner[columns]]
+        masks[:, self.base] = 1
+        return masks
+
+    def shrink(self, mask: Masks) -> NDArray[Any]:
+        """Turn a mask back into a state: the value of each unit's first column."""
+        return mask[self._first_columns].astype(self.dtype)
+
+    def allows(self, states: NDArray[Any]) -> BoolArray:
+        """Say which states have an allowed size."""
+        sizes = np.count_nonzero(states, axis=-1)
+        return np.asarray((sizes >= self.min_units) & (sizes <= self.max_units))
+
+    def price(self, states: NDArray[Any]) -> FloatArray:
+        """Sum the prices of the units in each state."""
+        return np.asarray((states != 0) @ self.prices)
+
+    def objective(self, scores: FloatArray, states: NDArray[Any]) -> FloatArray:
+        """Take the price off the score, and drop digits that only the order of summation wrote."""
+        return round_scores(scores - self.price(states) if self.has_prices else scores)
+
+    def empty(self) -> NDArray[Any]:
+        """Return the state without any unit."""
+        return np.zeros(self.n_units, dtype=self.dtype)
+
+    def full(self) -> NDArray[Any]:
+        """Return the state with every unit."""
+        return np.ones(self.n_units, dtype=self.dtype)
+
+    def random(self, rng: np.random.Generator) -> NDArray[Any]:
+        """Draw a state: every value of every unit equally likely, then repaired to an allowed size."""
+        state: NDArray[Any] = (rng.integers(0, self.weight_levels + 1, self.n_units) / self.weight_levels).astype(
+            self.dtype
+        )
+        order = rng.permutation(self.n_units)
+        on, off = order[state[order] != 0], order[state[order] == 0]
+        if len(on) > self.max_units:
+            state[on[self.max_units :]] = 0
+        elif len(on) < self.min_units:
+            state[off[: self.min_units - len(on)]] = 1
+        return state
+
+    def without(self, columns: BoolArray) -> SearchSpace:
+        """Return the space without the units that lie wholly in these columns."""
+        kept = [i for i, unit in enumerate(self.units) if not columns[unit].all()]
+        if len(kept) == self.n_units:
+            return self
+        if len(kept) < self.min_units:
+            raise InputError(
+                f"{self.min_units} features are asked for beside those forced in, but only {len(kept)} can vary: "
+                f"ask for at most {len(kept)}."
+            )
+        return replace(
+            self,
+            units=tuple(self.units[i] for i in kept),
+            max_units=min(self.max_units, len(kept)),
+            prices=self.prices[kept],
+            start=None if self.start is None else self.start[kept],
+        )
+
+
+def round_scores(scores: FloatArray) -> FloatArray:
+    """Round to 40 significant bits (12 digits), so that equal scores are equal whatever the order of sums."""
+    mantissa, exponent = np.frexp(scores)
+    return np.ldexp(np.round(mantissa * 2.0**40) / 2.0**40, exponent)
