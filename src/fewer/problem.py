@@ -30,8 +30,8 @@ class Problem:
     ----------
     X : array of shape (n_samples, n_features)
         Numbers. Nominal columns hold level codes 0, 1, …; NaN marks a missing cell.
-    y : array of shape (n_samples,)
-        Class codes 0 … c−1 for classification, numbers for regression.
+    y : array of shape (n_samples,) or (n_samples, n_outputs)
+        Class codes 0 … c−1 for classification, numbers for regression; several outputs as they were given.
     task : {"classification", "regression"}
     names : tuple of str
         One name a column.
@@ -47,6 +47,8 @@ class Problem:
         Rows of one group are never on both sides of a split.
     notes : tuple of str
         What was noticed by the input reader, such as columns that look like identifiers.
+    schema : FrameSchema, optional
+        How to make a frame like the one that came in, for estimators that look at names and types (`fewer.io`).
     """
 
     X: FloatArray
@@ -59,6 +61,7 @@ class Problem:
     sample_weight: FloatArray | None = None
     groups: IntArray | None = None
     notes: tuple[str, ...] = ()
+    schema: Any = None
 
     @classmethod
     def from_arrays(
@@ -84,10 +87,12 @@ class Problem:
             raise InputError(f"X has {table.ndim} dimension(s); a table with rows and columns is needed.")
         n_samples, n_features = table.shape
         target = np.asarray(y)
-        if target.shape != (n_samples,):
+        if target.shape != (n_samples,) and (target.ndim != 2 or len(target) != n_samples or target.shape[1] < 2):
             raise InputError(f"y has shape {target.shape}, but X has {n_samples} rows; give one target per row.")
         classes: tuple[Any, ...] = ()
-        if task == "classification":
+        if task == "classification" and target.ndim == 2:
+            target = target.astype(np.int64)
+        elif task == "classification":
             labels, codes = np.unique(target, return_inverse=True)
             classes = tuple(labels.tolist())
             target = codes.astype(np.int64)
@@ -116,6 +121,16 @@ class Problem:
     def n_features(self) -> int:
         """How many columns there are."""
         return int(self.X.shape[1])
+
+    @property
+    def n_outputs(self) -> int:
+        """How many targets there are: one, or the columns of y."""
+        return 1 if self.y.ndim == 1 else int(self.y.shape[1])
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The target in the user's own labels; quantities as they are."""
+        return np.asarray(self.classes)[self.y] if self.classes else self.y
 
     @property
     def n_classes(self) -> int:

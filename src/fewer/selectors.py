@@ -82,10 +82,16 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _open(self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> Problem:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        several = len(np.shape(y)) == 2 and np.shape(y)[1] > 1
+        if several and not self._takes_several_targets():
+            raise InputError(
+                f"The target has {np.shape(y)[1]} columns, but {type(self).__name__} works with one here: give one, "
+                "or choose the criterion CrossValidated or LeastSquares."
+            )
         if is_frame(X):
             _check_feature_names(self, X, reset=True)
             _check_n_features(self, X, reset=True)
-            y = column_or_1d(y, warn=True)
+            y = y if several else column_or_1d(y, warn=True)
             check_consistent_length(X, y)
         else:
             X, y = validate_data(
@@ -96,15 +102,19 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
                 dtype=np.float64,
                 ensure_all_finite="allow-nan",
                 ensure_min_samples=2,
+                multi_output=several,
             )
         task = infer_task(np.asarray(y))
         tasks = self._tasks()
         if task not in tasks:
             task = tasks[0]
             if task == "classification":
-                check_classification_targets(y)
+                check_classification_targets(np.asarray(y))
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        return to_problem(X, y, task=task, sample_weight=weights, groups=groups)
+        return to_problem(X, y, task=task, sample_weight=weights, groups=groups, multi_output=several)
+
+    def _takes_several_targets(self) -> bool:
+        return False
 
     def _generator(self) -> np.random.Generator:
         seed = self.random_state
@@ -291,6 +301,9 @@ class SubsetSelector(_Selector):
 
     def _tasks(self) -> tuple[Task, ...]:
         return self._criterion().tasks
+
+    def _takes_several_targets(self) -> bool:
+        return self._criterion().multi_output
 
     def _space(self, problem: Problem) -> SearchSpace:
         names = problem.names

@@ -92,6 +92,8 @@ class Trace:
         The best `keep` distinct subsets that were evaluated, best first.
     n_evaluations : int
         How many subsets the search asked about.
+    n_undefined : int
+        How many of them could not be scored.
     state : dict
         The search's own notes from which it can go on (numbers, strings, arrays, lists of those).
     notes : list of str
@@ -109,6 +111,7 @@ class Trace:
     top_scores: FloatArray = field(default_factory=lambda: np.empty(0))
     n_steps: int = 0
     n_evaluations: int = 0
+    n_undefined: int = 0
     state: dict[str, Any] = field(default_factory=dict)
     rng_state: dict[str, Any] | None = None
     notes: list[str] = field(default_factory=list)
@@ -188,6 +191,7 @@ class Trace:
             "keep": self.keep,
             "n_steps": self.n_steps,
             "n_evaluations": self.n_evaluations,
+            "n_undefined": self.n_undefined,
             "stride": self._stride,
             "rng_state": self.rng_state,
             "notes": self.notes,
@@ -213,6 +217,7 @@ class Trace:
             top_scores=arrays["top_scores"],
             n_steps=meta["n_steps"],
             n_evaluations=meta["n_evaluations"],
+            n_undefined=meta.get("n_undefined", 0),
             state=_restore_arrays(meta["state"], arrays),
             rng_state=meta["rng_state"],
             notes=meta["notes"],

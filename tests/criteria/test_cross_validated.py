@@ -44,7 +44,7 @@ def test_the_empty_subset_scores_what_the_frequencies_give():
 
 
 def says_what_it_sees(bare, X, masks):
-    return np.array([float(isinstance(X, np.memmap) and bare.problem.X.size == 0) for _ in masks])
+    return np.array([float(isinstance(X, np.memmap) and bare.problem.X.size == 0) for _ in masks]), ""
 
 
 def test_the_table_is_shared_not_copied(monkeypatch):
@@ -103,5 +103,5 @@ def test_outputs_and_predictions(problem):
 
 
 def test_unknown_preprocessing_is_refused(problem):
-    with pytest.raises(InputError, match="preprocess='some'"):
+    with pytest.raises(InputError, match="'preprocess' parameter"):
         bind(CrossValidated(LogisticRegression(), preprocess="some"), problem)

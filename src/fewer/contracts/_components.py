@@ -75,6 +75,8 @@ class Criterion(Component):
     """Masks may hold weights between 0 and 1."""
     predictive: ClassVar[bool] = False
     """`bind` gives a `PredictiveScorer`."""
+    multi_output: ClassVar[bool] = False
+    """Takes a target of several columns."""
     tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
 
     @abstractmethod
@@ -134,6 +136,7 @@ class Search(Component):
         except KeyboardInterrupt:
             trace.interrupted = True
             raise
+        scorer.refuse_undefined(trace.best_score)
         trace.done, trace.interrupted = True, False
         return trace
 

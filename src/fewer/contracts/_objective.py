@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from fewer.contracts._scorer import Moves, Scorer, Sweep, Walk
 from fewer.contracts._space import SearchSpace, round_scores
-from fewer.problem import FloatArray, IntArray
+from fewer.problem import FloatArray, InputError, IntArray
 from fewer.trace import Cache, Trace
+
+UNDEFINED = "Subsets that could not be scored and were passed over"
 
 
 class Objective:
@@ -35,6 +37,7 @@ class Objective:
         self.scorer = scorer
         self.space = space
         self.n_evaluations = 0
+        self.n_undefined = 0
         self._trace: Trace | None = None
         self._cache = Cache()
 
@@ -42,6 +45,15 @@ class Objective:
         """Report to a trace from now on."""
         self._trace = trace
         self.n_evaluations = trace.n_evaluations
+        self.n_undefined = trace.n_undefined
+
+    def refuse_undefined(self, best_score: float) -> None:
+        """Refuse an answer that is none: not one subset of an allowed size could be scored."""
+        if self.n_undefined and not best_score > -np.inf:
+            raise InputError(
+                f"No subset could be scored ({self.n_undefined} were tried){self._why()}. "
+                "Score one subset by hand with the same estimator, metric and splits to see what fails."
+            )
 
     def score(self, states: NDArray[Any]) -> FloatArray:
         """Score (m, n_units) states; a state met before is not computed again."""
@@ -73,7 +85,7 @@ class Objective:
         if space.has_prices:
             change = (values != 0).astype(np.int64) - (state[units] != 0)
             scores = scores - (space.price(state[None]) + change * space.prices[units])
-        scores = round_scores(scores)
+        scores = self._defined(round_scores(scores))
         self._count(len(scores))
         if self._trace is not None:
             best = np.argsort(-scores, kind="stable")[: self._trace.keep]
@@ -91,12 +103,31 @@ class Objective:
         """Score the states numbered start … stop−1 in Gray-code order and give the best."""
         found = self.scorer.sweep(self.space, start, stop, top)
         self._count(found.n_evaluated)
+        self._count_undefined(found.n_undefined)
         if self._trace is not None and len(found.scores):
             self._trace.offer(self.space.expand(found.states), found.scores)
         return found
 
     def _compute(self, states: NDArray[Any]) -> FloatArray:
-        return self.space.objective(self.scorer.score(self.space.expand(states)), states)
+        return self._defined(self.space.objective(self.scorer.score(self.space.expand(states)), states))
+
+    def _defined(self, scores: FloatArray) -> FloatArray:
+        """Put subsets that could not be scored (NaN) behind all others, so that none of them wins, and count them."""
+        undefined = np.isnan(scores)
+        if not undefined.any():
+            return scores
+        self._count_undefined(int(undefined.sum()))
+        return np.where(undefined, -np.inf, scores)
+
+    def _count_undefined(self, n: int) -> None:
+        self.n_undefined += n
+        if n and self._trace is not None:
+            self._trace.n_undefined = self.n_undefined
+            note = f"{UNDEFINED}: {self.n_undefined}{self._why()}."
+            self._trace.notes[:] = [other for other in self._trace.notes if not other.startswith(UNDEFINED)] + [note]
+
+    def _why(self) -> str:
+        return f"; the first failed with {self.scorer.failure}" if self.scorer.failure else ""
 
     def _count(self, n: int) -> None:
         self.n_evaluations += n
@@ -134,7 +165,7 @@ class ObjectiveWalk(Walk):
             score = np.array([self._walk.propose(unit, value)])
             if objective.space.has_prices:
                 score -= objective.space.price(self.state[None])
-            known = float(round_scores(score)[0])
+            known = float(objective._defined(round_scores(score))[0])
             objective._cache.put(key, known)
         self.state[unit] = old
         objective._count(1)

@@ -145,6 +145,12 @@ def refuse_unmet_needs(
         raise IncompatibleError(
             f"{names[0]} works for {' and '.join(criterion.tasks)}, but the target is for {problem.task}."
         )
+    if problem.n_outputs > 1 and (control is not None or not criterion.multi_output):
+        name = names[0] if control is None else type(control).__name__
+        raise IncompatibleError(
+            f"{name} works with one target, but there are {problem.n_outputs}: give one, "
+            "or choose CrossValidated or LeastSquares without a control."
+        )
     for need in sorted(search.needs):
         if not getattr(criterion, need):
             raise IncompatibleError(f"{names[1]} needs {_WHY[need]}, and {names[0]} is not {need}.")

@@ -70,13 +70,19 @@ class Sweep:
     states: NDArray[Any]
     scores: FloatArray
     n_evaluated: int
+    n_undefined: int = 0
+    """How many of them could not be scored (NaN)."""
 
 
 class Scorer(ABC):
     """A criterion bound to rows: scores for masks over all p columns, higher is better, always.
 
-    Only `score` must be written. It must be stateless and score the empty mask too.
+    Only `score` must be written. It must be stateless and score the empty mask too. NaN stands for a subset that could
+    not be scored: no search prefers it to one that could.
     """
+
+    failure: str = ""
+    """Why the first subset that could not be scored failed, where that is known."""
 
     @abstractmethod
     def score(self, masks: Masks) -> FloatArray:
@@ -103,7 +109,9 @@ class Scorer(ABC):
             states = gray_states(np.arange(low, min(low + 4096, stop)), space.n_units)
             states = states[space.allows(states)]
             scores = space.objective(self.score(space.expand(states)), states)
-            best = best_of(best, Sweep(states, scores, len(states)), top)
+            undefined = np.isnan(scores)
+            scores = np.where(undefined, -np.inf, scores)
+            best = best_of(best, Sweep(states, scores, len(states), int(undefined.sum())), top)
         return best
 
 
@@ -159,4 +167,5 @@ def best_of(one: Sweep, other: Sweep, top: int) -> Sweep:
         good = scores >= np.partition(scores, -top)[-top]
         states, scores = states[good], scores[good]
     order = best_first(states, scores)[:top]
-    return Sweep(states[order], scores[order], one.n_evaluated + other.n_evaluated)
+    n_evaluated, n_undefined = one.n_evaluated + other.n_evaluated, one.n_undefined + other.n_undefined
+    return Sweep(states[order], scores[order], n_evaluated, n_undefined)

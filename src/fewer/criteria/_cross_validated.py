@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
-from sklearn.compose import ColumnTransformer
-from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.impute import SimpleImputer
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import has_fit_parameter
 
 from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
-from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
+from fewer.criteria._preparation import Preparation
+from fewer.problem import FloatArray, IntArray, Problem, Task
 from fewer.validate import assign_folds
+
+Split = tuple[IntArray, IntArray]
 
 
 class CrossValidated(Criterion):
     """Mean cross-validated score of any scikit-learn estimator on the columns of a subset.
+
+    The estimator and the metric get what they would get from the user: the target's own labels and, where a frame came
+    in, a frame with its names and types. The score of a subset is that of `cross_val_score` on the same splits.
 
     Parameters
     ----------
@@ -32,18 +36,21 @@ class CrossValidated(Criterion):
         A classifier or regressor, also a pipeline.
     scoring : str or callable, optional
         As in scikit-learn; the estimator's own score if left out.
-    cv : int or splitter, default=5
+    cv : int, "loo", splitter or list of (train, test), default=5
         Shuffled stratified folds, or any scikit-learn splitter. Row groups are passed to splitters; with a number
         of folds they are kept together.
     preprocess : {"auto", "none"}, default="auto"
-        `"auto"`: inside each fold, nominal columns become one-hot columns (unseen levels become zeros) and missing
-        cells are filled with the median or the most frequent level of the training rows. Only columns that need it
-        are touched. `"none"`: the estimator gets the subset's columns as they are.
+        `"auto"`: where the estimator cannot take the cells as they are, nominal columns become one-hot columns (unseen
+        levels become zeros) and missing cells are filled with the median or the most frequent level of the training
+        rows, inside each fold. Numbers that are declared to be nominal are always made one-hot. `"none"`: the estimator
+        gets the subset's columns as they are.
+    error_score : "raise" or float, default=nan
+        The score of a fold in which fitting or scoring fails, as in scikit-learn. A subset that scores NaN never wins.
 
     Notes
     -----
     The empty subset scores what the class frequencies (or the mean) alone give. Row weights go to the estimator's
-    `fit` where it takes them, and to the scoring.
+    `fit` where it takes them, and to the scoring. Several targets are allowed where the estimator takes them.
 
     Examples
     --------
@@ -58,12 +65,28 @@ class CrossValidated(Criterion):
     """
 
     predictive: ClassVar[bool] = True
+    multi_output: ClassVar[bool] = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods("fit")],
+        "scoring": [str, callable, None],
+        "cv": [Integral, str, HasMethods("split"), list, tuple],
+        "preprocess": [StrOptions({"auto", "none"})],
+        "error_score": [StrOptions({"raise"}), Real],
+    }
 
-    def __init__(self, estimator: Any, scoring: Any = None, cv: Any = 5, preprocess: str = "auto") -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        scoring: Any = None,
+        cv: Any = 5,
+        preprocess: str = "auto",
+        error_score: Any = np.nan,
+    ) -> None:
         self.estimator = estimator
         self.scoring = scoring
         self.cv = cv
         self.preprocess = preprocess
+        self.error_score = error_score
 
     @property
     def tasks(self) -> tuple[Task, ...]:  # type: ignore[override]
@@ -72,8 +95,6 @@ class CrossValidated(Criterion):
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> CrossValidatedScorer:
         """Bind to rows."""
-        if self.preprocess not in ("auto", "none"):
-            raise InputError(f"preprocess={self.preprocess!r} is not known; choose 'auto' or 'none'.")
         return CrossValidatedScorer(self, problem, rng, resources)
 
 
@@ -84,13 +105,23 @@ class CrossValidatedScorer(PredictiveScorer):
         self, criterion: CrossValidated, problem: Problem, rng: np.random.Generator, resources: Resources
     ) -> None:
         self.problem = problem
+        self.failure = ""
         self._estimator = criterion.estimator
         self._scoring = check_scoring(criterion.estimator, scoring=criterion.scoring)
+        self._error_score = criterion.error_score
         self._preprocess = criterion.preprocess == "auto"
-        self._splits = _splits(problem, criterion.cv, rng)
+        self._splits = splits_for(problem, criterion.cv, rng)
         self._seed = int(rng.integers(2**31))
         self._n_jobs = resources.n_jobs
-        self._holed = problem.missing.any(axis=0)
+
+    @cached_property
+    def _preparation(self) -> Preparation:
+        """What the estimator is given; found out when the first model is fitted."""
+        return Preparation(self._estimator, self.problem, self._splits[0][0], self._preprocess, self._seed)
+
+    @cached_property
+    def _labels(self) -> NDArray[Any]:
+        return self.problem.labels
 
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks, batches of masks in parallel, on whatever backend joblib is set to.
@@ -101,98 +132,80 @@ class CrossValidatedScorer(PredictiveScorer):
         masks = np.asarray(masks, dtype=bool)
         if self._n_jobs == 1 or len(masks) < 2:
             return np.array([self.score_one(mask) for mask in masks], dtype=np.float64)
+        self._preparation.settle()
         bare = self._on(np.empty((0, self.problem.n_features)))
         batches = np.array_split(masks, min(len(masks), 4 * effective_n_jobs(self._n_jobs)))
         results = Parallel(n_jobs=self._n_jobs)(delayed(_score_batch)(bare, self.problem.X, b) for b in batches)
-        return np.concatenate(results)
+        self.failure = self.failure or next((failure for _, failure in results if failure), "")
+        return np.concatenate([scores for scores, _ in results])
 
     def _on(self, X: FloatArray) -> CrossValidatedScorer:
         """Return this scorer with another array in the place of the table."""
         scorer = copy(self)
         scorer.problem = replace(self.problem, X=X)
+        scorer._preparation = self._preparation.on(scorer.problem)
         return scorer
 
     def outputs(self, mask: Masks) -> FloatArray:
         """Predict each bound row from the folds that did not test it (the last, if several did)."""
         rows = self.problem
-        shape = (rows.n_samples, rows.n_classes) if rows.task == "classification" else (rows.n_samples,)
+        shape = (rows.n_samples, rows.n_classes) if rows.task == "classification" else rows.y.shape
         out = np.full(shape, np.nan)
         for train, test in self._splits:
-            out[test] = _outputs(self._fit(mask, train), self._cells(mask, rows.X[test]), rows)
+            out[test] = _outputs(self._fit(mask, train), self._preparation.cells(mask, test), rows)
         return out
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from a fit on all bound rows."""
         fitted = self._fit(mask, np.arange(self.problem.n_samples), np.isnan(X).any(axis=0))
-        return _outputs(fitted, self._cells(mask, X), self.problem)
+        return _outputs(fitted, self._preparation.new_cells(mask, X), self.problem)
 
     def grade(self, outputs: FloatArray, rows: Problem) -> float:
         """Score outputs with the criterion's own scoring."""
         recorded = (
-            _RecordedClassifier(outputs, np.arange(rows.n_classes))
+            _RecordedClassifier(outputs, np.asarray(rows.classes))
             if rows.task == "classification"
             else _RecordedRegressor(outputs)
         )
-        return float(self._scoring(recorded, rows.X, rows.y, **_weights(rows.sample_weight, slice(None))))
+        return self._attempt(
+            lambda: self._scoring(recorded, rows.X, rows.labels, **_weights(rows.sample_weight, slice(None)))
+        )
 
     def score_one(self, mask: Masks) -> float:
         """Score one mask: the mean over the splits."""
-        rows = self.problem
-        return float(
-            np.mean(
-                [
-                    self._scoring(
-                        self._fit(mask, train),
-                        self._cells(mask, rows.X[test]),
-                        rows.y[test],
-                        **_weights(rows.sample_weight, test),
-                    )
-                    for train, test in self._splits
-                ]
-            )
-        )
+        return float(np.mean([self._attempt(lambda s=split: self._score_split(mask, s)) for split in self._splits]))
 
-    def _cells(self, mask: Masks, X: FloatArray) -> FloatArray:
-        return X[:, mask != 0] if np.any(mask) else np.zeros((len(X), 1))
+    def _score_split(self, mask: Masks, split: Split) -> float:
+        train, test = split
+        weights = _weights(self.problem.sample_weight, test)
+        cells = self._preparation.cells(mask, test)
+        return float(self._scoring(self._fit(mask, train), cells, self._labels[test], **weights))
+
+    def _attempt(self, work: Any) -> float:
+        """Score, or give the score that stands for a failure."""
+        if self._error_score == "raise":
+            return float(work())
+        try:
+            return float(work())
+        except Exception as error:
+            self.failure = self.failure or f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            return float(self._error_score)
 
     def _fit(self, mask: Masks, train: IntArray, new_holes: Any = False) -> Any:
         rows = self.problem
-        model = self._model(np.flatnonzero(mask), new_holes)
-        last = model.steps[-1][0] if isinstance(model, Pipeline) else None
+        model = self._preparation.model(np.flatnonzero(mask), new_holes)
+        steps = getattr(model, "steps", None)
         weights = {}
-        if rows.sample_weight is not None and has_fit_parameter(model.steps[-1][1] if last else model, "sample_weight"):
-            weights = {f"{last}__sample_weight" if last else "sample_weight": rows.sample_weight[train]}
-        return model.fit(self._cells(mask, rows.X[train]), rows.y[train], **weights)
-
-    def _model(self, columns: IntArray, new_holes: Any = False) -> Any:
-        rows = self.problem
-        if not len(columns):
-            return DummyClassifier() if rows.task == "classification" else DummyRegressor()
-        model = clone(self._estimator)
-        if "random_state" in model.get_params(deep=False) and model.get_params(deep=False)["random_state"] is None:
-            model.set_params(random_state=self._seed)
-        if not self._preprocess:
-            return model
-        nominal = rows.nominal[columns]
-        incomplete = (self._holed | new_holes)[columns]
-        steps: list[tuple[str, Any, Any]] = []
-        if (incomplete & ~nominal).any():
-            steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True), incomplete & ~nominal))
-        if nominal.any():
-            encode = make_pipeline(
-                SimpleImputer(strategy="most_frequent", keep_empty_features=True),
-                OneHotEncoder(handle_unknown="ignore", sparse_output=False),
-            )
-            steps.append(("encode", encode, nominal))
-        if not steps:
-            return model
-        return make_pipeline(ColumnTransformer(steps, remainder="passthrough"), model)
+        if rows.sample_weight is not None and has_fit_parameter(steps[-1][1] if steps else model, "sample_weight"):
+            name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
+            weights = {name: rows.sample_weight[train]}
+        return model.fit(self._preparation.cells(mask, train), self._labels[train], **weights)
 
 
 class _RecordedClassifier(ClassifierMixin, BaseEstimator):
     """Outputs that were computed before, in the shape of a fitted classifier."""
 
-    def __init__(self, outputs: FloatArray, classes: IntArray) -> None:
+    def __init__(self, outputs: FloatArray, classes: NDArray[Any]) -> None:
         self.outputs = outputs
         self.classes_ = classes
 
@@ -219,33 +232,39 @@ class _RecordedRegressor(RegressorMixin, BaseEstimator):
         return True
 
 
-def _score_batch(bare: CrossValidatedScorer, X: FloatArray, masks: Masks) -> FloatArray:
+def _score_batch(bare: CrossValidatedScorer, X: FloatArray, masks: Masks) -> tuple[FloatArray, str]:
     scorer = bare._on(X)
-    return np.array([scorer.score_one(mask) for mask in masks])
+    return np.array([scorer.score_one(mask) for mask in masks]), scorer.failure
 
 
-def _splits(problem: Problem, cv: Any, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
-    if isinstance(cv, int | np.integer):
+def splits_for(problem: Problem, cv: Any, rng: np.random.Generator) -> list[Split]:
+    """Return training and test rows: of shuffled folds, of a splitter, or as they are listed."""
+    if isinstance(cv, int | np.integer | str):
         folds = assign_folds(problem, cv, rng)
         return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(int(folds.max()) + 1)]
-    return [(train, test) for train, test in cv.split(problem.X, problem.y, problem.groups)]
+    pairs = cv.split(problem.X, problem.labels, problem.groups) if hasattr(cv, "split") else cv
+    return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
 
 
 def _weights(weights: FloatArray | None, rows: Any) -> dict[str, FloatArray]:
     return {} if weights is None else {"sample_weight": weights[rows]}
 
 
-def _outputs(model: Any, X: FloatArray, problem: Problem) -> FloatArray:
+def _outputs(model: Any, X: Any, problem: Problem) -> FloatArray:
     """Return memberships with one column for each class of the problem, or numbers."""
     if problem.task == "regression":
         return np.asarray(model.predict(X), dtype=np.float64)
-    out = np.zeros((len(X), problem.n_classes))
+    place = {label: code for code, label in enumerate(problem.classes)}
+    if hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
+        known = [place[label] for label in np.asarray(model.classes_).tolist()]
     if hasattr(model, "predict_proba"):
-        out[:, model.classes_] = model.predict_proba(X)
+        out = np.zeros((X.shape[0], problem.n_classes))
+        out[:, known] = model.predict_proba(X)
     elif hasattr(model, "decision_function"):
         decision = model.decision_function(X)
-        out[:] = decision.min() - 1.0
-        out[:, model.classes_] = decision if decision.ndim == 2 else np.column_stack([-decision, decision])
+        out = np.full((X.shape[0], problem.n_classes), decision.min() - 1.0)
+        out[:, known] = decision if decision.ndim == 2 else np.column_stack([-decision, decision])
     else:
-        out[np.arange(len(X)), model.predict(X)] = 1.0
+        out = np.zeros((X.shape[0], problem.n_classes))
+        out[np.arange(len(out)), [place[label] for label in np.asarray(model.predict(X)).tolist()]] = 1.0
     return out

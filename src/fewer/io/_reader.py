@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from fewer.io._frames import schema_of
 from fewer.io._memory import available_memory, refuse_too_large
 from fewer.io._names import Place, forced_kinds, refuse_repeated_names, row_number
 from fewer.io._typed import typed_columns
@@ -71,6 +72,7 @@ def to_problem(
     groups: Any = None,
     place: Place = row_number,
     notes: Sequence[str] = (),
+    multi_output: bool = False,
 ) -> Problem:
     """Make a problem of a table and its target.
 
@@ -88,6 +90,8 @@ def to_problem(
         Says where a row is, for messages.
     notes : sequence of str
         What was noticed about the table so far.
+    multi_output : bool, default=False
+        Take a target of several columns, numbers all of them.
 
     Examples
     --------
@@ -96,12 +100,13 @@ def to_problem(
     (('numeric', 'nominal'), {1: ('blue', 'red')}, [[1.5, 1.0], [2.5, 0.0], [nan, 1.0]])
     """
     table = _encode_table(X, nominal, numeric, place)
+    schema = schema_of(X) if is_frame(X) else None
     n_rows, n_columns = table.X.shape
     if not n_columns:
         raise InputError("The table has no column beside the target; there is nothing to select.")
     if not n_rows:
         raise InputError("The table has no rows; give a table with rows.")
-    target = target_values(y, place)
+    target = several_targets(y, place) if multi_output and _n_columns(y) > 1 else target_values(y, place)
     if len(target) != n_rows:
         raise InputError(f"The target has {len(target)} rows, but the table has {n_rows}; give one for each row.")
     target, task = _settle_task(target, task, place)
@@ -114,14 +119,17 @@ def to_problem(
     _refuse_infinite(table.X, low, high, table.names, place)
     if not (low < high).any():
         raise InputError("Every column is constant or empty; give at least one that varies.")
-    return replace(problem, notes=(*notes, *table.notes, *_identifiers(problem, low, high)))
+    return replace(problem, notes=(*notes, *table.notes, *_identifiers(problem, low, high)), schema=schema)
 
 
 def refuse_useless_target(problem: Problem) -> None:
     """Refuse a target with one class or one value, or a class for each row: nothing can be learnt from it."""
     if problem.task == "regression":
         if problem.n_samples and (problem.y == problem.y[0]).all():
-            raise InputError(f"The target has one value only, {problem.y[0]:g}; choose another target.")
+            value = np.ravel(problem.y)[0]
+            raise InputError(f"The target has one value only, {value:g}; choose another target.")
+    elif problem.n_outputs > 1:
+        return
     elif problem.n_classes < 2:
         raise InputError(f"The target has one class only, {problem.classes[0]!r}; at least two are needed.")
     elif problem.n_classes == problem.n_samples > 2:
@@ -365,6 +373,20 @@ def target_values(y: Any, place: Place) -> NDArray[Any]:
         _refuse_holes(np.isnan(values), place)
         _refuse_endless(values, "The target", place)
     return values
+
+
+def several_targets(y: Any, place: Place) -> NDArray[Any]:
+    """Return a target of several columns; each must hold numbers or truth values."""
+    columns = nw.from_native(y, eager_only=True).iter_columns() if is_frame(y) else np.asarray(y).T
+    targets = [target_values(c.to_native() if isinstance(c, nw.Series) else c, place) for c in columns]
+    if (odd := next((target for target in targets if target.dtype.kind not in "biuf"), None)) is not None:
+        raise InputError(f"A target of several columns must hold numbers, but one of them holds {str(odd[0])!r}.")
+    return np.column_stack(targets)
+
+
+def _n_columns(y: Any) -> int:
+    shape = y.shape if hasattr(y, "shape") else np.shape(y)
+    return int(shape[1]) if len(shape) == 2 else 1
 
 
 def _objects(cells: list[Any]) -> NDArray[Any]:

@@ -127,7 +127,7 @@ def accepted_changes(
         if not change:
             return
         new = propose(walk, change)
-        if not score - new <= slack:
+        if score > -np.inf and not score - new <= slack:
             take_back(walk, change)
             continue
         walk.accept()

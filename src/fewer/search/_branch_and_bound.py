@@ -82,7 +82,8 @@ class BranchAndBound(Search):
         mask = (node != OUT).astype(space.dtype)
         to_drop = int(np.count_nonzero(mask)) - state["size"]
         bound = raw - _least_price(node, state["size"], space)
-        if bound < state["best_score"] or (bound == state["best_score"] and to_drop > 0):
+        # A node that could not be scored bounds nothing.
+        if raw > -np.inf and (bound < state["best_score"] or (bound == state["best_score"] and to_drop > 0)):
             state["nodes_pruned"] += to_drop > 0
             return False
         if to_drop == 0:

@@ -112,7 +112,7 @@ class Floating(Search):
         size = int(state["mask"].sum())
         if size == (space.n_units if forward else 0):
             return True
-        if not space.allows(state["best"]):
+        if not space.allows(state["best"]) or state["best_score"] == -np.inf:
             return False
         target = int(state["best"].sum())
         return size >= target + self.overshoot if forward else size <= max(target - self.overshoot, 0)
@@ -126,7 +126,7 @@ def best_of_size(scorer: Objective, space: SearchSpace, size: int) -> tuple[Bool
         state = space.empty()
         state[list(others)] = True
         scores = scorer.flips(state, units)
-        if len(scores) and scores.max() > best_score:
+        if len(scores) and (scores.max() > best_score or best.sum() < size):
             state[units[int(np.argmax(scores))]] = True
             best, best_score = state, float(scores.max())
     return best, best_score

@@ -92,7 +92,9 @@ class PBIL(Search):
             scores = scorer.score(sample)
             values = scores - self.penalty * size_of(sample)
             winner = best_first(sample, values)[0]
-            chances = state["chances"] * (1.0 - self.rate) + sample[winner] * self.rate
+            chances = state["chances"]
+            if scores[winner] > -np.inf:
+                chances = chances * (1.0 - self.rate) + sample[winner] * self.rate
             if self.mutation > 0:
                 hit, toward = rng.random(q) < self.mutation, rng.integers(0, 2, q)
                 chances = np.where(hit, 0.95 * chances + 0.05 * toward, chances)

@@ -35,9 +35,12 @@ class _Sequential(Search):
                 return
             scores = scorer.flips(mask, units)
             choice = int(np.argmax(scores))
-            gain = round(float(scores[choice]) - score, 11)
-            if self.min_gain is not None and not self._must_go_on(mask, space) and not self._is_enough(gain):
-                return
+            # A subset that could not be scored is no place to stay.
+            must_go_on = score == -np.inf or self._must_go_on(mask, space)
+            if self.min_gain is not None and not must_go_on:
+                gain = round(float(scores[choice]) - score, 11)
+                if not self._is_enough(gain):
+                    return
             mask = mask.copy()
             mask[units[choice]] = ~mask[units[choice]]
             score = float(scores[choice])

@@ -71,11 +71,12 @@ def assign_folds(problem: Problem, cv: Any, rng: np.random.Generator) -> IntArra
         raise InputError(f"cv={cv}: at least 2 folds are needed.")
     if cv >= len(np.unique(single)):
         return single.astype(np.int64)
+    stratified = problem.task == "classification" and problem.n_outputs == 1
     if groups is None:
-        codes = problem.y if problem.task == "classification" else np.zeros(problem.n_samples, dtype=np.int64)
+        codes = problem.y if stratified else np.zeros(problem.n_samples, dtype=np.int64)
         return stratified_folds(codes, int(cv), rng)
     seed = int(rng.integers(2**31))
-    kind = StratifiedGroupKFold if problem.task == "classification" else GroupKFold
+    kind = StratifiedGroupKFold if stratified else GroupKFold
     return _folds_of_splitter(problem, kind(n_splits=int(cv), shuffle=True, random_state=seed))
 
 

@@ -1,0 +1,119 @@
+"""What an estimator is given: the user's cells where it can take them, else prepared numbers."""
+
+from __future__ import annotations
+
+import warnings
+from copy import copy
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils import _safe_indexing
+
+from fewer.contracts import Masks
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+
+
+class Preparation:
+    """Cells of subsets, and the models that take them.
+
+    Where a frame came in, estimators get a frame with its names and types, and missing cells as they are. One that
+    cannot take them gets numbers: one-hot columns for levels, holes filled, both learnt inside the fold. Which of the
+    two it is, is found out by one fit on all columns.
+    """
+
+    def __init__(self, estimator: Any, problem: Problem, rows: IntArray, prepare: bool, seed: int) -> None:
+        self._estimator = estimator
+        self._problem = problem
+        self._rows = rows
+        self._prepare = prepare
+        self._seed = seed
+        self._holed = problem.missing.any(axis=0)
+        self._framed = problem.schema is not None and problem.schema.fits(problem)
+        # Codes stand for levels wherever no frame with text or categories can be given.
+        self._coded: BoolArray = problem.nominal & ~problem.schema.textual() if self._framed else problem.nominal
+
+    def on(self, problem: Problem) -> Preparation:
+        """Return the same on another table of the same columns."""
+        other = copy(self)
+        other._problem = problem
+        other.__dict__.pop("_table", None)
+        return other
+
+    def settle(self) -> None:
+        """Find out now what the estimator can take."""
+        self._is_native  # noqa: B018 - computed once, here
+
+    def cells(self, mask: Masks, rows: IntArray) -> Any:
+        """Return the cells of some bound rows in the columns of a subset."""
+        return self._some(self._table, mask, rows)
+
+    def new_cells(self, mask: Masks, X: FloatArray) -> Any:
+        """Return the cells of other rows in the columns of a subset."""
+        table = self._problem.schema.frame(self._problem, X) if self._framed and self._is_native else X
+        return self._some(table, mask, np.arange(len(X)))
+
+    def model(self, columns: IntArray, new_holes: Any = False) -> Any:
+        """Return an unfitted model for some columns, with what it needs before it."""
+        if not len(columns):
+            return DummyClassifier() if self._problem.task == "classification" else DummyRegressor()
+        nominal = self._problem.nominal if not self._is_native else self._coded
+        holed = self._holed | new_holes if not (self._is_native and self._holed.any()) else np.zeros_like(self._holed)
+        return self._prepared(columns, nominal, holed) if self._prepare else self._bare()
+
+    @cached_property
+    def _is_native(self) -> bool:
+        """Whether the estimator takes the cells as they are."""
+        if not self._prepare:
+            return True
+        if not self._framed and not self._holed.any():
+            return False
+        everything = np.arange(self._problem.n_features)
+        model = self._prepared(everything, self._coded, np.zeros_like(self._holed))
+        table = self._problem.schema.frame(self._problem, self._problem.X) if self._framed else self._problem.X
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                model.fit(_safe_indexing(table, self._rows), self._problem.labels[self._rows])
+            except Exception:
+                return False
+        return True
+
+    @cached_property
+    def _table(self) -> Any:
+        rows = self._problem
+        return rows.schema.frame(rows, rows.X) if self._framed and self._is_native else rows.X
+
+    def _some(self, table: Any, mask: Masks, rows: IntArray) -> Any:
+        if not np.any(mask):
+            return np.zeros((len(rows), 1))
+        if isinstance(table, np.ndarray):
+            return table[np.ix_(rows, np.flatnonzero(mask))]
+        return _safe_indexing(_safe_indexing(table, np.flatnonzero(mask), axis=1), rows)
+
+    def _bare(self) -> Any:
+        model = clone(self._estimator)
+        if "random_state" in model.get_params(deep=False) and model.get_params(deep=False)["random_state"] is None:
+            model.set_params(random_state=self._seed)
+        return model
+
+    def _prepared(self, columns: IntArray, nominal: BoolArray, holed: BoolArray) -> Any:
+        nominal, holed = nominal[columns], holed[columns]
+        steps: list[tuple[str, Any, Any]] = []
+        if (holed & ~nominal).any():
+            steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True), holed & ~nominal))
+        if nominal.any():
+            encode = make_pipeline(
+                SimpleImputer(strategy="most_frequent", keep_empty_features=True),
+                OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+            )
+            steps.append(("encode", encode, nominal))
+        if not steps:
+            return self._bare()
+        return make_pipeline(ColumnTransformer(steps, remainder="passthrough"), self._bare())
