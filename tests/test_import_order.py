@@ -10,18 +10,19 @@ import fewer
 ROOT = Path(fewer.__file__).parent
 ORDER = """
 errors problem trace contracts io kernels differences validate models criteria rankers search control roc
-callbacks selectors auto weighter ensemble evaluate datasets plots registry budget runs api report papers cli __main__
+callbacks selectors auto weighter ensemble evaluate datasets plots _index registry budget runs
+api report papers cli __main__
 """.split()
 STRANGERS = {"criteria", "rankers", "search"}
 FILES = sorted(ROOT.rglob("*.py"))
 
 
-def room_of(path: Path) -> str:
+def package_of(path: Path) -> str:
     first = path.relative_to(ROOT).parts[0]
     return first.removesuffix(".py")
 
 
-def imported_rooms(path: Path) -> set[str]:
+def imported_packages(path: Path) -> set[str]:
     packages = set()
     guarded = set()
     tree = ast.parse(path.read_text())
@@ -40,15 +41,15 @@ def imported_rooms(path: Path) -> set[str]:
     return packages - {"__version__"}
 
 
-def test_every_room_has_its_place():
-    assert {room_of(path) for path in FILES} - {"__init__"} <= set(ORDER)
+def test_every_package_has_its_place():
+    assert {package_of(path) for path in FILES} - {"__init__"} <= set(ORDER)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_point_upwards(path):
-    room = room_of(path)
-    if room == "__init__":
+    package = package_of(path)
+    if package == "__init__":
         return
-    for other in imported_rooms(path) - {room}:
-        assert ORDER.index(other) < ORDER.index(room), f"{room} must not import {other}"
-        assert not {room, other} <= STRANGERS, f"{room} and {other} meet only in the contracts"
+    for other in imported_packages(path) - {package}:
+        assert ORDER.index(other) < ORDER.index(package), f"{package} must not import {other}"
+        assert not {package, other} <= STRANGERS, f"{package} and {other} meet only in the contracts"

@@ -5,28 +5,34 @@ import pytest
 from fewer import registry
 from fewer.errors import InputError
 
-ROOMS = {"criterion": "Criterion", "search": "Search", "control": "Control", "ranker": "Ranker"}
+BASES = {"criterion": "Criterion", "search": "Search", "control": "Control", "ranker": "Ranker"}
 HOMES = {"criterion": "criteria", "search": "search", "control": "control", "ranker": "rankers"}
 
 
-@pytest.mark.parametrize("kind", ROOMS)
-def test_every_public_word_can_be_typed(kind):
-    base = getattr(importlib.import_module("fewer.contracts"), ROOMS[kind])
-    room = importlib.import_module(f"fewer.{HOMES[kind]}")
+@pytest.mark.parametrize("kind", BASES)
+def test_every_public_component_can_be_typed(kind):
+    base = getattr(importlib.import_module("fewer.contracts"), BASES[kind])
+    package = importlib.import_module(f"fewer.{HOMES[kind]}")
     public = {
-        name for name in room.__all__ if isinstance(getattr(room, name), type) and issubclass(getattr(room, name), base)
+        name
+        for name in package.__all__
+        if isinstance(getattr(package, name), type) and issubclass(getattr(package, name), base)
     }
     assert {target.split(":")[1] for target in registry.COMPONENTS[kind].values()} == public
 
 
+def test_the_index_is_what_the_sources_say():
+    assert registry.read_index() == registry.INDEX, "run: python -m fewer.registry"
+
+
 @pytest.mark.parametrize("kind", registry.COMPONENTS)
-def test_every_word_builds_for_both_tasks(kind):
+def test_every_component_builds_for_both_tasks(kind):
     for name in registry.COMPONENTS[kind]:
         for task in ("classification", "regression"):
             assert registry.build(kind, name, task).get_params() is not None
 
 
-def test_options_reach_nested_words():
+def test_options_reach_nested_components():
     criterion = registry.build("criterion", "cross-validated:estimator=tree,cv=3", "regression")
     assert type(criterion.estimator).__name__ == "DecisionTreeRegressor"
     assert criterion.cv == 3
@@ -45,6 +51,6 @@ def test_options_reach_nested_words():
         ("search", "forward:min_gain=open('x')", "is not understood"),
     ],
 )
-def test_misspelt_words_are_refused_and_nothing_is_run(kind, text, message):
+def test_misspelt_components_are_refused_and_nothing_is_run(kind, text, message):
     with pytest.raises(InputError, match=message):
         registry.build(kind, text)

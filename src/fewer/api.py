@@ -715,7 +715,7 @@ def compare_problem(
 
 
 def _named(given: Sequence[Any] | Mapping[str, Any], build: Callable[[str], tuple[str, Any]]) -> dict[str, Any]:
-    """Return each component a name: its own, or that of its class, numbered where it is taken."""
+    """Assign each component a name: its own, or that of its class, numbered where it is taken."""
     if isinstance(given, Mapping):
         return dict(given)
     named: dict[str, Any] = {}

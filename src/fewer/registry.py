@@ -9,67 +9,80 @@ import ast
 import difflib
 import importlib
 import inspect
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
+from fewer._index import INDEX
 from fewer.errors import InputError
 
 ComponentKind = Literal["criterion", "search", "control", "ranker", "estimator"]
 
-COMPONENTS: dict[str, dict[str, str]] = {
-    "criterion": {
-        "knn": "fewer.criteria:KNN",
-        "cross-validated": "fewer.criteria:CrossValidated",
-        "classifiability": "fewer.criteria:Classifiability",
-        "boundary-share": "fewer.criteria:BoundaryShare",
-        "fisher-ratio": "fewer.criteria:FisherRatio",
-        "gamma-test": "fewer.criteria:GammaTest",
-        "least-squares": "fewer.criteria:LeastSquares",
-        "separability": "fewer.criteria:Separability",
-        "rann": "fewer.criteria:RANN",
-        "naive-bayes": "fewer.criteria:NaiveBayes",
-    },
-    "search": {
-        "exhaustive": "fewer.search:Exhaustive",
-        "forward": "fewer.search:Forward",
-        "backward": "fewer.search:Backward",
-        "floating": "fewer.search:Floating",
-        "plus-l-take-away-r": "fewer.search:PlusLTakeAwayR",
-        "best-first": "fewer.search:BestFirst",
-        "branch-and-bound": "fewer.search:BranchAndBound",
-        "annealing": "fewer.search:Annealing",
-        "genetic": "fewer.search:Genetic",
-        "pbil": "fewer.search:PBIL",
-        "diet": "fewer.search:DIET",
-    },
-    "control": {
-        "aggregate": "fewer.control:Aggregate",
-        "early-stopping": "fewer.control:EarlyStopping",
-        "noise": "fewer.control:Noise",
-        "one-standard-error": "fewer.control:OneStandardError",
-        "prefilter": "fewer.control:Prefilter",
-    },
-    "ranker": {
-        "fisher": "fewer.rankers:Fisher",
-        "information-gain": "fewer.rankers:InformationGain",
-        "mifs": "fewer.rankers:MIFS",
-        "mrmr": "fewer.rankers:MRMR",
-        "jmi": "fewer.rankers:JMI",
-        "cmim": "fewer.rankers:CMIM",
-        "relief": "fewer.rankers:Relief",
-        "relieff": "fewer.rankers:ReliefF",
-        "rrelieff": "fewer.rankers:RReliefF",
-        "gmlvq": "fewer.rankers:GMLVQRelevance",
-    },
-    "estimator": {
-        "knn": "sklearn.neighbors:KNeighborsClassifier|KNeighborsRegressor",
-        "linear": "sklearn.linear_model:LogisticRegression|Ridge",
-        "svm": "sklearn.svm:SVC|SVR",
-        "tree": "sklearn.tree:DecisionTreeClassifier|DecisionTreeRegressor",
-        "forest": "sklearn.ensemble:RandomForestClassifier|RandomForestRegressor",
-    },
+ESTIMATORS = {
+    "knn": "sklearn.neighbors:KNeighborsClassifier|KNeighborsRegressor",
+    "linear": "sklearn.linear_model:LogisticRegression|Ridge",
+    "svm": "sklearn.svm:SVC|SVR",
+    "tree": "sklearn.tree:DecisionTreeClassifier|DecisionTreeRegressor",
+    "forest": "sklearn.ensemble:RandomForestClassifier|RandomForestRegressor",
+    "boosting": "sklearn.ensemble:HistGradientBoostingClassifier|HistGradientBoostingRegressor",
 }
+COMPONENTS: dict[str, dict[str, str]] = {
+    **{kind: {name: target for name, (target, _) in index.items()} for kind, index in INDEX.items()},
+    "estimator": ESTIMATORS,
+}
+PACKAGES = {"criterion": "criteria", "search": "search", "control": "control", "ranker": "rankers"}
+
+
+def read_index() -> dict[str, dict[str, tuple[str, str]]]:
+    """Read from the sources which components there are: name to type, where the class is, and its summary.
+
+    A component is a class with a `command_name` in a private module of its package; nothing is imported.
+    """
+    root = Path(__file__).parent
+    index: dict[str, dict[str, tuple[str, str]]] = {}
+    for kind, package in PACKAGES.items():
+        found = {}
+        for path in sorted((root / package).glob("_*.py")):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                name = _command_name(node)
+                if name and isinstance(node, ast.ClassDef):
+                    summary = (ast.get_docstring(node) or "").split("\n", 1)[0].rstrip(".")
+                    found[name] = (f"fewer.{package}:{node.name}", summary)
+        index[kind] = dict(sorted(found.items()))
+    return index
+
+
+def _command_name(node: ast.stmt) -> str | None:
+    for inner in getattr(node, "body", ()):
+        if isinstance(inner, ast.Assign | ast.AnnAssign):
+            target = inner.target if isinstance(inner, ast.AnnAssign) else inner.targets[0]
+            if isinstance(target, ast.Name) and target.id == "command_name" and isinstance(inner.value, ast.Constant):
+                return str(inner.value.value) or None
+    return None
+
+
+def write_index() -> Path:
+    """Write the index of components into the package; a test fails where it is stale."""
+    path = Path(__file__).parent / "_index.py"
+    lines = [
+        '"""Generated from the sources by `python -m fewer.registry`: what can be typed, where it is, what it is."""',
+        "",
+    ]
+    lines.append("INDEX: dict[str, dict[str, tuple[str, str]]] = {")
+    for kind, found in read_index().items():
+        lines.append(f'    "{kind}": {{')
+        for name, (target, summary) in found.items():
+            lines += [
+                f'        "{name}": (',
+                f'            "{target}",',
+                f"            {json.dumps(summary, ensure_ascii=False)},",
+                "        ),",
+            ]
+        lines.append("    },")
+    path.write_text("\n".join([*lines, "}", ""]), encoding="utf-8")
+    return path
 
 
 @dataclass(frozen=True)
@@ -228,3 +241,7 @@ def _options(options: str, text: str) -> dict[str, Any]:
 
 def _value(node: ast.expr) -> Any:
     return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
+
+
+if __name__ == "__main__":
+    print(write_index())

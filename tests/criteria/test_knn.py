@@ -140,9 +140,9 @@ def test_a_sweep_counts_and_keeps_the_allowed_subsets():
 @pytest.mark.parametrize(
     ("criterion", "message"),
     [
-        (KNN(0), "n_neighbors=0"),
-        (KNN(voting="some"), "voting='some'"),
-        (KNN(scaling="some"), "scaling='some'"),
+        (KNN(0), "The 'n_neighbors' parameter"),
+        (KNN(voting="some"), "The 'voting' parameter"),
+        (KNN(scaling="some"), "The 'scaling' parameter"),
     ],
 )
 def test_what_cannot_be_is_refused(criterion, message, problem):

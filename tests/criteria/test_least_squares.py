@@ -112,5 +112,5 @@ def test_forward_search_finds_the_columns_of_a_sum():
 
 
 def test_a_ridge_of_zero_is_refused():
-    with pytest.raises(InputError, match="above 0"):
+    with pytest.raises(InputError, match="The 'alpha' parameter"):
         bind(Problem.from_arrays(*data(2)), alpha=0)

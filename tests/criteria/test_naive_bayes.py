@@ -142,7 +142,7 @@ def test_what_cannot_work_is_refused():
     problem = numbers(n_classes=3)
     with pytest.raises(IncompatibleError, match="two classes, but there are 3"):
         bind(problem, "auroc")
-    with pytest.raises(InputError, match="not known"):
+    with pytest.raises(InputError, match="The 'scoring' parameter"):
         bind(problem, "f1")
     with pytest.raises(InputError, match="at least 0"):
         bind(problem, alpha=-1.0)

@@ -90,5 +90,5 @@ def test_unknown_measures_are_refused():
     X, y = two_classes()
     with pytest.raises(InputError, match="mahalanobis"):
         bind(Problem.from_arrays(X, y), "euclid")
-    with pytest.raises(InputError, match="between 0 and 1"):
+    with pytest.raises(InputError, match="The 'shrinkage' parameter"):
         bind(Problem.from_arrays(X, y), shrinkage=2.0)

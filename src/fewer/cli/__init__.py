@@ -21,7 +21,7 @@ from fewer.registry import COMPONENTS, METHODS
 
 ABOUT = """Find the fewest features that carry the signal, and whether that helped.
 
-Return it a table (CSV with a header row) and the column to predict:
+Give it a table (CSV with a header row) and the column to predict:
 
     fewer select patients.csv --target outcome
 

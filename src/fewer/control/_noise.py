@@ -208,6 +208,6 @@ class NoisyRows(_Clean):
 
 
 def _seed_of(mask: FloatArray, seed: int) -> int:
-    """Return each subset a seed of its own."""
+    """Assign each subset a seed of its own."""
     digest = hashlib.blake2b(mask.tobytes(), digest_size=8, key=seed.to_bytes(8, "little"))
     return int.from_bytes(digest.digest(), "little")

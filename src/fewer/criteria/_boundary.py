@@ -34,6 +34,8 @@ class FisherRatio(Criterion):
     array([2])
     """
 
+    command_name = "fisher-ratio"
+
     monotone: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
@@ -58,6 +60,8 @@ class BoundaryShare(Criterion):
     >>> fewer.SubsetSelector(BoundaryShare(), fewer.search.Forward()).fit(X, y).get_support(indices=True)
     array([2, 3])
     """
+
+    command_name = "boundary-share"
 
     supports_weights: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)

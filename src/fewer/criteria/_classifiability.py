@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Criterion, Masks, Resources, Scorer
 from fewer.differences import Differences
@@ -74,6 +76,17 @@ class Classifiability(Criterion):
     ['alcohol', 'flavanoids', 'color_intensity', 'proline']
     """
 
+    command_name = "classifiability"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "factor": [Interval(Real, 0, None, closed="neither")],
+        "typical": [StrOptions({"rms", "mean"})],
+        "radius": [Interval(Real, 0, None, closed="left"), None],
+        "weighting": [StrOptions({"size", "uniform"})],
+        "include_self": ["boolean"],
+        "estimate": [StrOptions({"hard", "soft"})],
+        "coding": [StrOptions({"kinds", "integer"})],
+        "missing": [StrOptions({"keep", "drop"})],
+    }
     supports_weights: ClassVar[bool] = True
 
     def __init__(
@@ -98,19 +111,6 @@ class Classifiability(Criterion):
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> ClassifiabilityScorer:
         """Bind to rows."""
-        for option, choices in (
-            ("typical", ("rms", "mean")),
-            ("weighting", ("size", "uniform")),
-            ("estimate", ("hard", "soft")),
-            ("coding", ("kinds", "integer")),
-            ("missing", ("keep", "drop")),
-        ):
-            if (value := getattr(self, option)) not in choices:
-                raise InputError(f"{option}={value!r} is not known; choose {choices[0]!r} or {choices[1]!r}.")
-        if not self.factor > 0:
-            raise InputError(f"factor={self.factor!r}: the radius must be a positive number of typical distances.")
-        if self.radius is not None and not self.radius >= 0:
-            raise InputError(f"radius={self.radius!r} is not a distance; give a number from 0 on, or None.")
         if self.coding == "integer":
             problem = replace(problem, kinds=tuple("numeric" for _ in problem.kinds))
         if self.missing == "drop":

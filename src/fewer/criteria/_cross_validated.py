@@ -64,6 +64,8 @@ class CrossValidated(Criterion):
     array([False, False, False,  True])
     """
 
+    command_name = "cross-validated"
+
     predictive: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Criterion, Masks, Resources, Scorer, SearchSpace, Sweep, best_of, gray_states
 from fewer.criteria._knn import in_threads
@@ -65,6 +67,15 @@ class GammaTest(Criterion):
     True
     """
 
+    command_name = "gamma-test"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "negative": [StrOptions({"keep", "zero"})],
+        "slope_weight": [Interval(Real, 0, None, closed="left")],
+        "fit": [StrOptions({"line", "local"})],
+        "ties": [StrOptions({"share", "index"})],
+        "scaling": [StrOptions({"global", "none"})],
+    }
     supports_weights: ClassVar[bool] = True
 
     def __init__(
@@ -85,17 +96,6 @@ class GammaTest(Criterion):
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> GammaTestScorer:
         """Bind to rows."""
-        for name, known in (
-            ("negative", ("keep", "zero")),
-            ("fit", ("line", "local")),
-            ("ties", ("share", "index")),
-            ("scaling", ("global", "none")),
-        ):
-            value = getattr(self, name)
-            if value not in known:
-                raise InputError(f"{name}={value!r} is not known; choose {known[0]!r} or {known[1]!r}.")
-        if self.n_neighbors < 1:
-            raise InputError(f"n_neighbors={self.n_neighbors}: at least one neighbor is needed.")
         return GammaTestScorer(self, problem, resources)
 
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from itertools import pairwise
+from numbers import Integral
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import (
     Criterion,
@@ -74,6 +76,13 @@ class KNN(Criterion):
     array([False, False, False,  True])
     """
 
+    command_name = "knn"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), tuple, list, np.ndarray],
+        "cv": ["cv_object", StrOptions({"loo"})],
+        "voting": [StrOptions({"neighborhood", "neighbors"})],
+        "scaling": [StrOptions({"training", "global", "none"})],
+    }
     supports_weights: ClassVar[bool] = True
     predictive: ClassVar[bool] = True
 
@@ -91,18 +100,18 @@ class KNN(Criterion):
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> KNNScorer:
         """Bind to rows."""
-        if self.voting not in ("neighborhood", "neighbors"):
-            raise InputError(f"voting={self.voting!r} is not known; choose 'neighborhood' or 'neighbors'.")
-        if self.scaling not in ("training", "global", "none"):
-            raise InputError(f"scaling={self.scaling!r} is not known; choose 'training', 'global' or 'none'.")
         fold = assign_folds(problem, self.cv, rng)
         return KNNScorer(problem, fold, self._numbers(problem), self.voting == "neighbors", self.scaling, resources)
 
     def _numbers(self, problem: Problem) -> IntArray:
         numbers = AUTO_NEIGHBORS if self.n_neighbors == "auto" else self.n_neighbors
-        ks = np.unique(np.asarray(numbers, dtype=np.int64))
-        if ks.size == 0 or ks[0] < 1:
-            raise InputError(f"n_neighbors={self.n_neighbors!r}: at least one neighbor is needed.")
+        ks = np.unique(np.asarray(numbers))
+        if ks.size == 0 or ks.dtype.kind not in "iu" or ks[0] < 1:
+            raise InputError(
+                "The 'n_neighbors' parameter of KNN must be 'auto', a whole number from 1 on or several of them. "
+                f"Got {self.n_neighbors!r} instead."
+            )
+        ks = ks.astype(np.int64)
         return np.unique(np.minimum(ks, max(problem.n_samples - 1, 1)))
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
 from fewer.criteria._knn import in_threads
 from fewer.criteria._rann import CHUNK_CELLS, Encoder, left_out, readable, targets_of
 from fewer.models._rann import one_blas_thread
-from fewer.problem import FloatArray, InputError, IntArray, Problem
+from fewer.problem import FloatArray, IntArray, Problem
 
 
 class LeastSquares(Criterion):
@@ -42,6 +44,10 @@ class LeastSquares(Criterion):
     ['bmi', 'bp', 's5']
     """
 
+    command_name = "least-squares"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+    }
     predictive: ClassVar[bool] = True
 
     def __init__(self, alpha: float = 1e-6) -> None:
@@ -49,8 +55,6 @@ class LeastSquares(Criterion):
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> LeastSquaresScorer:
         """Bind to rows."""
-        if not self.alpha > 0:
-            raise InputError(f"alpha={self.alpha}: give a number above 0.")
         return LeastSquaresScorer(problem, self.alpha, resources)
 
 

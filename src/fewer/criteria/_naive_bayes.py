@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from fewer.contracts import Criterion, IncompatibleError, Masks, PredictiveScorer, Resources, Walk
 from fewer.criteria._knn import in_threads
@@ -53,6 +55,13 @@ class NaiveBayes(Criterion):
     ['worst radius', 'worst concave points']
     """
 
+    command_name = "naive-bayes"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "scoring": [StrOptions({"accuracy", "auroc"})],
+        "cv": ["cv_object", StrOptions({"loo"})],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "discretizer": [HasMethods("fit"), HasMethods("fit_transform"), None],
+    }
     predictive: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
@@ -70,15 +79,11 @@ class NaiveBayes(Criterion):
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> NaiveBayesScorer:
         """Bind to rows."""
-        if self.scoring not in ("accuracy", "auroc"):
-            raise InputError(f"scoring={self.scoring!r} is not known; choose 'accuracy' or 'auroc'.")
         if self.scoring == "auroc" and problem.n_classes != 2:
             raise IncompatibleError(
                 f"The area under a ROC curve is for two classes, but there are {problem.n_classes}; "
                 "use scoring='accuracy', or set one class against the rest."
             )
-        if not (np.isfinite(self.alpha) and self.alpha >= 0):
-            raise InputError(f"alpha={self.alpha!r}: the smoothing must be a number of at least 0.")
         return NaiveBayesScorer(self, problem, _splits(problem, self.cv, rng), resources)
 
 

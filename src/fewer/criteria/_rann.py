@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
 from fewer.criteria._knn import in_threads
 from fewer.models._rann import Sampling, class_targets, classes_of, draw_weights, one_blas_thread
-from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
 CHUNK_CELLS = 150_000  # outputs of hidden units computed together, so that they stay in the cache
 
@@ -49,6 +51,15 @@ class RANN(Criterion):
     True
     """
 
+    command_name = "rann"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_hidden": [Interval(Integral, 1, None, closed="left")],
+        "judge": [StrOptions({"loo", "train"})],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "weight_range": [Interval(Real, 0, None, closed="neither")],
+        "sampling": [StrOptions({"random", "quasi"})],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+    }
     predictive: ClassVar[bool] = True
 
     def __init__(
@@ -69,14 +80,6 @@ class RANN(Criterion):
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> RANNScorer:
         """Bind to rows."""
-        for name, known in (("judge", ("loo", "train")), ("sampling", ("random", "quasi"))):
-            if getattr(self, name) not in known:
-                raise InputError(f"{name}={getattr(self, name)!r} is not known; choose {known[0]!r} or {known[1]!r}.")
-        if self.n_hidden < 1 or self.n_draws < 1 or not self.alpha > 0:
-            raise InputError(
-                f"n_hidden={self.n_hidden}, n_draws={self.n_draws}, alpha={self.alpha}: "
-                "give at least one hidden unit and one draw, and an alpha above 0."
-            )
         return RANNScorer(self, problem, rng, resources)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import ClassVar, Literal
+from numbers import Real
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Criterion, Masks, Resources, Scorer
-from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
+from fewer.problem import FloatArray, IntArray, Problem, Task
 
 MEASURES = ("mahalanobis", "bhattacharyya", "scatter")
 
@@ -42,6 +44,11 @@ class Separability(Criterion):
     array([ True, False,  True, False])
     """
 
+    command_name = "separability"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "measure": [StrOptions({"mahalanobis", "bhattacharyya", "scatter"})],
+        "shrinkage": [Interval(Real, 0, 1, closed="both")],
+    }
     monotone: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
@@ -55,10 +62,6 @@ class Separability(Criterion):
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> SeparabilityScorer:
         """Bind to rows."""
-        if self.measure not in MEASURES:
-            raise InputError(f"measure={self.measure!r} is not known; choose one of {', '.join(MEASURES)}.")
-        if not 0 <= self.shrinkage <= 1:
-            raise InputError(f"shrinkage={self.shrinkage}: give a share between 0 and 1.")
         return SeparabilityScorer(problem, self.measure, self.shrinkage)
 
 

@@ -26,6 +26,8 @@ class Fisher(Ranker):
     array([3, 4, 1, 2])
     """
 
+    command_name = "fisher"
+
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:

@@ -69,6 +69,8 @@ class GMLVQRelevance(Ranker):
     ['frequency', 'mean_rank', 'relevance', 'spread']
     """
 
+    command_name = "gmlvq"
+
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     def __init__(

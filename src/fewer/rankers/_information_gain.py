@@ -37,6 +37,8 @@ class InformationGain(Ranker):
     array([0.73 , 0.441, 1.351, 1.427])
     """
 
+    command_name = "information-gain"
+
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     def __init__(self, binning: Binning = "equal-width", n_bins: int = 10) -> None:

@@ -142,6 +142,8 @@ class MIFS(_Greedy):
     array([4, 3, 2, 1])
     """
 
+    command_name = "mifs"
+
     def __init__(
         self,
         alpha: float = 0.5,
@@ -227,6 +229,8 @@ class MRMR(_Greedy):
     array([4, 3, 2, 1])
     """
 
+    command_name = "mrmr"
+
     def __init__(
         self,
         scheme: Literal["difference", "quotient"] = "difference",
@@ -273,6 +277,8 @@ class JMI(_Greedy):
     array([4, 2, 3, 1])
     """
 
+    command_name = "jmi"
+
     def _revalue(
         self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
     ) -> FloatArray:
@@ -299,6 +305,8 @@ class CMIM(_Greedy):
     >>> fewer.RankSelector(CMIM(), n_features_to_select=2).fit(X, y).ranking_
     array([4, 2, 3, 1])
     """
+
+    command_name = "cmim"
 
     def _revalue(
         self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]

@@ -53,6 +53,8 @@ class ReliefF(Ranker):
     array([0.14 , 0.122, 0.359, 0.375])
     """
 
+    command_name = "relieff"
+
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     def __init__(self, n_neighbors: int = 10, n_rows: int | None = None) -> None:
@@ -84,6 +86,8 @@ class Relief(Ranker):
     >>> fewer.RankSelector(Relief(), n_features_to_select=2).fit(X, y).ranking_
     array([4, 3, 2, 1])
     """
+
+    command_name = "relief"
 
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
@@ -127,6 +131,8 @@ class RReliefF(Ranker):
     >>> fewer.RankSelector(RReliefF(), n_features_to_select=2).fit(X, y).support_.nonzero()
     (array([2, 8]),)
     """
+
+    command_name = "rrelieff"
 
     tasks: ClassVar[tuple[Task, ...]] = ("regression",)
 

@@ -18,7 +18,7 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 def row_digests(X: Any) -> Digests:
-    """Return each row a number made of its cells: equal rows get equal ones, in any batch and any container.
+    """Assign each row a number made of its cells: equal rows get equal ones, in any batch and any container.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def row_digests(X: Any) -> Digests:
 
 
 def key_digests(keys: Any) -> Digests:
-    """Return each key, such as a case number, a number made of its text."""
+    """Assign each key, such as a case number, a number made of its text."""
     return np.array([_text_bits(str(key)) for key in keys], dtype=np.uint64)
 
 

@@ -36,6 +36,8 @@ class Annealing(Search):
     A change that would leave the allowed sizes becomes an exchange of two units.
     """
 
+    command_name = "annealing"
+
     stochastic: ClassVar[bool] = True
     supports_weights: ClassVar[bool] = True
 

@@ -50,6 +50,8 @@ class BestFirst(Search):
     array([3, 4])
     """
 
+    command_name = "best-first"
+
     def __init__(
         self,
         patience: int = 5,

@@ -46,6 +46,8 @@ class BranchAndBound(Search):
     [0, 1, 3, 7]
     """
 
+    command_name = "branch-and-bound"
+
     def __init__(self, force: bool = False) -> None:
         self.force = force
 

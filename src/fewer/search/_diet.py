@@ -38,6 +38,8 @@ class DIET(Search):
     array([0.5 , 0.25, 0.5 , 0.5 ])
     """
 
+    command_name = "diet"
+
     supports_weights: ClassVar[bool] = True
 
     def __init__(self, min_gain: float = 0.0) -> None:

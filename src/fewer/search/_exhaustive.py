@@ -29,6 +29,8 @@ class Exhaustive(Search):
     Of equal scores the subset with fewer features wins, then the one with the earlier columns.
     """
 
+    command_name = "exhaustive"
+
     def __init__(self, max_subsets: int = 2**30) -> None:
         self.max_subsets = max_subsets
 

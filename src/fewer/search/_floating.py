@@ -38,6 +38,8 @@ class Floating(Search):
     0.989
     """
 
+    command_name = "floating"
+
     ordered: ClassVar[bool] = True
 
     def __init__(

@@ -53,6 +53,8 @@ class Genetic(Search):
     0.994
     """
 
+    command_name = "genetic"
+
     stochastic: ClassVar[bool] = True
     supports_weights: ClassVar[bool] = True
 

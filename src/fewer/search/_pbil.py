@@ -51,6 +51,8 @@ class PBIL(Search):
     0.989
     """
 
+    command_name = "pbil"
+
     stochastic: ClassVar[bool] = True
 
     def __init__(

@@ -36,6 +36,8 @@ class PlusLTakeAwayR(Search):
     0.989
     """
 
+    command_name = "plus-l-take-away-r"
+
     ordered: ClassVar[bool] = True
 
     def __init__(self, l: int = 2, r: int = 1) -> None:  # noqa: E741 - the algorithm's own letters

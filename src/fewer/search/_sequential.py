@@ -93,6 +93,8 @@ class Forward(_Sequential):
     3
     """
 
+    command_name = "forward"
+
     def _begin(self, space: SearchSpace) -> Any:
         return space.empty()
 
@@ -119,6 +121,8 @@ class Backward(_Sequential):
         is an improvement, and a negative number allows small losses. None walks on to the smallest allowed size
         and answers with the best subset on the way, the smallest among equals.
     """
+
+    command_name = "backward"
 
     def _begin(self, space: SearchSpace) -> Any:
         return space.full()

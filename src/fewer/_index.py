@@ -1,0 +1,156 @@
+"""Generated from the sources by `python -m fewer.registry`: what can be typed, where it is, what it is."""
+
+INDEX: dict[str, dict[str, tuple[str, str]]] = {
+    "criterion": {
+        "boundary-share": (
+            "fewer.criteria:BoundaryShare",
+            "One minus the share of edges of the minimum spanning tree that join different classes",
+        ),
+        "classifiability": (
+            "fewer.criteria:Classifiability",
+            "Smoothness of the label surface: do rows that lie near each other carry the same label?",
+        ),
+        "cross-validated": (
+            "fewer.criteria:CrossValidated",
+            "Mean cross-validated score of any scikit-learn estimator on the columns of a subset",
+        ),
+        "fisher-ratio": (
+            "fewer.criteria:FisherRatio",
+            "The largest discriminant ratio of any feature in the subset: max (μ₁ − μ₂)² / (σ₁² + σ₂²)",
+        ),
+        "gamma-test": (
+            "fewer.criteria:GammaTest",
+            "Minus γ, the noise variance of the target given a subset, estimated from near neighbors",
+        ),
+        "knn": (
+            "fewer.criteria:KNN",
+            "Accuracy (or R²) of nearest neighbors, each row judged without its own fold",
+        ),
+        "least-squares": (
+            "fewer.criteria:LeastSquares",
+            "How well a linear model tells rows that it was not fitted on: R² of leave-one-out predictions",
+        ),
+        "naive-bayes": (
+            "fewer.criteria:NaiveBayes",
+            "Accuracy or area under the ROC curve of naive Bayes, each row judged without its own fold",
+        ),
+        "rann": (
+            "fewer.criteria:RANN",
+            "How well a random-weight network tells the target from a subset: accuracy, or R² for regression",
+        ),
+        "separability": (
+            "fewer.criteria:Separability",
+            "How far apart the classes are, taken as normal distributions. It never falls when a feature is added",
+        ),
+    },
+    "search": {
+        "annealing": (
+            "fewer.search:Annealing",
+            "Random changes of one unit, worse ones accepted less and less often",
+        ),
+        "backward": (
+            "fewer.search:Backward",
+            "Backward elimination: drop the unit that is missed least, as long as little is lost",
+        ),
+        "best-first": (
+            "fewer.search:BestFirst",
+            "Always expand the most promising subset that was not expanded yet, wherever it lies",
+        ),
+        "branch-and-bound": (
+            "fewer.search:BranchAndBound",
+            "The best subset of a size without looking at most of them",
+        ),
+        "diet": (
+            "fewer.search:DIET",
+            "All weights start in the middle; the best move of one weight to the next level is made while it helps",
+        ),
+        "exhaustive": (
+            "fewer.search:Exhaustive",
+            "Score every allowed subset: the truth, where there is time for it",
+        ),
+        "floating": (
+            "fewer.search:Floating",
+            "SFFS and SBFS: after each step in the search's direction, step back for as long as that beats the record",
+        ),
+        "forward": (
+            "fewer.search:Forward",
+            "Forward selection: add the unit that helps most, as long as it helps enough",
+        ),
+        "genetic": (
+            "fewer.search:Genetic",
+            "A population of subsets that recombine and mutate, the better ones more often",
+        ),
+        "pbil": (
+            "fewer.search:PBIL",
+            "A vector of chances, one a unit, that moves toward the best subset of each sample drawn from it",
+        ),
+        "plus-l-take-away-r": (
+            "fewer.search:PlusLTakeAwayR",
+            "Add the best units l times, take the worst away r times, and so on",
+        ),
+    },
+    "control": {
+        "aggregate": (
+            "fewer.control:Aggregate",
+            "Run the search on resamples of the rows and keep the features chosen in enough of them, or the best subset",
+        ),
+        "early-stopping": (
+            "fewer.control:EarlyStopping",
+            "Find the step after which the search learns its rows by heart, and search all rows no further than that",
+        ),
+        "noise": (
+            "fewer.control:Noise",
+            "Judge every subset on values with fresh noise; a subset that owes its score to a few rows does not keep it",
+        ),
+        "one-standard-error": (
+            "fewer.control:OneStandardError",
+            "Find by cross-validation how many features are worth having, then search for at most so many",
+        ),
+        "prefilter": (
+            "fewer.control:Prefilter",
+            "Keep the best-ranked units only; with `start`, also begin the search from the very best",
+        ),
+    },
+    "ranker": {
+        "cmim": (
+            "fewer.rankers:CMIM",
+            "Conditional mutual information maximization (Fleuret 2004)",
+        ),
+        "fisher": (
+            "fewer.rankers:Fisher",
+            "Fisher score of each feature: Σ n_c (m_c − m)² / Σ n_c s_c²",
+        ),
+        "gmlvq": (
+            "fewer.rankers:GMLVQRelevance",
+            "Rank features by the metric that a prototype classifier learns for them together",
+        ),
+        "information-gain": (
+            "fewer.rankers:InformationGain",
+            "Mutual information of each feature with the class, H(X) − H(X|Y), in bits",
+        ),
+        "jmi": (
+            "fewer.rankers:JMI",
+            "Joint mutual information (Yang and Moody 1999)",
+        ),
+        "mifs": (
+            "fewer.rankers:MIFS",
+            "Mutual information with the target, less a penalty for what the features added before tell already (Battiti)",
+        ),
+        "mrmr": (
+            "fewer.rankers:MRMR",
+            "Maximal relevance, minimal redundancy (Peng, Long and Ding 2005)",
+        ),
+        "relief": (
+            "fewer.rankers:Relief",
+            "Weigh features by the one nearest row of the same class and the one nearest of any other class",
+        ),
+        "relieff": (
+            "fewer.rankers:ReliefF",
+            "Weigh features by the nearest rows of the same class and of each other class",
+        ),
+        "rrelieff": (
+            "fewer.rankers:RReliefF",
+            "Weigh features for a numeric target by the nearest rows",
+        ),
+    },
+}

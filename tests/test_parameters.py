@@ -1,0 +1,70 @@
+"""Every component says what its parameters may be, and what is not allowed is refused in one line."""
+
+import importlib
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from fewer import registry
+from fewer.errors import InputError
+
+COMPONENTS = [
+    (kind, name, target) for kind, names in registry.INDEX.items() for name, (target, _) in sorted(names.items())
+]
+WRONG = [object(), "no such value", -(10**9), float("nan"), -0.5, 2.7, [[]], {"a": 1}, lambda: None, 10**9]
+
+
+def component_of(target):
+    module, name = target.split(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def parameters_of(component):
+    return [name for name in inspect.signature(component).parameters if name != "self"]
+
+
+@pytest.mark.parametrize(("kind", "name", "target"), COMPONENTS, ids=lambda text: str(text))
+def test_every_parameter_is_declared_and_refuses_something(kind, name, target):
+    component = component_of(target)
+    for parameter in parameters_of(component):
+        assert parameter in component._parameter_constraints, f"{component.__name__} does not declare {parameter!r}"
+        refused = 0
+        for value in WRONG:
+            built = registry.build(kind, name)
+            built.set_params(**{parameter: value})
+            try:
+                built.check_parameters()
+            except InputError as error:
+                refused += 1
+                message = str(error)
+                assert repr(parameter) in message
+                assert component.__name__ in message
+                assert "Got" in message
+                assert "\n" not in message
+        assert refused, f"{component.__name__} takes anything as {parameter!r}"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--criterion", "knn:n_neighbors=2.7"], "The 'n_neighbors' parameter of KNN must be"),
+        (["--criterion", "knn:n_neighbors=(1,2.5)"], "The 'n_neighbors' parameter of KNN must be"),
+        (["--search", "annealing:levels=-3"], "The 'levels' parameter of Annealing must be"),
+        (["--search", "genetic:mutation=7"], "The 'mutation' parameter of Genetic must be"),
+        (["--method", "relieff", "--control", "noise:sd=-1"], ""),
+    ],
+)
+def test_the_command_line_refuses_in_one_line(options, message, tmp_path, capsys):
+    from fewer.cli import main
+
+    X, y = load_iris(return_X_y=True)
+    table = tmp_path / "t.csv"
+    np.savetxt(table, np.column_stack([X, y]), delimiter=",", header="a,b,c,d,y", comments="", fmt="%g")
+    with pytest.raises(SystemExit) as left:
+        main(["select", str(table), "--target", "y", "--folds", "0", *options])
+    assert left.value.code == 2
+    error = capsys.readouterr().err.strip().splitlines()
+    assert message in error[-1]
+    assert len(error) == 1
