@@ -9,7 +9,7 @@ import fewer
 
 ROOT = Path(fewer.__file__).parent
 ORDER = """
-errors problem trace contracts io kernels differences validate models criteria rankers search control roc
+errors text files problem trace contracts io kernels differences validate models criteria rankers search control roc
 callbacks selectors auto weighter ensemble evaluate datasets plots _index registry budget runs
 api report papers cli __main__
 """.split()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import io
 import json
-import os
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fewer.files import write_atomically
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray
 
 MAX_STEPS = 4096
@@ -206,11 +207,22 @@ class Trace:
     @classmethod
     def load(cls, path: Path | str) -> Trace:
         """Read a trace back; nothing in the file is run."""
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
-        meta = json.loads(arrays.pop("meta").tobytes())
-        if meta["format"] != FORMAT:
-            raise InputError(f"{path} was written by another version of fewer; start the run again.")
+        try:
+            with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
+                arrays = dict(file)
+            meta = json.loads(arrays.pop("meta").tobytes())
+            if meta["format"] != FORMAT:
+                raise InputError(f"{path} was written by another version of fewer; start the run again.")
+            return cls._from_parts(meta, arrays)
+        except InputError:
+            raise
+        except Exception as error:  # a damaged archive raises whatever its bytes lead to
+            raise InputError(
+                f"{path} is damaged ({type(error).__name__}); nothing was changed: delete it to do that part again."
+            ) from None
+
+    @classmethod
+    def _from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Trace:
         trace = cls(
             keep=meta["keep"],
             top_masks=arrays.get("top_masks"),
@@ -257,19 +269,6 @@ class Trace:
             return np.empty(0)
         used: BoolArray = self.top_masks != 0
         return used.mean(axis=0)
-
-
-def write_atomically(path: Path, write: Any) -> None:
-    """Write a file beside its place and move it there whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with temporary.open("wb") as file:
-            write(file)
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _strip_arrays(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:

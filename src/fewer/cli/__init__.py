@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
+import warnings
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
 from fewer import __version__
 from fewer.cli._compare import compare
 from fewer.cli._datasets import datasets
+from fewer.cli._outputs import prepare_streams, say, silence
 from fewer.cli._rank import rank
 from fewer.cli._report import report
 from fewer.cli._reproduce import reproduce
 from fewer.cli._select import demo, select
 from fewer.cli._shared import remember
-from fewer.errors import InputError
+from fewer.cli._signals import exit_code, listening, was_asked
+from fewer.errors import FewerWarning, InputError
 from fewer.registry import COMPONENTS, METHODS
 
 ABOUT = """Find the fewest features that carry the signal, and whether that helped.
@@ -79,21 +84,59 @@ def _options(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; leave with 0 if all went well, 2 for bad input, 130 for Ctrl-C."""
+    """Run the command line.
+
+    It leaves with 0 if all went well, 1 if the work was done and something could not be written, 2 for bad input,
+    70 for a mistake of ours, 130 for Ctrl-C and 143 for a polite kill.
+    """
     typed = list(sys.argv[1:] if arguments is None else arguments)
     remember(typed)
+    prepare_streams()
+    with listening(), warnings.catch_warnings():
+        warnings.showwarning = cast(Any, _show_warning)
+        message, code = _attempt(typed)
+    if message:
+        say(f"fewer: {message}")
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        silence(sys.stdout)
+        if not message:
+            say(f"fewer: the answer could not be printed ({error.strerror}).")
+        code = code or 1
+    sys.exit(code)
+
+
+def _attempt(typed: list[str]) -> tuple[str, int]:
+    """Run a command; say in a line what went wrong, and give the exit code."""
     try:
         code = app(args=typed, prog_name="fewer", standalone_mode=False)
     except InputError as error:
-        _leave(str(error), 2)
+        return str(error), 2
     except typer.TyperException as error:
         describe = getattr(error, "format_message", None)
-        _leave(describe() if describe is not None else str(error), getattr(error, "exit_code", 2))
+        return describe() if describe is not None else str(error), getattr(error, "exit_code", 2)
     except (KeyboardInterrupt, typer.Abort):
-        _leave("stopped.", 130)
-    sys.exit(code if isinstance(code, int) else 0)
+        return "stopped.", exit_code()
+    except MemoryError:
+        return "there is not enough memory; work on fewer rows or columns, or with a smaller --memory.", 1
+    except OSError as error:
+        if "FEWER_DEBUG" in os.environ:
+            raise
+        what = "standard output" if error.filename is None else str(error.filename)
+        return f"{what} cannot be written or read ({error.strerror or error}).", 1
+    except Exception as error:
+        if "FEWER_DEBUG" in os.environ:
+            raise
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{os.path.basename(place.filename)}:{place.lineno}"
+        return f"this is a mistake in fewer, please report it: {type(error).__name__}: {error} ({where})", 70
+    code = code if isinstance(code, int) else 0
+    return "", exit_code() if was_asked() and not code else code
 
 
-def _leave(message: str, code: int) -> None:
-    print(f"fewer: {' '.join(message.split())}", file=sys.stderr)
-    sys.exit(code)
+def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    if issubclass(category, FewerWarning):
+        say(f"fewer: {message}")
+    else:
+        say(f"fewer: {category.__name__}: {message}")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
-import sys
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, say
 from fewer.cli._select import (
     DecimalOption,
     EncodingOption,
@@ -25,8 +27,11 @@ from fewer.cli._select import (
     refuse_folds,
 )
 from fewer.cli._shared import Progress, names_of, parse_features, typed
+from fewer.cli._signals import exit_code, raise_if_asked
 from fewer.errors import InputError
+from fewer.files import write_atomically
 from fewer.registry import COMPONENTS, METHODS
+from fewer.text import printable
 
 CELLS = "cells.jsonl"
 
@@ -56,6 +61,7 @@ def compare(
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; −1 for all cores.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Keep the comparison in this folder.", show_default=False)] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in --out.")] = False,
+    force: ForceOption = False,
     report: ReportOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -72,18 +78,23 @@ def compare(
         raise InputError(f"There is no comparison to resume in {out}; leave --resume out to start one.")
     if folds < 2:
         raise InputError(f"--folds {folds}: give at least 2.")
+    check_outputs(file, out=out, report=report, resume=resume, force=force)
     from fewer.api import compare_problem, thin
     from fewer.io import read_table
+    from fewer.runs import replacing
 
     names = split_outside_brackets(methods)
     problem = read_table(file, target, task=_task(task), nominal=names_of(nominal), encoding=encoding, decimal=decimal)
     problem = thin(problem, "auto" if "auto" in names else "named", seed)
     refuse_folds(problem, folds)
     folder = out or Path(tempfile.mkdtemp(prefix="fewer-"))
-    if not resume and folder.is_dir():
-        (folder / CELLS).unlink(missing_ok=True)
+
+    def on_progress(done: int, total: int, text: str) -> None:
+        raise_if_asked()
+        progress.say(f"{done} of {total} selections done, {text}")
+
     try:
-        with Progress("comparing") as progress:
+        with replacing(out, force and not resume), Progress("comparing") as progress:
             comparison = compare_problem(
                 problem,
                 names,
@@ -94,29 +105,33 @@ def compare(
                 n_repeats=repeats,
                 n_jobs=jobs,
                 seed=seed,
-                on_progress=lambda done, total, text: progress.say(f"{done} of {total} selections done, {text}"),
+                on_progress=on_progress,
                 resume_dir=folder,
             )
     except KeyboardInterrupt:
         if not (folder / CELLS).exists():
             raise
+        answer = Answer()
         if out is None:
-            out = Path(f"{file.name.split('.')[0]}.compare")
-            out.mkdir(exist_ok=True)
-            shutil.copy(folder / CELLS, out / CELLS)
-        print(f"fewer: stopped; saved in {out}. Go on with: --out {out} --resume", file=sys.stderr)
-        raise typer.Exit(130) from None
+            out = free_folder(f"{file.name.split('.')[0]}.compare")
+            answer.attempt(out, partial(shutil.copytree, folder, out))
+        if not answer.troubles:
+            say(f"fewer: stopped; saved in {out}. Go on with: --out {shlex.quote(str(out))} --resume")
+        answer.leave(exit_code())
     finally:
         if folder != out:
             shutil.rmtree(folder, ignore_errors=True)
     comparison = replace(comparison, command=typed())
+    answer = Answer()
+    answer.show(comparison.to_json() if as_json else printable(comparison, keep="\n"), as_json=as_json)
     if out is not None:
-        (out / "result.json").write_text(comparison.to_json())
-    print(comparison.to_json() if as_json else comparison)
+        text = comparison.to_json().encode("utf-8", "backslashreplace")
+        answer.attempt(out / "result.json", lambda: write_atomically(out / "result.json", text))
     if report is not None:
         from fewer.report import write_comparison_report
 
-        print(f"Report: {write_comparison_report(report, comparison)}", file=sys.stderr)
+        answer.attempt(report, lambda: say(f"Report: {write_comparison_report(report, comparison)}"))
+    answer.leave()
 
 
 def split_outside_brackets(text: str) -> list[str]:

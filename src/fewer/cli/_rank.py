@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
 
+from fewer.cli._outputs import Answer, shown
 from fewer.cli._select import (
     DecimalOption,
     EncodingOption,
@@ -21,6 +23,7 @@ from fewer.cli._select import (
 from fewer.cli._shared import names_of
 from fewer.errors import InputError
 from fewer.registry import COMPONENTS
+from fewer.text import printable
 
 
 def rank(
@@ -58,10 +61,16 @@ def rank(
         }
         for place, column in enumerate(ranking.order[:top], 1)
     ]
+    answer = Answer()
     if as_json:
-        print(json.dumps({"ranking": rows, "method": method}, ensure_ascii=False, indent=1))
-        return
-    from rich.console import Console
+        content = {"ranking": rows, "method": method, "warnings": list(problem.notes)}
+        answer.show(json.dumps(content, ensure_ascii=False, indent=1), as_json=True)
+    else:
+        answer.show(_text(rows, problem.notes))
+    answer.leave()
+
+
+def _text(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> str:
     from rich.markup import escape
     from rich.table import Table
 
@@ -69,7 +78,8 @@ def rank(
     for name in rows[0]:
         table.add_column(name, justify="left" if name == "feature" else "right")
     for row in rows:
-        table.add_row(
-            *(escape(v) if isinstance(v, str) else f"{v:.6g}" if v is not None else "–" for v in row.values())
+        cells = (
+            escape(printable(v)) if isinstance(v, str) else f"{v:.6g}" if v is not None else "–" for v in row.values()
         )
-    Console(highlight=False).print(table)
+        table.add_row(*cells)
+    return shown(table, *(escape(printable(f"Note: {note}")) for note in notes))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fewer.cli._outputs import Answer, check_page, say
 from fewer.errors import InputError
+
+if TYPE_CHECKING:
+    from fewer.trace import Trace
 
 
 def report(
@@ -21,13 +25,34 @@ def report(
     from fewer.report import write_comparison_report, write_selection_report
 
     page = out or run / "report.html"
+    check_page(page, result, "--out")
+    answer = Answer()
     if (run / "cells.jsonl").exists():
         from fewer.evaluate import Comparison
 
-        print(write_comparison_report(page, Comparison.from_json(result.read_text())))
-        return
-    from fewer.api import Selection
+        answer.show(str(write_comparison_report(page, _read(result, Comparison))))
+    else:
+        from fewer.api import Selection
+
+        selection = _read(result, Selection)
+        answer.show(str(write_selection_report(page, selection, _trace(run / "trace.npz"))))
+    answer.leave()
+
+
+def _read(path: Path, kind: Any) -> Any:
+    try:
+        return kind.from_json(path.read_text(encoding="utf-8"))
+    except InputError as error:
+        raise InputError(f"{path} is damaged or was not written by fewer. {error}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is damaged: it is no text in UTF-8.") from None
+
+
+def _trace(path: Path) -> Trace | None:
     from fewer.trace import Trace
 
-    trace = Trace.load(run / "trace.npz") if (run / "trace.npz").exists() else None
-    print(write_selection_report(page, Selection.from_json(result.read_text()), trace))
+    try:
+        return Trace.load(path) if path.exists() else None
+    except InputError as error:
+        say(f"fewer: {error} The page does without it.")
+        return None

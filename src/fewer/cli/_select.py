@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
-import sys
+import shlex
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, say, shown
 from fewer.cli._shared import Progress, names_of, parse_features, typed
+from fewer.cli._signals import exit_code, raise_if_asked
 from fewer.errors import InputError
 from fewer.registry import COMPONENTS, nearest
+from fewer.text import printable
 
 if TYPE_CHECKING:
     from fewer.api import Selection
     from fewer.problem import Problem
+    from fewer.runs import RunFolder
 
 FileArgument = Annotated[
     Path, typer.Argument(metavar="FILE", help="The table: CSV (also .gz), Parquet or ARFF.", show_default=False)
@@ -63,6 +68,7 @@ def select(
     memory: Annotated[str, typer.Option(help="Memory for scoring, beside the data.")] = "1GiB",
     out: Annotated[Path | None, typer.Option(help="Keep the run in this folder.", show_default=False)] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    force: ForceOption = False,
     max_fpr: Annotated[
         float | None, typer.Option(help="parcel: highest allowed false-positive rate.", show_default=False)
     ] = None,
@@ -89,36 +95,40 @@ def select(
     """
     if resume and out is None:
         raise InputError("--resume needs --out, the folder of the run to go on with.")
+    check_outputs(file, out=out, report=report, resume=resume, force=force)
     from fewer.io import read_table
 
     problem = read_table(file, target, task=_task(task), nominal=names_of(nominal), encoding=encoding, decimal=decimal)
     question = {"max_fpr": max_fpr, "guarantee": guarantee, "cost_fp": cost_fp, "cost_fn": cost_fn}
     question = {key: value for key, value in question.items() if value is not None}
-    if method == "parcel":
-        _parcel(problem, question, positive, out, report, seed, as_json)
-        return
-    if question or positive is not None:
+    if method != "parcel" and (question or positive is not None):
         raise InputError("--max-fpr, --guarantee, --cost-fp, --cost-fn and --positive are for --method parcel.")
-    _run(
-        problem,
-        file.name.split(".")[0],
-        out,
-        resume,
-        report,
-        as_json,
-        folds,
-        seed,
-        method=method,
-        criterion=criterion,
-        search=search,
-        control=control,
-        n_features_to_select=parse_features(features),
-        include=names_of(include) or None,
-        exclude=names_of(exclude) or None,
-        memory=memory,
-        n_jobs=jobs,
-        budget=budget,
-    )
+    from fewer.runs import replacing
+
+    with replacing(out, force and not resume):
+        if method == "parcel":
+            _parcel(problem, question, positive, out, report, seed, as_json)
+            return
+        _run(
+            problem,
+            file.name.split(".")[0],
+            out,
+            resume,
+            report,
+            as_json,
+            folds,
+            seed,
+            method=method,
+            criterion=criterion,
+            search=search,
+            control=control,
+            n_features_to_select=parse_features(features),
+            include=names_of(include) or None,
+            exclude=names_of(exclude) or None,
+            memory=memory,
+            n_jobs=jobs,
+            budget=budget,
+        )
 
 
 def _parcel(
@@ -132,7 +142,7 @@ def _parcel(
 ) -> None:
     """Fit a Parcel, say what its operating point needs, and write its page."""
     from fewer.roc import parcel_selection
-    from fewer.trace import write_atomically
+    from fewer.runs import RunFolder, fingerprint
 
     chosen: dict[str, Any] = dict(question)
     if positive is not None:
@@ -141,6 +151,10 @@ def _parcel(
             raise InputError(f"--positive {positive!r} is no class; {nearest(positive, labels)}")
         chosen["pos_label"] = labels[positive]
     began = time.perf_counter()
+    folder = None
+    if out is not None:
+        about = {"method": "parcel", **{key: str(value) for key, value in chosen.items()}, "seed": seed}
+        folder = RunFolder(out, about, fingerprint(problem, about), resume=False)
     with Progress("parcel"):
         asked = ("--max-fpr", "--guarantee", "--cost-fp", "--cost-fn")
         found = parcel_selection(problem, seed, page=report, command=typed(*asked), **chosen)
@@ -161,15 +175,15 @@ def _parcel(
         "warnings": [*problem.notes, "Held-out rates are those in operating_point, under expected."],
     }
     text = json.dumps(result, ensure_ascii=False, indent=1, default=str)
-    if out is not None:
-        write_atomically(out / "result.json", lambda file: file.write(text.encode()))
-    if as_json:
-        print(text)
-    else:
-        print(found["summary"])
-        print(f"{found['n_evaluated']:,} classifiers tried; area of the hull {found['area']:.4f}; seed {seed}.")
+    told = f"{found['n_evaluated']:,} classifiers tried; area of the hull {found['area']:.4f}; seed {seed}."
+    answer = Answer()
+    answer.show(text if as_json else f"{printable(found['summary'])}\n{told}", as_json=as_json)
+    if folder is not None:
+        folder.write("result.json", result)
+        answer.take(folder)
     if report is not None:
-        print(f"Report: {report}", file=sys.stderr)
+        say(f"Report: {report}")
+    answer.leave()
 
 
 def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption = False) -> None:
@@ -184,6 +198,7 @@ def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption 
     if not as_json:
         print(f"Wisconsin breast cancer: {problem.n_samples} tumors, {problem.n_features} measurements of cell nuclei,")
         print("benign or malignant? Which measurements carry the answer?\n")
+    check_outputs(None, report=report)
     _run(problem, "demo", None, False, report, as_json, 5, seed, method="auto", n_jobs=-1)
 
 
@@ -215,32 +230,46 @@ def _run(
     def on_step(latest: Trace) -> None:
         nonlocal trace
         trace = latest
+        raise_if_asked()
         best = f", best {latest.best_score:.4f} with {int(size_of(latest.best))} features" if latest.steps else ""
         progress.say(f"step {latest.n_steps}, {latest.n_evaluations:,} subsets scored{best}", latest.extra)
 
     def on_fold(done: int) -> None:
+        raise_if_asked()
         progress.say(f"measuring on held-out rows, {done} of {folds} folds done")
+
+    def keep(place: Path, stopped: Any) -> RunFolder:
+        kept = open_folder(place, plan, problem, folds=folds, seed=seed, resume=False)
+        kept.keep_trace(trace, now=True)
+        kept.write("result.json", stopped.to_dict())
+        return kept
 
     try:
         with Progress(plan.name) as progress:
             selection = run_plan(plan, problem, folds=folds, seed=seed, on_step=on_step, on_fold=on_fold, folder=folder)
     except Interrupted as stop:
         if stop.selection is None:
-            print("fewer: stopped before the first subset was scored.", file=sys.stderr)
-            raise typer.Exit(130) from None
+            say("fewer: stopped before the first subset was scored.")
+            raise typer.Exit(exit_code()) from None
+        answer = Answer()
+        answer.show(_text(stop.selection, as_json), as_json=as_json)
         if folder is None:
-            out = Path(f"{name}.fewer")
-            folder = open_folder(out, plan, problem, folds=folds, seed=seed, resume=False)
-            folder.keep_trace(trace, now=True)
-            folder.write("result.json", stop.selection.to_dict())
-        _show(stop.selection, as_json)
-        print(f"fewer: stopped; saved in {out}. Go on with: --out {out} --resume", file=sys.stderr)
-        raise typer.Exit(130) from None
-    _show(selection, as_json)
+            out = free_folder(f"{name}.fewer")
+            answer.attempt(out, partial(keep, out, stop.selection))
+        else:
+            answer.take(folder)
+        if not answer.troubles:
+            say(f"fewer: stopped; saved in {out}. Go on with: --out {shlex.quote(str(out))} --resume")
+        answer.leave(exit_code())
+    answer = Answer()
+    answer.show(_text(selection, as_json), as_json=as_json)
+    if folder is not None:
+        answer.take(folder)
     if report is not None:
         from fewer.report import write_selection_report
 
-        print(f"Report: {write_selection_report(report, selection, selection.trace)}", file=sys.stderr)
+        answer.attempt(report, lambda: say(f"Report: {write_selection_report(report, selection, selection.trace)}"))
+    answer.leave()
 
 
 def refuse_folds(problem: Problem, folds: int) -> None:
@@ -267,11 +296,9 @@ def _task(task: str | None) -> Any:
     return task
 
 
-def _show(selection: Selection, as_json: bool) -> None:
+def _text(selection: Selection, as_json: bool) -> str:
     if as_json:
-        print(selection.to_json())
-        return
-    from rich.console import Console
+        return selection.to_json()
     from rich.markup import escape
     from rich.table import Table
 
@@ -282,9 +309,5 @@ def _show(selection: Selection, as_json: bool) -> None:
         table.add_column("score without it", justify="right")
     for place, name in enumerate(selection.features, 1):
         without = selection.score_without.get(name)
-        table.add_row(str(place), escape(name), *([] if without is None else [f"{without:.4f}"]))
-    console = Console(highlight=False)
-    console.print(table)
-    console.print()
-    for line in selection.summary():
-        console.print(escape(line), soft_wrap=True)
+        table.add_row(str(place), escape(printable(name)), *([] if without is None else [f"{without:.4f}"]))
+    return shown(table, "", *(escape(printable(line)) for line in selection.summary()))

@@ -6,7 +6,9 @@ import hashlib
 import html
 import json
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -14,17 +16,19 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from fewer.errors import InputError
+from fewer.errors import FewerWarning, InputError
 from fewer.evaluate._baselines import ALL, RANDOM, default_estimators, filter_baseline
 from fewer.evaluate._choosing import describe, is_same
 from fewer.evaluate._grading import Grader
 from fewer.evaluate._nested import Nested, Record, grades_of, in_order, measure, outer_splits, summarize
 from fewer.evaluate._verdict import MethodScore, in_points, name_of, verdict
+from fewer.files import FolderLock, Journal
 from fewer.problem import Problem
 from fewer.validate import Interval, Split, holm
 
 FORMAT = 1
 CELLS = "cells.jsonl"
+CELL_KEYS = {"method", "selector", "split"}
 
 OnProgress = Callable[[int, int, str], None]
 """Called with the selections done, their number in all, and what the last one was."""
@@ -230,23 +234,25 @@ def compare(
     runs = {**methods, ALL: None}
     if not any(is_same(selector, filter_selector) for selector in methods.values()):
         runs[filter_name] = filter_selector
-    store = _Store(resume_dir, problem, splits, estimators, scoring, random_state)
     cells = [(name, split) for split in splits for name in runs]
-    todo = [(name, split) for name, split in cells if store.get(name, runs[name], split) is None]
-    jobs = (
-        delayed(measure)(
-            name, runs[name], split, problem, estimators, scoring, random_state, with_random=name in methods
+    with closing(_Store(resume_dir, problem, splits, estimators, scoring, random_state)) as store:
+        todo = [(name, split) for name, split in cells if store.get(name, runs[name], split) is None]
+        if todo:
+            store.tell_damage()
+        jobs = (
+            delayed(measure)(
+                name, runs[name], split, problem, estimators, scoring, random_state, with_random=name in methods
+            )
+            for name, split in todo
         )
-        for name, split in todo
-    )
-    known = len(cells) - len(todo)
-    if on_progress is not None:
-        on_progress(known, len(cells), "")
-    for done, record in enumerate(_run(jobs, n_jobs), known + 1):
-        store.put(record, runs[record["method"]])
+        known = len(cells) - len(todo)
         if on_progress is not None:
-            on_progress(done, len(cells), _describe_cell(record))
-    records = {name: in_order(store.records_of(name, selector), splits) for name, selector in runs.items()}
+            on_progress(known, len(cells), "")
+        for done, record in enumerate(_run(jobs, n_jobs), known + 1):
+            store.put(record, runs[record["method"]])
+            if on_progress is not None:
+                on_progress(done, len(cells), _describe_cell(record))
+        records = {name: in_order(store.records_of(name, selector), splits) for name, selector in runs.items()}
     return _compile(records, methods, splits, Grader(problem, scoring), list(estimators), random_state)
 
 
@@ -385,7 +391,7 @@ def _notes(n_methods: int, interval: Interval) -> list[str]:
 
 
 class _Store:
-    """Finished cells, in memory and, line by line, in a file; a line torn by a kill is dropped."""
+    """Finished cells, in memory and, line by line, in a file that is only ever added to."""
 
     def __init__(
         self,
@@ -397,27 +403,23 @@ class _Store:
         seed: int,
     ) -> None:
         self._records: dict[tuple[str, ...], Record] = {}
-        self._path = None
+        self._journal: Journal | None = None
         if folder is None:
             return
-        self._path = Path(folder) / CELLS
-        name = _fingerprint(problem, splits, estimators, scoring, seed)
+        path = Path(folder)
+        name = {"comparison": _fingerprint(problem, splits, estimators, scoring, seed)}
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            lines = self._path.read_text().splitlines() if self._path.exists() else []
-            known = [record for line in lines if (record := _parse(line)) is not None]
-            if known and known[0].get("comparison") != name:
-                raise InputError(
-                    f"{self._path.parent} holds another comparison (other data, splits, estimators or seed); "
-                    "choose another folder."
-                )
-            for record in known[1:]:
-                self._records[self._key(record["method"], record["selector"], record["split"])] = record
-            self._path.write_text(
-                "".join(json.dumps(line) + "\n" for line in [{"comparison": name}, *self._records.values()])
-            )
+            path.mkdir(parents=True, exist_ok=True)
+            self._lock = FolderLock(path)
+            self._journal = Journal(path / CELLS, name)
         except OSError as error:
-            raise InputError(f"The folder {self._path.parent} cannot be written ({error.strerror}).") from None
+            raise InputError(f"The folder {path} cannot be written ({error.strerror}).") from None
+        for record in self._journal.records:
+            if not set(record) >= CELL_KEYS:
+                raise InputError(
+                    f"{path / CELLS} holds lines that are no cells of a comparison; choose another folder."
+                )
+            self._records[self._key(record["method"], record["selector"], record["split"])] = record
 
     def get(self, name: str, selector: Any, split: Split) -> Record | None:
         """Look a finished cell up."""
@@ -432,21 +434,26 @@ class _Store:
         """Keep a finished cell."""
         record = {**record, "selector": describe(selector)}
         self._records[self._key(record["method"], record["selector"], record["split"])] = record
-        if self._path is not None:
-            with self._path.open("a") as file:
-                file.write(json.dumps(record) + "\n")
+        if self._journal is not None:
+            self._journal.append(record)
+
+    def tell_damage(self) -> None:
+        """Tell that some finished cells cannot be used."""
+        if self._journal is not None and self._journal.n_damaged:
+            told = f"{self._journal.n_damaged} damaged line(s) of {self._journal.path} are left alone and run again."
+            warnings.warn(told, FewerWarning, stacklevel=3)
+
+    def close(self) -> None:
+        """Let others write to the folder, and tell what is not on disk."""
+        if self._journal is None:
+            return
+        self._lock.release()
+        if self._journal.trouble:
+            warnings.warn(f"{self._journal.trouble}; some finished cells are not saved.", FewerWarning, stacklevel=3)
 
     @staticmethod
     def _key(name: str, selector: str, place: Sequence[int]) -> tuple[str, ...]:
         return (name, selector, *map(str, place))
-
-
-def _parse(line: str) -> Record | None:
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) else None
 
 
 def _fingerprint(

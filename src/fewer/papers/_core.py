@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import math
 import re
@@ -16,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -23,8 +25,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from fewer import __version__
+from fewer.files import sealed, to_json, unsealed, write_atomically
 from fewer.problem import InputError
-from fewer.trace import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -196,12 +198,11 @@ class Rerun:
             return self._known[key]
         path = self._path(key)
         if path is not None and path.exists():
-            result = json.loads(path.read_text())["result"]
+            result = _kept(path, key)
         else:
             result = _plain(function())
             if path is not None:
-                text = json.dumps({"key": key, "result": result})
-                write_atomically(path, lambda file: file.write(text.encode()))
+                write_atomically(path, to_json(sealed({"key": key, "result": result}), indent=None))
         self._known[key] = result
         return result
 
@@ -303,12 +304,12 @@ class Reproduction:
 
     def save(self, folder: Path) -> None:
         """Write the cells as JSON and CSV."""
-        text = json.dumps(self.to_json(), indent=1, ensure_ascii=False)
-        write_atomically(folder / "cells.json", lambda file: file.write(text.encode()))
-        with (folder / "cells.csv").open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow([field.name for field in fields(Cell)])
-            writer.writerows([show(value) for value in asdict(cell).values()] for cell in self.cells)
+        write_atomically(folder / "cells.json", to_json(self.to_json()))
+        lines = io.StringIO()
+        writer = csv.writer(lines)
+        writer.writerow([field.name for field in fields(Cell)])
+        writer.writerows([show(value) for value in asdict(cell).values()] for cell in self.cells)
+        write_atomically(folder / "cells.csv", lines.getvalue().encode())
 
 
 def reproduce(document: Document, run: Rerun, tables: Sequence[str] | None = None) -> Reproduction:
@@ -356,9 +357,20 @@ def _draw(figures: Mapping[str, Callable[[Rerun], Figure]], run: Rerun) -> tuple
                 continue
             for suffix in ("png", "svg"):
                 path = folder / f"{name}.{suffix}"
-                figure.savefig(path, dpi=150)
+                write_atomically(path, partial(figure.savefig, dpi=150, format=suffix))
                 drawn.append(str(path))
     return drawn, notes
+
+
+def _kept(path: Path, key: str) -> Any:
+    """Read a result that was computed before."""
+    try:
+        content = unsealed(json.loads(path.read_bytes()))
+    except (OSError, ValueError):
+        content = None
+    if content is None or content.get("key") != key:
+        raise InputError(f"{path} is damaged or belongs to something else; delete it to compute it again.")
+    return content["result"]
 
 
 def read_printed(name: str) -> Any:

@@ -9,7 +9,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fewer.trace import write_atomically
+from fewer.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,5 +66,5 @@ def as_svg(figure: Figure, alternative: str) -> Any:
 def write_page(path: Path | str, page: str) -> Path:
     """Write a page whole."""
     path = Path(path)
-    write_atomically(path, lambda file: file.write(page.encode()))
+    write_atomically(path, page.encode("utf-8", "replace"))
     return path

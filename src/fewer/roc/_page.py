@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from fewer.files import write_atomically
 from fewer.problem import InputError
 from fewer.roc._parcel import Parcel
-from fewer.trace import write_atomically
 
 LIMITS = np.round(np.linspace(0.005, 0.995, 199), 3)
 
@@ -53,8 +53,7 @@ def hull_page(
 def write_hull_page(parcel: Parcel, path: str | Path, **options: Any) -> Path:
     """Write the page to a file; see `hull_page` for the options."""
     target = Path(path)
-    content = hull_page(parcel, **options).encode()
-    write_atomically(target, lambda file: file.write(content))
+    write_atomically(target, hull_page(parcel, **options).encode("utf-8", "replace"))
     return target
 
 

@@ -1,0 +1,143 @@
+"""Where a command may write, looked at before the work; and what to do when it cannot write after all."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fewer.errors import InputError
+from fewer.files import refuse_unwritable
+from fewer.text import printable, printable_json
+
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace the run that is in --out.")]
+MARK = b'<meta name="generator" content="fewer'
+
+
+def check_outputs(
+    file: Path | None, *, out: Path | None = None, report: Path | None = None, resume: bool = False, force: bool = False
+) -> None:
+    """Refuse places that cannot be written, or where something is that is not ours, before anything is done."""
+    if report is not None:
+        check_page(report, file)
+    if out is not None:
+        from fewer.runs import check_folder
+
+        check_folder(out, resume=resume, force=force)
+
+
+def check_page(path: Path, file: Path | None, option: str = "--report") -> None:
+    """Refuse a place for a page where another file is; a page that fewer wrote is replaced."""
+    if file is not None and path.exists() and file.exists() and path.samefile(file):
+        raise InputError(f"{option} {path} is the table itself; choose another name.")
+    if path.is_file() and path.stat().st_size and not _is_page(path):
+        raise InputError(f"{path} is there already and was not written by fewer; choose another {option}.")
+    refuse_unwritable(path, option)
+
+
+def _is_page(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return MARK in file.read(2000)
+    except OSError:
+        return False
+
+
+def free_folder(name: str) -> Path:
+    """Return a folder's name that is not taken: table.fewer, table-2.fewer, …"""
+    stem, number = Path(name).stem or "run", 2
+    path = Path(name)
+    while path.exists():
+        path = Path(f"{stem}-{number}{Path(name).suffix}")
+        number += 1
+    return path
+
+
+def prepare_streams() -> None:
+    """See to it that everything can be told, and in UTF-8; only a terminal has an encoding of its own."""
+    if sys.stdout is None:
+        raise SystemExit(_refuse_closed())
+    if sys.stderr is None:
+        handle = os.open(os.devnull, os.O_WRONLY)  # also keeps the number 2 from becoming that of a file
+        sys.stderr = os.fdopen(handle, "w", encoding="utf-8")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
+
+
+def _refuse_closed() -> int:
+    if sys.stderr is not None:
+        say("fewer: standard output is closed; send it to a file, or to /dev/null with --out.")
+    return 2
+
+
+def say(message: object) -> None:
+    """Tell something on standard error, on one line; nobody may be listening."""
+    with contextlib.suppress(OSError, ValueError):
+        print(printable(" ".join(str(message).split())), file=sys.stderr, flush=True)
+
+
+def shown(*parts: Any) -> str:
+    """Return tables and lines as the terminal shows them, or as plain text where there is none."""
+    from rich.console import Console
+
+    watched = sys.stdout.isatty()
+    paper = io.StringIO()
+    width = shutil.get_terminal_size().columns if watched else 400  # a pipe has no edge at which to cut
+    console = Console(file=paper, highlight=False, force_terminal=watched, width=width)
+    for part in parts:
+        console.print(part, soft_wrap=isinstance(part, str))
+    return "\n".join(line if watched else line.rstrip() for line in paper.getvalue().removesuffix("\n").split("\n"))
+
+
+class Answer:
+    """What is told after the work: everything that can be is, and what cannot be ends in one line and exit code 1."""
+
+    def __init__(self) -> None:
+        self.troubles: list[str] = []
+
+    def show(self, text: str, *, as_json: bool = False) -> None:
+        """Print the answer."""
+        try:
+            print(printable_json(text) if as_json else text, flush=True)
+        except OSError as error:
+            self.troubles.append(f"the answer could not be printed ({error.strerror})")
+            silence(sys.stdout)
+
+    def attempt(self, what: object, action: Callable[[], Any]) -> None:
+        """Write something else."""
+        try:
+            made = action()
+        except OSError as error:
+            self.troubles.append(f"{what} could not be written ({error.strerror})")
+        except InputError as error:
+            self.troubles.append(str(error).removesuffix("."))
+        else:
+            self.take(made)
+
+    def take(self, folder: Any) -> None:
+        """Take over what a run's folder could not save."""
+        if trouble := getattr(folder, "trouble", ""):
+            self.troubles.append(trouble)
+
+    def leave(self, code: int = 0) -> None:
+        """End the command if something went wrong."""
+        if self.troubles:
+            say(f"fewer: {'; '.join(self.troubles)}.")
+        if code or self.troubles:
+            raise typer.Exit(code or 1)
+
+
+def silence(stream: Any) -> None:
+    """Let what is still to be written to a closed or full stream go nowhere, instead of failing at the end."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

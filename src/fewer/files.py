@@ -1,0 +1,284 @@
+"""The one way to write: files that are there whole or not at all, folders that one process at a time uses."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import secrets
+import stat
+import weakref
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from fewer.errors import InputError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+LOCK = ".fewer-lock"
+PART = ".part"
+CHECK = "check"
+LONGEST_NAME = 120
+
+
+def write_atomically(path: Path | str, content: bytes | Callable[[Any], Any]) -> None:
+    """Write a file beside its place and move it there whole: a kill or a full disk leaves the previous file as it was.
+
+    Parameters
+    ----------
+    path : path
+        A link is followed. What is no plain file, such as `/dev/null`, is written to and not replaced.
+    content : bytes or callable
+        What to write, or a function that writes to the open binary file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> write_atomically(folder / "a.txt", b"whole")
+    >>> (folder / "a.txt").read_bytes(), len(list(folder.iterdir()))
+    (b'whole', 1)
+    """
+    path = Path(os.path.realpath(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mode = path.stat().st_mode if path.exists() else None
+    if mode is not None and not stat.S_ISREG(mode):
+        with path.open("wb") as file:
+            _fill(file, content)
+        return
+    temporary = path.with_name(f".{path.name[:LONGEST_NAME]}.{os.getpid()}-{secrets.token_hex(4)}{PART}")
+    try:
+        with temporary.open("xb") as file:
+            _fill(file, content)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(stat.S_IMODE(mode))
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _fill(file: Any, content: bytes | Callable[[Any], Any]) -> None:
+    if callable(content):
+        content(file)
+    else:
+        file.write(content)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name last through a power cut, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def refuse_unwritable(path: Path, option: str) -> None:
+    """Refuse a place for a file where none can be written, before the work is done."""
+    path = Path(os.path.realpath(path))
+    try:
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; name a file for {option}.")
+        if not path.exists() or path.is_file():
+            _probe(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror}); choose another place for {option}.") from None
+
+
+def _probe(path: Path) -> None:
+    """Write a file beside a place, and take it and the folders made for it away again."""
+    missing = [folder for folder in path.parents if not folder.exists()]
+    probe = path.parent / f".{path.name[:LONGEST_NAME]}.{os.getpid()}-{secrets.token_hex(4)}{PART}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        probe.write_bytes(b"\0")
+    finally:
+        probe.unlink(missing_ok=True)
+        for folder in missing:
+            with contextlib.suppress(FileNotFoundError):
+                folder.rmdir()
+
+
+def is_debris(name: str) -> bool:
+    """Say whether a file is what a killed process left: a lock that nobody holds, a file that was not finished."""
+    return name == LOCK or (name.startswith(".") and name.endswith(PART))
+
+
+def sweep(folder: Path, names: Iterable[str]) -> None:
+    """Remove what a kill left of some files."""
+    for name in names:
+        for left in folder.glob(f".{name}.*{PART}"):
+            left.unlink(missing_ok=True)
+
+
+class FolderLock:
+    """One process at a time in a folder. The system lets go of the lock when the process ends, however it ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self._handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        self._close = weakref.finalize(self, os.close, self._handle)
+        try:
+            _lock(self._handle)
+        except OSError as error:
+            holder = os.read(self._handle, 20).decode("ascii", "replace").strip()
+            self._close()
+            if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+                who = f" (process {holder})" if holder.isdigit() else ""
+                raise InputError(
+                    f"Another run{who} is writing to {folder}; wait for its end or choose another folder."
+                ) from None
+            raise
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._handle, 0)
+            os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)
+
+    def release(self) -> None:
+        """Let the next one in."""
+        if self._close.alive and fcntl is not None:
+            with contextlib.suppress(OSError):
+                fcntl.flock(self._handle, fcntl.LOCK_UN)  # also for copies of the handle in forked processes
+        self._close()
+
+
+def _lock(handle: int) -> None:
+    if fcntl is None:
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):  # a file system without locks
+            raise
+
+
+def to_json(content: Any, indent: int | None = 1) -> bytes:
+    """Give JSON in UTF-8; what is no character, such as a byte of a file name, stands there as an escape."""
+    return json.dumps(content, indent=indent, ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
+def sealed(content: dict[str, Any]) -> dict[str, Any]:
+    """Add a checksum to a record."""
+    return {**content, CHECK: _checksum(content)}
+
+
+def unsealed(content: Any) -> dict[str, Any] | None:
+    """Give a record without its checksum, or None if one of the two is damaged.
+
+    Examples
+    --------
+    >>> unsealed(sealed({"score": 0.5})), unsealed({**sealed({"score": 0.5}), "score": 0.6})
+    ({'score': 0.5}, None)
+    """
+    if not isinstance(content, dict) or CHECK not in content:
+        return None
+    rest = {key: value for key, value in content.items() if key != CHECK}
+    return rest if content[CHECK] == _checksum(rest) else None
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    return f"{zlib.crc32(json.dumps(content).encode()):08x}"
+
+
+class Journal:
+    """Records, one a line, that are only ever added to; each carries a checksum.
+
+    A line that a kill or a full disk tore, or that was damaged later, is left where it is and not believed.
+
+    Parameters
+    ----------
+    path : path
+    name : dict
+        What the records belong to; the first line says so.
+
+    Attributes
+    ----------
+    records : list of dict
+    n_damaged : int
+    trouble : str
+        Why the last records are not on disk; empty if they are.
+    """
+
+    def __init__(self, path: Path, name: dict[str, Any]) -> None:
+        self.path, self.trouble = path, ""
+        self._waiting: list[bytes] = []
+        lines = path.read_bytes().split(b"\n") if path.exists() else [b""]
+        self._torn = bool(lines[-1])
+        found = [_parse_line(line) for line in lines if line]
+        if found and found[0] is None:
+            raise InputError(
+                f"The first line of {path}, which says what its {len(found) - 1} other lines belong to, is damaged; "
+                "nothing was changed. Put it right, or choose another folder."
+            )
+        if found and found[0] != name:
+            kind = next(iter(name))
+            raise InputError(
+                f"{path.parent} holds another {kind} (other data, splits, estimators or seed); choose another folder."
+            )
+        self.records = [record for record in found[1:] if record is not None]
+        self.n_damaged = len(found) - 1 - len(self.records) - self._torn if found else 0
+        if not found:
+            self._append([_line(name)])
+
+    def append(self, record: dict[str, Any]) -> None:
+        """Add a record; if that cannot be written now, it waits for the next one."""
+        self._waiting.append(_line(record))
+        try:
+            self._append(self._waiting)
+        except OSError as error:
+            self.trouble = f"{self.path} cannot be written ({error.strerror})"
+        else:
+            self._waiting, self.trouble = [], ""
+
+    def _append(self, lines: list[bytes]) -> None:
+        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            size = os.fstat(handle).st_size
+            rest = (b"\n" if self._torn else b"") + b"".join(lines)
+            try:
+                while rest:
+                    rest = rest[os.write(handle, rest) :]
+                os.fsync(handle)
+            except OSError:
+                os.ftruncate(handle, size)
+                raise
+            self._torn = False
+        finally:
+            os.close(handle)
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    return to_json(sealed(record), indent=None) + b"\n"
+
+
+def _parse_line(line: bytes) -> dict[str, Any] | None:
+    try:
+        return unsealed(json.loads(line))
+    except (ValueError, RecursionError):
+        return None
+
+
+__all__ = [
+    "LOCK",
+    "FolderLock",
+    "Journal",
+    "is_debris",
+    "refuse_unwritable",
+    "sealed",
+    "sweep",
+    "to_json",
+    "unsealed",
+    "write_atomically",
+]
