@@ -125,7 +125,11 @@ def test_scipy_reads_the_same_numbers(read, tmp_path):
             '@relation r\n@attribute a date "dd.MM.yy"\n',
             "t.arff, line 2: the dates of 'a' are written as 'dd.MM.yy'; write them as yyyy-MM-dd, or as numbers.",
         ),
-        (HEADER + "1,x,no\n\n2,y,?\n", "The target is missing in line 8; fill the cell or delete the row."),
+        (
+            HEADER + "1,x,no\n\n2,y,?\n",
+            "The target is missing in line 8; fill the cell or delete the row, or leave such rows out "
+            "(--skip-rows-without-target).",
+        ),
         ("", "t.arff has no @attribute line; is it an ARFF file?"),
     ],
 )

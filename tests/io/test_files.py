@@ -200,3 +200,42 @@ def test_pandas_index_columns_draw_a_note(tmp_path):
     pd.DataFrame({"a": np.arange(20) ** 2 / 7, "y": np.arange(20) % 2}).to_csv(tmp_path / "t.csv")
     notes = read_table(tmp_path / "t.csv", "y").notes
     assert notes == ("Column 'column 1' looks like an identifier, a value for each row; exclude it.",)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet", "t.arff"])
+def test_a_pipe_is_read_once_and_whole(tmp_path, name):
+    import os
+    import threading
+
+    frame = make_frame("text")
+    frame = pl.concat([frame] * 40)  # more than a pipe holds at once
+    WRITERS[name](frame, tmp_path / name)
+    content = (tmp_path / name).read_bytes()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    piped = read_table(pipe, "y")
+    writer.join()
+    read = read_table(tmp_path / name, "y")
+    np.testing.assert_array_equal(piped.X, read.X)
+    assert piped.names == read.names
+
+
+def test_standard_input_by_its_sign_and_by_its_path(tmp_path):
+    import subprocess
+    import sys
+
+    frame = make_frame("text")
+    pl.concat([frame] * 40).write_csv(tmp_path / "t.csv")
+    answers = []
+    for file in (str(tmp_path / "t.csv"), "-", "/dev/stdin"):
+        command = [sys.executable, "-m", "fewer", "rank", file, "-t", "y", "-m", "fisher", "--json"]
+        with (
+            (tmp_path / "t.csv").open("rb") as table,
+            subprocess.Popen(["cat"], stdin=table, stdout=subprocess.PIPE) as cat,
+        ):
+            answers.append(
+                json.loads(subprocess.run(command, stdin=cat.stdout, capture_output=True, check=True).stdout)
+            )
+    assert answers[0] == answers[1] == answers[2]

@@ -1,5 +1,6 @@
 """The input reader: one problem for one table, whatever holds it; what cannot be used is refused in one line."""
 
+import re
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -189,7 +190,7 @@ def test_dates_count_as_days_in_every_frame():
         problem = to_problem(table, [0, 1, 0])
         np.testing.assert_array_equal(problem.X, expected)
         assert problem.kinds == ("numeric",) * 3
-        assert problem.notes == tuple(f"Column {c!r} holds dates; they count as days since 1970-01-01." for c in "dm")
+        assert problem.notes == ("Columns 'd', 'm' hold dates; they count as days since 1970-01-01.",)
 
 
 def test_times_with_a_zone_are_compared_as_moments():
@@ -284,7 +285,12 @@ def test_the_task_is_inferred_and_can_be_overruled():
         ([[1, 2], [1, 2]], [0, 1], {}, "Every column is constant or empty; give at least one that varies."),
         ([[None, 2], [None, 2]], [0, 1], {}, "Every column is constant or empty; give at least one that varies."),
         ([1, 2], [0, 1], {}, "X has 1 dimension(s); a table with rows and columns is needed."),
-        (pl.LazyFrame({"a": [1, 2]}), [0, 1], {}, "X is a lazy frame; collect it first."),
+        (
+            pl.LazyFrame({"a": [1, 2]}),
+            [0, 1],
+            {},
+            "The table is a lazy polars frame, whose cells are not there yet; give X.collect() instead of X.",
+        ),
         ([[1, 2], [3]], [0, 1], {}, "Row 1 of X has 1 cells, but row 0 has 2; give equal rows."),
         (np.empty((2, 0)), [0, 1], {}, "The table has no column beside the target; there is nothing to select."),
         (np.empty((0, 2)), [], {}, "The table has no rows; give a table with rows."),
@@ -382,6 +388,25 @@ def test_pandas_polars_and_numpy_give_identical_selections():
         for table in (numbers.X, numbers.X.to_pandas(), numbers.X.to_numpy(), sp.csr_array(numbers.X.to_numpy()))
     ]
     assert all(support == supports[0] for support in supports)
+
+
+def test_frames_that_are_not_there_yet_are_refused_with_the_cure():
+    import dask.dataframe as dd
+    import duckdb
+
+    table = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]})
+    for lazy, cure in {
+        duckdb.from_df(table): "a DuckDB relation, whose cells are not there yet; give X.pl()",
+        dd.from_pandas(table, npartitions=1): "a Dask frame, whose cells are not there yet; give X.compute()",
+    }.items():
+        with pytest.raises(InputError, match=re.escape(cure)):
+            fewer.SubsetSelector().fit(lazy, [0, 1, 0, 1])
+
+
+def test_numbers_as_text_are_read_when_named_as_numeric():
+    frame = pl.DataFrame({"price": ["$1,188", "$987", None]})
+    problem = to_problem(frame, [0, 1, 0], numeric=["price"])
+    np.testing.assert_array_equal(problem.X[:, 0], [1188, 987, np.nan])
 
 
 def test_a_level_never_seen_passes_through_transform():

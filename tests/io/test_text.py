@@ -88,7 +88,7 @@ def test_truth_values_in_any_letters_and_dates(read):
     problem = read("t,d,m,y\nTRUE,2026-01-31,2026-01-31 12:00:00,0\nfalse,1970-01-02,1970-01-01T06:00:00.0,1\n,,,1\n")
     assert problem.kinds == ("boolean", "numeric", "numeric")
     np.testing.assert_array_equal(problem.X, [[1, 20484, 20484.5], [0, 1, 0.25], [np.nan] * 3])
-    assert problem.notes[0] == "Column 'd' holds dates; they count as days since 1970-01-01."
+    assert problem.notes[0] == "Columns 'd', 'm' hold dates; they count as days since 1970-01-01."
 
 
 def test_dates_that_do_not_exist_are_words(read):
@@ -104,16 +104,25 @@ def test_targets_by_name_and_by_number(read):
 
 def test_numbers_that_are_codes(read):
     text = "zip,b,y\n02134,1,0\n10001,2,1\n2134,3,0\n9,4,1\n"
-    problem = read(text, nominal=["zip"])
-    assert problem.levels[0] == ("9", "2134", "10001")
+    problem = read(text)
+    assert problem.levels[0] == ("02134", "10001", "2134", "9")
+    assert problem.notes == (
+        "Column 'zip' is taken as codes, since they have leading zeros ('02134'); --numeric says otherwise.",
+    )
+    same(read(text, nominal=["zip"]), problem)
+    assert read(text, nominal=["zip"]).notes == ()
+    np.testing.assert_array_equal(read(text, numeric=["zip"]).X[:, 0], [2134, 10001, 2134, 9])
+    assert read(text.replace("02134", "5"), nominal=["zip"]).levels[0] == ("5", "9", "2134", "10001")
     assert read(text, nominal=["zip", "y"]).classes == (0, 1)
     assert read(text, nominal=[0]).kinds == ("nominal", "numeric")
 
 
 def test_decimal_commas(read):
     text = "a;b;y\n1,5;2;0\n2;3;1\n-0,25;4;0\n"
-    problem = read(text, decimal=",")
-    np.testing.assert_array_equal(problem.X, [[1.5, 2], [2, 3], [-0.25, 4]])
+    for options in ({}, {"decimal": ","}):
+        problem = read(text, **options)
+        np.testing.assert_array_equal(problem.X, [[1.5, 2], [2, 3], [-0.25, 4]])
+    assert problem.notes[1] == "Column 'a' is read as numbers with decimal commas ('-0,25' is -0.25)."
     assert read(text, nominal=["a"]).levels[0] == ("-0,25", "1,5", "2")
 
 
@@ -180,7 +189,11 @@ def test_a_first_line_of_numbers_draws_a_note(read):
             "t.csv is damaged: it is no whole gzip file; copy or pack it again.",
         ),
         ("a,y\n1,0\ninf,1\n", "Column 'a' is infinite in line 3; correct the cell, or empty it if it is not known."),
-        ("a,y\n1,0\n\n2,\n3,NA\n", "The target is missing in line 4 and 1 more; fill the cell or delete the row."),
+        (
+            "a,y\n1,0\n\n2,\n3,NA\n",
+            "The target is missing in line 4 and 1 more; fill the cell or delete the row, or leave such rows out "
+            "(--skip-rows-without-target).",
+        ),
         ("a,y\n1,0\n2,0\n", "The target has one class only, 0; at least two are needed."),
         ("a,b,y\n1,x,0\n1,x,1\n", "Every column is constant or empty; give at least one that varies."),
         (
@@ -192,11 +205,6 @@ def test_a_first_line_of_numbers_draws_a_note(read):
             "a,y\n" + "".join(f"{i},{i}.5\n" for i in range(30)) + "9,?x\n",
             "Column 'y' holds numbers, but line 32 holds '?x'; correct or empty the cell, or give --task "
             "classification.",
-        ),
-        (
-            "a;y\n1,5;0\n2;1\n",
-            "Column 'a' seems to hold numbers with decimal commas (line 2: '1,5'); give decimal ',' (--decimal ,), or "
-            "name it as nominal (--nominal a) if they are codes.",
         ),
     ],
 )

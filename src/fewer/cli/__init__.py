@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         warnings.showwarning = cast(Any, _show_warning)
         message, code = _attempt(typed)
     if message:
-        say(f"fewer: {message}")
+        say(f"fewer: {message}", keep_lines=code == 2)
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -112,7 +112,7 @@ def _attempt(typed: list[str]) -> tuple[str, int]:
     try:
         code = app(args=typed, prog_name="fewer", standalone_mode=False)
     except InputError as error:
-        return str(error), 2
+        return "\n".join(getattr(error, "table", ())) or " ".join(str(error).split()), 2
     except typer.TyperException as error:
         describe = getattr(error, "format_message", None)
         return describe() if describe is not None else str(error), getattr(error, "exit_code", 2)

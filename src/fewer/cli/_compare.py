@@ -13,21 +13,25 @@ from typing import Annotated
 import typer
 
 from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, say
-from fewer.cli._select import (
+from fewer.cli._select import JsonOption, ReportOption, SeedOption, refuse_folds
+from fewer.cli._shared import Progress, parse_features, typed
+from fewer.cli._signals import exit_code, raise_if_asked
+from fewer.cli._table import (
+    CalendarOption,
     DecimalOption,
     EncodingOption,
+    ExcludeOption,
     FileArgument,
-    JsonOption,
+    MissingOption,
     NominalOption,
-    ReportOption,
-    SeedOption,
+    NumericOption,
+    SchemaOption,
+    SkipOption,
     TargetOption,
     TaskOption,
-    _task,
-    refuse_folds,
+    parse_task,
+    table_options,
 )
-from fewer.cli._shared import Progress, names_of, parse_features, typed
-from fewer.cli._signals import exit_code, raise_if_asked
 from fewer.errors import InputError
 from fewer.files import write_atomically
 from fewer.registry import COMPONENTS, METHODS
@@ -51,10 +55,16 @@ def compare(
     scoring: Annotated[
         str | None, typer.Option(help="A score of scikit-learn, such as roc_auc; else accuracy or R².")
     ] = None,
+    exclude: ExcludeOption = None,
     nominal: NominalOption = None,
+    numeric: NumericOption = None,
+    missing: MissingOption = None,
+    schema: SchemaOption = None,
+    skip: SkipOption = False,
+    calendar: CalendarOption = False,
     task: TaskOption = None,
     encoding: EncodingOption = "utf-8",
-    decimal: DecimalOption = ".",
+    decimal: DecimalOption = None,
     folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation.")] = 5,
     repeats: Annotated[int, typer.Option(help="How often to fold anew.")] = 1,
     seed: SeedOption = 0,
@@ -84,7 +94,10 @@ def compare(
     from fewer.runs import replacing
 
     names = split_outside_brackets(methods)
-    problem = read_table(file, target, task=_task(task), nominal=names_of(nominal), encoding=encoding, decimal=decimal)
+    options = table_options(
+        nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip, calendar=calendar
+    )
+    problem = read_table(file, target, task=parse_task(task), **options)
     problem = thin(problem, "auto" if "auto" in names else "named", seed)
     refuse_folds(problem, folds)
     folder = out or Path(tempfile.mkdtemp(prefix="fewer-"))

@@ -78,10 +78,11 @@ def _refuse_closed() -> int:
     return 2
 
 
-def say(message: object) -> None:
-    """Tell something on standard error, on one line; nobody may be listening."""
+def say(message: object, *, keep_lines: bool = False) -> None:
+    """Tell something on standard error, on one line unless it is a table; nobody may be listening."""
+    text = printable(message, keep="\n") if keep_lines else printable(" ".join(str(message).split()))
     with contextlib.suppress(OSError, ValueError):
-        print(printable(" ".join(str(message).split())), file=sys.stderr, flush=True)
+        print(text, file=sys.stderr, flush=True)
 
 
 def shown(*parts: Any) -> str:

@@ -9,18 +9,23 @@ from typing import Annotated, Any
 import typer
 
 from fewer.cli._outputs import Answer, shown
-from fewer.cli._select import (
+from fewer.cli._select import JsonOption, SeedOption
+from fewer.cli._table import (
+    CalendarOption,
     DecimalOption,
     EncodingOption,
+    ExcludeOption,
     FileArgument,
-    JsonOption,
+    MissingOption,
     NominalOption,
-    SeedOption,
+    NumericOption,
+    SchemaOption,
+    SkipOption,
     TargetOption,
     TaskOption,
-    _task,
+    parse_task,
+    table_options,
 )
-from fewer.cli._shared import names_of
 from fewer.errors import InputError
 from fewer.registry import COMPONENTS
 from fewer.text import printable
@@ -31,10 +36,16 @@ def rank(
     target: TargetOption,
     method: Annotated[str, typer.Option("--method", "-m", help=f"{', '.join(COMPONENTS['ranker'])}.")] = "fisher",
     top: Annotated[int | None, typer.Option(help="Show the best so many only.")] = None,
+    exclude: ExcludeOption = None,
     nominal: NominalOption = None,
+    numeric: NumericOption = None,
+    missing: MissingOption = None,
+    schema: SchemaOption = None,
+    skip: SkipOption = False,
+    calendar: CalendarOption = False,
     task: TaskOption = None,
     encoding: EncodingOption = "utf-8",
-    decimal: DecimalOption = ".",
+    decimal: DecimalOption = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -45,7 +56,10 @@ def rank(
     from fewer.contracts import Resources
     from fewer.io import read_table
 
-    problem = read_table(file, target, task=_task(task), nominal=names_of(nominal), encoding=encoding, decimal=decimal)
+    options = table_options(
+        nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip, calendar=calendar
+    )
+    problem = read_table(file, target, task=parse_task(task), **options)
     ranker = registry.build("ranker", method, problem.task)
     if problem.task not in ranker.tasks:
         raise InputError(f"{method} ranks for {' and '.join(ranker.tasks)}, but the target is for {problem.task}.")

@@ -15,6 +15,22 @@ import typer
 from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, say, shown
 from fewer.cli._shared import Progress, names_of, parse_features, typed
 from fewer.cli._signals import exit_code, raise_if_asked
+from fewer.cli._table import (
+    CalendarOption,
+    DecimalOption,
+    EncodingOption,
+    ExcludeOption,
+    FileArgument,
+    MissingOption,
+    NominalOption,
+    NumericOption,
+    SchemaOption,
+    SkipOption,
+    TargetOption,
+    TaskOption,
+    parse_task,
+    table_options,
+)
 from fewer.errors import InputError
 from fewer.registry import COMPONENTS, nearest
 from fewer.text import printable
@@ -24,18 +40,6 @@ if TYPE_CHECKING:
     from fewer.problem import Problem
     from fewer.runs import RunFolder
 
-FileArgument = Annotated[
-    Path, typer.Argument(metavar="FILE", help="The table: CSV (also .gz), Parquet or ARFF.", show_default=False)
-]
-TargetOption = Annotated[
-    str, typer.Option("--target", "-t", help="The column to predict, by name or place (-1: last).", show_default=False)
-]
-NominalOption = Annotated[
-    str | None, typer.Option(help="Columns to compare only as equal or not, such as codes: zip,code.")
-]
-EncodingOption = Annotated[str, typer.Option(help="How the text is written: utf-8, latin-1, cp1252, …")]
-DecimalOption = Annotated[str, typer.Option(help="The decimal point of the numbers.")]
-TaskOption = Annotated[str | None, typer.Option(help="classification or regression; found out from the target.")]
 SeedOption = Annotated[int, typer.Option(help="Seed of folds and random searches.")]
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Write the answer as one HTML page.", show_default=False)
@@ -54,11 +58,16 @@ def select(
         str, typer.Option("--features", "-f", help="How many: a number, a share (0.5), 3-8 or auto.")
     ] = "auto",
     include: Annotated[str | None, typer.Option(help="Columns forced in: age,sex.")] = None,
-    exclude: Annotated[str | None, typer.Option(help="Columns forced out: id,date.")] = None,
+    exclude: ExcludeOption = None,
     nominal: NominalOption = None,
+    numeric: NumericOption = None,
+    missing: MissingOption = None,
+    schema: SchemaOption = None,
+    skip: SkipOption = False,
+    calendar: CalendarOption = False,
     task: TaskOption = None,
     encoding: EncodingOption = "utf-8",
-    decimal: DecimalOption = ".",
+    decimal: DecimalOption = None,
     folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation; 0 leaves it out.")] = 5,
     budget: Annotated[
         str | None, typer.Option(help="Time for the whole answer: 60s, 5min.", show_default=False)
@@ -96,9 +105,12 @@ def select(
     if resume and out is None:
         raise InputError("--resume needs --out, the folder of the run to go on with.")
     check_outputs(file, out=out, report=report, resume=resume, force=force)
-    from fewer.io import read_table
+    from fewer.io import calendar_groups, read_table
 
-    problem = read_table(file, target, task=_task(task), nominal=names_of(nominal), encoding=encoding, decimal=decimal)
+    options = table_options(
+        nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip, calendar=calendar
+    )
+    problem = read_table(file, target, task=parse_task(task), **options)
     question = {"max_fpr": max_fpr, "guarantee": guarantee, "cost_fp": cost_fp, "cost_fn": cost_fn}
     question = {key: value for key, value in question.items() if value is not None}
     if method != "parcel" and (question or positive is not None):
@@ -111,7 +123,7 @@ def select(
             return
         _run(
             problem,
-            file.name.split(".")[0],
+            file.name.split(".")[0].strip("-") or "table",
             out,
             resume,
             report,
@@ -124,7 +136,7 @@ def select(
             control=control,
             n_features_to_select=parse_features(features),
             include=names_of(include) or None,
-            exclude=names_of(exclude) or None,
+            feature_groups=calendar_groups(problem.names) or None,
             memory=memory,
             n_jobs=jobs,
             budget=budget,
@@ -288,12 +300,6 @@ def refuse_folds(problem: Problem, folds: int) -> None:
                 f"Class {problem.classes[rarest]!r} has {counts[rarest]} rows, fewer than the {folds} folds; "
                 f"use --folds {max(int(counts[rarest]), 2) if counts[rarest] > 1 else 0} or leave the class out."
             )
-
-
-def _task(task: str | None) -> Any:
-    if task not in (None, "classification", "regression"):
-        raise InputError(f"--task {task!r} is not known; choose classification or regression.")
-    return task
 
 
 def _text(selection: Selection, as_json: bool) -> str:

@@ -1,12 +1,21 @@
-"""The input reader: arrays, frames and files become a `Problem`; kinds and missing are recorded, nothing is changed.
+"""The input reader: arrays, frames and files become a `Problem`; kinds and missing cells are recorded.
 
-Rules of the input reader
------------------
+Rules of the reader
+-------------------
 - Kinds. Numbers are numeric; true and false are boolean; text and categories are nominal. `nominal` and `numeric`
-  overrule this column by column. In text files a column is numeric if all its cells are numbers.
-- Dates and times count as days since 1970-01-01, in frames, Parquet files and, if written as 2026-01-31 or
-  2026-01-31T12:00:00, in text files. Durations count as days.
-- Missing cells: null and NaN; in text files also the empty cell and `?`, `NA`, `N/A`, `NaN`, `null`.
+  overrule this column by column.
+- Text files are understood by the whole column, never by half of one. A column is numeric if all its cells are numbers
+  of one format: thousands separators, decimal commas, a currency, per cent or one unit, accounting negatives. Whole
+  numbers with leading zeros stay codes. What is not written as in a program is converted with a note.
+- Dates and times count as days since 1970-01-01: in frames and Parquet files as they are, in text as year-month-day,
+  day/month/year, month/day/year, with month names, times, zones (moments in UTC), yyyymmdd, or seconds since 1970 if
+  the column is named like a date. Where days and months cannot be told apart, the other columns decide, and a note
+  says so. Durations count as days. `calendar` adds weekday and month.
+- Columns of files that are no features are left out with a note: free text, lists, codes that nearly every row has to
+  itself, numbers in several units. `nominal` keeps them.
+- Missing cells: null and NaN; in text files also the empty cell and `?`, `NA`, `N/A`, `NaN`, `null`, or what `missing`
+  lists.
+- Cells that cannot be read are refused all at once, each with its place.
 - The target may not be missing or infinite, features may be missing but not infinite.
 - Task. Text, truth values and up to 20 distinct whole numbers are classes, other numbers a quantity; `task`
   overrules this.
@@ -15,10 +24,18 @@ Rules of the input reader
 - The same table gives the same problem whatever it is stored in.
 """
 
-from fewer.io._files import read_frame, read_table
+from fewer.io._calendar import calendar_groups
+from fewer.io._files import TableOptions, read_frame, read_table
+from fewer.io._problems import ParseProblem, TableError
 from fewer.io._reader import infer_task, is_frame, refuse_useless_target, to_problem
+from fewer.io._schema import Schema
 
 __all__ = [
+    "ParseProblem",
+    "Schema",
+    "TableError",
+    "TableOptions",
+    "calendar_groups",
     "infer_task",
     "is_frame",
     "read_frame",

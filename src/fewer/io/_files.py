@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import difflib
+import io
+import os
+import stat
+import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, TypedDict, Unpack
 
 import polars as pl
 
 from fewer.io._arff import is_arff, read_arff
+from fewer.io._calendar import add_calendar
 from fewer.io._memory import available_memory, refuse_too_large
-from fewer.io._names import column_number, nearest, refuse_repeated_names
-from fewer.io._reader import to_problem
+from fewer.io._names import Place, column_number, nearest, refuse_repeated_names
+from fewer.io._problems import ParseProblem
+from fewer.io._reader import LARGEST, to_problem
+from fewer.io._schema import Schema, read_schema
 from fewer.io._text import Sheet, read_text, to_utf8
+from fewer.io._typed import Reading, ReadOptions, Understood
 from fewer.problem import InputError, Problem, Task
 
 BYTES_PER_ARFF_CELL = 80
@@ -30,65 +40,251 @@ STRANGERS = {
 }
 
 
+class TableOptions(TypedDict, total=False):
+    """What can be said about a file; see `read_table`."""
+
+    nominal: Iterable[str | int]
+    numeric: Iterable[str | int]
+    exclude: Iterable[str | int]
+    encoding: str
+    separator: str | None
+    decimal: str | None
+    missing: Sequence[str] | None
+    schema: Schema | Path | str | None
+    skip_rows_without_target: bool
+    calendar: bool
+    groups: str | None
+    sample_weight: str | None
+
+
 def read_table(
     path: Path | str,
     target: str | int,
     *,
     task: Task | None = None,
-    nominal: Iterable[str | int] = (),
-    numeric: Iterable[str | int] = (),
-    encoding: str = "utf-8",
-    separator: str | None = None,
-    decimal: str = ".",
     memory: int | None = None,
+    **options: Unpack[TableOptions],
 ) -> Problem:
-    """Read a file into a problem.
+    r"""Read a file into a problem.
 
     Parameters
     ----------
     path : path
         A text table with a header row (CSV, TSV, …), ARFF or Parquet, told apart by content; text may be
-        compressed by gzip.
+        compressed by gzip. `-` is standard input. Pipes are read once.
     target : str or int
         The column to predict, by name or by number: 0 is the first, −1 the last. A name comes first if both fit.
     task : {"classification", "regression"}, optional
         Found out from the target unless given.
-    nominal, numeric : columns by name or number
-        Columns whose kind is not what their cells look like.
-    encoding : str
+    memory : int, optional
+        Bytes that the table may take; the memory that is free unless given.
+    nominal, numeric, exclude : columns by name or number
+        Columns whose kind is not what their cells look like, and columns that are not read at all.
+    encoding : str, default="utf-8"
         Of text.
     separator : str, optional
         Between cells; found out from the first lines unless given.
-    decimal : str
-        The decimal point.
-    memory : int, optional
-        Bytes that the table may take; the memory that is free unless given.
+    decimal : {".", ","}, optional
+        The decimal point; found out column by column unless given.
+    missing : sequence of str, optional
+        Cells that mean missing, instead of `?`, `NA`, `N/A`, `NaN`, `null` …; the empty cell always does.
+    schema : path or Schema, optional
+        How columns are read, as `fewer inspect --schema` writes it.
+    skip_rows_without_target : bool, default=False
+        Leave out rows whose target is missing, instead of refusing them.
+    calendar : bool, default=False
+        Add the weekday and the month of each date as nominal features.
+    groups, sample_weight : str, optional
+        Columns that are no features: rows of one group stay together in every split; how much each row counts.
 
     Returns
     -------
     Problem
         What was noticed on the way stands in its `notes`.
+
+    Raises
+    ------
+    TableError
+        With all cells that cannot be read, each with its place.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write('income,y\n"1,188",no\n987,yes\n')
+    ...     file.flush()
+    ...     problem = read_table(file.name, "y")
+    >>> problem.X[:, 0].tolist(), problem.notes
+    ([1188.0, 987.0], ("Column 'income' is read as numbers with commas between thousands ('1,188' is 1188).",))
     """
-    sheet = read_sheet(path, encoding=encoding, separator=separator, memory=memory)
-    names = sheet.frame.columns
-    label = names[_find_target(target, names, Path(path).name)]
-    if len(names) == 1:
-        raise InputError(f"{Path(path).name} has no column beside the target {label!r}; there is nothing to select.")
-    as_levels = {names[column_number(column, names, "nominal")] for column in nominal}
-    as_numbers = {names[column_number(column, names, "numeric")] for column in numeric}
-    as_levels |= set(sheet.nominal) - as_numbers
-    mixed = task == "classification" or label in as_levels
-    as_levels.discard(label)
-    frame = sheet.typed(as_levels, as_numbers, decimal=decimal, target=label, mixed=mixed)
+    table = understand_table(path, target, task, memory, options)
+    table.understood.raise_problems(*table.problems)
+    if table.frame.width == 1 + len(table.roles):
+        name = display_name(path)
+        raise InputError(f"{name} has no column beside the target {table.target!r}; there is nothing to select.")
+    frame, label = table.frame, str(table.target)
+    if options.get("calendar"):
+        frame = add_calendar(frame)
+    roles = {role: frame[column] for role, column in table.roles.items()}
     return to_problem(
-        frame.drop(label),
+        frame.drop(label, *table.roles.values()),
         frame[label],
         task=task,
-        nominal=as_levels,
-        numeric=as_numbers - {label},
-        place=sheet.place,
-        notes=sheet.notes,
+        nominal=[name for name in table.nominal if name in frame.columns],
+        numeric=[name for name in table.numeric if name in frame.columns],
+        sample_weight=roles.get("sample_weight"),
+        groups=roles.get("groups"),
+        place=table.place,
+        notes=table.notes,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class UnderstoodTable:
+    """A file of which every column is understood: rows to use, what else the columns are for, what is wrong."""
+
+    sheet: Sheet
+    understood: Understood
+    frame: pl.DataFrame
+    target: str | None
+    roles: dict[str, str]
+    nominal: list[str]
+    numeric: list[str]
+    place: Place
+    notes: list[str]
+    problems: list[ParseProblem]
+
+
+def understand_table(
+    path: Path | str,
+    target: str | int | None,
+    task: Task | None = None,
+    memory: int | None = None,
+    options: TableOptions | None = None,
+) -> UnderstoodTable:
+    """Read a file and understand its columns; what is wrong is listed, not raised."""
+    options = TableOptions() if options is None else options
+    sheet = read_sheet(
+        path, encoding=options.get("encoding", "utf-8"), separator=options.get("separator"), memory=memory
+    )
+    names = sheet.frame.columns
+    label = None if target is None else names[_find_target(target, names, display_name(path))]
+    choice = _Choice(names, options)
+    if label is not None and label in choice.exclude:
+        raise InputError(f"{label!r} is the target and excluded; choose one.")
+    sheet = sheet.without(choice.exclude)
+    schema = read_schema(options.get("schema"))
+    said = choice.options(sheet, label, task, schema, options)
+    understood = sheet.typed(said)
+    rows = _Rows(understood, label, sheet.place, bool(options.get("skip_rows_without_target")))
+    levels = {name for name, reading in said.readings.items() if reading.kind == "nominal" and name in names}
+    others = {label, *choice.roles.values(), *choice.exclude}
+    return UnderstoodTable(
+        sheet,
+        understood,
+        rows.frame,
+        label,
+        choice.roles,
+        sorted((said.nominal | levels) - others, key=names.index),
+        sorted(said.numeric - others, key=names.index),
+        rows.place,
+        [*sheet.notes, *_schema_notes(said.readings, names, path), *understood.notes, *rows.notes],
+        rows.problems,
+    )
+
+
+class _Choice:
+    """Columns by name, as the user chose them."""
+
+    def __init__(self, names: list[str], options: TableOptions) -> None:
+        def named(columns: Iterable[str | int] | None, parameter: str) -> set[str]:
+            return {names[column_number(column, names, parameter)] for column in columns or ()}
+
+        self.nominal = named(options.get("nominal"), "nominal")
+        self.numeric = named(options.get("numeric"), "numeric")
+        self.exclude = named(options.get("exclude"), "exclude")
+        asked = {"groups": options.get("groups"), "sample_weight": options.get("sample_weight")}
+        self.roles = {role: names[column_number(name, names, role)] for role, name in asked.items() if name is not None}
+        if both := self.nominal & self.numeric:
+            raise InputError(f"Column {sorted(both)[0]!r} is named as nominal and as numeric; choose one.")
+
+    def options(
+        self, sheet: Sheet, label: str | None, task: Task | None, schema: Schema, options: TableOptions
+    ) -> ReadOptions:
+        """Return all that was said about the cells."""
+        nominal = self.nominal | (set(sheet.nominal) - self.numeric)
+        nominal |= {self.roles["groups"]} if "groups" in self.roles else set()
+        missing = options.get("missing")
+        if missing is None:
+            missing = sheet.missing if schema.missing is None else schema.missing
+        return ReadOptions(
+            nominal=frozenset(nominal - {label}),
+            numeric=frozenset(self.numeric),
+            decimal=options.get("decimal"),
+            target=label,
+            mixed=task == "classification" or label in nominal,
+            missing=tuple(missing),
+            readings={name: r for name, r in schema.columns.items() if name not in self.nominal | self.numeric},
+            leave_out=True,
+        )
+
+
+def _schema_notes(readings: Mapping[str, Reading], names: list[str], path: Path | str) -> list[str]:
+    absent = [name for name in readings if name not in names]
+    if not absent:
+        return []
+    return [f"The schema names columns that {display_name(path)} does not have: {', '.join(map(repr, absent[:6]))}."]
+
+
+class _Rows:
+    """The rows to use, and what is wrong with them: missing targets, numbers without end."""
+
+    def __init__(self, understood: Understood, target: str | None, place: Place, skip: bool) -> None:
+        frame, unread = understood.frame, {problem.column for problem in understood.problems}
+        self.frame, self.place = frame, place
+        self.notes: list[str] = []
+        self.problems: list[ParseProblem] = []
+        if target is not None and target not in unread:
+            column = frame[target]
+            lost = column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null()
+            self._drop_or_report(lost, target, skip)
+        for column in self.frame.iter_columns():
+            if column.dtype in (pl.Float64, pl.Float32):
+                self._report_endless(column, column.name == target)
+
+    def _drop_or_report(self, lost: pl.Series, target: str, skip: bool) -> None:
+        count = int(lost.sum())
+        if count == 0:
+            return
+        row, more = int(lost.arg_true()[0]), f" and {count - 1} more" if count > 1 else ""
+        if not skip:
+            sentence = (
+                f"The target is missing in {self.place(row)}{more}; fill the cell or delete the row, or leave such "
+                "rows out (--skip-rows-without-target)."
+            )
+            trouble = "the target is missing: --skip-rows-without-target"
+            self.problems.append(ParseProblem(target, self.place(row), "", count, trouble, sentence, is_target=True))
+            return
+        if count == len(lost):
+            raise InputError(f"The target {target!r} is missing in every row; choose another.")
+        kept, whole = (~lost).arg_true().to_numpy(), self.place
+        self.frame = self.frame.filter(~lost)
+        self.place = lambda row: whole(int(kept[row]))
+        self.notes.append(f"{count:,} {'rows have' if count > 1 else 'row has'} no target; left out.")
+
+    def _report_endless(self, column: pl.Series, is_target: bool) -> None:
+        endless = (column.abs() > LARGEST) & column.is_not_nan()
+        count = int(endless.sum() or 0)
+        if count:
+            row = int(endless.arg_true()[0])
+            how = "infinite" if abs(column[row]) == float("inf") else f"{column[row]:g}, too large to compute with,"
+            cure = "delete the row" if is_target else "empty it if it is not known"
+            what = "The target" if is_target else f"Column {column.name!r}"
+            sentence = f"{what} is {how} in {self.place(row)}; correct the cell, or {cure}."
+            trouble = "infinite or too large"
+            self.problems.append(
+                ParseProblem(column.name, self.place(row), f"{column[row]:g}", count, trouble, sentence)
+            )
 
 
 def read_frame(path: Path | str, *, target: str | None = None) -> pl.DataFrame:
@@ -98,57 +294,87 @@ def read_frame(path: Path | str, *, target: str | None = None) -> pl.DataFrame:
     """
     sheet = read_sheet(path)
     nominal = [name for name in sheet.nominal if name != target]
-    frame = sheet.typed(nominal, [], target=target, mixed=True)
-    return frame.with_columns(sheet.frame.select(nominal))
+    options = ReadOptions(nominal=frozenset(nominal), target=target, mixed=True, missing=sheet.missing)
+    understood = sheet.typed(options)
+    understood.raise_problems()
+    return understood.frame.with_columns(sheet.frame.select(nominal))
+
+
+def display_name(path: Path | str) -> str:
+    """Name a file in a message."""
+    return "standard input" if str(path) == "-" else Path(path).name
 
 
 def read_sheet(
     path: Path | str, *, encoding: str = "utf-8", separator: str | None = None, memory: int | None = None
 ) -> Sheet:
-    """Read a file into columns, those of text tables still as text."""
-    path = Path(path)
+    """Read a file, once, into columns; those of text tables are still text."""
     limit = available_memory() if memory is None else memory
+    name = display_name(path)
+    content = _read_once(path, limit)
+    if content.startswith(PARQUET):
+        return _read_parquet(content, name, limit)
+    if content.startswith(GZIP):
+        content = _unpack(content, name, limit)
+        if content.startswith(PARQUET):
+            return _read_parquet(content, name, limit)
+    for magic, what in STRANGERS.items():
+        if content.startswith(magic):
+            raise InputError(f"{name} is {what}.")
+    content = to_utf8(content, name, encoding)
+    if is_arff(content, name):
+        refuse_too_large(name, len(content) + BYTES_PER_ARFF_CELL * content.count(b","), limit)
+        return read_arff(content, name)
+    return read_text(content, name, separator, limit)
+
+
+def _read_once(path: Path | str, limit: int) -> bytes:
+    """Return all that a file or pipe holds: what was read from a pipe cannot be read again."""
     try:
+        if str(path) == "-":
+            return _read_pipe(sys.stdin.buffer, "standard input", limit)
+        path = Path(path)
         with path.open("rb") as file:
-            start = file.read(8)
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                return _read_pipe(file, path.name, limit)
+            refuse_too_large(path.name, status.st_size, limit)
+            return file.read()
     except FileNotFoundError:
-        raise InputError(f"There is no file {path}; {_similar_file(path)}") from None
+        raise InputError(f"There is no file {path}; {_similar_file(Path(path))}") from None
     except IsADirectoryError:
         raise InputError(f"{path} is a folder; name a file.") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}).") from None
-    if start.startswith(PARQUET):
-        return _read_parquet(path, limit)
-    refuse_too_large(path.name, path.stat().st_size, limit)
-    content = path.read_bytes()
-    if start.startswith(GZIP):
-        content = _unpack(content, path.name, limit)
-    for magic, what in STRANGERS.items():
-        if content.startswith(magic):
-            raise InputError(f"{path.name} is {what}.")
-    content = to_utf8(content, path.name, encoding)
-    if is_arff(content, path.name):
-        refuse_too_large(path.name, len(content) + BYTES_PER_ARFF_CELL * content.count(b","), limit)
-        return read_arff(content, path.name)
-    return read_text(content, path.name, separator, limit)
 
 
-def _read_parquet(path: Path, limit: int) -> Sheet:
+def _read_pipe(file: BinaryIO, name: str, limit: int) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while part := file.read(1 << 20):
+        parts.append(part)
+        size += len(part)
+        if size > limit:
+            refuse_too_large(name, 2 * limit, limit)
+    return b"".join(parts)
+
+
+def _read_parquet(content: bytes, name: str, limit: int) -> Sheet:
     try:
-        table = pl.scan_parquet(path)
+        table = pl.scan_parquet(io.BytesIO(content))
         names = table.collect_schema().names()
         n_rows = int(table.select(pl.len()).collect().item())
         # Once as columns, once as the table of numbers.
-        refuse_too_large(path.name, 16 * n_rows * len(names), limit)
-        frame = pl.read_parquet(path)
+        refuse_too_large(name, 16 * n_rows * len(names), limit)
+        frame = pl.read_parquet(io.BytesIO(content))
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
-        raise InputError(f"{path.name} is a Parquet file that cannot be read ({reason}); write it again.") from None
-    refuse_repeated_names(names, f"{path.name}: ")
+        raise InputError(f"{name} is a Parquet file that cannot be read ({reason}); write it again.") from None
+    refuse_repeated_names(names, f"{name}: ")
     if not names:
-        raise InputError(f"{path.name} has no columns; give a table.")
+        raise InputError(f"{name} has no columns; give a table.")
     if not frame.height:
-        raise InputError(f"{path.name} has columns, but no rows; give a table with rows.")
+        raise InputError(f"{name} has columns, but no rows; give a table with rows.")
     return Sheet(frame)
 
 

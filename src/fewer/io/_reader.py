@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from fewer.io._frames import schema_of
 from fewer.io._memory import available_memory, refuse_too_large
 from fewer.io._names import Place, forced_kinds, refuse_repeated_names, row_number
-from fewer.io._typed import typed_columns
+from fewer.io._numbers import find_number_format
+from fewer.io._typed import ReadOptions, missing_notes, name_list, typed_columns
 from fewer.problem import BoolArray, FloatArray, InputError, Kind, Problem, Task
 
 MAX_INTEGER_CLASSES = 20
@@ -36,12 +37,24 @@ Encoded = tuple[FloatArray, Kind, tuple[str, ...]]
 
 
 def is_frame(X: Any) -> bool:
-    """Say whether X is a data frame (pandas, polars, …)."""
+    """Say whether X is a data frame (pandas, polars, …); refuse one that is not there yet, with the cure."""
+    if isinstance(X, np.ndarray):
+        return False
     try:
-        return isinstance(nw.from_native(X, pass_through=True, eager_only=True), nw.DataFrame)
+        frame = nw.from_native(X, pass_through=True)
+        if isinstance(frame, nw.LazyFrame):
+            raise InputError(_lazy(X, frame.implementation.name.lower()))
+        return isinstance(frame, nw.DataFrame)
     except nw.exceptions.DuplicateError:
         refuse_repeated_names([str(name) for name in X.columns])
         raise
+
+
+def _lazy(X: Any, library: str) -> str:
+    cure = {"polars": "X.collect()", "duckdb": "X.pl()", "dask": "X.compute()", "ibis": "X.to_pandas()"}
+    kind = {"polars": "a lazy polars frame", "duckdb": "a DuckDB relation", "dask": "a Dask frame"}
+    what = kind.get(library, f"a lazy frame ({type(X).__module__.partition('.')[0]})")
+    return f"The table is {what}, whose cells are not there yet; give {cure.get(library, 'X.toPandas()')} instead of X."
 
 
 def infer_task(y: NDArray[Any]) -> Task:
@@ -119,7 +132,9 @@ def to_problem(
     _refuse_infinite(table.X, low, high, table.names, place)
     if not (low < high).any():
         raise InputError("Every column is constant or empty; give at least one that varies.")
-    return replace(problem, notes=(*notes, *table.notes, *_identifiers(problem, low, high)), schema=schema)
+    shares = dict(zip(table.names, np.isnan(table.X).mean(axis=0).tolist(), strict=True))
+    noticed = (*notes, *table.notes, *missing_notes(shares), *_identifiers(problem, low, high))
+    return replace(problem, notes=noticed, schema=schema)
 
 
 def refuse_useless_target(problem: Problem) -> None:
@@ -165,7 +180,12 @@ def _encode_table(X: Any, nominal: Iterable[str | int], numeric: Iterable[str | 
         return _Table(np.asarray(array, dtype=np.float64), names, (kind,) * len(names), {}, [])
     if array.dtype.kind in "US":
         texts = pl.DataFrame(array.astype(str), schema=list(names))
-        return _encode_table(typed_columns(texts, nominal, numeric, place), nominal, numeric, place)
+        forced = forced_kinds(nominal, numeric, names)
+        chosen = {kind: frozenset(names[i] for i in forced if forced[i] == kind) for kind in ("nominal", "numeric")}
+        read = typed_columns(texts, place, ReadOptions(nominal=chosen["nominal"], numeric=chosen["numeric"]))
+        read.raise_problems()
+        table = _encode_table(read.frame, nominal, numeric, place)
+        return replace(table, notes=[*read.notes, *table.notes])
     columns = (array[:, i].tolist() for i in range(len(names)))
     return _encode_columns(columns, len(array), names, nominal, numeric, place)
 
@@ -182,21 +202,26 @@ def _encode_columns(
     table = np.empty((n_rows, len(names)))
     kinds: list[Kind] = []
     levels: dict[int, tuple[str, ...]] = {}
-    notes: list[str] = []
+    dated: list[str] = []
     for i, column in enumerate(columns):
-        table[:, i], kind, labels = encode(column, names[i], forced.get(i), place, notes)
+        table[:, i], kind, labels = encode(column, names[i], forced.get(i), place, dated)
         kinds.append(kind)
         if kind == "nominal":
             levels[i] = labels
-    return _Table(table, names, tuple(kinds), levels, notes)
+    return _Table(table, names, tuple(kinds), levels, _dated_notes(dated))
+
+
+def _dated_notes(dated: list[str]) -> list[str]:
+    if not dated:
+        return []
+    what = name_list(dated).removesuffix(" is").removesuffix(" are")
+    return [f"{what} hold{'s' * (len(dated) == 1)} dates; they count as days since 1970-01-01."]
 
 
 def _as_array(X: Any) -> NDArray[Any]:
     if hasattr(X, "toarray"):
         refuse_too_large("The sparse table", 8 * X.shape[0] * X.shape[1], available_memory())
         return np.asarray(X.astype(np.float64).toarray())
-    if hasattr(X, "collect"):
-        raise InputError("X is a lazy frame; collect it first.")
     array = np.asarray(X) if isinstance(X, np.ndarray) else _array_of_lists(X)
     if array.ndim != 2:
         raise InputError(f"X has {array.ndim} dimension(s); a table with rows and columns is needed.")
@@ -219,15 +244,15 @@ def _array_of_lists(X: Any) -> NDArray[Any]:
 # --------------------------------------------------------------------------------------------------- columns
 
 
-def encode(column: Any, name: str, forced: Kind | None, place: Place, notes: list[str]) -> Encoded:
+def encode(column: Any, name: str, forced: Kind | None, place: Place, dated: list[str]) -> Encoded:
     """Turn a column (a series or a list of cells) into numbers, its kind, and its levels if it is nominal."""
     if not isinstance(column, nw.Series):
-        return _encode_cells(column, name, forced, place, notes)
+        return _encode_cells(column, name, forced, place, dated)
     dtype = column.dtype
     if dtype.is_nested() or dtype in (nw.Binary, nw.Time):
         raise _unusable(name, str(dtype))
     if dtype == nw.Date or dtype == nw.Datetime:
-        return _dated(_to_floats(column.dt.timestamp("us")) / 86_400e6, name, forced, notes)
+        return _dated(_to_floats(column.dt.timestamp("us")) / 86_400e6, name, forced, dated)
     if dtype == nw.Duration:
         return _plain(_to_floats(column.dt.total_microseconds()) / 86_400e6, forced)
     if dtype.is_numeric():
@@ -236,17 +261,17 @@ def encode(column: Any, name: str, forced: Kind | None, place: Place, notes: lis
         return _to_floats(column), "boolean", ()
     if (dtype == nw.Categorical or dtype == nw.Enum) and forced is None:
         forced = "nominal"
-    return _encode_cells(column.to_list(), name, forced, place, notes)
+    return _encode_cells(column.to_list(), name, forced, place, dated)
 
 
-def _encode_cells(column: list[Any], name: str, forced: Kind | None, place: Place, notes: list[str]) -> Encoded:
+def _encode_cells(column: list[Any], name: str, forced: Kind | None, place: Place, dated: list[str]) -> Encoded:
     present = [not _is_missing(cell) for cell in column]
     cells = [cell for cell, there in zip(column, present, strict=True) if there]
     types = {type(cell) for cell in cells}
     if forced == "numeric":
         return _forced_numbers(column, present, name, place), "numeric", ()
     if cells and all(issubclass(kind, date) for kind in types):
-        return _dated(_scatter([_days(cell) for cell in cells], present), name, forced, notes)
+        return _dated(_scatter([_days(cell) for cell in cells], present), name, forced, dated)
     if cells and all(issubclass(kind, timedelta) for kind in types):
         return _plain(_scatter([cell / timedelta(days=1) for cell in cells], present), forced)
     if odd := next((kind for kind in types if not issubclass(kind, (str, date, *NUMBERS))), None):
@@ -275,9 +300,9 @@ def _plain(numbers: FloatArray, forced: Kind | None) -> Encoded:
     return _levels_of(numbers[present].tolist(), present)
 
 
-def _dated(days: FloatArray, name: str, forced: Kind | None, notes: list[str]) -> Encoded:
+def _dated(days: FloatArray, name: str, forced: Kind | None, dated: list[str]) -> Encoded:
     if forced is None:
-        notes.append(f"Column {name!r} holds dates; they count as days since 1970-01-01.")
+        dated.append(name)
     return _plain(days, forced)
 
 
@@ -313,10 +338,21 @@ def _forced_numbers(column: Sequence[Any], present: list[bool], name: str, place
             try:
                 numbers[row] = float(cell)
             except (TypeError, ValueError):
+                found = _formatted_numbers(column, present)
+                if found is not None:
+                    return found
                 raise InputError(
                     f"Column {name!r} is named as numeric, but {place(row)} holds {cell!r}; correct or empty the cell."
                 ) from None
     return numbers
+
+
+def _formatted_numbers(column: Sequence[Any], present: list[bool]) -> FloatArray | None:
+    texts = [str(cell) if there else None for cell, there in zip(column, present, strict=True)]
+    found = find_number_format(pl.Series(texts, dtype=pl.String))
+    if found is None or found.mixed or found.numbers.null_count() > present.count(False):
+        return None
+    return np.asarray(found.numbers.to_numpy(), dtype=np.float64)
 
 
 def _scatter(values: Sequence[Any], present: Sequence[bool] | BoolArray) -> FloatArray:

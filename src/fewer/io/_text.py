@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fewer.io._memory import refuse_too_large
 from fewer.io._names import Place, refuse_repeated_names, row_number
-from fewer.io._typed import MISSING, typed_columns
+from fewer.io._typed import MISSING, ReadOptions, Understood, typed_columns, typed_frame
 from fewer.problem import InputError
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
@@ -34,29 +34,18 @@ class Sheet:
     notes: list[str] = field(default_factory=list)
     is_text: bool = False
     missing: tuple[str, ...] = MISSING
+    semicolons: bool = False
 
-    def typed(
-        self,
-        nominal: Iterable[str],
-        numeric: Iterable[str],
-        *,
-        decimal: str = ".",
-        target: str | None = None,
-        mixed: bool = False,
-    ) -> pl.DataFrame:
+    def without(self, columns: Iterable[str]) -> Sheet:
+        """Return the sheet without some of its columns, which are then not read at all."""
+        gone = set(columns)
+        nominal = tuple(name for name in self.nominal if name not in gone)
+        return replace(self, frame=self.frame.drop(gone), nominal=nominal)
+
+    def typed(self, options: ReadOptions) -> Understood:
         """Return the columns with their types."""
-        if not self.is_text:
-            return self.frame
-        return typed_columns(
-            self.frame,
-            nominal,
-            numeric,
-            self.place,
-            decimal=decimal,
-            target=target,
-            mixed=mixed,
-            missing=self.missing,
-        )
+        options = replace(options, semicolons=self.semicolons)
+        return typed_columns(self.frame, self.place, options) if self.is_text else typed_frame(self.frame, options)
 
 
 def to_utf8(content: bytes, name: str, encoding: str) -> bytes:
@@ -125,7 +114,7 @@ def read_text(content: bytes, name: str, separator: str | None, limit: int) -> S
     )
     if not len(lines):
         raise InputError(f"{name} has a header (line {header_line}), but no rows below it; give a table with rows.")
-    return Sheet(cells, lambda row: f"line {lines[row]}", notes=notes, is_text=True)
+    return Sheet(cells, lambda row: f"line {lines[row]}", notes=notes, is_text=True, semicolons=separator == ";")
 
 
 def _first_lines(content: bytes) -> bytes:

@@ -1,94 +1,416 @@
-"""What columns of text hold: numbers, truth values, dates or words."""
+"""What columns of text hold: numbers, truth values, dates, levels, or nothing that is a feature."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
 import polars as pl
 
-from fewer.io._names import Place, forced_kinds
-from fewer.problem import InputError, Kind
+from fewer.io._dates import ZONED, DateFormat, find_compact, find_date_format, find_epoch
+from fewer.io._names import Place
+from fewer.io._numbers import MOSTLY, NumberFormat, find_number_format
+from fewer.io._problems import ParseProblem, TableError
+from fewer.io._words import MIN_CELLS, why_left_out
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "null", "NULL")
-MOSTLY = 0.9
-"""The share of numbers above which a column is meant to be numeric, and its other cells are mistakes."""
+MOSTLY_MISSING = 0.9
+MOST_NAMED = 6
+TOLD = 200
+"""Examples are looked for among so many rows."""
+MOST_STRANGERS = 3
+"""So many different words among numbers stand for something, such as missing cells."""
+_GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*$"
+
+ColumnKind = Literal["numeric", "nominal", "boolean", "date", "left out"]
 
 
-def typed_columns(
-    texts: pl.DataFrame,
-    nominal: Iterable[str | int],
-    numeric: Iterable[str | int],
-    place: Place,
-    *,
-    decimal: str = ".",
-    target: str | None = None,
-    mixed: bool = False,
-    missing: Sequence[str] = MISSING,
-) -> pl.DataFrame:
-    """Turn columns of text into the types that their cells have.
+@dataclass(frozen=True)
+class Reading:
+    """How one column is read: its kind, the format of its cells, and why it is left out if it is."""
 
-    A column nearly all of whose cells are numbers is refused; only the target may be `mixed`.
+    kind: ColumnKind
+    format: NumberFormat | DateFormat | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What the user said about a table of text.
+
+    Attributes
+    ----------
+    nominal, numeric : frozensets of str
+        Columns whose kind is not what their cells look like.
+    decimal : str or None
+        The decimal point of all columns; found out column by column if None.
+    target : str or None
+    mixed : bool
+        Whether the target may mix numbers and words.
+    missing : tuple of str
+        Cells that mean nothing; the empty cell always does.
+    readings : mapping
+        Columns that are read as a schema says.
+    leave_out : bool
+        Whether columns that are no features are left out.
+    semicolons : bool
+        Whether semicolons stand between cells, as where commas are decimal points.
     """
-    forced = forced_kinds(nominal, numeric, texts.columns)
+
+    nominal: frozenset[str] = frozenset()
+    numeric: frozenset[str] = frozenset()
+    decimal: str | None = None
+    target: str | None = None
+    mixed: bool = False
+    missing: tuple[str, ...] = MISSING
+    readings: Mapping[str, Reading] = field(default_factory=dict)
+    leave_out: bool = False
+    semicolons: bool = False
+
+
+@dataclass(frozen=True)
+class Understood:
+    """A table whose columns have types, how each was read, and what was noticed.
+
+    Columns that are left out are not in the frame.
+    """
+
+    frame: pl.DataFrame
+    readings: dict[str, Reading]
+    notes: list[str]
+    problems: list[ParseProblem]
+
+    def raise_problems(self, *others: ParseProblem) -> None:
+        """Refuse the table if some cell cannot be read."""
+        if self.problems or others:
+            raise TableError([*self.problems, *others])
+
+
+@dataclass
+class _Draft:
+    text: pl.Series
+    column: pl.Series
+    reading: Reading
+    rival: NumberFormat | DateFormat | None = None
+    problem: ParseProblem | None = None
+
+
+def typed_columns(texts: pl.DataFrame, place: Place, options: ReadOptions | None = None) -> Understood:
+    """Turn columns of text into the types that their cells have, each by the whole column."""
+    options = ReadOptions() if options is None else options
     numbers = texts.select(pl.all().cast(pl.Float64, strict=False))
-    columns = []
-    for i, (text, number) in enumerate(zip(texts.iter_columns(), numbers.iter_columns(), strict=True)):
-        # The common case first: nothing but numbers and empty cells.
-        if number.null_count() == text.null_count():
-            columns.append(number)
-            continue
-        text = text.str.strip_chars()
-        text = text.set(text.is_in(list(missing)), None)
-        number = _numbers(text, decimal)
-        column = number if number.null_count() == text.null_count() else _words(text, forced.get(i))
-        if column.dtype == pl.String and forced.get(i) != "nominal" and not (mixed and text.name == target):
-            _refuse_mistakes(text, number, forced.get(i), place, text.name == target)
-        columns.append(column)
-    return pl.DataFrame(columns)
+    pairs = zip(texts.iter_columns(), numbers.iter_columns(), strict=True)
+    drafts = [_draft(text, number, place, options) for text, number in pairs]
+    _settle_decimals(drafts, options)
+    _settle_orders(drafts)
+    kept = [draft.column for draft in drafts if draft.reading.kind != "left out"]
+    return Understood(
+        pl.DataFrame(kept),
+        {draft.text.name: draft.reading for draft in drafts},
+        [*_format_notes(drafts), *_other_notes(drafts, options)],
+        [draft.problem for draft in drafts if draft.problem is not None],
+    )
 
 
-def _numbers(text: pl.Series, decimal: str) -> pl.Series:
-    numbers = text.cast(pl.Float64, strict=False)
-    if decimal != "." and numbers.null_count() > text.null_count():
-        return text.str.replace(decimal, ".", literal=True).cast(pl.Float64, strict=False)
-    return numbers
+def typed_frame(frame: pl.DataFrame, options: ReadOptions) -> Understood:
+    """Look at columns that have types already: only text can be left out."""
+    readings: dict[str, Reading] = {}
+    for column in frame.iter_columns():
+        name, reason = column.name, None
+        if name in options.readings and options.readings[name].kind == "left out":
+            reason = options.readings[name].reason
+        elif name not in (*options.nominal, *options.numeric, options.target) and options.leave_out:
+            reason = why_no_feature(column)
+        kind = _kind_of(column.dtype, name, options)
+        readings[name] = Reading(kind) if reason is None else Reading("left out", reason=reason)
+    kept = frame.select(name for name, reading in readings.items() if reading.kind != "left out")
+    return Understood(kept, readings, left_out_notes(readings), [])
 
 
-def _words(text: pl.Series, forced: Kind | None) -> pl.Series:
-    """Read truth values and dates; leave other words as they are."""
-    if forced is not None:
-        return text
+def _kind_of(dtype: pl.DataType, name: str, options: ReadOptions) -> ColumnKind:
+    if name in options.nominal:
+        return "nominal"
+    if dtype.is_numeric() or dtype == pl.Duration or name in options.numeric:
+        return "numeric"
+    if dtype in (pl.Date, pl.Datetime):
+        return "date"
+    return "boolean" if dtype == pl.Boolean else "nominal"
+
+
+def why_no_feature(column: pl.Series) -> str | None:
+    """Say why a typed column is no feature, or return None."""
+    if column.dtype.is_nested():
+        return "lists" if column.dtype in (pl.List, pl.Array) else "records"
+    if column.dtype in (pl.Binary, pl.Time, pl.Object):
+        return f"{column.dtype} cells"
+    return why_left_out(column) if column.dtype == pl.String else None
+
+
+def _draft(text: pl.Series, number: pl.Series, place: Place, options: ReadOptions) -> _Draft:
+    name = text.name
+    if name in options.readings:
+        return _draft_by_schema(_without_missing(text, options.missing), options.readings[name], place)
+    # The common case first: nothing but numbers and empty cells.
+    if number.null_count() == text.null_count():
+        return _draft_numbers(text, number, name in options.nominal, name in options.numeric)
+    text = _without_missing(text, options.missing)
+    number = text.cast(pl.Float64, strict=False)
+    if number.null_count() == text.null_count():
+        return _draft_numbers(text, number, name in options.nominal, name in options.numeric)
+    if name in options.nominal:
+        return _Draft(text, text, Reading("nominal"))
+    draft = _draft_formatted(text, place, options) or _draft_strewn(text, place, options)
+    return draft if draft is not None else _draft_words(text, number, place, options)
+
+
+def _without_missing(text: pl.Series, missing: Sequence[str]) -> pl.Series:
+    text = text.str.strip_chars()
+    return text.set(text.is_in(["", *missing]), None)
+
+
+def _draft_numbers(text: pl.Series, number: pl.Series, nominal: bool, numeric: bool) -> _Draft:
+    codes = text.str.starts_with("0") & (text.str.len_bytes() > 1)
+    if codes.any() and not numeric and text.str.strip_chars().str.contains(r"^\d+$").all():
+        return _Draft(text, text.str.strip_chars(), Reading("nominal", reason="leading zeros"))
+    if nominal:
+        return _Draft(text, number, Reading("nominal"))
+    dates = None if numeric else find_epoch(text.name, number) or find_compact(text.name, text)
+    if dates is not None:
+        return _Draft(text, dates.read(text), Reading("date", dates))
+    return _Draft(text, number, Reading("numeric", NumberFormat()))
+
+
+def _draft_formatted(text: pl.Series, place: Place, options: ReadOptions) -> _Draft | None:
+    """Read numbers with marks, currencies and units, and dates; None if the column holds neither."""
+    name, numeric = text.name, text.name in options.numeric
+    found = find_number_format(text, options.decimal)
+    may_mix = options.mixed and name == options.target
+    if found is not None and found.mixed:
+        if may_mix or numeric or not options.leave_out or text.n_unique() <= 20 or name == options.target:
+            return None
+        ways = ", ".join(repr(way) for way in found.mixed)
+        return _Draft(text, text, Reading("left out", reason=f"numbers written in several ways: {ways}"))
+    if found is not None and not (may_mix and found.numbers.null_count() > text.null_count()):
+        problem = _problem(text, found.numbers, "no number", place, options)
+        return _Draft(text, found.numbers, Reading("numeric", found.format), found.rival, problem)
+    dates = None if numeric else find_date_format(text)
+    if dates is not None and not (may_mix and dates.moments.null_count() > text.null_count()):
+        moments = dates.moments
+        if (moments.dt.truncate("1d") == moments).all():
+            moments = moments.dt.date()
+        problem = _problem(text, moments, f"no date ({dates.format.describe()})", place, options)
+        return _Draft(text, moments, Reading("date", dates.format), dates.rival, problem)
+    return None
+
+
+def _draft_strewn(text: pl.Series, place: Place, options: ReadOptions) -> _Draft | None:
+    """Recognise numbers or dates among which one or two words mean something else, such as missing."""
+    wordy = ~text.str.contains(r"\d") & text.is_not_null()
+    if (
+        not wordy.any()
+        or text.filter(wordy).n_unique() > MOST_STRANGERS
+        or (options.mixed and text.name == options.target)
+    ):
+        return None
+    rest = text.set(wordy, None)
+    if rest.n_unique() < MIN_CELLS or rest.null_count() - text.null_count() > len(text) / 2:
+        return None
+    draft = _draft_formatted(rest, place, options)
+    number = rest.cast(pl.Float64, strict=False)
+    if draft is None and number.null_count() == rest.null_count():
+        draft = _Draft(text, number, Reading("numeric", NumberFormat()))
+    if draft is None or draft.reading.kind == "left out":
+        return None
+    trouble = "no number" if draft.reading.kind == "numeric" else "no date"
+    draft.text, draft.problem = text, _problem(text, draft.column, trouble, place, options)
+    return draft
+
+
+def _draft_words(text: pl.Series, number: pl.Series, place: Place, options: ReadOptions) -> _Draft:
+    if text.name in options.numeric:
+        return _Draft(text, text, Reading("numeric"), problem=_problem(text, number, "no number", place, options))
     lower = text.str.to_lowercase()
     if lower.drop_nulls().is_in(["true", "false"]).all():
-        return lower == "true"
-    dates = _dates(text)
-    return text if dates is None else dates
+        return _Draft(text, lower == "true", Reading("boolean"))
+    reason = why_left_out(text) if options.leave_out and text.name != options.target else None
+    return _Draft(text, text, Reading("nominal") if reason is None else Reading("left out", reason=reason))
 
 
-def _refuse_mistakes(text: pl.Series, number: pl.Series, forced: Kind | None, place: Place, is_target: bool) -> None:
-    """Refuse a column that was meant to hold numbers, and say which cell is none."""
-    odd = number.is_null() & text.is_not_null()
-    row = int(odd.arg_true()[0])
-    if text.filter(odd).str.contains(r"^[+-]?\d+,\d+$").all():
-        raise InputError(
-            f"Column {text.name!r} seems to hold numbers with decimal commas ({place(row)}: {text[row]!r}); "
-            f"give decimal ',' (--decimal ,), or name it as nominal (--nominal {text.name}) if they are codes."
-        )
-    if forced == "numeric" or int(odd.sum()) <= (1.0 - MOSTLY) * (len(text) - text.null_count()):
-        cure = "give --task classification" if is_target else f"name the column as nominal (--nominal {text.name})"
-        raise InputError(
-            f"Column {text.name!r} holds numbers, but {place(row)} holds {text[row]!r}; correct or empty the cell, "
-            f"or {cure}."
-        )
+def _draft_by_schema(text: pl.Series, reading: Reading, place: Place) -> _Draft:
+    if reading.kind == "boolean":
+        lower = text.str.to_lowercase()
+        column = (lower == "true").set(~lower.is_in(["true", "false"]), None)
+        return _Draft(text, column, reading, problem=_problem(text, column, "neither true nor false", place))
+    if reading.format is None or reading.kind in ("nominal", "left out"):
+        return _Draft(text, text, reading)
+    column = reading.format.read(text)
+    what = "no number" if reading.kind == "numeric" else "no date"
+    if not (isinstance(reading.format, NumberFormat) and reading.format.is_plain):
+        what += f" ({reading.format.describe()})"
+    if reading.kind == "numeric" and isinstance(reading.format, NumberFormat) and reading.format.is_plain:
+        column = text.cast(pl.Float64, strict=False)
+    return _Draft(text, column, reading, problem=_problem(text, column, what + ", as the schema says", place))
 
 
-def _dates(text: pl.Series) -> pl.Series | None:
-    """Read dates and times as ISO 8601 writes them, or give None if some cell is no date."""
-    present = text.drop_nulls()
-    if present.str.contains(r"^\d{4}-\d{2}-\d{2}$").all():
-        dates = text.str.to_date("%Y-%m-%d", strict=False)
-    elif present.str.contains(r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?$").all():
-        dates = text.str.replace("T", " ", literal=True).str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False)
-    else:
+def _problem(
+    text: pl.Series, column: pl.Series, trouble: str, place: Place, options: ReadOptions | None = None
+) -> ParseProblem | None:
+    """Tell of the cells that were lost, if any were."""
+    odd = column.is_null() & text.is_not_null()
+    count = int(odd.sum())
+    if not count:
         return None
-    return dates if dates.null_count() == text.null_count() else None
+    row = int(odd.arg_true()[0])
+    name, cell = text.name, str(text[row])
+    is_target = options is not None and name == options.target
+    cure = "give --task classification" if is_target else f"name the column as nominal (--nominal {name})"
+    what = (
+        "numbers" if trouble.startswith("no number") else "dates" if trouble.startswith("no date") else "truth values"
+    )
+    sentence = f"Column {name!r} holds {what}, but {place(row)} holds {cell!r}; correct or empty the cell, or {cure}."
+    return ParseProblem(name, place(row), cell, count, trouble, sentence, is_target)
+
+
+# ------------------------------------------------------------------------------------ what other columns tell
+
+
+def _settle_decimals(drafts: list[_Draft], options: ReadOptions) -> None:
+    """Where a column could be read with points or with commas, do as the other columns do."""
+    unsure = [draft for draft in drafts if isinstance(draft.rival, NumberFormat)]
+    commas = any(_decimal(draft) == "," and draft.rival is None for draft in drafts)
+    if not unsure and not commas:
+        return
+    points = any(_decimal(draft) == "." and draft.rival is None and _shows_points(draft) for draft in drafts)
+    if points or not (commas or options.semicolons or options.decimal == ","):
+        return
+    for draft in unsure:
+        form = draft.rival
+        if isinstance(form, NumberFormat) and form.decimal == ",":
+            draft.rival = draft.reading.format
+            draft.column, draft.reading = form.read(draft.text), Reading("numeric", form)
+    for draft in drafts:
+        text = draft.text.drop_nulls()
+        dotted = text.filter(text.str.contains(".", literal=True))
+        plain = draft.reading == Reading("numeric", NumberFormat())
+        if commas and plain and len(dotted) and dotted.str.contains(_GROUPED).all():
+            form = NumberFormat(",", ".")
+            draft.column, draft.reading = form.read(draft.text), Reading("numeric", form)
+            draft.rival = NumberFormat()
+
+
+def _decimal(draft: _Draft) -> str | None:
+    return draft.reading.format.decimal if isinstance(draft.reading.format, NumberFormat) else None
+
+
+def _shows_points(draft: _Draft) -> bool:
+    """Whether a column has decimal points that cannot be marks of thousands, or commas that can be nothing else."""
+    form = draft.reading.format
+    if isinstance(form, NumberFormat) and form.thousands == ",":
+        return True
+    text = draft.text.drop_nulls()
+    dotted = text.filter(text.str.contains(".", literal=True))
+    return bool(len(dotted)) and not dotted.str.contains(_GROUPED).all()
+
+
+def _settle_orders(drafts: list[_Draft]) -> None:
+    """Where days and months cannot be told apart, do as the other columns do."""
+    sure = {
+        draft.reading.format.order
+        for draft in drafts
+        if isinstance(draft.reading.format, DateFormat) and draft.rival is None
+    } & {"day-month-year", "month-day-year"}
+    for draft in drafts:
+        if isinstance(draft.rival, DateFormat) and len(sure) == 1:
+            if draft.rival.order in sure:
+                draft.column, draft.reading = draft.rival.read(draft.text), Reading("date", draft.rival)
+            draft.rival = None
+
+
+# ------------------------------------------------------------------------------------------------------ notes
+
+
+def _format_notes(drafts: list[_Draft]) -> list[str]:
+    """Say which columns were read in a way of their own, one sentence for each way."""
+    ways: dict[tuple[str, str], list[_Draft]] = {}
+    for draft in drafts:
+        form = draft.reading.format
+        if isinstance(form, DateFormat) and draft.text.str.contains(ZONED).any():
+            ways.setdefault((f"moments in UTC, {form.describe()} with a time zone", ""), []).append(draft)
+        elif isinstance(form, DateFormat) and form.order != "year-month-day":
+            rival = "" if draft.rival is None else draft.rival.describe()
+            ways.setdefault((f"dates, {form.describe()}", rival), []).append(draft)
+        elif isinstance(form, NumberFormat) and draft.column.dtype == pl.Float64 and not _is_program_like(draft):
+            rival = "" if draft.rival is None else draft.rival.describe()
+            ways.setdefault((f"numbers with {form.describe()}", rival), []).append(draft)
+    notes = []
+    for (way, rival), group in ways.items():
+        lengths = group[0].text.head(TOLD).str.len_bytes().set(group[0].column.head(TOLD).is_null(), None)
+        row = lengths.arg_max() or int((group[0].column.is_not_null()).arg_true()[0])
+        cell, value = group[0].text[row], group[0].column[row]
+        shown = f"{value:.12g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
+        note = f"{name_list([d.text.name for d in group])} read as {way} ({str(cell).strip()!r} is {shown})."
+        if rival and isinstance(group[0].rival, DateFormat):
+            note += f" No day is above 12, so that {rival} would fit as well; a schema says which (fewer inspect)."
+        elif rival:
+            other = group[0].rival
+            choice = "--decimal ," if isinstance(other, NumberFormat) and other.decimal == "," else "--decimal ."
+            note += f" It could also be read with {rival}: {choice} says so."
+        notes.append(note)
+    return notes
+
+
+def _is_program_like(draft: _Draft) -> bool:
+    return (
+        draft.reading.format == NumberFormat()
+        and draft.column.null_count() == draft.text.cast(pl.Float64, strict=False).null_count()
+    )
+
+
+def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
+    notes = []
+    codes = [draft for draft in drafts if draft.reading == Reading("nominal", reason="leading zeros")]
+    codes = [draft for draft in codes if draft.text.name not in options.nominal]
+    if codes:
+        example = codes[0].text.filter(codes[0].text.str.strip_chars().str.starts_with("0"))[0].strip()
+        names = name_list([draft.text.name for draft in codes])
+        notes.append(f"{names} taken as codes, since they have leading zeros ({example!r}); --numeric says otherwise.")
+    notes += left_out_notes({draft.text.name: draft.reading for draft in drafts})
+    return notes
+
+
+def left_out_notes(readings: Mapping[str, Reading]) -> list[str]:
+    """Say which columns are left out, and why."""
+    out = [f"{name!r} ({reading.reason})" for name, reading in readings.items() if reading.kind == "left out"]
+    if not out:
+        return []
+    more = f" and {len(out) - 2 * MOST_NAMED} more" if len(out) > 2 * MOST_NAMED else ""
+    shown = ", ".join(out[: 2 * MOST_NAMED])
+    return [f"Left out, being no features: {shown}{more}. Name one as nominal (--nominal) to keep it."]
+
+
+def missing_notes(shares: Mapping[str, float]) -> list[str]:
+    """Say which columns have next to no cells."""
+    empty = [f"{name!r} ({100 * share:.0f} %)" for name, share in shares.items() if MOSTLY_MISSING <= share < 1]
+    if not empty:
+        return []
+    more = f" and {len(empty) - MOST_NAMED} more" if len(empty) > MOST_NAMED else ""
+    return [f"Mostly missing: {', '.join(empty[:MOST_NAMED])}{more}; what they tell rests on few rows."]
+
+
+def name_list(names: Iterable[str]) -> str:
+    """Begin a sentence about columns.
+
+    Examples
+    --------
+    >>> name_list(["a"]), name_list(["a", "b"])
+    ("Column 'a' is", "Columns 'a', 'b' are")
+    """
+    quoted = [repr(name) for name in names]
+    if len(quoted) == 1:
+        return f"Column {quoted[0]} is"
+    more = f" and {len(quoted) - MOST_NAMED} more" if len(quoted) > MOST_NAMED else ""
+    return f"Columns {', '.join(quoted[:MOST_NAMED])}{more} are"
+
+
+__all__ = ["MISSING", "MOSTLY", "ReadOptions", "Reading", "Understood", "typed_columns", "typed_frame"]

@@ -1,0 +1,77 @@
+"""What the commands that read a table have in common: how to read it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewer.cli._shared import names_of
+from fewer.errors import InputError
+
+if TYPE_CHECKING:
+    from fewer.io import TableOptions
+
+FileArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="The table: CSV (also .gz), Parquet or ARFF; - is standard input.", show_default=False
+    ),
+]
+TargetOption = Annotated[
+    str, typer.Option("--target", "-t", help="The column to predict, by name or place (-1: last).", show_default=False)
+]
+NominalOption = Annotated[
+    str | None, typer.Option(help="Columns to compare only as equal or not, such as codes: zip,code.")
+]
+NumericOption = Annotated[str | None, typer.Option(help="Columns of numbers that look like codes or words.")]
+ExcludeOption = Annotated[str | None, typer.Option(help="Columns forced out, not even read: id,date.")]
+MissingOption = Annotated[
+    str | None, typer.Option(help="Cells that mean missing, beside empty ones: 'NA,?,-'.", show_default=False)
+]
+SchemaOption = Annotated[
+    Path | None, typer.Option(help="How to read the columns: a file of fewer inspect.", show_default=False)
+]
+SkipOption = Annotated[bool, typer.Option("--skip-rows-without-target", help="Leave out rows whose target is missing.")]
+CalendarOption = Annotated[bool, typer.Option("--calendar", help="Add weekday and month of dates as features.")]
+EncodingOption = Annotated[str, typer.Option(help="How the text is written: utf-8, latin-1, cp1252, …")]
+DecimalOption = Annotated[
+    str | None, typer.Option(help="The decimal point of all numbers; else found out by column.", show_default=False)
+]
+TaskOption = Annotated[str | None, typer.Option(help="classification or regression; found out from the target.")]
+
+
+def parse_task(task: str | None) -> Any:
+    """Read the name of a task."""
+    if task not in (None, "classification", "regression"):
+        raise InputError(f"--task {task!r} is not known; choose classification or regression.")
+    return task
+
+
+def table_options(
+    nominal: str | None = None,
+    numeric: str | None = None,
+    exclude: str | None = None,
+    missing: str | None = None,
+    decimal: str | None = None,
+    *,
+    encoding: str = "utf-8",
+    schema: Path | None = None,
+    skip: bool = False,
+    calendar: bool = False,
+) -> TableOptions:
+    """Turn what was typed into options of `fewer.io.read_table`."""
+    if decimal not in (None, ".", ","):
+        raise InputError(f"--decimal {decimal!r} is not known; give . or a comma.")
+    return {
+        "nominal": names_of(nominal),
+        "numeric": names_of(numeric),
+        "exclude": names_of(exclude),
+        "missing": None if missing is None else names_of(missing),
+        "decimal": decimal,
+        "encoding": encoding,
+        "schema": schema,
+        "skip_rows_without_target": skip,
+        "calendar": calendar,
+    }

@@ -1,0 +1,96 @@
+"""Columns of text get types by the whole column; a messy table is read as it was meant."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fewer.contracts import Resources
+from fewer.io import read_table
+from fewer.io._names import row_number
+from fewer.io._typed import ReadOptions, typed_columns
+from fewer.rankers import Fisher
+from messy import make_messy
+
+
+def read(options=None, **columns):
+    return typed_columns(pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)), row_number, options)
+
+
+@pytest.fixture(scope="module")
+def messy(tmp_path_factory):
+    text, truth = make_messy()
+    path = tmp_path_factory.mktemp("messy") / "customers.csv"
+    path.write_text(text, encoding="utf-8")
+    return path, truth
+
+
+def test_a_messy_table_is_read_as_it_was_meant(messy):
+    path, truth = messy
+    problem = read_table(path, "churn")
+    for name, values in truth.items():
+        np.testing.assert_allclose(problem.X[:, problem.names.index(name)], values, rtol=1e-12)
+    kinds = dict(zip(problem.names, problem.kinds, strict=True))
+    assert kinds["zip"] == "nominal"
+    assert "01067" in problem.levels[problem.names.index("zip")]
+    assert not {"customer", "comment", "tags", "height"} & set(problem.names)
+    assert {"signup", "seen", "created_at"} <= set(problem.names)
+
+
+def test_nothing_is_converted_or_left_out_without_a_word_on_one_screen(messy):
+    notes = read_table(messy[0], "churn").notes
+    told = " ".join(notes)
+    columns = ["customer", "income", "spent", "share", "weight", "height", "zip", "signup", "seen", "created_at"]
+    for name in [*columns, "comment", "tags", "rare"]:
+        assert repr(name) in told
+    assert "'rare' (97 %)" in told
+    assert "identifier" not in told
+    assert "--decimal" not in told
+    assert sum(1 + len(note) // 80 for note in notes) <= 24
+
+
+def test_the_planted_signals_are_found(messy):
+    problem = read_table(messy[0], "churn")
+    ranking = Fisher().rank(problem, np.random.default_rng(0), Resources())
+    assert {problem.names[i] for i in ranking.order[:2]} == {"income", "share"}
+
+
+def test_a_pipe_of_the_messy_table_gives_the_same_problem(messy, monkeypatch):
+    import io
+
+    class Stdin:
+        buffer = io.BytesIO(messy[0].read_bytes())
+
+    monkeypatch.setattr("sys.stdin", Stdin)
+    piped, read = read_table("-", "churn"), read_table(messy[0], "churn")
+    np.testing.assert_array_equal(piped.X, read.X)
+    assert piped.notes == read.notes
+
+
+def test_other_columns_settle_what_one_column_leaves_open():
+    sure, unsure = ["1,5", "2,25", "3"], ["1,188", "2,345", "9,999"]
+    assert read(a=unsure).frame["a"].to_list() == [1188, 2345, 9999]
+    assert "--decimal ," in read(a=unsure).notes[0]
+    both = read(a=unsure, b=sure)
+    assert both.frame["a"].to_list() == [1.188, 2.345, 9.999]
+    assert read(ReadOptions(decimal=","), a=unsure).frame["a"].to_list() == [1.188, 2.345, 9.999]
+    dotted = read(a=["1.188", "987", "2.345"], b=sure)
+    assert dotted.frame["a"].to_list() == [1188, 987, 2345]
+    assert read(a=["1.188", "987", "2.345"]).frame["a"].to_list() == [1.188, 987, 2.345]
+    assert read(a=["1.188", "98.7", "2.345"], b=sure).frame["a"].to_list() == [1.188, 98.7, 2.345]
+    order = read(d=["1/2/2026", "3/4/2026"], e=["1/31/2026", "2/1/2026"])
+    assert order.frame["d"].dt.month().to_list() == [1, 3]
+    assert "No day is above 12" in read(d=["1/2/2026", "3/4/2026"]).notes[0]
+
+
+def test_leading_zeros_stay_codes_unless_overruled():
+    assert read(a=["01067", "10115"]).frame["a"].to_list() == ["01067", "10115"]
+    assert read(a=["0", "10"]).frame["a"].to_list() == [0, 10]
+    assert read(a=["0.5", "00.5"]).frame["a"].to_list() == [0.5, 0.5]
+    assert read(ReadOptions(numeric=frozenset("a")), a=["01067", "10115"]).frame["a"].to_list() == [1067, 10115]
+
+
+def test_half_a_column_is_never_converted():
+    cells = [f"{i} kg" if i % 2 else f"{i} lb" for i in range(40)]
+    whole = read(ReadOptions(leave_out=True), a=cells, b=["1"] * 40)
+    assert whole.readings["a"].kind == "left out"
+    assert read(a=cells).frame["a"].to_list() == cells
