@@ -9,7 +9,7 @@ from sklearn.metrics import mutual_info_score
 import fewer
 from fewer.contracts import Resources
 from fewer.problem import InputError, Problem
-from fewer.rankers import CMIM, JMI, MIFS, MRMR
+from fewer.rankers import CMIM, DISR, JIM, JMI, MIFS, MRMR
 from fewer.rankers._density import Bins, Kernels, class_information, to_codes
 
 
@@ -46,6 +46,23 @@ def conditional(X, y, f, s):
     return mi(X[:, f], pair) - mi(X[:, f], X[:, s])
 
 
+def pair(X, f, s):
+    return X[:, f] * 100 + X[:, s]
+
+
+def entropy(codes):
+    shares = np.unique(codes, return_counts=True)[1] / len(codes)
+    return -(shares * np.log(shares)).sum()
+
+
+def impurity(y):
+    return 1 - sum(np.mean(y == c) ** 2 for c in np.unique(y))
+
+
+def impurity_taken(codes, y):
+    return impurity(y) - sum(np.mean(codes == a) * impurity(y[codes == a]) for a in np.unique(codes))
+
+
 SLOW = {
     "MIFS sum": (MIFS(0.7), lambda X, y, f, S: mi(X[:, f], y) - 0.7 * sum(mi(X[:, f], X[:, s]) for s in S)),
     "MIFS mean": (
@@ -62,6 +79,16 @@ SLOW = {
         lambda X, y, f, S: (
             np.mean([mi(X[:, f] * 100 + X[:, s], y) - mi(X[:, s], y) for s in S]) if S else mi(X[:, f], y)
         ),
+    ),
+    "DISR": (
+        DISR(),
+        lambda X, y, f, S: (
+            np.mean([mi(pair(X, f, s), y) / entropy(pair(X, f, s) * 100 + y) for s in S]) if S else mi(X[:, f], y)
+        ),
+    ),
+    "JIM": (
+        JIM(),
+        lambda X, y, f, S: np.mean([impurity_taken(pair(X, f, s), y) for s in S]) if S else impurity_taken(X[:, f], y),
     ),
     "CMIM": (CMIM(), lambda X, y, f, S: min([mi(X[:, f], y), *(conditional(X, y, f, s) for s in S)])),
 }
@@ -87,6 +114,17 @@ def test_binned_information_of_discrete_data_is_scikit_learns(seed, n):
     bins = Bins(Problem.from_arrays(X, y), 10)
     assert bins.relevance() == pytest.approx([mi(X[:, f], y) for f in range(3)], abs=1e-12)
     assert bins.redundancy(1) == pytest.approx([mi(X[:, f], X[:, 1]) for f in range(3)], abs=1e-12)
+
+
+@pytest.mark.parametrize("ranker", [DISR(), JIM(stop="permutation", n_permutations=20)])
+def test_weights_count_as_copies_of_rows(ranker):
+    problem = discrete_problem(0)
+    weights = np.random.default_rng(0).integers(1, 4, 80)
+    copies = np.repeat(np.arange(80), weights)
+    weighted = Problem.from_arrays(problem.X, problem.y, sample_weight=weights)
+    repeated = Problem.from_arrays(problem.X[copies], problem.y[copies])
+    assert rank(ranker, weighted).scores == pytest.approx(rank(ranker, repeated, n_jobs=2).scores, abs=1e-9)
+    assert 0 < rank(ranker, problem).extra["n_relevant"] <= 6
 
 
 def test_bins_hold_about_as_many_rows_each():

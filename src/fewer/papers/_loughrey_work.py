@@ -123,7 +123,7 @@ def filter_fold(problem: Problem, folds: IntArray, fold: int) -> Record:
     """Keep the half of the features with the most information gain on the other folds."""
     train, test = problem.take(folds != fold), problem.take(folds == fold)
     rng = np.random.default_rng(fold)
-    order = InformationGain().rank(train, rng, Resources()).order
+    order = InformationGain("equal-width").rank(train, rng, Resources()).order
     mask = np.zeros(problem.n_features, dtype=bool)
     mask[order[: ceil(problem.n_features / 2)]] = True
     scorer = KNN().bind(train, rng, Resources())

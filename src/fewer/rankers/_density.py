@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.kernels._density import sum_kernels
+from fewer.kernels._impurity import impurity_with
 from fewer.kernels._information import information_with
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
@@ -52,21 +53,50 @@ class Bins:
         both = self.with_codes(pair, int(self.levels[feature]) * self.n_target)
         return np.maximum(both - self.redundancy(feature), 0.0)
 
+    def entropy(self, feature: int | None = None) -> FloatArray:
+        """Return H(f) of every feature f, or H(f, s, C) with one feature s and the target."""
+        if feature is None:
+            return np.array([self._own(codes) for codes in self.codes])
+        pair = self.codes[feature] * np.int32(self.n_target) + self.target
+        both = self.with_codes(pair, int(self.levels[feature]) * self.n_target)
+        return self.entropy() + self._own(pair) - both
+
+    def impurity(self, feature: int | None = None) -> FloatArray:
+        """Return the Gini impurity of the target that every feature takes away, alone or with one feature s."""
+        other = np.zeros_like(self.target), 1
+        if feature is not None:
+            other = self.codes[feature], int(self.levels[feature])
+        columns, target = (self.codes, self.levels), (self.target, self.n_target)
+
+        def run(block: tuple[int, int], out: FloatArray) -> None:
+            impurity_with(block, columns, other, target, self.weights, out)
+
+        return self._in_blocks(run)
+
+    def _own(self, codes: Codes) -> float:
+        """Return the entropy of a vector of codes."""
+        shares = np.bincount(codes, self.weights)
+        shares = shares[shares > 0] / self.weights.sum()
+        return float(-(shares * np.log(shares)).sum())
+
     def with_codes(self, target: Codes, n_target: int) -> FloatArray:
         """Return the information of every feature and one vector of codes, blocks of features in threads."""
+
+        def run(block: tuple[int, int], out: FloatArray) -> None:
+            information_with(*block, self.codes, self.levels, target, n_target, self.weights, out)
+
+        return self._in_blocks(run)
+
+    def _in_blocks(self, run: Callable[[tuple[int, int], FloatArray], None]) -> FloatArray:
         p = len(self.codes)
         out = np.zeros(p)
         edges = np.linspace(0, p, max(min(self._n_jobs, p), 1) + 1).astype(np.int64)
-
-        def run(block: tuple[int, int]) -> None:
-            information_with(*block, self.codes, self.levels, target, n_target, self.weights, out)
-
         blocks = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
         if len(blocks) == 1:
-            run(blocks[0])
+            run(blocks[0], out)
         else:
             with ThreadPoolExecutor(len(blocks)) as pool:
-                list(pool.map(run, blocks))
+                list(pool.map(lambda block: run(block, out), blocks))
         return out
 
 

@@ -155,7 +155,7 @@ class RReliefF(Ranker):
         def sums(first: int, last: int) -> FloatArray:
             return regression_sums(first, last, votes, influence, problem.y / span, *table.arrays())
 
-        pairs, apart, gap, both = _sum_of_chunks(sums, problem.n_samples, resources)
+        pairs, apart, gap, both = sum_of_chunks(sums, problem.n_samples, resources)
         with np.errstate(invalid="ignore", divide="ignore"):
             scores = both / apart - (gap - both) / (pairs - apart)
         return Ranking.by_score(np.nan_to_num(scores))
@@ -227,10 +227,10 @@ def _relief(
             first, last, votes, min(k, problem.n_samples), pooled, codes, bounds, shares, *table.arrays()
         )
 
-    return _sum_of_chunks(scores, problem.n_samples, resources) / (votes.sum() or 1.0)
+    return sum_of_chunks(scores, problem.n_samples, resources) / (votes.sum() or 1.0)
 
 
-def _sum_of_chunks(function: Any, n_rows: int, resources: Resources) -> Any:
+def sum_of_chunks(function: Any, n_rows: int, resources: Resources) -> Any:
     starts = range(0, n_rows, CHUNK)
     with ThreadPoolExecutor(max(resources.n_jobs, 1)) as pool:
         parts = pool.map(lambda start: function(start, min(start + CHUNK, n_rows)), starts)

@@ -1,0 +1,230 @@
+"""Classical tests of each feature against the target, with p-values: analysis of variance and chi-squared."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from scipy.stats import chi2 as chi2_distribution
+from scipy.stats import f as f_distribution
+
+from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
+from fewer.problem import FloatArray, IntArray, Problem, Task
+
+
+class FTest(Ranker):
+    """F statistic of each feature with the target, and its p-value.
+
+    For classes, one-way analysis of variance: does the feature's mean differ between them? For quantities, the test of
+    the correlation; of a nominal feature, analysis of variance of the target over its levels. The values are those of
+    scikit-learn's `f_classif` and `f_regression`.
+
+    Notes
+    -----
+    The ranking's `extra` holds each feature's `p_value`, which `FalseDiscovery` works on. Missing cells are left out
+    for their feature. Row weights count, scaled to a mean of one. Rows are taken as independent: with row groups the
+    p-values are too small. A feature that does not vary scores 0, one that separates the classes without any spread
+    within them infinity.
+
+    See Also
+    --------
+    Chi2 : For counts and nominal features.
+    Fisher : The same order for classes, without a test.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = fewer.RankSelector(FTest(), n_features_to_select=2).fit(X, y)
+    >>> selector.scores_.round(1)
+    array([ 119.3,   49.2, 1180.2,  960. ])
+    """
+
+    p_values: ClassVar[bool] = True
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        """Rank the columns of these rows.
+
+        Parameters
+        ----------
+        problem : Problem
+        rng : Generator
+            Not used.
+        resources : Resources
+
+        Returns
+        -------
+        Ranking
+            With `p_value` in its `extra`.
+        """
+        classes = problem.task == "classification"
+        if classes and problem.nominal.any():
+            name = problem.names[int(np.argmax(problem.nominal))]
+            raise IncompatibleError(f"FTest compares means, and column {name!r} is nominal; use Chi2.")
+        weights = scaled_weights(problem)
+        scores, p_values = np.zeros(problem.n_features), np.ones(problem.n_features)
+        for feature, nominal in enumerate(problem.nominal):
+            cells = problem.X[:, feature]
+            present = ~np.isnan(cells) & (weights > 0)
+            cells, target, own = cells[present], problem.y[present], weights[present]
+            if classes:
+                found = variance_test(cells, target, own)
+            elif nominal:
+                found = variance_test(target, cells.astype(np.int64), own)
+            else:
+                found = correlation_test(cells, target, own)
+            scores[feature], p_values[feature] = found
+        return Ranking.by_score(scores, p_value=p_values)
+
+
+class Chi2(Ranker):
+    """Chi-squared statistic of each feature with the class, and its p-value.
+
+    A nominal feature: Pearson's test of its levels against the classes. A number, which must not be negative: it is
+    taken as a count, and its sums in the classes are tested against the classes' shares, as scikit-learn's `chi2` does.
+
+    Notes
+    -----
+    The ranking's `extra` holds each feature's `p_value`. Missing cells are left out for their feature. Row weights
+    count, scaled to a mean of one. Rows are taken as independent: with row groups the p-values are too small. Numbers
+    that are no counts (lengths, prices) get a value too, but it depends on their unit, and the p-value means nothing.
+
+    See Also
+    --------
+    FTest : For numbers that are not counts.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fewer.RankSelector(Chi2(), n_features_to_select=2).fit(X, y).scores_.round(2)
+    array([ 10.82,   3.71, 116.31,  67.05])
+    """
+
+    tasks: ClassVar[tuple[Task, ...]] = ("classification",)
+    p_values: ClassVar[bool] = True
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        """Rank the columns of these rows.
+
+        Parameters
+        ----------
+        problem : Problem
+        rng : Generator
+            Not used.
+        resources : Resources
+
+        Returns
+        -------
+        Ranking
+            With `p_value` in its `extra`.
+        """
+        negative = ~problem.nominal & (np.fmin.reduce(problem.X, axis=0, initial=0.0) < 0)
+        if negative.any():
+            name = problem.names[int(np.argmax(negative))]
+            raise IncompatibleError(f"Chi2 counts, and column {name!r} has negative numbers; use FTest.")
+        weights = scaled_weights(problem)
+        scores, p_values = np.zeros(problem.n_features), np.ones(problem.n_features)
+        for feature, nominal in enumerate(problem.nominal):
+            cells = problem.X[:, feature]
+            present = ~np.isnan(cells) & (weights > 0)
+            cells, codes, own = cells[present], problem.y[present], weights[present]
+            test = level_test if nominal else count_test
+            scores[feature], p_values[feature] = test(cells, codes, own)
+        return Ranking.by_score(scores, p_value=p_values)
+
+
+def scaled_weights(problem: Problem) -> FloatArray:
+    """Return the row weights, scaled so that those above zero have a mean of one."""
+    if problem.sample_weight is None:
+        return np.ones(problem.n_samples)
+    weights = problem.sample_weight
+    return np.asarray(weights * (np.count_nonzero(weights) / weights.sum()))
+
+
+def variance_test(values: FloatArray, codes: IntArray, weights: FloatArray) -> tuple[float, float]:
+    """Return F and p of one-way analysis of variance.
+
+    Examples
+    --------
+    >>> from scipy.stats import f_oneway
+    >>> values, codes = np.array([1.0, 2.0, 4.0, 4.0, 5.0, 7.0]), np.array([0, 0, 0, 1, 1, 1])
+    >>> np.allclose(variance_test(values, codes, np.ones(6)), f_oneway(values[:3], values[3:]))
+    True
+    """
+    codes = np.unique(codes, return_inverse=True)[1]
+    mass = np.bincount(codes, weights)
+    n, k = len(values), len(mass)
+    if k < 2 or n <= k or np.ptp(values) == 0:
+        return 0.0, 1.0
+    values = values - np.average(values, weights=weights)
+    means = np.bincount(codes, weights * values) / mass
+    between = float(mass @ means**2) / (k - 1)
+    within = float(weights @ (values - means[codes]) ** 2) / (n - k)
+    if within <= 1e-28 * between:
+        return np.inf, 0.0
+    statistic = between / within
+    return statistic, float(f_distribution.sf(statistic, k - 1, n - k))
+
+
+def correlation_test(values: FloatArray, target: FloatArray, weights: FloatArray) -> tuple[float, float]:
+    """Return F and p of the correlation of two quantities.
+
+    Examples
+    --------
+    >>> from sklearn.feature_selection import f_regression
+    >>> x, y = np.array([1.0, 2.0, 4.0, 5.0]), np.array([1.0, 3.0, 2.0, 6.0])
+    >>> np.allclose(correlation_test(x, y, np.ones(4)), np.ravel(f_regression(x[:, None], y)))
+    True
+    """
+    n = len(values)
+    if n < 3 or np.ptp(values) == 0 or np.ptp(target) == 0:
+        return 0.0, 1.0
+    x = values - np.average(values, weights=weights)
+    y = target - np.average(target, weights=weights)
+    square = float((weights * x) @ y) ** 2 / (float(weights @ x**2) * float(weights @ y**2))
+    if 1.0 - square <= 1e-15:
+        return np.inf, 0.0
+    statistic = square / (1.0 - square) * (n - 2)
+    return statistic, float(f_distribution.sf(statistic, 1, n - 2))
+
+
+def count_test(counts: FloatArray, codes: IntArray, weights: FloatArray) -> tuple[float, float]:
+    """Return chi-squared and p of counts in classes against the classes' shares.
+
+    Examples
+    --------
+    >>> statistic, p = count_test(np.array([4.0, 2.0, 0.0, 0.0]), np.array([0, 0, 1, 1]), np.ones(4))
+    >>> statistic, round(p, 3)
+    (6.0, 0.014)
+    """
+    codes = np.unique(codes, return_inverse=True)[1]
+    shares = np.bincount(codes, weights) / weights.sum()
+    observed = np.bincount(codes, weights * counts)
+    if len(shares) < 2 or observed.sum() == 0:
+        return 0.0, 1.0
+    expected = shares * observed.sum()
+    statistic = float(((observed - expected) ** 2 / expected).sum())
+    return statistic, float(chi2_distribution.sf(statistic, len(shares) - 1))
+
+
+def level_test(levels: FloatArray, codes: IntArray, weights: FloatArray) -> tuple[float, float]:
+    """Return Pearson's chi-squared and p of levels against classes.
+
+    Examples
+    --------
+    >>> statistic, p = level_test(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]), np.ones(4))
+    >>> statistic, round(p, 3)
+    (4.0, 0.046)
+    """
+    rows = np.unique(levels, return_inverse=True)[1]
+    columns = np.unique(codes, return_inverse=True)[1]
+    shape = (int(rows.max(initial=-1)) + 1, int(columns.max(initial=-1)) + 1)
+    if min(shape) < 2:
+        return 0.0, 1.0
+    observed = np.bincount(rows * shape[1] + columns, weights, minlength=shape[0] * shape[1]).reshape(shape)
+    expected = observed.sum(axis=1, keepdims=True) * observed.sum(axis=0) / observed.sum()
+    statistic = float(((observed - expected) ** 2 / expected).sum())
+    return statistic, float(chi2_distribution.sf(statistic, (shape[0] - 1) * (shape[1] - 1)))

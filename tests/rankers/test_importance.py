@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GroupKFold, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from fewer.contracts import IncompatibleError, Resources
+from fewer.problem import Problem
+from fewer.rankers import Importance
+
+
+def ranked(ranker, X, y, n_jobs=1, **options):
+    return ranker.rank(Problem.from_arrays(X, y, **options), np.random.default_rng(0), Resources(n_jobs))
+
+
+def test_a_forest_says_its_importances_averaged_over_folds():
+    X, y = load_breast_cancer(return_X_y=True)
+    forest, cv = RandomForestClassifier(10, random_state=0), StratifiedKFold(3)
+    truth = [forest.fit(X[train], y[train]).feature_importances_ for train, _ in cv.split(X, y)]
+    ranking = ranked(Importance(forest, cv), X, y)
+    assert ranking.scores == pytest.approx(np.mean(truth, axis=0), rel=1e-12)
+    assert ranking.extra["spread"] == pytest.approx(np.std(truth, axis=0, ddof=1), rel=1e-9)
+
+
+def test_coefficients_are_those_of_scaled_columns():
+    X, y = load_diabetes(return_X_y=True)
+    X = X * 10.0 ** np.arange(-5, 5)
+    scaled = StandardScaler().fit_transform(X)
+    ranking = ranked(Importance(Ridge(), cv=None), X, y, task="regression")
+    assert ranking.scores == pytest.approx(np.abs(Ridge().fit(scaled, y).coef_), rel=1e-9)
+
+
+def test_classes_are_summed_and_weights_and_groups_reach_the_model():
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(90, 3)), rng.integers(0, 3, 90), rng.integers(1, 4, 90).astype(float)
+    X[:, 0] += y
+    scaled = StandardScaler().fit(X, sample_weight=None).transform(X)
+    truth = np.abs(LogisticRegression().fit(scaled, y, sample_weight=weights).coef_).sum(axis=0)
+    assert ranked(Importance(LogisticRegression(), None), X, y, sample_weight=weights).scores == pytest.approx(truth)
+    groups = np.arange(90) // 10
+    by_splitter = ranked(Importance(LogisticRegression(), GroupKFold(3)), X, y, groups=groups)
+    assert np.argmax(by_splitter.scores) == np.argmax(ranked(Importance(), X, y, groups=groups).scores) == 0
+
+
+def test_indicators_of_a_nominal_column_are_summed_and_missing_cells_filled():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    X = np.c_[rng.integers(0, 3, 120) + 3 * y, rng.normal(size=(120, 2))].astype(float)
+    X[::7] = np.nan
+    ranking = ranked(Importance(), X, y, kinds=["nominal", "numeric", "numeric"])
+    assert ranking.scores.shape == (3,)
+    assert ranking.order[0] == 0
+
+
+def test_processes_change_nothing_and_seeds_come_from_the_run():
+    X, y = load_breast_cancer(return_X_y=True)
+    ranker = Importance(RandomForestClassifier(5), 2)
+    assert (ranked(ranker, X, y).scores == ranked(ranker, X, y, n_jobs=2).scores).all()
+
+
+def test_models_without_importances_are_refused():
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(IncompatibleError, match="KNeighborsClassifier has neither coef_ nor feature_importances_"):
+        ranked(Importance(KNeighborsClassifier(), None), X, y)
+    with pytest.raises(IncompatibleError, match="works on 3 inputs that its pipeline makes of 30 columns"):
+        ranked(Importance(make_pipeline(PCA(3), LogisticRegression()), None), X, y)

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
+
+from fewer.contracts import Resources
+from fewer.problem import InputError, Problem
+from fewer.rankers import MutualInformation
+
+
+def information(X, y, k=3, seed=0, n_jobs=1, **options):
+    problem = Problem.from_arrays(X, y, **options)
+    return MutualInformation(k, seed).rank(problem, np.random.default_rng(9), Resources(n_jobs)).scores
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.parametrize("k", [1, 3, 60])
+def test_classes_equal_scikit_learn(load, k):
+    X, y = load(return_X_y=True)
+    assert information(X, y, k) == pytest.approx(mutual_info_classif(X, y, n_neighbors=k, random_state=0), abs=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 3, 30])
+def test_quantities_equal_scikit_learn(k):
+    X, y = load_diabetes(return_X_y=True)
+    expected = mutual_info_regression(X, y, n_neighbors=k, random_state=0)
+    assert information(X, y, k, task="regression") == pytest.approx(expected, abs=1e-12)
+
+
+def test_many_rows_in_strips_equal_scikit_learn():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 2))
+    y = np.sin(3 * X[:, 0]) + 0.3 * rng.normal(size=3000)
+    expected = mutual_info_regression(X, y, random_state=0)
+    assert information(X, y, task="regression", n_jobs=2) == pytest.approx(expected, abs=1e-12)
+
+
+def test_few_rows_and_rare_classes_equal_scikit_learn():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 3)), np.r_[np.zeros(50), np.ones(5), [2, 2, 2, 3, 4]]
+    X[:, 1] = X[:, 1].round(1)
+    assert information(X, y) == pytest.approx(mutual_info_classif(X, y, random_state=0), abs=1e-12)
+
+
+def test_nominal_columns_equal_scikit_learn():
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.integers(0, 4, 200), rng.normal(size=200), rng.integers(0, 3, 200)].astype(float)
+    y = X[:, 0] + rng.normal(size=200)
+    kinds = ["nominal", "numeric", "nominal"]
+    expected = mutual_info_regression(X, y, discrete_features=[0, 2], random_state=0)
+    assert information(X, y, task="regression", kinds=kinds) == pytest.approx(expected, abs=1e-12)
+    expected = mutual_info_classif(X, y > 1, discrete_features=[0, 2], random_state=0)
+    assert information(X, y > 1, kinds=kinds) == pytest.approx(expected, abs=1e-12)
+
+
+def test_missing_cells_are_left_out_and_rows_without_weight_too():
+    X, y = load_iris(return_X_y=True)
+    holed = X.copy()
+    holed[:30, 2] = np.nan
+    assert information(holed, y)[2] == pytest.approx(information(X[30:], y[30:])[2], abs=0.05)
+    weights = np.r_[np.zeros(20), np.ones(130)]
+    assert (information(X, y, sample_weight=weights) == information(X[20:], y[20:])).all()
+
+
+def test_the_seed_of_the_noise_is_the_runs_own_unless_given():
+    X, y = load_iris(return_X_y=True)
+    problem = Problem.from_arrays(X, y)
+    a, b, c = (MutualInformation().rank(problem, np.random.default_rng(s), Resources()).scores for s in (0, 0, 1))
+    assert (a == b).all()
+    assert (a != c).any()
+
+
+def test_a_constant_says_nothing_and_too_few_rows_are_refused():
+    X, y = np.c_[np.ones(10), np.arange(10.0)], np.arange(10.0)
+    assert information(X, y, task="regression")[0] == 0
+    with pytest.raises(InputError, match="only 10 known cells"):
+        information(X, y, 12, task="regression")

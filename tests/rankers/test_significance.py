@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency, f_oneway
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.feature_selection import chi2, f_classif, f_regression
+
+from fewer.contracts import IncompatibleError, Resources
+from fewer.problem import Problem
+from fewer.rankers import Chi2, FTest
+
+
+def ranked(ranker, X, y, **options):
+    return ranker.rank(Problem.from_arrays(X, y, **options), np.random.default_rng(0), Resources())
+
+
+def agrees(ranking, truth):
+    assert ranking.scores == pytest.approx(truth[0], rel=1e-9)
+    assert ranking.extra["p_value"] == pytest.approx(truth[1], rel=1e-7, abs=1e-300)
+
+
+def test_f_of_classes_and_quantities_equal_scikit_learn():
+    X, y = load_wine(return_X_y=True)
+    agrees(ranked(FTest(), X, y), f_classif(X, y))
+    X, y = load_diabetes(return_X_y=True)
+    agrees(ranked(FTest(), X, y, task="regression"), f_regression(X, y))
+
+
+def test_chi2_of_counts_equals_scikit_learn():
+    rng = np.random.default_rng(0)
+    X, y = rng.poisson(3, (80, 4)), rng.integers(0, 3, 80)
+    X[:, 1] += 2 * y
+    agrees(ranked(Chi2(), X, y), chi2(X, y))
+
+
+def test_levels_are_tested_against_classes_by_pearson():
+    rng = np.random.default_rng(0)
+    levels, y = rng.integers(0, 3, 90), rng.integers(0, 2, 90)
+    table = np.array([[np.sum((levels == a) & (y == b)) for b in range(2)] for a in range(3)])
+    truth = chi2_contingency(table, correction=False)
+    agrees(ranked(Chi2(), levels[:, None], y, kinds=["nominal"]), ([truth.statistic], [truth.pvalue]))
+
+
+def test_a_nominal_feature_of_a_quantity_is_analysis_of_variance():
+    rng = np.random.default_rng(0)
+    levels, y = rng.integers(0, 3, 90), rng.normal(size=90)
+    truth = f_oneway(*(y[levels == a] for a in range(3)))
+    ranking = ranked(FTest(), levels[:, None], y, task="regression", kinds=["nominal"])
+    agrees(ranking, ([truth.statistic], [truth.pvalue]))
+
+
+@pytest.mark.parametrize("ranker", [FTest(), Chi2()])
+def test_missing_cells_are_left_out_and_weights_are_shares(ranker):
+    rng = np.random.default_rng(0)
+    X, y = rng.poisson(4, (50, 2)).astype(float), rng.integers(0, 2, 50)
+    holed = X.copy()
+    holed[:9, 0] = np.nan
+    assert ranked(ranker, holed, y).scores[0] == pytest.approx(ranked(ranker, X[9:], y[9:]).scores[0])
+    weights = np.r_[np.zeros(9), np.full(41, 3.0)]
+    assert ranked(ranker, X, y, sample_weight=weights).scores == pytest.approx(ranked(ranker, X[9:], y[9:]).scores)
+
+
+def test_what_does_not_vary_says_nothing_and_what_tells_all_is_endless():
+    y = np.repeat([0, 1], 5)
+    ranking = ranked(FTest(), np.c_[np.ones(10), y, np.arange(10) % 2], y)
+    assert ranking.scores[0] == 0
+    assert ranking.extra["p_value"][0] == 1
+    assert ranking.scores[1] == np.inf
+    assert ranking.extra["p_value"][1] == 0
+
+
+def test_columns_that_cannot_be_tested_are_named():
+    y = np.repeat([0, 1], 5)
+    with pytest.raises(IncompatibleError, match="'x0' is nominal; use Chi2"):
+        ranked(FTest(), np.arange(10)[:, None], y, kinds=["nominal"])
+    with pytest.raises(IncompatibleError, match="'x0' has negative numbers; use FTest"):
+        ranked(Chi2(), -np.arange(10)[:, None], y)
