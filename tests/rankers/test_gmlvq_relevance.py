@@ -120,7 +120,7 @@ def test_selects_in_a_selector():
 
 
 def test_no_round_is_refused():
-    with pytest.raises(InputError, match="at least 1 round"):
+    with pytest.raises(InputError, match="The 'n_rounds' parameter of GMLVQRelevance must be an int in the range"):
         rank(GMLVQRelevance(0), np.ones((4, 1)), [0, 1] * 2)
 
 

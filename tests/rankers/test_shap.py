@@ -32,11 +32,11 @@ def test_of_a_linear_model_it_is_the_coefficient_times_the_distance_from_the_mea
 
 def test_trees_and_models_of_no_known_kind_find_the_signal():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, 80)
+    X, y = rng.normal(size=(40, 3)), rng.integers(0, 2, 40)
     X[:, 1] += 2 * y
     assert ranked(Shap(RandomForestClassifier(5, random_state=0), 2), X, y).order[0] == 1
-    quantity = X[:, 2] + 0.1 * rng.normal(size=80)
-    weights = rng.random(80)
+    quantity = X[:, 2] + 0.1 * rng.normal(size=40)
+    weights = rng.random(40)
     ranking = ranked(Shap(KNeighborsRegressor(3), 2), X, quantity, task="regression", sample_weight=weights)
     assert ranking.order[0] == 2
 

@@ -177,6 +177,14 @@ class Ranker(Component):
     """How good is each feature?"""
 
     tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
+    symmetric: ClassVar[bool] = True
+    """Treats columns alike: where two columns change places, so do their scores, and nothing else happens."""
+    p_values: ClassVar[bool] = False
+    """Each feature's p-value is in the ranking's `extra` as `p_value`."""
+    uses_sample_weight: ClassVar[bool] = True
+    """Row weights count."""
+    unit: ClassVar[str] = ""
+    """What scores are measured in, such as "nats"."""
 
     @abstractmethod
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:

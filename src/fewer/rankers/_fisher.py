@@ -17,6 +17,10 @@ class Fisher(Ranker):
     0/1 level indicators, their numerators and denominators summed. Missing cells are left out, row weights count. A
     feature that does not vary scores 0; one that separates the classes without any spread within them, infinity.
 
+    See Also
+    --------
+    FTest : The same order for numbers, as a test with p-values.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -27,11 +31,22 @@ class Fisher(Ranker):
     """
 
     command_name = "fisher"
-
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows."""
+        """Rank the columns of these rows.
+
+        Parameters
+        ----------
+        problem : Problem
+        rng : Generator
+            Not used.
+        resources : Resources
+
+        Returns
+        -------
+        Ranking
+        """
         weights = problem.row_weights
         between, within = _scatter(problem.X, problem.y, weights, problem.n_classes)
         for column in np.flatnonzero(problem.nominal):

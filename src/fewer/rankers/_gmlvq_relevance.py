@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.stats import rankdata
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Ranker, Ranking, Resources
 from fewer.models import GMLVQClassifier
-from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
+from fewer.problem import FloatArray, IntArray, Problem, Task
 from fewer.validate import assign_folds
 
 FOLDS = 4
@@ -70,8 +72,21 @@ class GMLVQRelevance(Ranker):
     """
 
     command_name = "gmlvq"
-
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_rounds": [Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "delete_rate": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+        "top": [Interval(Integral, 1, None, closed="left")],
+        "n_prototypes": [Interval(Integral, 1, None, closed="left")],
+        "matrix": [StrOptions({"full", "diagonal"})],
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "localized": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "step_prototypes": [Interval(Real, 0, None, closed="neither")],
+        "step_matrix": [Interval(Real, 0, None, closed="neither")],
+        "eigenvalue_threshold": [Interval(Real, 0, 1, closed="left")],
+    }
 
     def __init__(
         self,
@@ -103,9 +118,19 @@ class GMLVQRelevance(Ranker):
         self.eigenvalue_threshold = eigenvalue_threshold
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows."""
-        if self.n_rounds < 1:
-            raise InputError(f"n_rounds={self.n_rounds}: at least 1 round is needed.")
+        """Rank the columns of these rows.
+
+        Parameters
+        ----------
+        problem : Problem
+        rng : Generator
+            Splits the rows and seeds the models.
+        resources : Resources
+
+        Returns
+        -------
+        Ranking
+        """
         parts = _rounds(problem, self.n_rounds, rng)
         seeds = rng.integers(2**31, size=len(parts))
         models = Parallel(n_jobs=resources.n_jobs)(

@@ -50,9 +50,10 @@ class Importance(Ranker):
     >>> forest = Importance(RandomForestClassifier(20, random_state=0), cv=3)
     >>> selector = fewer.RankSelector(forest, n_features_to_select=3, random_state=0).fit(X, y)
     >>> selector.get_feature_names_out().tolist()
-    ['worst radius', 'worst perimeter', 'worst concave points']
+    ['mean concave points', 'worst radius', 'worst concave points']
     """
 
+    command_name = "importance"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods("fit"), None],
         "cv": ["cv_object"],

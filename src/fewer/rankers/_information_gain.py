@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from numbers import Integral
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Ranker, Ranking, Resources
 from fewer.models._mdlp import bin_numbers, mdlp_cuts
-from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
+from fewer.problem import FloatArray, IntArray, Problem, Task
 
 Binning = Literal["equal-width", "equal-frequency", "mdlp"]
 
@@ -38,19 +40,31 @@ class InformationGain(Ranker):
     """
 
     command_name = "information-gain"
-
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
+    unit: ClassVar[str] = "nats"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "binning": [StrOptions({"mdlp", "equal-width", "equal-frequency"})],
+        "n_bins": [Interval(Integral, 1, None, closed="left")],
+    }
 
     def __init__(self, binning: Binning = "mdlp", n_bins: int = 10) -> None:
         self.binning = binning
         self.n_bins = n_bins
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows."""
-        if self.binning not in ("equal-width", "equal-frequency", "mdlp"):
-            raise InputError(f"binning={self.binning!r} is not known; give 'equal-width', 'equal-frequency' or 'mdlp'.")
-        if self.n_bins < 1:
-            raise InputError(f"n_bins={self.n_bins}: at least 1 bin is needed.")
+        """Rank the columns of these rows.
+
+        Parameters
+        ----------
+        problem : Problem
+        rng : Generator
+            Not used.
+        resources : Resources
+
+        Returns
+        -------
+        Ranking
+        """
         scores, bins = np.zeros(problem.n_features), np.zeros(problem.n_features, dtype=np.int64)
         for feature, nominal in enumerate(problem.nominal):
             present = ~problem.missing[:, feature]
@@ -73,6 +87,16 @@ class InformationGain(Ranker):
 
 def mutual_information(one: IntArray, other: IntArray, weights: FloatArray | None = None) -> float:
     """Return the mutual information of two arrays of codes 0, 1, … in nats.
+
+    Parameters
+    ----------
+    one, other : int arrays
+    weights : array, optional
+        How much each row counts.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

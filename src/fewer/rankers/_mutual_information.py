@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Ranker, Ranking, Resources
-from fewer.problem import BoolArray, FloatArray, InputError, Problem
+from fewer.problem import BoolArray, FloatArray, Problem
 from fewer.rankers._density import Bins, Kernels
 
 Stop = Literal["share", "permutation"]
@@ -18,6 +20,13 @@ class _Greedy(Ranker):
 
     symmetric: ClassVar[bool] = False
     unit: ClassVar[str] = "nats"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_bins": [Interval(Integral, 2, None, closed="left")],
+        "stop": [StrOptions({"share", "permutation"}), None],
+        "share": [Interval(Real, 0, 1, closed="both")],
+        "n_permutations": [Interval(Integral, 1, None, closed="left")],
+        "n_ranked": [Interval(Integral, 1, None, closed="left"), None],
+    }
 
     def __init__(
         self,
@@ -34,11 +43,20 @@ class _Greedy(Ranker):
         self.n_ranked = n_ranked
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows."""
-        if self.n_bins < 2:
-            raise InputError(f"n_bins={self.n_bins}: at least two bins are needed.")
-        if self.stop not in (None, "share", "permutation"):
-            raise InputError(f"stop={self.stop!r} is not known; choose 'share', 'permutation' or None.")
+        """Rank the columns of these rows.
+
+        Parameters
+        ----------
+        problem : Problem
+        rng : Generator
+            Shuffles the target where `stop` asks for it.
+        resources : Resources
+
+        Returns
+        -------
+        Ranking
+            Its `extra` holds `relevance`, `n_relevant` and `threshold`.
+        """
         information = self._information(problem, resources)
         relevance = information.relevance()
         free = ~problem.constant
@@ -146,6 +164,14 @@ class MIFS(_Greedy):
     """
 
     command_name = "mifs"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_Greedy._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "penalty": [StrOptions({"sum", "mean"})],
+        "density": [StrOptions({"bins", "kernel"})],
+        "width": [Interval(Real, 0, None, closed="neither")],
+        "direction": [StrOptions({"forward", "backward"})],
+    }
 
     def __init__(
         self,
@@ -166,17 +192,6 @@ class MIFS(_Greedy):
         self.density = density
         self.width = width
         self.direction = direction
-
-    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows."""
-        for name, known in (
-            ("penalty", ("sum", "mean")),
-            ("density", ("bins", "kernel")),
-            ("direction", ("forward", "backward")),
-        ):
-            if getattr(self, name) not in known:
-                raise InputError(f"{name}={getattr(self, name)!r} is not known; choose {known[0]!r} or {known[1]!r}.")
-        return super().rank(problem, rng, resources)
 
     def _information(self, problem: Problem, resources: Resources) -> Any:
         if self.density == "kernel":
@@ -233,6 +248,10 @@ class MRMR(_Greedy):
     """
 
     command_name = "mrmr"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_Greedy._parameter_constraints,
+        "scheme": [StrOptions({"difference", "quotient"})],
+    }
 
     def __init__(
         self,
@@ -245,12 +264,6 @@ class MRMR(_Greedy):
     ) -> None:
         super().__init__(n_bins, stop, share, n_permutations, n_ranked)
         self.scheme = scheme
-
-    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows."""
-        if self.scheme not in ("difference", "quotient"):
-            raise InputError(f"scheme={self.scheme!r} is not known; choose 'difference' or 'quotient'.")
-        return super().rank(problem, rng, resources)
 
     def _revalue(
         self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
@@ -349,6 +362,8 @@ class DISR(_Greedy):
     array([3, 4, 2, 1])
     """
 
+    command_name = "disr"
+
     def _revalue(
         self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
     ) -> FloatArray:
@@ -383,9 +398,10 @@ class JIM(_Greedy):
     >>> import fewer
     >>> X, y = load_iris(return_X_y=True)
     >>> fewer.RankSelector(JIM(), n_features_to_select=2).fit(X, y).ranking_
-    array([3, 4, 2, 1])
+    array([4, 2, 3, 1])
     """
 
+    command_name = "jim"
     unit: ClassVar[str] = ""
 
     def _information(self, problem: Problem, resources: Resources) -> Any:

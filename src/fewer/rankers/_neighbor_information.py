@@ -56,9 +56,10 @@ class MutualInformation(Ranker):
     >>> X, y = load_iris(return_X_y=True)
     >>> selector = fewer.RankSelector(MutualInformation(random_state=0), n_features_to_select=2).fit(X, y)
     >>> selector.scores_.round(2)
-    array([0.49, 0.25, 0.99, 0.98])
+    array([0.47, 0.29, 0.99, 0.97])
     """
 
+    command_name = "mutual-information"
     uses_sample_weight: ClassVar[bool] = False
     unit: ClassVar[str] = "nats"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -62,6 +62,7 @@ class Permutation(Ranker):
     array([False, False,  True,  True])
     """
 
+    command_name = "permutation"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "scoring": [str, callable, None],

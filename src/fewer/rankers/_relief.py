@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Ranker, Ranking, Resources
 from fewer.kernels._relief import STEPS, regression_sums, relief_scores
-from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
+from fewer.problem import FloatArray, IntArray, Problem, Task
 
 CHUNK = 256
 """Rows a task: sums are added chunk by chunk, so that the number of threads changes nothing."""
@@ -54,16 +56,30 @@ class ReliefF(Ranker):
     """
 
     command_name = "relieff"
-
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_rows": [Interval(Integral, 1, None, closed="left"), None],
+    }
 
     def __init__(self, n_neighbors: int = 10, n_rows: int | None = None) -> None:
         self.n_neighbors = n_neighbors
         self.n_rows = n_rows
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows."""
-        _refuse_less_than_one("n_neighbors", self.n_neighbors)
+        """Rank the columns of these rows.
+
+        Parameters
+        ----------
+        problem : Problem
+        rng : Generator
+            Draws the rows where `n_rows` is given.
+        resources : Resources
+
+        Returns
+        -------
+        Ranking
+        """
         return Ranking.by_score(_relief(problem, self.n_neighbors, self.n_rows, False, rng, resources))
 
 
@@ -88,14 +104,28 @@ class Relief(Ranker):
     """
 
     command_name = "relief"
-
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_rows": [Interval(Integral, 1, None, closed="left"), None],
+    }
 
     def __init__(self, n_rows: int | None = None) -> None:
         self.n_rows = n_rows
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows."""
+        """Rank the columns of these rows.
+
+        Parameters
+        ----------
+        problem : Problem
+        rng : Generator
+            Draws the rows where `n_rows` is given.
+        resources : Resources
+
+        Returns
+        -------
+        Ranking
+        """
         return Ranking.by_score(_relief(problem, 1, self.n_rows, True, rng, resources))
 
 
@@ -133,8 +163,12 @@ class RReliefF(Ranker):
     """
 
     command_name = "rrelieff"
-
     tasks: ClassVar[tuple[Task, ...]] = ("regression",)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "sigma": [Interval(Real, 0, None, closed="neither"), None],
+        "n_rows": [Interval(Integral, 1, None, closed="left"), None],
+    }
 
     def __init__(self, n_neighbors: int = 10, sigma: float | None = None, n_rows: int | None = None) -> None:
         self.n_neighbors = n_neighbors
@@ -142,10 +176,19 @@ class RReliefF(Ranker):
         self.n_rows = n_rows
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows."""
-        _refuse_less_than_one("n_neighbors", self.n_neighbors)
-        if self.sigma is not None and self.sigma <= 0:
-            raise InputError(f"sigma={self.sigma}: a number above 0 is needed.")
+        """Rank the columns of these rows.
+
+        Parameters
+        ----------
+        problem : Problem
+        rng : Generator
+            Draws the rows where `n_rows` is given.
+        resources : Resources
+
+        Returns
+        -------
+        Ranking
+        """
         places = np.arange(1, min(self.n_neighbors, max(problem.n_samples - 1, 1)) + 1)
         influence = np.ones(len(places)) if self.sigma is None else np.exp(-((places / self.sigma) ** 2))
         span = float(np.ptp(problem.y)) or 1.0
@@ -241,12 +284,6 @@ def _votes(problem: Problem, n_rows: int | None, rng: np.random.Generator) -> Fl
     """Return each row its weight, and none to rows that are not drawn."""
     votes = problem.row_weights.copy()
     if n_rows is not None:
-        _refuse_less_than_one("n_rows", n_rows)
         drawn = rng.permutation(problem.n_samples)[:n_rows]
         votes[np.setdiff1d(np.arange(problem.n_samples), drawn)] = 0.0
     return votes
-
-
-def _refuse_less_than_one(name: str, value: int) -> None:
-    if value < 1:
-        raise InputError(f"{name}={value}: at least 1 is needed.")

@@ -50,6 +50,7 @@ class Shap(Ranker):
     Shap(cv=3)
     """
 
+    command_name = "shap"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "cv": ["cv_object"],

@@ -41,6 +41,7 @@ class FTest(Ranker):
     array([ 119.3,   49.2, 1180.2,  960. ])
     """
 
+    command_name = "f-test"
     p_values: ClassVar[bool] = True
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
@@ -103,6 +104,7 @@ class Chi2(Ranker):
     array([ 10.82,   3.71, 116.31,  67.05])
     """
 
+    command_name = "chi2"
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     p_values: ClassVar[bool] = True
 

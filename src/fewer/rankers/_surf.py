@@ -33,7 +33,7 @@ class _WithinRadius(Ranker):
         -------
         Ranking
         """
-        votes = np.ones(problem.n_samples) if problem.sample_weight is None else problem.sample_weight
+        votes = problem.row_weights
         table = _table_of(problem)
         target = _target_of(problem, votes)
         if target is None:
@@ -79,8 +79,10 @@ class SURF(_WithinRadius):
     >>> import fewer
     >>> X, y = load_iris(return_X_y=True)
     >>> fewer.RankSelector(SURF(), n_features_to_select=2).fit(X, y).ranking_
-    array([4, 3, 1, 2])
+    array([4, 3, 2, 1])
     """
+
+    command_name = "surf"
 
     def _radius(self, table: Any, resources: Resources) -> float:
         rows, steps, _, nominal, _ = table
@@ -120,8 +122,10 @@ class MultiSURF(_WithinRadius):
     >>> import fewer
     >>> X, y = load_iris(return_X_y=True)
     >>> fewer.RankSelector(MultiSURF(), n_features_to_select=2).fit(X, y).ranking_
-    array([4, 3, 2, 1])
+    array([3, 4, 2, 1])
     """
+
+    command_name = "multisurf"
 
     def _radius(self, table: Any, resources: Resources) -> float:
         return float("nan")
