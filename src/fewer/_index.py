@@ -112,9 +112,21 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         ),
     },
     "ranker": {
+        "chi2": (
+            "fewer.rankers:Chi2",
+            "Chi-squared statistic of each feature with the class, and its p-value",
+        ),
         "cmim": (
             "fewer.rankers:CMIM",
             "Conditional mutual information maximization (Fleuret 2004)",
+        ),
+        "disr": (
+            "fewer.rankers:DISR",
+            "Double input symmetrical relevance (Meyer and Bontempi 2006)",
+        ),
+        "f-test": (
+            "fewer.rankers:FTest",
+            "F statistic of each feature with the target, and its p-value",
         ),
         "fisher": (
             "fewer.rankers:Fisher",
@@ -124,9 +136,17 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
             "fewer.rankers:GMLVQRelevance",
             "Rank features by the metric that a prototype classifier learns for them together",
         ),
+        "importance": (
+            "fewer.rankers:Importance",
+            "Importance of each feature in a fitted model, averaged over folds",
+        ),
         "information-gain": (
             "fewer.rankers:InformationGain",
-            "Mutual information of each feature with the class, H(X) − H(X|Y), in bits",
+            "Mutual information of each feature with the class, H(X) − H(X|Y), in nats",
+        ),
+        "jim": (
+            "fewer.rankers:JIM",
+            "Joint impurity (Kursa 2021): as `JMI`, with the Gini impurity of the target in the place of its entropy",
         ),
         "jmi": (
             "fewer.rankers:JMI",
@@ -140,6 +160,18 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
             "fewer.rankers:MRMR",
             "Maximal relevance, minimal redundancy (Peng, Long and Ding 2005)",
         ),
+        "multisurf": (
+            "fewer.rankers:MultiSURF",
+            "Weigh features by all rows that are near by each row's own distances",
+        ),
+        "mutual-information": (
+            "fewer.rankers:MutualInformation",
+            "Mutual information of each feature with the target, estimated by nearest neighbors, in nats",
+        ),
+        "permutation": (
+            "fewer.rankers:Permutation",
+            "Loss of score on held-out rows when a feature is shuffled, averaged over folds and repeats",
+        ),
         "relief": (
             "fewer.rankers:Relief",
             "Weigh features by the one nearest row of the same class and the one nearest of any other class",
@@ -151,6 +183,14 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         "rrelieff": (
             "fewer.rankers:RReliefF",
             "Weigh features for a numeric target by the nearest rows",
+        ),
+        "shap": (
+            "fewer.rankers:Shap",
+            "Mean size of a feature's SHAP values on held-out rows, averaged over folds",
+        ),
+        "surf": (
+            "fewer.rankers:SURF",
+            "Weigh features by all rows nearer than the mean distance of the table",
         ),
     },
 }

@@ -121,7 +121,7 @@ def test_final_or_best():
     assert np.array_equal(final.best, final.steps[-1].mask)
     assert [step.score for step in best.steps] == [step.score for step in final.steps]
     assert best.best_score == max(best.top_scores) >= final.best_score
-    with pytest.raises(InputError, match="answer='first' is not known"):
+    with pytest.raises(InputError, match="The 'answer' parameter of Annealing must be a str among"):
         anneal(Annealing(answer="first"), scorer, space)
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Moves, Objective, ObjectiveWalk, Search, SearchSpace, moved_on
-from fewer.problem import InputError
 from fewer.trace import Step, is_better
 
 
@@ -37,7 +38,14 @@ class Annealing(Search):
     """
 
     command_name = "annealing"
-
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "t0": [Interval(Real, 0, None, closed="left")],
+        "cooling": [Interval(Real, 0, 1, closed="right")],
+        "levels": [Interval(Integral, 1, None, closed="left")],
+        "effort": [Interval(Real, 0, None, closed="neither")],
+        "max_tries": [Interval(Integral, 1, None, closed="left"), None],
+        "answer": [StrOptions({"best", "final"})],
+    }
     stochastic: ClassVar[bool] = True
     supports_weights: ClassVar[bool] = True
 
@@ -58,16 +66,38 @@ class Annealing(Search):
         self.answer = answer
 
     def shortened(self, share: float) -> Annealing:
-        """Keep the schedule and try less at each level."""
+        """Keep the schedule and try less at each level.
+
+        Parameters
+        ----------
+        share : float
+
+        Returns
+        -------
+        Annealing
+        """
         cap = None if self.max_tries is None else max(1, round(self.max_tries * share))
         return clone(self).set_params(effort=self.effort * share, max_tries=cap)
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Anneal, reporting after each level."""
-        if self.answer not in ("best", "final"):
-            raise InputError(f"answer={self.answer!r} is not known; choose 'best' or 'final'.")
+        """Anneal, reporting after each level.
+
+        Parameters
+        ----------
+        scorer : Objective
+            Scores states.
+        space : SearchSpace
+            Where the search may go.
+        rng : Generator
+        state : dict
+            All that is needed to go on from here; empty at the start.
+
+        Yields
+        ------
+        Step
+        """
         if not state:
             mask = space.random(rng) if space.start is None else space.start.copy()
             score = float(scorer.score(mask[None])[0])

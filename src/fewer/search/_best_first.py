@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Objective, Search, SearchSpace
-from fewer.problem import BoolArray, FloatArray, InputError, IntArray
+from fewer.problem import BoolArray, FloatArray, IntArray
 from fewer.trace import Step, size_of
 
 
@@ -51,6 +53,12 @@ class BestFirst(Search):
     """
 
     command_name = "best-first"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "patience": [Interval(Integral, 1, None, closed="left")],
+        "compound": ["boolean"],
+        "min_gain": [Interval(Real, None, None, closed="neither")],
+        "direction": [StrOptions({"forward", "backward"})],
+    }
 
     def __init__(
         self,
@@ -67,11 +75,22 @@ class BestFirst(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Expand one subset after the other."""
-        if self.direction not in ("forward", "backward"):
-            raise InputError(f"direction={self.direction!r} is not known; choose 'forward' or 'backward'.")
-        if self.patience < 1:
-            raise InputError(f"patience={self.patience!r}: at least one expansion is needed.")
+        """Expand one subset after the other.
+
+        Parameters
+        ----------
+        scorer : Objective
+            Scores states.
+        space : SearchSpace
+            Where the search may go.
+        rng : Generator
+        state : dict
+            All that is needed to go on from here; empty at the start.
+
+        Yields
+        ------
+        Step
+        """
         if not state:
             start = space.empty() if self.direction == "forward" else space.full()
             start = start if space.start is None else space.start.astype(bool)

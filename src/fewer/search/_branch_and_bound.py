@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,9 @@ class BranchAndBound(Search):
     """
 
     command_name = "branch-and-bound"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "force": ["boolean"],
+    }
 
     def __init__(self, force: bool = False) -> None:
         self.force = force
@@ -59,7 +62,22 @@ class BranchAndBound(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Search the tree of one size after the other, depth first."""
+        """Search the tree of one size after the other, depth first.
+
+        Parameters
+        ----------
+        scorer : Objective
+            Scores states.
+        space : SearchSpace
+            Where the search may go.
+        rng : Generator
+        state : dict
+            All that is needed to go on from here; empty at the start.
+
+        Yields
+        ------
+        Step
+        """
         if not state:
             full = space.full()
             raw = float(scorer.score(full[None])[0]) + float(space.price(full[None])[0])

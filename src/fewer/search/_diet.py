@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Objective, Search, SearchSpace
 from fewer.trace import Step
@@ -39,7 +41,9 @@ class DIET(Search):
     """
 
     command_name = "diet"
-
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "min_gain": [Interval(Real, None, None, closed="neither")],
+    }
     supports_weights: ClassVar[bool] = True
 
     def __init__(self, min_gain: float = 0.0) -> None:
@@ -48,7 +52,22 @@ class DIET(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Move to the best neighbor while it is better."""
+        """Move to the best neighbor while it is better.
+
+        Parameters
+        ----------
+        scorer : Objective
+            Scores states.
+        space : SearchSpace
+            Where the search may go.
+        rng : Generator
+        state : dict
+            All that is needed to go on from here; empty at the start.
+
+        Yields
+        ------
+        Step
+        """
         levels = space.weight_levels
         if not state:
             weights = middle(space) if space.start is None else space.start.copy()

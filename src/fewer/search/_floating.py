@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
+from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Objective, Search, SearchSpace
-from fewer.problem import BoolArray, InputError
+from fewer.problem import BoolArray
 from fewer.trace import Step, is_better
 
 
@@ -39,7 +41,11 @@ class Floating(Search):
     """
 
     command_name = "floating"
-
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "direction": [StrOptions({"forward", "backward"})],
+        "overshoot": [Interval(Integral, 0, None, closed="left")],
+        "exhaust": [Interval(Integral, 1, None, closed="left")],
+    }
     ordered: ClassVar[bool] = True
 
     def __init__(
@@ -52,9 +58,22 @@ class Floating(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Alternate inclusion and conditional exclusion (or the reverse)."""
-        if self.direction not in ("forward", "backward"):
-            raise InputError(f"direction={self.direction!r} is not known; choose 'forward' or 'backward'.")
+        """Alternate inclusion and conditional exclusion (or the reverse).
+
+        Parameters
+        ----------
+        scorer : Objective
+            Scores states.
+        space : SearchSpace
+            Where the search may go.
+        rng : Generator
+        state : dict
+            All that is needed to go on from here; empty at the start.
+
+        Yields
+        ------
+        Step
+        """
         forward = self.direction == "forward"
         if not state:
             mask = (space.empty() if forward else space.full()) if space.start is None else space.start.astype(bool)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Objective, Search, SearchSpace
-from fewer.problem import FloatArray, InputError, IntArray
+from fewer.problem import FloatArray, IntArray
 from fewer.search._population import repair
 from fewer.trace import Step, best_first, is_better
 
@@ -54,7 +56,16 @@ class Genetic(Search):
     """
 
     command_name = "genetic"
-
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "population": [Interval(Integral, 2, None, closed="left")],
+        "generations": [Interval(Integral, 1, None, closed="left")],
+        "crossover": [StrOptions({"two-point", "one-point"})],
+        "mutation": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
+        "selection": [StrOptions({"best", "roulette"})],
+        "elitism": [Interval(Real, 0, 1, closed="left")],
+        "patience": [Interval(Integral, 1, None, closed="left"), None],
+        "answer": [StrOptions({"best", "final"})],
+    }
     stochastic: ClassVar[bool] = True
     supports_weights: ClassVar[bool] = True
 
@@ -79,14 +90,37 @@ class Genetic(Search):
         self.answer = answer
 
     def shortened(self, share: float) -> Genetic:
-        """Stop after a share of the generations."""
+        """Stop after a share of the generations.
+
+        Parameters
+        ----------
+        share : float
+
+        Returns
+        -------
+        Genetic
+        """
         return clone(self).set_params(generations=max(1, round(self.generations * share)))
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Breed one generation after the other."""
-        self._refuse_unknown_words()
+        """Breed one generation after the other.
+
+        Parameters
+        ----------
+        scorer : Objective
+            Scores states.
+        space : SearchSpace
+            Where the search may go.
+        rng : Generator
+        state : dict
+            All that is needed to go on from here; empty at the start.
+
+        Yields
+        ------
+        Step
+        """
         if not state:
             members = np.array([space.random(rng) for _ in range(self.population)])
             if space.start is not None:
@@ -147,18 +181,6 @@ class Genetic(Search):
     def _step(self, state: dict[str, Any]) -> Step:
         first = best_first(state["members"], state["scores"])[0]
         return Step(state["members"][first], float(state["scores"][first]), state["best"], state["best_score"])
-
-    def _refuse_unknown_words(self) -> None:
-        for name, known in (
-            ("crossover", ("two-point", "one-point")),
-            ("selection", ("best", "roulette")),
-            ("answer", ("best", "final")),
-        ):
-            value = getattr(self, name)
-            if value not in known:
-                raise InputError(f"{name}={value!r} is not known; choose {known[0]!r} or {known[1]!r}.")
-        if self.population < 2:
-            raise InputError(f"population={self.population}: at least two members are needed to recombine.")
 
 
 def crossed(n: int, n_genes: int, n_points: int, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Objective, Search, SearchSpace
-from fewer.problem import InputError
 from fewer.search._population import repair
 from fewer.trace import Step, best_first, is_better, size_of
 
@@ -52,7 +53,14 @@ class PBIL(Search):
     """
 
     command_name = "pbil"
-
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "population": [Interval(Integral, 1, None, closed="left")],
+        "generations": [Interval(Integral, 1, None, closed="left")],
+        "rate": [Interval(Real, 0, 1, closed="right")],
+        "mutation": [Interval(Real, 0, 1, closed="both")],
+        "runs": [Interval(Integral, 1, None, closed="left")],
+        "penalty": [Interval(Real, 0, None, closed="left")],
+    }
     stochastic: ClassVar[bool] = True
 
     def __init__(
@@ -72,18 +80,37 @@ class PBIL(Search):
         self.penalty = penalty
 
     def shortened(self, share: float) -> PBIL:
-        """Stop each run after a share of the generations."""
+        """Stop each run after a share of the generations.
+
+        Parameters
+        ----------
+        share : float
+
+        Returns
+        -------
+        PBIL
+        """
         return clone(self).set_params(generations=max(1, round(self.generations * share)))
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Sample, learn, and start again when the chances have settled."""
-        if not 0 < self.rate <= 1 or self.population < 1 or self.runs < 1:
-            raise InputError(
-                f"rate={self.rate}, population={self.population}, runs={self.runs}: "
-                "give a rate above 0 and up to 1, and at least one subset and one run."
-            )
+        """Sample, learn, and start again when the chances have settled.
+
+        Parameters
+        ----------
+        scorer : Objective
+            Scores states.
+        space : SearchSpace
+            Where the search may go.
+        rng : Generator
+        state : dict
+            All that is needed to go on from here; empty at the start.
+
+        Yields
+        ------
+        Step
+        """
         q = space.n_units
         if not state:
             state.update(run=0, generation=0, chances=_start(space), history=np.empty((0, q)))

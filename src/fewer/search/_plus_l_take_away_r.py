@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Objective, Search, SearchSpace
 from fewer.problem import InputError
@@ -37,7 +39,10 @@ class PlusLTakeAwayR(Search):
     """
 
     command_name = "plus-l-take-away-r"
-
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "l": [Interval(Integral, 0, None, closed="left")],
+        "r": [Interval(Integral, 0, None, closed="left")],
+    }
     ordered: ClassVar[bool] = True
 
     def __init__(self, l: int = 2, r: int = 1) -> None:  # noqa: E741 - the algorithm's own letters
@@ -47,9 +52,24 @@ class PlusLTakeAwayR(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Make one move after the other."""
-        if min(self.l, self.r) < 0 or self.l == self.r:
-            raise InputError(f"l={self.l} and r={self.r}: give two different numbers of at least 0.")
+        """Make one move after the other.
+
+        Parameters
+        ----------
+        scorer : Objective
+            Scores states.
+        space : SearchSpace
+            Where the search may go.
+        rng : Generator
+        state : dict
+            All that is needed to go on from here; empty at the start.
+
+        Yields
+        ------
+        Step
+        """
+        if self.l == self.r:
+            raise InputError(f"l={self.l} and r={self.r}: give two different numbers.")
         climbing = self.l > self.r
         if not state:
             mask = (space.empty() if climbing else space.full()) if space.start is None else space.start.astype(bool)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Objective, Search, SearchSpace
 from fewer.trace import Step, is_better
@@ -22,7 +24,22 @@ class _Sequential(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Move to the best neighbor until none is good enough or the size limit is met."""
+        """Move to the best neighbor until none is good enough or the size limit is met.
+
+        Parameters
+        ----------
+        scorer : Objective
+            Scores states.
+        space : SearchSpace
+            Where the search may go.
+        rng : Generator
+        state : dict
+            All that is needed to go on from here; empty at the start.
+
+        Yields
+        ------
+        Step
+        """
         if not state:
             mask = self._begin(space) if space.start is None else space.start.astype(bool)
             score = float(scorer.score(mask[None])[0])
@@ -94,6 +111,9 @@ class Forward(_Sequential):
     """
 
     command_name = "forward"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "min_gain": [Interval(Real, None, None, closed="neither"), None],
+    }
 
     def _begin(self, space: SearchSpace) -> Any:
         return space.empty()
@@ -120,9 +140,25 @@ class Backward(_Sequential):
         A unit is dropped while that raises the score by *at least* this; at 0.0 an equal score with fewer features
         is an improvement, and a negative number allows small losses. None walks on to the smallest allowed size
         and answers with the best subset on the way, the smallest among equals.
+
+    See Also
+    --------
+    Elimination : Drops by a model's importances instead of by the score.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> import fewer
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = fewer.SubsetSelector(fewer.criteria.KNN(), Backward(), random_state=0).fit(X, y)
+    >>> bool(selector.score_ > 0.95)
+    True
     """
 
     command_name = "backward"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "min_gain": [Interval(Real, None, None, closed="neither"), None],
+    }
 
     def _begin(self, space: SearchSpace) -> Any:
         return space.full()
