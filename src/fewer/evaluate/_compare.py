@@ -314,7 +314,7 @@ def _compile(
         n_splits=len(splits),
         seed=seed,
         subsets={name: _subsets(result, problem) for name, result in results.items() if name != ALL},
-        notes=_notes(len(methods), first),
+        notes=[*problem.notes, *_notes(len(methods), first)],
     )
 
 

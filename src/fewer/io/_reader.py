@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -19,17 +18,14 @@ from fewer.io._frames import schema_of
 from fewer.io._memory import available_memory, refuse_too_large
 from fewer.io._names import Place, forced_kinds, refuse_repeated_names, row_number
 from fewer.io._numbers import find_number_format
+from fewer.io._suspicions import suspicions
 from fewer.io._typed import ReadOptions, missing_notes, name_list, typed_columns
 from fewer.problem import BoolArray, FloatArray, InputError, Kind, Problem, Task
 
 MAX_INTEGER_CLASSES = 20
-MIN_IDENTIFIER_ROWS = 10
 LARGEST = 1e100
 """Squares of larger numbers, summed, are no numbers any more."""
 EPOCH = datetime(1970, 1, 1)
-IDENTIFIER_NAME = re.compile(
-    r"(?i)(^|[^a-z])(id|uuid|guid|index|key|row|nr|no)([^a-z]|$)|identifier|^unnamed|^column 1$"
-)
 
 NUMBERS = (Real, Decimal, np.bool_)
 
@@ -133,7 +129,7 @@ def to_problem(
     if not (low < high).any():
         raise InputError("Every column is constant or empty; give at least one that varies.")
     shares = dict(zip(table.names, np.isnan(table.X).mean(axis=0).tolist(), strict=True))
-    noticed = (*notes, *table.notes, *missing_notes(shares), *_identifiers(problem, low, high))
+    noticed = (*notes, *table.notes, *missing_notes(shares), *suspicions(problem))
     return replace(problem, notes=noticed, schema=schema)
 
 
@@ -491,25 +487,3 @@ def _refuse_endless(column: FloatArray, what: str, place: Place) -> None:
         how = "infinite" if np.isinf(column[row]) else f"{column[row]:g}, too large to compute with,"
         cure = "delete the row" if what == "The target" else "empty it if it is not known"
         raise InputError(f"{what} is {how} in {place(row)}; correct the cell, or {cure}.")
-
-
-def _identifiers(problem: Problem, low: FloatArray, high: FloatArray) -> list[str]:
-    """Warn of columns that only name the rows."""
-    if problem.n_samples < MIN_IDENTIFIER_ROWS:
-        return []
-    suspects = []
-    for i, (name, kind) in enumerate(zip(problem.names, problem.kinds, strict=True)):
-        if kind == "nominal":
-            unique = len(problem.levels[i]) == problem.n_samples
-        else:
-            counts_rows = high[i] - low[i] == problem.n_samples - 1
-            unique = (counts_rows or IDENTIFIER_NAME.search(name) is not None) and _all_whole_and_different(
-                problem.X[:, i]
-            )
-        if unique:
-            suspects.append(name)
-    return [f"Column {name!r} looks like an identifier, a value for each row; exclude it." for name in suspects]
-
-
-def _all_whole_and_different(column: FloatArray) -> bool:
-    return bool((column == np.round(column)).all()) and len(np.unique(column)) == len(column)
