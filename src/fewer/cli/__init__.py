@@ -14,6 +14,7 @@ import typer
 from fewer import __version__
 from fewer.cli._compare import compare
 from fewer.cli._datasets import datasets
+from fewer.cli._inspect import inspect
 from fewer.cli._outputs import prepare_streams, say, silence
 from fewer.cli._rank import rank
 from fewer.cli._report import report
@@ -64,7 +65,7 @@ WORD_LIST = "\n\n".join(
     ]
 )
 app.command(epilog=f"{_listed('Methods', METHOD_LIST)}\n\n{WORD_LIST}")(select)
-for command in (rank, compare, report, reproduce, datasets, demo):
+for command in (inspect, rank, compare, report, reproduce, datasets, demo):
     app.command()(command)
 
 

@@ -26,17 +26,22 @@ Rules of the reader
 
 from fewer.io._calendar import calendar_groups
 from fewer.io._files import TableOptions, read_frame, read_table
+from fewer.io._inspect import ColumnSummary, Inspection, describe_columns, inspect_table
 from fewer.io._problems import ParseProblem, TableError
 from fewer.io._reader import infer_task, is_frame, refuse_useless_target, to_problem
 from fewer.io._schema import Schema
 
 __all__ = [
+    "ColumnSummary",
+    "Inspection",
     "ParseProblem",
     "Schema",
     "TableError",
     "TableOptions",
     "calendar_groups",
+    "describe_columns",
     "infer_task",
+    "inspect_table",
     "is_frame",
     "read_frame",
     "read_table",

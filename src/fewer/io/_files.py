@@ -89,7 +89,7 @@ def read_table(
     missing : sequence of str, optional
         Cells that mean missing, instead of `?`, `NA`, `N/A`, `NaN`, `null` …; the empty cell always does.
     schema : path or Schema, optional
-        How columns are read, as `fewer inspect --schema` writes it.
+        How columns are read, as `fewer inspect --write-schema` writes it.
     skip_rows_without_target : bool, default=False
         Leave out rows whose target is missing, instead of refusing them.
     calendar : bool, default=False

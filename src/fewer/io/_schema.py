@@ -54,9 +54,9 @@ class Schema:
         try:
             content = json.loads(text)
         except ValueError as error:
-            raise InputError(f"{name} is no JSON ({error}); write it anew with fewer inspect --schema.") from None
+            raise InputError(f"{name} is no JSON ({error}); write it anew with fewer inspect --write-schema.") from None
         if not isinstance(content, dict) or not isinstance(content.get("columns"), dict):
-            raise InputError(f"{name} has no 'columns'; write it anew with fewer inspect --schema.")
+            raise InputError(f"{name} has no 'columns'; write it anew with fewer inspect --write-schema.")
         missing = content.get("missing")
         if missing is not None and not (isinstance(missing, list) and all(isinstance(cell, str) for cell in missing)):
             raise InputError(f"{name}: 'missing' must be a list of texts.")
@@ -72,7 +72,7 @@ def read_schema(schema: Schema | Path | str | None) -> Schema:
     try:
         return Schema.from_json(path.read_text(encoding="utf-8"), path.name)
     except UnicodeDecodeError:
-        raise InputError(f"{path.name} is no JSON; write it anew with fewer inspect --schema.") from None
+        raise InputError(f"{path.name} is no JSON; write it anew with fewer inspect --write-schema.") from None
     except OSError as error:
         raise InputError(f"The schema {path} cannot be read ({error.strerror}); check its name and folder.") from None
 

@@ -351,7 +351,8 @@ def _format_notes(drafts: list[_Draft]) -> list[str]:
         shown = f"{value:.12g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
         note = f"{name_list([d.text.name for d in group])} read as {way} ({str(cell).strip()!r} is {shown})."
         if rival and isinstance(group[0].rival, DateFormat):
-            note += f" No day is above 12, so that {rival} would fit as well; a schema says which (fewer inspect)."
+            note += f" No day is above 12, so that {rival} would fit as well; a schema says which"
+            note += " (fewer inspect --write-schema)."
         elif rival:
             other = group[0].rival
             choice = "--decimal ," if isinstance(other, NumberFormat) and other.decimal == "," else "--decimal ."

@@ -1,0 +1,76 @@
+"""`fewer inspect`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fewer.cli._outputs import Answer
+from fewer.cli._select import JsonOption
+from fewer.cli._table import (
+    DecimalOption,
+    EncodingOption,
+    ExcludeOption,
+    FileArgument,
+    MissingOption,
+    NominalOption,
+    NumericOption,
+    SchemaOption,
+    SkipOption,
+    TaskOption,
+    parse_task,
+    table_options,
+)
+from fewer.errors import InputError
+
+
+def inspect(
+    file: FileArgument,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column to predict, if it is known.", show_default=False)
+    ] = None,
+    exclude: ExcludeOption = None,
+    nominal: NominalOption = None,
+    numeric: NumericOption = None,
+    missing: MissingOption = None,
+    schema: SchemaOption = None,
+    skip: SkipOption = False,
+    task: TaskOption = None,
+    encoding: EncodingOption = "utf-8",
+    decimal: DecimalOption = None,
+    write_schema: Annotated[
+        Path | None, typer.Option(help="Write what was understood to this file, for --schema.", show_default=False)
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what is understood of a table, column by column, before any selection.
+
+    Kinds, missing cells, distinct values, examples, and what is converted or left out. Where something was understood
+    wrongly, write a schema, correct it, and give it to select, rank or compare:
+
+        fewer inspect t.csv --write-schema t.json
+        fewer select t.csv --target y --schema t.json
+
+    It leaves with 2 if there are cells that a selection would refuse.
+    """
+    from fewer.io import inspect_table
+
+    if write_schema is not None and file.exists() and write_schema.exists() and write_schema.samefile(file):
+        raise InputError(f"--write-schema {write_schema} is the table itself; choose another name.")
+    options = table_options(nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip)
+    found = inspect_table(file, target, task=parse_task(task), **options)
+    answer = Answer()
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
+    answer.show(found.to_json() if as_json else found.to_text(width), as_json=as_json)
+    if write_schema is not None:
+        from fewer.files import write_atomically
+
+        text = found.schema.to_json().encode()
+        answer.attempt(write_schema, lambda: write_atomically(write_schema, text))
+    answer.leave()
+    if found.problems:
+        raise typer.Exit(2)

@@ -1,0 +1,231 @@
+"""What the reader understood of a table, column by column, before any selection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, Unpack
+
+import polars as pl
+
+from fewer.io._files import TableOptions, UnderstoodTable, display_name, understand_table
+from fewer.io._problems import ParseProblem
+from fewer.io._schema import Schema
+from fewer.io._typed import MOSTLY_MISSING, Reading
+from fewer.problem import Problem, Task
+from fewer.text import printable
+
+N_EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """One column at a glance.
+
+    Attributes
+    ----------
+    name, role : str
+        `feature`, `target`, `groups`, `sample_weight` or `left out`.
+    kind : str
+        `numeric`, `nominal`, `boolean` or `date`.
+    missing : float
+        The share of missing cells.
+    distinct : int
+        How many different values there are.
+    examples : list of str
+        Cells as they stand in the table.
+    note : str
+        What is special about it: its format, why it is left out, that it is mostly missing.
+    """
+
+    name: str
+    role: str
+    kind: str
+    missing: float
+    distinct: int
+    examples: list[str]
+    note: str
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What was understood of a table.
+
+    Attributes
+    ----------
+    source : str
+    n_rows : int
+    columns : list of ColumnSummary
+    notes : list of str
+    problems : list of ParseProblem
+        Cells that cannot be read; a selection would refuse the table because of them.
+    schema : Schema
+        The same as a file that `--schema` takes.
+    """
+
+    source: str
+    n_rows: int
+    columns: list[ColumnSummary]
+    notes: list[str]
+    problems: list[ParseProblem]
+    schema: Schema
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON data."""
+        return {
+            "source": self.source,
+            "n_rows": self.n_rows,
+            "columns": [asdict(column) for column in self.columns],
+            "notes": self.notes,
+            "problems": [asdict(problem) for problem in self.problems],
+        }
+
+    def to_json(self) -> str:
+        """Return JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return one row a column, as a polars frame."""
+        return pl.DataFrame([asdict(column) for column in self.columns])
+
+    def to_text(self, width: int = 80) -> str:
+        """Return a table that fits between the edges of a terminal."""
+        head = f"{self.source}: {self.n_rows:,} rows, {len(self.columns):,} columns"
+        lines = [head, "", *_table(self.columns, width), ""]
+        lines += [f"Note: {note}" for note in self.notes]
+        lines += [f"Problem: {problem.sentence}" for problem in self.problems]
+        return "\n".join(printable(line) for line in lines).rstrip("\n")
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        titles = ("column", "role", "kind", "missing", "distinct", "examples", "note")
+        rows = [
+            (c.name, c.role, c.kind, f"{c.missing:.0%}", f"{c.distinct:,}", ", ".join(c.examples), c.note)
+            for c in self.columns
+        ]
+        head = "".join(f"<th>{title}</th>" for title in titles)
+        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+        notes = "".join(f"<li>{escape(note)}</li>" for note in [*self.notes, *(p.sentence for p in self.problems)])
+        caption = escape(f"{self.source}: {self.n_rows:,} rows, {len(self.columns):,} columns")
+        return f"<p>{caption}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
+
+
+def inspect_table(
+    path: Path | str,
+    target: str | int | None = None,
+    *,
+    task: Task | None = None,
+    **options: Unpack[TableOptions],
+) -> Inspection:
+    r"""Say what is understood of a file, column by column, before any selection.
+
+    Parameters
+    ----------
+    path, target, task, **options
+        As in `read_table`; without a target all columns are looked at as features.
+
+    Returns
+    -------
+    Inspection
+
+    See Also
+    --------
+    read_table : read the file for a selection.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write('income,zip,y\n"1,188",01067,no\n987,10115,yes\n')
+    ...     file.flush()
+    ...     found = inspect_table(file.name, "y")
+    >>> [(column.name, column.kind, column.role) for column in found.columns]
+    [('income', 'numeric', 'feature'), ('zip', 'nominal', 'feature'), ('y', 'nominal', 'target')]
+    """
+    table = understand_table(path, target, task, None, options)
+    readings = table.understood.readings
+    missing = options.get("missing")
+    return Inspection(
+        display_name(path),
+        table.sheet.frame.height,
+        [_summary(table, name, readings[name]) for name in table.sheet.frame.columns],
+        table.notes,
+        [*table.understood.problems, *table.problems],
+        Schema(readings, None if missing is None else tuple(missing)),
+    )
+
+
+def _summary(table: UnderstoodTable, name: str, reading: Reading) -> ColumnSummary:
+    raw = table.sheet.frame[name]
+    read = raw if reading.kind == "left out" else table.understood.frame[name]
+    roles = {column: role for role, column in table.roles.items()}
+    role = (
+        "target" if name == table.target else roles.get(name, "left out" if reading.kind == "left out" else "feature")
+    )
+    present = read.drop_nans().drop_nulls() if read.dtype.is_float() else read.drop_nulls()
+    nested = present.dtype.is_nested()
+    share = 1 - len(present) / max(len(read), 1)
+    examples = raw.filter(read.is_not_null()).head(500)
+    examples = examples if nested else examples.unique(maintain_order=True)
+    shown = [str(cell).strip() for cell in examples.head(N_EXAMPLES).to_list()]
+    notes = [reading.reason] if reading.reason else []
+    if reading.format is not None and reading.format.describe() != "signs of their own":
+        notes.append(reading.format.describe())
+    if share >= MOSTLY_MISSING:
+        notes.append("mostly missing" if share < 1 else "empty")
+    elif not nested and present.n_unique() == 1:
+        notes.append("constant")
+    kind = "text" if reading.kind == "left out" else reading.kind
+    return ColumnSummary(name, role, kind, share, 0 if nested else present.n_unique(), shown, "; ".join(notes))
+
+
+def describe_columns(problem: Problem, most: int = 200) -> list[dict[str, Any]]:
+    """Say of each feature of a problem what was understood, as plain data for a page.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0.0], [2.0], [2.0]], [0, 1, 1], names=["size"])
+    >>> describe_columns(problem)
+    [{'name': 'size', 'kind': 'numeric', 'missing': 0.0, 'distinct': 2, 'values': '0 to 2'}]
+    """
+    described: list[dict[str, Any]] = []
+    for i, (name, kind) in enumerate(zip(problem.names[:most], problem.kinds, strict=False)):
+        cells = pl.Series(problem.X[:, i]).drop_nans()
+        levels = problem.levels.get(i, ())
+        values = ", ".join(map(str, levels[:4])) + (", …" if len(levels) > 4 else "")
+        if kind != "nominal" and len(cells):
+            values = f"{float(cells.to_numpy().min()):.6g} to {float(cells.to_numpy().max()):.6g}"
+        missing = 1 - len(cells) / max(problem.n_samples, 1)
+        described.append(
+            {"name": name, "kind": kind, "missing": missing, "distinct": cells.n_unique(), "values": values}
+        )
+    return described
+
+
+def _table(columns: Sequence[ColumnSummary], width: int) -> list[str]:
+    """Lay the columns out so that none is hidden: examples and notes get what is left of a line."""
+    rows = [("column", "kind", "missing", "distinct", "(note) examples")]
+    for column in columns:
+        told = ", ".join(_short(example, 20) for example in column.examples)
+        marks = [column.role] * (column.role != "feature") + [column.note] * bool(column.note)
+        told = f"({': '.join(marks)}) {told}" if marks else told
+        kind, missing = column.kind, f"{column.missing:.0%}"
+        rows.append((column.name, kind, missing, f"{column.distinct:,}", told))
+    longest = max(12, min(28, width // 3))
+    names = [_short(printable(row[0]), longest) for row in rows]
+    widths = [max(map(len, names)), *(max(len(row[i]) for row in rows) for i in (1, 2, 3))]
+    left = max(width - sum(widths) - 8, 16)
+    return [
+        f"{name:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}  "
+        f"{_short(printable(row[4]), left)}"
+        for name, row in zip(names, rows, strict=True)
+    ]
+
+
+def _short(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"

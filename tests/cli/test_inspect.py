@@ -1,0 +1,46 @@
+"""`fewer inspect`: what is understood, and a schema that comes back."""
+
+import json
+
+import pytest
+
+from fewer.cli import main
+from messy import make_messy
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as leaving:
+        main([*map(str, arguments)])
+    told = capsys.readouterr()
+    return leaving.value.code, told.out, told.err
+
+
+def test_inspect_then_correct_then_read(tmp_path, capsys):
+    table, schema = tmp_path / "t.csv", tmp_path / "t.json"
+    table.write_text(make_messy()[0], encoding="utf-8")
+    code, out, _ = run(capsys, "inspect", table, "--target", "churn", "--write-schema", schema)
+    assert not code
+    assert "income" in out
+    assert "Left out, being no features" in out
+    text = schema.read_text(encoding="utf-8").replace(
+        '"tags": {"kind": "left out", "reason": "lists"}', '"tags": {"kind": "nominal"}'
+    )
+    schema.write_text(text, encoding="utf-8")
+    code, out, _ = run(capsys, "inspect", table, "-t", "churn", "--schema", schema, "--json")
+    assert not code
+    assert {c["name"]: c["role"] for c in json.loads(out)["columns"]}["tags"] == "feature"
+    code, out, _ = run(capsys, "rank", table, "-t", "churn", "--schema", schema, "--json")
+    assert not code
+    names = [row["feature"] for row in json.loads(out)["ranking"]]
+    assert set(names[:2]) == {"income", "share"}
+    assert "tags" in names
+
+
+def test_a_table_that_a_selection_would_refuse_leaves_with_2(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"{i},{i % 2}\n" for i in range(30)) + "abc,1\n")
+    code, out, _ = run(capsys, "inspect", tmp_path / "t.csv")
+    assert code == 2
+    assert "Problem: Column 'a' holds numbers" in out
+    code, _, err = run(capsys, "inspect", tmp_path / "t.csv", "--write-schema", tmp_path / "t.csv")
+    assert code == 2
+    assert "is the table itself" in err
