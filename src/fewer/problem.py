@@ -153,10 +153,15 @@ class Problem:
         return np.isnan(self.X)
 
     @cached_property
+    def extremes(self) -> tuple[FloatArray, FloatArray]:
+        """The lowest and the highest number of each column; infinite, and the wrong way round, if all are missing."""
+        low, high = (np.where(self.missing, end, self.X) if self.missing.any() else self.X for end in (np.inf, -np.inf))
+        return low.min(axis=0, initial=np.inf), high.max(axis=0, initial=-np.inf)
+
+    @cached_property
     def constant(self) -> BoolArray:
         """Which columns hold at most one distinct value in these rows, missing cells apart."""
-        low = np.where(self.missing, np.inf, self.X).min(axis=0, initial=np.inf)
-        high = np.where(self.missing, -np.inf, self.X).max(axis=0, initial=-np.inf)
+        low, high = self.extremes
         return np.asarray(low >= high)
 
     def take(self, rows: NDArray[Any]) -> Problem:

@@ -525,4 +525,4 @@ def _ranking(trace: Trace, ordered: bool) -> IntArray:
     last_absent = np.where(used, 0, age).max(axis=0)
     last_present = np.where(used, age, 0).max(axis=0)
     key = np.where(support, last_absent, 2 * len(used) + 1 - last_present)
-    return np.array([1 + int((key < k).sum()) for k in key], dtype=np.int64)
+    return (1 + np.searchsorted(np.sort(key), key)).astype(np.int64)

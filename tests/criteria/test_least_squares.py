@@ -112,5 +112,75 @@ def test_forward_search_finds_the_columns_of_a_sum():
 
 
 def test_a_ridge_of_zero_is_refused():
-    with pytest.raises(InputError, match="The 'alpha' parameter"):
+    with pytest.raises(InputError, match="'alpha' parameter of LeastSquares"):
         bind(Problem.from_arrays(*data(2)), alpha=0)
+
+
+def wide(n_classes, correlated, n=60, p=90):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(n, p)) + (2.0 * rng.normal(size=(n, 1)) if correlated else 0.0)
+    X[:, 40] = X[:, 3]  # a copy
+    X[:, 41] = 1000.0 + 0.1 * X[:, 5]  # far from zero
+    y = X[:, [3, 5, 20]].sum(axis=1) + rng.normal(size=n)
+    return X, np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes)) if n_classes else y
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("correlated", [False, True])
+def test_the_best_column_is_found_without_scoring_all(n_classes, weighted, correlated):
+    X, y = wide(n_classes, correlated)
+    weights = np.random.default_rng(3).uniform(0.5, 2, len(y)) if weighted else None
+    problem = Problem.from_arrays(X, y, task="classification" if n_classes else "regression", sample_weight=weights)
+    scorer, slow = bind(problem), bind(problem)
+    mask, n_scored = np.zeros(90, dtype=bool), 0
+    for step in range(14):
+        columns = np.flatnonzero(~mask)
+        places, scores = scorer.best_flip(mask, columns)
+        every = slow.flips(mask, [np.array([c]) for c in columns], np.ones(len(columns), dtype=bool))
+        assert scores == pytest.approx(every[places], abs=1e-9)
+        assert scores.max() >= every.max() - 1e-9
+        n_scored += len(places)
+        mask[columns[places[np.argmax(scores)]]] = True
+        if step == 9:
+            mask[np.flatnonzero(mask)[0]] = False  # as a floating search does
+    assert n_scored < 14 * 90 / 2
+
+
+def test_dropping_one_after_the_other_drifts_nowhere():
+    X, y = wide(0, True, n=80, p=70)
+    scorer = bind(Problem.from_arrays(X, y, task="regression"))
+    mask = np.ones(70, dtype=bool)
+    for _ in range(60):
+        units = [np.array([c]) for c in np.flatnonzero(mask)]
+        scores = scorer.flips(mask, units, np.zeros(len(units), dtype=bool))
+        masks = np.repeat(mask[None], len(units), axis=0)
+        masks[np.arange(len(units)), np.flatnonzero(mask)] = False
+        assert scores == pytest.approx(scorer.score(masks), abs=1e-7)
+        mask[np.flatnonzero(mask)[int(np.argmax(scores))]] = False
+
+
+def test_several_quantities_count_alike():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 5))
+    y = np.column_stack([X[:, 1] + 0.5 * rng.normal(size=80), 1000 * (X[:, 3] + rng.normal(size=80))])
+    problem = Problem.from_arrays(X, y, task="regression")
+    alone = [Problem.from_arrays(X, column, task="regression") for column in y.T]
+    masks = gray_states(np.arange(32), 5)
+    assert bind(problem).score(masks) == pytest.approx(np.mean([bind(p).score(masks) for p in alone], axis=0), abs=1e-9)
+    selector = fewer.SubsetSelector(LeastSquares(), fewer.search.Forward(), n_features_to_select=2)
+    assert selector.fit(X, y).get_support(indices=True).tolist() == [1, 3]
+
+
+def test_several_labels_and_where_several_targets_are_refused():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(80, 5))
+    y = (X[:, [1, 3]] + 0.3 * rng.normal(size=(80, 2)) > 0).astype(int)
+    selector = fewer.SubsetSelector(LeastSquares(), fewer.search.Forward(), n_features_to_select=2)
+    assert selector.fit(X, y).get_support(indices=True).tolist() == [1, 3]
+    with pytest.raises(InputError, match="The target has 2 columns, but SubsetSelector works with one here"):
+        fewer.SubsetSelector(fewer.criteria.KNN()).fit(X, y)
+    with pytest.raises(InputError, match="The target has 2 columns, but RankSelector works with one here"):
+        fewer.RankSelector().fit(X, y)
+    with pytest.raises(InputError, match="OneStandardError works with one target, but there are 2"):
+        selector.set_params(control=fewer.control.OneStandardError()).fit(X, y)

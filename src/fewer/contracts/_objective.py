@@ -94,6 +94,30 @@ class Objective:
             self._offer(states, scores[best])
         return scores
 
+    def best_flip(self, state: NDArray[Any], units: IntArray) -> tuple[int, float]:
+        """Return the place of the best of `units` to switch, the first among equals, and the score with it switched.
+
+        A criterion that can rule units out without scoring them does so; the trace is then offered the others.
+        """
+        columns = self.space.single_columns
+        found = None
+        if columns is not None and not self.space.has_prices and len(units):
+            found = self.scorer.best_flip(self.space.expand(state[None, :])[0], columns[units])
+        if found is None:
+            scores = self.flips(state, units)
+            choice = int(np.argmax(scores))
+            return choice, float(scores[choice])
+        places, raw = found
+        scores = self._defined(round_scores(raw))
+        self._count(len(units))
+        if self._trace is not None:
+            best = np.argsort(-scores, kind="stable")[: self._trace.keep]
+            states = np.repeat(state[None, :], len(best), axis=0)
+            states[np.arange(len(best)), units[places[best]]] ^= True
+            self._offer(states, scores[best])
+        choice = int(np.argmax(scores))
+        return int(places[choice]), float(scores[choice])
+
     def walk(self, state: NDArray[Any]) -> ObjectiveWalk:
         """Stand on a state and try changes."""
         mask = self.space.expand(state[None, :])[0]

@@ -95,6 +95,18 @@ class Scorer(ABC):
             row[unit] = value
         return self.score(masks)
 
+    def best_flip(self, mask: Masks, columns: IntArray) -> tuple[IntArray, FloatArray] | None:
+        """Find the best of some columns to switch without scoring all of them, where the criterion can.
+
+        Returns
+        -------
+        places : int array
+            Columns that were scored, as places in `columns`, in order: every one whose score may be the highest.
+        scores : array
+            The scores with each of them switched. None instead of the two: score them all with `flips`.
+        """
+        return None
+
     def walk(self, mask: Masks, units: Sequence[IntArray]) -> Walk:
         """Stand on one mask and try changes."""
         return _ScoredWalk(self, mask, units)

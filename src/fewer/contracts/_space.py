@@ -72,6 +72,18 @@ class SearchSpace:
         array([[1, 1, 1, 0, 0]])
         """
         price = np.zeros(n_features) if prices is None else np.asarray(prices, dtype=np.float64)
+        low, high = (1, n_features) if sizes is None else sizes
+        if not (include or exclude or groups):
+            columns = np.arange(n_features)
+            return cls(
+                n_features=n_features,
+                units=tuple(columns[:, None]),
+                base=np.zeros(n_features, dtype=bool),
+                min_units=max(low, 0),
+                max_units=min(max(high, 0), n_features),
+                weight_levels=weight_levels,
+                prices=price.copy(),
+            )
         grouped = {column for group in groups for column in group}
         blocks = sorted([sorted(group) for group in groups] + [[i] for i in range(n_features) if i not in grouped])
         inside, outside = set(include), set(exclude)
@@ -80,7 +92,6 @@ class SearchSpace:
         base = np.zeros(n_features, dtype=bool)
         for block in forced:
             base[block] = True
-        low, high = (1, n_features) if sizes is None else sizes
         return cls(
             n_features=n_features,
             units=tuple(np.array(block, dtype=np.int64) for block in free),
@@ -88,7 +99,7 @@ class SearchSpace:
             min_units=max(low - len(forced), 0),
             max_units=min(max(high - len(forced), 0), len(free)),
             weight_levels=weight_levels,
-            prices=np.array([price[block].sum() for block in free]),
+            prices=np.array([price[block].sum() for block in free]) if price.any() else np.zeros(len(free)),
         )
 
     @property
@@ -104,8 +115,8 @@ class SearchSpace:
     @cached_property
     def _owner(self) -> IntArray:
         owner = np.full(self.n_features, -1, dtype=np.int64)
-        for number, unit in enumerate(self.units):
-            owner[unit] = number
+        if self.units:
+            owner[np.concatenate(self.units)] = np.repeat(np.arange(self.n_units), [len(unit) for unit in self.units])
         return owner
 
     @cached_property
@@ -116,6 +127,12 @@ class SearchSpace:
     def is_plain(self) -> bool:
         """Every column is a unit of its own, none forced: a state is a mask."""
         return bool(np.array_equal(self._owner, np.arange(self.n_features)))
+
+    @cached_property
+    def single_columns(self) -> IntArray | None:
+        """The column of each unit, where states are masks and every unit is one column."""
+        single = self.weight_levels == 1 and all(len(unit) == 1 for unit in self.units)
+        return self._first_columns if single else None
 
     @cached_property
     def has_prices(self) -> bool:
@@ -172,6 +189,8 @@ class SearchSpace:
 
     def without(self, columns: BoolArray) -> SearchSpace:
         """Return the space without the units that lie wholly in these columns."""
+        if not columns.any():
+            return self
         kept = [i for i, unit in enumerate(self.units) if not columns[unit].all()]
         if len(kept) == self.n_units:
             return self

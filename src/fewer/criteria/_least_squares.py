@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,10 +12,20 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
+from fewer.criteria._bordering import LEAST, Bordering
 from fewer.criteria._knn import in_threads
 from fewer.criteria._rann import CHUNK_CELLS, Encoder, left_out, readable, targets_of
-from fewer.models._rann import one_blas_thread
+from fewer.models._rann import class_targets, one_blas_thread
 from fewer.problem import FloatArray, IntArray, Problem
+
+FAR = 100.0
+"""Columns whose mean is so many half ranges from zero lose two digits in products; they are centered before."""
+
+REFIT = 50
+"""After so many inputs were dropped from a fit, it is computed anew, so that rounding does not add up."""
+
+_Fit = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]
+"""Inputs, inverse Gram matrix, coefficients, residuals, inputs times the inverse, leverages."""
 
 
 class LeastSquares(Criterion):
@@ -49,6 +60,7 @@ class LeastSquares(Criterion):
         "alpha": [Interval(Real, 0, None, closed="neither")],
     }
     predictive: ClassVar[bool] = True
+    multi_output: ClassVar[bool] = True
 
     def __init__(self, alpha: float = 1e-6) -> None:
         self.alpha = alpha
@@ -64,20 +76,76 @@ class LeastSquaresScorer(PredictiveScorer):
     def __init__(self, problem: Problem, alpha: float, resources: Resources) -> None:
         self.problem = problem
         self._n_jobs = resources.n_jobs
-        self._encoder = Encoder(problem)
         self._weights = problem.row_weights
         self._ridge = alpha * float(self._weights.sum())
-        self._targets, self._mean = targets_of(problem, self._weights)
-        self._inputs = self._encoder.transform(problem.X)
-        self._center = np.average(self._inputs, axis=0, weights=self._weights)
-        self._inputs -= self._center
+        self._targets, self._mean = _targets_of(problem, self._weights)
+        self._all_numbers = not problem.nominal.any()
+        self._last: tuple[IntArray, _Fit | None, int] = (np.empty(0, dtype=np.int64), None, 0)
         middle = np.average(self._targets, axis=0, weights=self._weights)
         self._spread = float(self._weights @ ((self._targets - middle) ** 2).sum(axis=1))
 
+    @cached_property
+    def _encoder(self) -> Encoder:
+        return Encoder(self.problem)
+
+    @cached_property
+    def _center(self) -> FloatArray:
+        return np.asarray(np.average(self._encoder.transform(self.problem.X), axis=0, weights=self._weights))
+
+    @cached_property
+    def _plain_numbers(self) -> bool:
+        return self._all_numbers and not self.problem.missing.any()
+
+    @cached_property
+    def _scale(self) -> FloatArray:
+        """What columns of numbers are multiplied with for a range of 2."""
+        low, high = self.problem.extremes
+        return np.asarray(2.0 / np.where(high > low, high - low, 1.0))
+
+    @cached_property
+    def _means(self) -> FloatArray:
+        return np.asarray(self._weights @ self.problem.X / self._weights.sum())
+
+    @cached_property
+    def _inputs(self) -> FloatArray:
+        """Columns scaled to a range of 2, without their means."""
+        if self._plain_numbers:
+            return (self.problem.X - self._means) * self._scale
+        return np.asarray(self._encoder.transform(self.problem.X) - self._center)
+
+    @cached_property
+    def _owner(self) -> IntArray:
+        return np.arange(self.problem.n_features) if self._all_numbers else self._encoder.owner
+
+    @cached_property
+    def _score_of_nothing(self) -> float:
+        """What the mean of the other rows alone gives."""
+        shares = self._weights / self._weights.sum()
+        error = (self._targets - shares @ self._targets) / np.maximum(1.0 - shares, LEAST)[:, None]
+        lost = float(self._weights @ (error**2).sum(axis=1))
+        return 1.0 - lost / self._spread if self._spread > 0 else -lost
+
+    @cached_property
+    def _bordering(self) -> Bordering:
+        """The fit that a search makes larger step by step."""
+        root = np.sqrt(self._weights)[:, None]
+        shares = self._weights / self._weights.sum()
+        targets = (self._targets - shares @ self._targets) * root
+        if self._plain_numbers and self.problem.sample_weight is None and self._means_are_moderate():
+            return Bordering(self.problem.X, self._means, targets, self._ridge / self._scale**2, shares)
+        p = len(self._owner)
+        return Bordering(self._inputs * root, np.zeros(p), targets, np.full(p, self._ridge), shares)
+
+    def _means_are_moderate(self) -> bool:
+        """Whether products with a column lose no digits to its mean, so that the table itself can be used."""
+        return bool((np.abs(self._means) * self._scale < FAR).all())
+
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks, those with equally many inputs together."""
-        used = np.asarray(masks, dtype=bool)[:, self._encoder.owner]
+        used = np.asarray(masks, dtype=bool)[:, self._owner]
         sizes = used.sum(axis=1)
+        if not sizes.any() and self.problem.groups is None:
+            return np.full(len(used), self._score_of_nothing)
         chunks = []
         for size in np.unique(sizes):
             alike = np.flatnonzero(sizes == size)
@@ -91,13 +159,16 @@ class LeastSquaresScorer(PredictiveScorer):
             lost = error.sum(axis=2) @ self._weights
             scores[chunk] = 1.0 - lost / self._spread if self._spread > 0 else -lost
 
+        if len(chunks) == 1 and len(used) == 1:
+            score_chunk(chunks[0])
+            return scores
         with one_blas_thread():
             in_threads(score_chunk, chunks, self._n_jobs)
         return scores
 
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
         """Score all changes of one unit; those that add or drop one input, from the fit before the change."""
-        owner = self._encoder.owner
+        owner = self._owner
         alone = np.bincount(owner, minlength=self.problem.n_features) == 1
         changed = np.array([unit[0] if len(unit) == 1 and alone[unit[0]] else -1 for unit in units], dtype=np.int64)
         changed[np.asarray(values, dtype=bool) == np.asarray(mask, dtype=bool)[changed]] = -1
@@ -111,18 +182,23 @@ class LeastSquaresScorer(PredictiveScorer):
             scores[several] = super().flips(mask, [units[i] for i in several.tolist()], values[several])
         return scores
 
+    def best_flip(self, mask: Masks, columns: IntArray) -> tuple[IntArray, FloatArray] | None:
+        """Find the best column to add, scoring those alone that a bound does not rule out."""
+        chosen = np.asarray(mask, dtype=bool)
+        if not self._all_numbers or self.problem.groups is not None or chosen[columns].any():
+            return None
+        self._bordering.move_to(np.flatnonzero(chosen))
+        places, lost = self._bordering.best(columns)
+        return places, 1.0 - lost / self._spread if self._spread > 0 else -lost
+
     def _score_changed(self, columns: IntArray, changed: IntArray) -> FloatArray:
         """Score the fit on some inputs with each of others added, or with each of its own dropped.
 
         A fit with one input more differs by a multiple of what it leaves of that input; one with an input less, by a
         multiple of what the others leave of it. Both are one product for many inputs.
         """
-        inputs, inverse, moment = (part[0] for part in self._solve(columns[None]))
+        inputs, inverse, coefficients, residual, projected, leverage = self._fit_of(columns)
         weights = self._weights[:, None]
-        coefficients = inverse @ moment
-        residual = self._targets - inputs @ coefficients
-        projected = inputs @ inverse
-        leverage = np.einsum("nh,nh->n", projected, inputs)[:, None]
         scores = np.empty(len(changed))
         step = max(CHUNK_CELLS // self.problem.n_samples, 1)
         dropped = np.isin(changed, columns)
@@ -143,6 +219,23 @@ class LeastSquaresScorer(PredictiveScorer):
                 scores[part] = 1.0 - lost / self._spread if self._spread > 0 else -lost
         return scores
 
+    def _fit_of(self, columns: IntArray) -> _Fit:
+        """Fit some inputs; from the fit before, if that had one more."""
+        before, fit, n_updates = self._last
+        if fit is not None and n_updates < REFIT and len(before) == len(columns) + 1:
+            gone = np.flatnonzero(~np.isin(before, columns))
+            if len(gone) == 1:
+                fit = _without_one(fit, 1 + int(gone[0]))
+                self._last = columns, fit, n_updates + 1
+                return fit
+        inputs, inverse, moment = (part[0] for part in self._solve(columns[None]))
+        coefficients = inverse @ moment
+        projected = inputs @ inverse
+        leverage = np.einsum("nh,nh->n", projected, inputs)[:, None]
+        fit = inputs, inverse, coefficients, self._targets - inputs @ coefficients, projected, leverage
+        self._last = columns, fit, 0
+        return fit
+
     def outputs(self, mask: Masks) -> FloatArray:
         """Predict each bound row from all others (or all of other row groups)."""
         return readable(left_out(*self._solve(self._columns(mask)), *self._rows())[0], self.problem, self._mean)
@@ -155,7 +248,7 @@ class LeastSquaresScorer(PredictiveScorer):
         return readable(with_constant(inputs) @ (inverse @ moment)[0], self.problem, self._mean)
 
     def _columns(self, mask: Masks) -> IntArray:
-        return np.flatnonzero(np.asarray(mask, dtype=bool)[self._encoder.owner])[None]
+        return np.flatnonzero(np.asarray(mask, dtype=bool)[self._owner])[None]
 
     def _rows(self) -> tuple[FloatArray, FloatArray, IntArray | None]:
         return self._targets, self._weights, self.problem.groups
@@ -175,3 +268,32 @@ class LeastSquaresScorer(PredictiveScorer):
 def with_constant(inputs: FloatArray) -> FloatArray:
     """Put a column of ones before the others."""
     return np.concatenate([np.ones((*inputs.shape[:-1], 1)), inputs], axis=-1)
+
+
+def _without_one(fit: _Fit, gone: int) -> _Fit:
+    """Drop an input from a fit: every part differs by a multiple of what belonged to it."""
+    inputs, inverse, coefficients, residual, projected, leverage = fit
+    rest = np.delete(np.arange(len(inverse)), gone)
+    share = inverse[gone, rest] / inverse[gone, gone]
+    column = projected[:, gone]
+    return (
+        inputs[:, rest],
+        inverse[np.ix_(rest, rest)] - np.outer(inverse[rest, gone], share),
+        coefficients[rest] - np.outer(share, coefficients[gone]),
+        residual + np.outer(column, coefficients[gone] / inverse[gone, gone]),
+        projected[:, rest] - np.outer(column, share),
+        leverage - (column**2 / inverse[gone, gone])[:, None],
+    )
+
+
+def _targets_of(problem: Problem, weights: FloatArray) -> tuple[FloatArray, Any]:
+    """Code what is to be fitted; of several quantities each has the same spread, so that all count alike."""
+    if problem.n_outputs == 1:
+        return targets_of(problem, weights)
+    if problem.task == "classification":
+        codes = [np.unique(column, return_inverse=True) for column in problem.y.T]
+        return np.hstack([class_targets(code, max(len(values), 2)) for values, code in codes]), 0.0
+    mean = np.average(problem.y, axis=0, weights=weights)
+    deviations = problem.y - mean
+    spread = np.sqrt(weights @ deviations**2 / weights.sum())
+    return deviations / np.where(spread > 0, spread, 1.0), mean

@@ -34,7 +34,7 @@ Encoded = tuple[FloatArray, Kind, tuple[str, ...]]
 
 def is_frame(X: Any) -> bool:
     """Say whether X is a data frame (pandas, polars, …); refuse one that is not there yet, with the cure."""
-    if isinstance(X, np.ndarray):
+    if isinstance(X, np.ndarray | list):
         return False
     try:
         frame = nw.from_native(X, pass_through=True)

@@ -108,9 +108,8 @@ class Floating(Search):
         if conditional and not 2 <= size <= space.n_units - 2:
             state["phase"] = "advance"
             return
-        scores = scorer.flips(mask, units)
-        choice = int(np.argmax(scores))
-        unit, score = int(units[choice]), float(scores[choice])
+        choice, score = scorer.best_flip(mask, units)
+        unit = int(units[choice])
         if conditional and (score <= records[size] or unit == state["last"]):
             state["phase"] = "advance"
             return

@@ -88,9 +88,8 @@ class PlusLTakeAwayR(Search):
         units = np.flatnonzero(~state["mask"] if adding else state["mask"])
         if not len(units):
             return False
-        scores = scorer.flips(state["mask"], units)
-        choice = int(np.argmax(scores))
-        mask, score = state["mask"].copy(), float(scores[choice])
+        choice, score = scorer.best_flip(state["mask"], units)
+        mask = state["mask"].copy()
         mask[units[choice]] = adding
         state.update(mask=mask, score=score)
         if space.allows(mask) and (

@@ -50,17 +50,16 @@ class _Sequential(Search):
             units = self._moves(mask)
             if not len(units) or not self._has_room(mask, space):
                 return
-            scores = scorer.flips(mask, units)
-            choice = int(np.argmax(scores))
+            choice, found = scorer.best_flip(mask, units)
             # A subset that could not be scored is no place to stay.
             must_go_on = score == -np.inf or self._must_go_on(mask, space)
             if self.min_gain is not None and not must_go_on:
-                gain = round(float(scores[choice]) - score, 11)
+                gain = round(found - score, 11)
                 if not self._is_enough(gain):
                     return
             mask = mask.copy()
             mask[units[choice]] = ~mask[units[choice]]
-            score = float(scores[choice])
+            score = found
             if (
                 self.min_gain is not None
                 or not space.allows(state["best"])
