@@ -82,10 +82,11 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _open(self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> Problem:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        several = len(np.shape(y)) == 2 and np.shape(y)[1] > 1
+        shape = y.shape if hasattr(y, "shape") else np.shape(y) if isinstance(y, list | tuple) else ()
+        several = len(shape) == 2 and shape[1] > 1
         if several and not self._takes_several_targets():
             raise InputError(
-                f"The target has {np.shape(y)[1]} columns, but {type(self).__name__} works with one here: give one, "
+                f"The target has {shape[1]} columns, but {type(self).__name__} works with one here: give one, "
                 "or choose the criterion CrossValidated or LeastSquares."
             )
         if is_frame(X):
