@@ -82,7 +82,7 @@ class _Selector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _open(self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> Problem:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        shape = y.shape if hasattr(y, "shape") else np.shape(y) if isinstance(y, list | tuple) else ()
+        shape: tuple[Any, ...] = y.shape if hasattr(y, "shape") else np.shape(y) if isinstance(y, list | tuple) else ()
         several = len(shape) == 2 and shape[1] > 1
         if several and not self._takes_several_targets():
             raise InputError(
