@@ -9,9 +9,9 @@ import fewer
 
 ROOT = Path(fewer.__file__).parent
 ORDER = """
-errors text files problem trace contracts io kernels differences validate models criteria rankers search control roc
-callbacks selectors auto weighter ensemble evaluate datasets plots _index registry budget runs
-api report papers cli __main__
+errors text files problem trace contracts parallel io kernels statistics differences validate models criteria rankers
+search control roc callbacks selectors auto weighter ensemble evaluate datasets plots _index registry budget runs
+api streaming report papers cli __main__
 """.split()
 STRANGERS = {"criteria", "rankers", "search"}
 FILES = sorted(ROOT.rglob("*.py"))

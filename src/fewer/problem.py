@@ -49,6 +49,8 @@ class Problem:
         What was noticed by the input reader, such as columns that look like identifiers.
     schema : FrameSchema, optional
         How to make a frame like the one that came in, for estimators that look at names and types (`fewer.io`).
+    sparse : CSC array, optional
+        The table as a sparse matrix, where it came as one (`SparseProblem`).
     """
 
     X: FloatArray
@@ -62,6 +64,7 @@ class Problem:
     groups: IntArray | None = None
     notes: tuple[str, ...] = ()
     schema: Any = None
+    sparse: Any = None
 
     @classmethod
     def from_arrays(

@@ -10,6 +10,7 @@ import typer
 
 from fewer.cli._outputs import Answer, shown
 from fewer.cli._select import JsonOption, SeedOption
+from fewer.cli._streamed import ClusterOption, StreamOption, open_chunks, resources_of, wants_stream
 from fewer.cli._table import (
     CalendarOption,
     DecimalOption,
@@ -36,6 +37,9 @@ def rank(
     target: TargetOption,
     method: Annotated[str, typer.Option("--method", "-m", help=f"{', '.join(COMPONENTS['ranker'])}.")] = "fisher",
     top: Annotated[int | None, typer.Option(help="Show the best so many only.")] = None,
+    features: Annotated[
+        int | None, typer.Option("--features", "-f", help="Rank the best so many against each other, and show them.")
+    ] = None,
     exclude: ExcludeOption = None,
     nominal: NominalOption = None,
     numeric: NumericOption = None,
@@ -47,23 +51,36 @@ def rank(
     encoding: EncodingOption = "utf-8",
     decimal: DecimalOption = None,
     seed: SeedOption = 0,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads or processes; −1 for all cores.")] = 1,
+    memory: Annotated[str, typer.Option(help="Memory beside the data.")] = "1GiB",
+    stream: StreamOption = None,
+    cluster: ClusterOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Rank features, each by itself or against those before it."""
     import numpy as np
 
     from fewer import registry
-    from fewer.contracts import Resources
     from fewer.io import read_table
 
     options = table_options(
         nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip, calendar=calendar
     )
-    problem = read_table(file, target, task=parse_task(task), **options)
+    chunks = open_chunks(file, target, parse_task(task), options) if wants_stream(file, stream) else None
+    problem = read_table(file, target, task=parse_task(task), **options) if chunks is None else chunks.like
     ranker = registry.build("ranker", method, problem.task)
     if problem.task not in ranker.tasks:
         raise InputError(f"{method} ranks for {' and '.join(ranker.tasks)}, but the target is for {problem.task}.")
-    ranking = ranker.rank(problem, np.random.default_rng(seed), Resources())
+    if features is not None and "n_ranked" in ranker.get_params():
+        ranker.set_params(n_ranked=features)
+    top = features if top is None else top
+    resources = resources_of(jobs, memory, cluster)
+    if chunks is None:
+        ranking, notes = ranker.rank(problem, np.random.default_rng(seed), resources), problem.notes
+    else:
+        from fewer import streaming
+
+        ranking, notes = streaming.rank(chunks, ranker, random_state=seed, resources=resources)
     told = {"score": ranking.scores} | {
         name: values for name, values in ranking.extra.items() if np.shape(values) == (problem.n_features,)
     }
@@ -77,11 +94,19 @@ def rank(
     ]
     answer = Answer()
     if as_json:
-        content = {"ranking": rows, "method": method, "warnings": list(problem.notes)}
+        content = {"ranking": rows, "method": method, "warnings": list(notes), **_cuts(ranking.extra, problem.names)}
         answer.show(json.dumps(content, ensure_ascii=False, indent=1), as_json=True)
     else:
-        answer.show(_text(rows, problem.notes))
+        answer.show(_text(rows, notes))
     answer.leave()
+
+
+def _cuts(extra: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Tell where columns were cut into bins, and how sure the cuts are."""
+    if "cuts" not in extra:
+        return {}
+    named = {name: row[row == row].tolist() for name, row in zip(names, extra["cuts"], strict=True)}
+    return {"cuts": named, "rank_error": float(extra["rank_error"])}
 
 
 def _text(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ import typer
 from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, say, shown
 from fewer.cli._shared import Progress, names_of, parse_features, typed
 from fewer.cli._signals import exit_code, raise_if_asked
+from fewer.cli._streamed import ClusterOption, StreamOption, open_chunks, resources_of, wants_stream
 from fewer.cli._table import (
     CalendarOption,
     DecimalOption,
@@ -37,6 +38,7 @@ from fewer.text import printable
 
 if TYPE_CHECKING:
     from fewer.api import Selection
+    from fewer.contracts import Resources
     from fewer.problem import Problem
     from fewer.runs import RunFolder
 
@@ -89,6 +91,8 @@ def select(
     positive: Annotated[
         str | None, typer.Option(help="parcel: the class to detect; the last one by default.", show_default=False)
     ] = None,
+    stream: StreamOption = None,
+    cluster: ClusterOption = None,
     report: ReportOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -110,6 +114,14 @@ def select(
     options = table_options(
         nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip, calendar=calendar
     )
+    choices: dict[str, Any] = {"method": method, "criterion": criterion, "search": search, "control": control}
+    choices |= {"n_features_to_select": parse_features(features), "include": names_of(include) or None}
+    if wants_stream(file, stream):
+        if out is not None or budget is not None or method == "parcel":
+            raise InputError("--out, --budget and parcel need the table in memory (--no-stream).")
+        chunks = open_chunks(file, target, parse_task(task), options)
+        _run_chunks(chunks, folds, seed, resources_of(jobs, memory, cluster), report, as_json, choices)
+        return
     problem = read_table(file, target, task=parse_task(task), **options)
     question = {"max_fpr": max_fpr, "guarantee": guarantee, "cost_fp": cost_fp, "cost_fn": cost_fn}
     question = {key: value for key, value in question.items() if value is not None}
@@ -130,17 +142,37 @@ def select(
             as_json,
             folds,
             seed,
-            method=method,
-            criterion=criterion,
-            search=search,
-            control=control,
-            n_features_to_select=parse_features(features),
-            include=names_of(include) or None,
+            **choices,
             feature_groups=calendar_groups(problem.names) or None,
             memory=memory,
             n_jobs=jobs,
             budget=budget,
         )
+
+
+def _run_chunks(
+    chunks: Any,
+    folds: int,
+    seed: int,
+    resources: Resources,
+    report: Path | None,
+    as_json: bool,
+    choices: dict[str, Any],
+) -> None:
+    """Select on a table that is read in chunks."""
+    from fewer import streaming
+
+    with Progress("reading in chunks"):
+        selection = streaming.select(
+            chunks, cv=folds, random_state=seed, resources=resources, command=typed(), **choices
+        )
+    answer = Answer()
+    answer.show(_text(selection, as_json), as_json=as_json)
+    if report is not None:
+        from fewer.report import write_selection_report
+
+        answer.attempt(report, lambda: say(f"Report: {write_selection_report(report, selection, selection.trace)}"))
+    answer.leave()
 
 
 def _parcel(

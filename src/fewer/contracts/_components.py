@@ -78,6 +78,8 @@ class Criterion(Component):
     multi_output: ClassVar[bool] = False
     """Takes a target of several columns."""
     tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
+    statistics: ClassVar[tuple[str, ...]] = ()
+    """What it needs to know of a table that is read in chunks; nothing means that it needs the rows."""
 
     @abstractmethod
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
@@ -185,6 +187,8 @@ class Ranker(Component):
     """Row weights count."""
     unit: ClassVar[str] = ""
     """What scores are measured in, such as "nats"."""
+    statistics: ClassVar[tuple[str, ...]] = ()
+    """What it needs to know of a table that is read in chunks; nothing means that it needs the rows."""
 
     @abstractmethod
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:

@@ -36,11 +36,19 @@ class Resources:
     memory : int
         Bytes beside the data.
     device : {"cpu", "cuda", "auto"}
+    executor : Dask client, optional
+        Does whole tasks (folds, runs, methods, parts of a table). Without one, joblib does, on the backend that
+        `joblib.parallel_config` says.
     """
 
     n_jobs: int = 1
     memory: int = 1 << 30
     device: str = "cpu"
+    executor: Any = None
+
+    def alone(self) -> Resources:
+        """Return what one of several tasks that run at the same time may use."""
+        return Resources(1, self.memory // max(self.n_jobs, 1), self.device)
 
 
 @dataclass(frozen=True, eq=False)

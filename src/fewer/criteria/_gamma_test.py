@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Criterion, Masks, Resources, Scorer, SearchSpace, Sweep, best_of, gray_states
-from fewer.criteria._knn import in_threads
 from fewer.differences import Differences
 from fewer.io import to_problem
 from fewer.kernels import _gamma as kernels
+from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
 
 GRAY_BLOCK = 1024

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import pairwise
 from numbers import Integral
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +28,7 @@ from fewer.contracts import (
 from fewer.differences import Coarse, Differences, Scaling
 from fewer.kernels import _neighbors as kernels
 from fewer.kernels._moves import run_moves
+from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds
 
@@ -428,22 +427,6 @@ class CoarseWalk(RunningWalk):
             scorer, rows = self._scorer, self._order[self._unsure[low : low + n_unsure]]
             kernels.score_listed(rows, self._masks[2], *scorer._differences.arrays(), *scorer._rules, gains)
         return gains
-
-
-Result = TypeVar("Result")
-
-
-def in_threads(run: Callable[[Any], Result], jobs: Sequence[Any], n_jobs: int) -> list[Result]:
-    """Run jobs that release the interpreter lock in threads and give the results in order."""
-    if n_jobs == 1 or len(jobs) == 1:
-        return [run(job) for job in jobs]
-    return list(_threads(n_jobs, os.getpid()).map(run, jobs))
-
-
-@cache
-def _threads(n_jobs: int, process: int) -> ThreadPoolExecutor:
-    """Keep one pool of each size in each process: starting threads anew costs more than many a job."""
-    return ThreadPoolExecutor(n_jobs, thread_name_prefix="fewer")
 
 
 def in_parts(n: int, n_parts: int) -> list[tuple[int, int]]:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
+from fewer.contracts import Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
 from fewer.criteria._bordering import LEAST, Bordering
-from fewer.criteria._knn import in_threads
+from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
 from fewer.criteria._rann import CHUNK_CELLS, Encoder, left_out, readable, targets_of
 from fewer.models._rann import class_targets, one_blas_thread
+from fewer.parallel import in_threads
 from fewer.problem import FloatArray, IntArray, Problem
+from fewer.statistics import GramSums
+from fewer.validate import assign_folds
 
 FAR = 100.0
 """Columns whose mean is so many half ranges from zero lose two digits in products; they are centered before."""
@@ -38,6 +41,9 @@ class LeastSquares(Criterion):
     ----------
     alpha : float, default=1e-6
         Ridge for each row, columns being scaled to [−1, 1]; above 0, so that copied columns do no harm.
+    cv : "loo", int or splitter, default="loo"
+        Leave one row out, or folds. Folds need only one Gram matrix each: a subset costs the same for any number of
+        rows, and a table can be read in chunks.
 
     Notes
     -----
@@ -58,16 +64,30 @@ class LeastSquares(Criterion):
     command_name = "least-squares"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(Real, 0, None, closed="neither")],
+        "cv": [StrOptions({"loo"}), Interval(Integral, 2, None, closed="left"), HasMethods("split")],
     }
     predictive: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
+    statistics: ClassVar[tuple[str, ...]] = ("gram",)
 
-    def __init__(self, alpha: float = 1e-6) -> None:
+    def __init__(self, alpha: float = 1e-6, cv: Any = "loo") -> None:
         self.alpha = alpha
+        self.cv = cv
 
-    def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> LeastSquaresScorer:
+    def bind(
+        self, problem: Problem, rng: np.random.Generator, resources: Resources
+    ) -> LeastSquaresScorer | FoldedLeastSquaresScorer:
         """Bind to rows."""
-        return LeastSquaresScorer(problem, self.alpha, resources)
+        if isinstance(self.cv, str) and self.cv == "loo":
+            return LeastSquaresScorer(problem, self.alpha, resources)
+        if problem.n_outputs > 1:
+            raise IncompatibleError("Folds work with one target; leave cv='loo' for several.")
+        folds = np.unique(assign_folds(problem, self.cv, rng), return_inverse=True)[1]
+        n_folds = int(folds.max()) + 1
+        sums = GramSums(problem, n_folds, folds=folds)
+        with one_blas_thread():
+            sums.add(problem)
+        return FoldedLeastSquaresScorer(sums, [np.array([k]) for k in range(n_folds)], self.alpha, problem, folds)
 
 
 class LeastSquaresScorer(PredictiveScorer):

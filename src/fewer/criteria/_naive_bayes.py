@@ -13,9 +13,9 @@ from scipy.special import softmax
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from fewer.contracts import Criterion, IncompatibleError, Masks, PredictiveScorer, Resources, Walk
-from fewer.criteria._knn import in_threads
 from fewer.kernels import _naive_bayes as kernels
 from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns
+from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
 from fewer.validate import assign_folds
 from fewer.validate._folds import splits_of

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
-from fewer.criteria._knn import in_threads
 from fewer.models._rann import Sampling, class_targets, classes_of, draw_weights, one_blas_thread
+from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
 CHUNK_CELLS = 150_000  # outputs of hidden units computed together, so that they stay in the cache

@@ -30,12 +30,16 @@ from fewer.io._inspect import ColumnSummary, Inspection, describe_columns, inspe
 from fewer.io._problems import ParseProblem, TableError
 from fewer.io._reader import infer_task, is_frame, refuse_useless_target, to_problem
 from fewer.io._schema import Schema
+from fewer.io._source import Source, is_lazy, open_source
+from fewer.io._stream import Stream, open_stream
 
 __all__ = [
     "ColumnSummary",
     "Inspection",
     "ParseProblem",
     "Schema",
+    "Source",
+    "Stream",
     "TableError",
     "TableOptions",
     "calendar_groups",
@@ -43,6 +47,9 @@ __all__ = [
     "infer_task",
     "inspect_table",
     "is_frame",
+    "is_lazy",
+    "open_source",
+    "open_stream",
     "read_frame",
     "read_table",
     "refuse_useless_target",

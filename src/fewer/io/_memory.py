@@ -28,6 +28,19 @@ def available_memory() -> int:
     return free
 
 
+def needed_memory(path: Path) -> int:
+    """Say about how many bytes reading a file takes; Parquet says it in its own words."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        start = file.read(4)
+    if start == b"PAR1":
+        import polars as pl
+
+        table = pl.scan_parquet(path)
+        return 16 * int(table.select(pl.len()).collect().item()) * len(table.collect_schema())
+    return 4 * size if start[:2] != b"\x1f\x8b" else 20 * size
+
+
 def refuse_too_large(name: str, needed: int, limit: int) -> None:
     """Refuse a table that does not fit into memory."""
     if needed > limit:

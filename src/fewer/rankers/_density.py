@@ -209,21 +209,31 @@ def to_codes(values: NDArray[np.float64], n_bins: int, nominal: bool) -> tuple[C
     >>> to_codes(np.array([5.0, 7.0, np.nan, 5.0]), 10, False)
     (array([0, 1, 2, 0], dtype=int32), 3)
     """
-    ordered = np.sort(values)  # NaN comes last
-    n_present = len(values) - int(np.isnan(values).sum())
-    present = ordered[:n_present]
-    first = np.flatnonzero(np.diff(present, prepend=-np.inf) > 0) if n_present else np.empty(0, dtype=np.int64)
-    if nominal or len(first) <= n_bins:
-        edges = present[first][1:]
-    else:
-        # A value goes to the bin of the middle of the ranks that its rows take up.
-        middle = (first + np.append(first[1:], n_present)) * n_bins // (2 * n_present)
-        edges = present[first[np.flatnonzero(np.diff(middle)) + 1]]
+    edges, n_present = bin_edges(values, n_bins, nominal)
     codes = _count_below(edges, values)
     if n_present < len(values):
         codes[np.isnan(values)] = len(edges) + 1
         return codes, len(edges) + 2
     return codes, len(edges) + 1
+
+
+def bin_edges(values: NDArray[np.float64], n_bins: int, nominal: bool) -> tuple[FloatArray, int]:
+    """Return where a column is cut, a value being in the bin of the edges that it reaches, and its present cells.
+
+    Examples
+    --------
+    >>> bin_edges(np.array([5.0, 7.0, np.nan, 5.0]), 10, False)
+    (array([7.]), 3)
+    """
+    ordered = np.sort(values)  # NaN comes last
+    n_present = len(values) - int(np.isnan(values).sum())
+    present = ordered[:n_present]
+    first = np.flatnonzero(np.diff(present, prepend=-np.inf) > 0) if n_present else np.empty(0, dtype=np.int64)
+    if nominal or len(first) <= n_bins:
+        return present[first][1:], n_present
+    # A value goes to the bin of the middle of the ranks that its rows take up.
+    middle = (first + np.append(first[1:], n_present)) * n_bins // (2 * n_present)
+    return present[first[np.flatnonzero(np.diff(middle)) + 1]], n_present
 
 
 def _count_below(edges: FloatArray, values: FloatArray) -> Codes:

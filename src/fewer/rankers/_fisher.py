@@ -32,6 +32,7 @@ class Fisher(Ranker):
 
     command_name = "fisher"
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
+    statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         """Rank the columns of these rows.

@@ -46,6 +46,7 @@ class InformationGain(Ranker):
         "binning": [StrOptions({"mdlp", "equal-width", "equal-frequency"})],
         "n_bins": [Interval(Integral, 1, None, closed="left")],
     }
+    statistics: ClassVar[tuple[str, ...]] = ("counts",)
 
     def __init__(self, binning: Binning = "mdlp", n_bins: int = 10) -> None:
         self.binning = binning

@@ -27,6 +27,7 @@ class _Greedy(Ranker):
         "n_permutations": [Interval(Integral, 1, None, closed="left")],
         "n_ranked": [Interval(Integral, 1, None, closed="left"), None],
     }
+    statistics: ClassVar[tuple[str, ...]] = ("counts",)
 
     def __init__(
         self,
@@ -57,11 +58,13 @@ class _Greedy(Ranker):
         Ranking
             Its `extra` holds `relevance`, `n_relevant` and `threshold`.
         """
-        information = self._information(problem, resources)
+        return self._rank_by(self._information(problem, resources), ~problem.constant, rng)
+
+    def _rank_by(self, information: Any, free: BoolArray, rng: np.random.Generator) -> Ranking:
+        """Rank by the information between columns and target, however it was found."""
         relevance = information.relevance()
-        free = ~problem.constant
         order, values = self._order(information, relevance, free)
-        scores = np.full(problem.n_features, -np.inf)
+        scores = np.full(len(free), -np.inf)
         scores[order] = values
         threshold = self._threshold(information, relevance, free, rng)
         below = np.flatnonzero(relevance[order] <= threshold)

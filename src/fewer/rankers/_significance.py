@@ -43,6 +43,7 @@ class FTest(Ranker):
 
     command_name = "f-test"
     p_values: ClassVar[bool] = True
+    statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         """Rank the columns of these rows.
@@ -107,6 +108,7 @@ class Chi2(Ranker):
     command_name = "chi2"
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     p_values: ClassVar[bool] = True
+    statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         """Rank the columns of these rows.

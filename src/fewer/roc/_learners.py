@@ -14,11 +14,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from fewer.criteria._knn import in_threads
 from fewer.kernels import _naive_bayes as bayes
 from fewer.kernels import _roc as kernels
 from fewer.models import DiscreteNaiveBayes
 from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns
+from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
 CHUNK = 1 << 21

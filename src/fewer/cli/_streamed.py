@@ -1,0 +1,64 @@
+"""Options of tables that are read in chunks, and when they are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fewer.errors import InputError
+
+if TYPE_CHECKING:
+    from fewer.contracts import Resources
+    from fewer.io import Stream, TableOptions
+
+StreamOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--stream/--no-stream",
+        help="Read the table in chunks; by itself for folders, globs and tables beyond memory.",
+        show_default=False,
+    ),
+]
+ClusterOption = Annotated[
+    str | None, typer.Option("--cluster", help="A Dask scheduler to work on: tcp://host:port.", show_default=False)
+]
+
+
+def wants_stream(file: Path, asked: bool | None) -> bool:
+    """Say whether a table is read in chunks: as asked, or if it is many files, or larger than memory."""
+    if asked is not None:
+        return asked
+    if file.is_file():
+        from fewer.io._memory import available_memory, needed_memory
+
+        return needed_memory(file) > available_memory()
+    return file.is_dir() or any(mark in str(file) for mark in "*?[")
+
+
+def resources_of(jobs: int, memory: str | int, cluster: str | None) -> Resources:
+    """Turn options into resources."""
+    from fewer.contracts import Resources
+    from fewer.parallel import connect
+    from fewer.selectors import parse_memory
+
+    n_jobs = (os.cpu_count() or 1) if jobs == -1 else jobs
+    return Resources(n_jobs, parse_memory(memory), executor=None if cluster is None else connect(cluster))
+
+
+def open_chunks(file: Path, target: str, task: Any, options: TableOptions) -> Stream:
+    """Open a table to be read in chunks; refuse what only a whole table is read with."""
+    from fewer.io import open_stream
+
+    plain = options["encoding"].lower() in ("utf-8", "utf8") and options["decimal"] in (None, ".")
+    if not plain or options["missing"] is not None or options["schema"] is not None or options["calendar"]:
+        raise InputError(
+            "A table read in chunks is Parquet, or UTF-8 text with decimal points; --encoding, --decimal, --missing, "
+            "--schema and --calendar need it in memory (--no-stream)."
+        )
+    if options["skip_rows_without_target"]:
+        raise InputError("--skip-rows-without-target needs the table in memory (--no-stream).")
+    nominal, numeric, exclude = options["nominal"], options["numeric"], options["exclude"]
+    return open_stream(str(file), target, task=task, nominal=nominal, numeric=numeric, exclude=exclude)

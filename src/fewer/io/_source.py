@@ -1,0 +1,369 @@
+"""Tables that are read in parts: files, folders, globs, lazy frames, datasets, relations, partitions."""
+
+from __future__ import annotations
+
+import glob
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fewer.io._names import refuse_repeated_names
+from fewer.io._text import find_separator
+from fewer.problem import InputError
+
+PART_ROWS = 1_000_000
+"""Rows of a Parquet file that one task reads, about."""
+SUFFIXES = (".parquet", ".pq", ".csv", ".tsv", ".txt", ".gz")
+GLOB = "*?["
+
+
+class Source(ABC):
+    """A table in parts, each of which can be read again and again, in batches.
+
+    Attributes
+    ----------
+    name : str
+        For messages.
+    is_text : bool
+        Cells are text, whatever they mean.
+    travels : bool
+        Parts can be read by another process or machine that sees the same files.
+    """
+
+    name: str = "The table"
+    is_text: bool = False
+    travels: bool = False
+
+    @property
+    @abstractmethod
+    def columns(self) -> dict[str, pl.DataType]:
+        """The columns and their types."""
+
+    @property
+    @abstractmethod
+    def n_parts(self) -> int:
+        """How many parts there are."""
+
+    @abstractmethod
+    def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
+        """Read some columns of a part, about so many rows at a time, in order."""
+
+
+def is_path(data: Any) -> bool:
+    """Say whether this names files."""
+    return isinstance(data, str | Path)
+
+
+def open_source(data: Any) -> Source:
+    """Open a table that is read in parts.
+
+    Parameters
+    ----------
+    data : path, glob, polars LazyFrame, pyarrow dataset, DuckDB relation or Dask dataframe
+        A path names a Parquet or text file, or a folder of such files.
+
+    Examples
+    --------
+    >>> source = open_source(pl.LazyFrame({"a": [1.0, 2.0], "b": ["x", "y"]}))
+    >>> list(source.columns), source.n_parts
+    (['a', 'b'], 1)
+    """
+    if isinstance(data, Source):
+        return data
+    if is_path(data):
+        return _open_files(str(data))
+    if isinstance(data, pl.LazyFrame):
+        return LazySource(data)
+    module = type(data).__module__.partition(".")[0]
+    if module == "pyarrow" and hasattr(data, "get_fragments"):
+        return DatasetSource(data)
+    if module in ("duckdb", "_duckdb"):
+        return RelationSource(data)
+    if hasattr(data, "to_delayed") and hasattr(data, "npartitions"):
+        return PartitionSource(data)
+    raise InputError(
+        f"A {type(data).__name__} cannot be read in parts; give a path, a folder, a glob, a polars LazyFrame, "
+        "a pyarrow dataset, a DuckDB relation or a Dask dataframe."
+    )
+
+
+def is_lazy(data: Any) -> bool:
+    """Say whether this is a table that is not in memory: a lazy frame, a dataset, a relation, a Dask dataframe."""
+    module = type(data).__module__.partition(".")[0]
+    return (
+        isinstance(data, Source | pl.LazyFrame)
+        or (module == "pyarrow" and hasattr(data, "get_fragments"))
+        or module in ("duckdb", "_duckdb")
+        or (hasattr(data, "to_delayed") and hasattr(data, "npartitions"))
+    )
+
+
+def _open_files(path: str) -> Source:
+    files = files_of(path)
+    kinds = {_is_parquet(file) for file in files}
+    if len(kinds) > 1:
+        raise InputError(f"{path} holds Parquet files and others; name those of one kind.")
+    return ParquetSource(files) if kinds == {True} else TextSource(files)
+
+
+def files_of(path: str | Path) -> list[Path]:
+    """Return the files that a path, a folder or a glob names, in the order of their names."""
+    text = str(path)
+    if Path(text).is_file():
+        return [Path(text)]
+    if Path(text).is_dir():
+        inside = sorted(file for file in Path(text).rglob("*") if file.is_file())
+        named = [(file, file.relative_to(text).parts) for file in inside if file.name.lower().endswith(SUFFIXES)]
+        files = [file for file, steps in named if not any(step.startswith((".", "_")) for step in steps)]
+        if not files:
+            raise InputError(f"The folder {text} holds no Parquet or CSV file; name another.")
+        return files
+    files = sorted(Path(match) for match in glob.glob(text, recursive=True) if Path(match).is_file())
+    if not files:
+        what = "No file matches" if any(mark in text for mark in GLOB) else "There is no file"
+        raise InputError(f"{what} {text}; check its name and folder.")
+    return files
+
+
+def _is_parquet(file: Path) -> bool:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(4) == b"PAR1"
+    except OSError as error:
+        raise InputError(f"{file} cannot be read ({error.strerror}).") from None
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Some row groups of one Parquet file."""
+
+    file: Path
+    low: int
+    high: int
+
+
+class ParquetSource(Source):
+    """Parquet files of one schema; a part is about a million rows of one of them."""
+
+    travels = True
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self.files = [Path(file).absolute() for file in files]
+        self.name = self.files[0].name if len(self.files) == 1 else f"{len(self.files)} Parquet files"
+        self._columns: dict[str, pl.DataType] = dict(pl.scan_parquet(self.files[0]).collect_schema())
+        refuse_repeated_names(list(self._columns), f"{self.name}: ")
+        self._parts: list[_Groups] = []
+        self.part_rows: list[int] = []
+        for file in self.files:
+            self._lay_out(file)
+
+    def _lay_out(self, file: Path) -> None:
+        import pyarrow.parquet as pq
+
+        try:
+            meta = pq.ParquetFile(file).metadata
+        except (OSError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(f"{file.name} is a Parquet file that cannot be read ({reason}); write it again.") from None
+        names = set(meta.schema.to_arrow_schema().names)
+        if lacking := [name for name in self._columns if name not in names]:
+            raise InputError(f"{file.name} lacks the column {lacking[0]!r} that {self.files[0].name} has.")
+        sizes = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
+        low = rows = 0
+        for group, size in enumerate(sizes):
+            rows += size
+            if rows >= PART_ROWS or group == len(sizes) - 1:
+                self._parts.append(_Groups(file, low, group + 1))
+                self.part_rows.append(rows)
+                low, rows = group + 1, 0
+
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """The columns and their types."""
+        return self._columns
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+        return len(self._parts)
+
+    def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
+        """Read some columns of a part, about so many rows at a time, in order."""
+        import pyarrow.parquet as pq
+
+        own = self._parts[part]
+        # Threads of its own would only stand in the way of those that read other parts.
+        with pq.ParquetFile(own.file, pre_buffer=False) as file:
+            for batch in file.iter_batches(
+                n_rows, row_groups=range(own.low, own.high), columns=list(columns), use_threads=False
+            ):
+                frame = pl.from_arrow(batch)
+                assert isinstance(frame, pl.DataFrame)
+                yield frame.select(columns)
+
+
+class TextSource(Source):
+    """Text tables with one header; a part is a file."""
+
+    travels = True
+    is_text = True
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self.files = [Path(file).absolute() for file in files]
+        self.name = self.files[0].name if len(self.files) == 1 else f"{len(self.files)} text files"
+        with self.files[0].open("rb") as opened:
+            start = opened.read(65536)
+        if start[:2] == b"\x1f\x8b":
+            raise InputError(f"{self.files[0].name} is compressed; unpack it to read it in parts.")
+        self._separator = find_separator(start)
+        self._names: list[str] = []
+        for file in self.files:
+            found = self._scan(file).collect_schema().names()
+            header = [name.strip() or f"column {i + 1}" for i, name in enumerate(found)]
+            refuse_repeated_names(header, f"{file.name}: ")
+            self._names = self._names or header
+            if header != self._names:
+                raise InputError(f"{file.name} has another header than {self.files[0].name}; give files of one header.")
+
+    def _scan(self, file: Path) -> pl.LazyFrame:
+        return pl.scan_csv(file, separator=self._separator, infer_schema=False)
+
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """The columns and their types."""
+        return {name: pl.String() for name in self._names}
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+        return len(self.files)
+
+    def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
+        """Read some columns of a part, about so many rows at a time, in order."""
+        lazy = self._scan(self.files[part])
+        lazy = lazy.rename(dict(zip(lazy.collect_schema().names(), self._names, strict=True)))
+        try:
+            yield from lazy.select(columns).collect_batches(chunk_size=n_rows, maintain_order=True)
+        except pl.exceptions.PolarsError as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(f"{self.files[part].name} cannot be read as a text table ({reason}).") from None
+
+
+class LazySource(Source):
+    """A polars LazyFrame; every pass runs its query again."""
+
+    name = "The lazy frame"
+
+    def __init__(self, frame: pl.LazyFrame) -> None:
+        self._frame = frame
+        self._columns: dict[str, pl.DataType] = dict(frame.collect_schema())
+
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """The columns and their types."""
+        return self._columns
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+        return 1
+
+    def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
+        """Read some columns, about so many rows at a time, in order."""
+        yield from self._frame.select(columns).collect_batches(chunk_size=n_rows, maintain_order=True)
+
+
+class DatasetSource(Source):
+    """A pyarrow dataset; a part is a fragment (a file)."""
+
+    name = "The dataset"
+    travels = True
+
+    def __init__(self, dataset: Any) -> None:
+        self._fragments = list(dataset.get_fragments())
+        self._schema = dataset.schema
+        frame = pl.from_arrow(dataset.schema.empty_table())
+        assert isinstance(frame, pl.DataFrame)
+        self._columns: dict[str, pl.DataType] = dict(frame.schema)
+
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """The columns and their types."""
+        return self._columns
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+        return len(self._fragments)
+
+    def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
+        """Read some columns of a part, about so many rows at a time, in order."""
+        for batch in self._fragments[part].to_batches(
+            schema=self._schema, columns=list(columns), batch_size=n_rows, use_threads=False
+        ):
+            frame = pl.from_arrow(batch)
+            assert isinstance(frame, pl.DataFrame)
+            yield frame
+
+
+class RelationSource(Source):
+    """A DuckDB relation; every pass runs its query again."""
+
+    name = "The relation"
+
+    def __init__(self, relation: Any) -> None:
+        self._relation = relation
+        frame = pl.from_arrow(relation.limit(0).to_arrow_table())
+        assert isinstance(frame, pl.DataFrame)
+        self._columns: dict[str, pl.DataType] = dict(frame.schema)
+
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """The columns and their types."""
+        return self._columns
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+        return 1
+
+    def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
+        """Read some columns, about so many rows at a time, in order."""
+        quoted = ['"' + name.replace('"', '""') + '"' for name in columns]
+        for batch in self._relation.project(", ".join(quoted)).to_arrow_reader(n_rows):
+            frame = pl.from_arrow(batch)
+            assert isinstance(frame, pl.DataFrame)
+            yield frame
+
+
+class PartitionSource(Source):
+    """A Dask dataframe; a part is a partition, computed when it is read."""
+
+    name = "The Dask dataframe"
+    travels = True
+
+    def __init__(self, frame: Any) -> None:
+        self._parts = frame.to_delayed()
+        empty = frame._meta
+        self._columns: dict[str, pl.DataType] = dict(pl.from_pandas(empty).schema)
+
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """The columns and their types."""
+        return self._columns
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+        return len(self._parts)
+
+    def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
+        """Compute a part, and hand out some of its columns, so many rows at a time."""
+        # Wherever this runs: a task that waits for other tasks of its own cluster could wait for ever.
+        frame = pl.from_pandas(self._parts[part].compute(scheduler="synchronous")[list(columns)])
+        for low in range(0, frame.height, n_rows):
+            yield frame.slice(low, n_rows)

@@ -1,0 +1,111 @@
+"""A table that came as a sparse matrix, and stays one for whoever can work on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from fewer.errors import InputError
+from fewer.io._memory import amount, available_memory
+from fewer.problem import BoolArray, FloatArray, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class SparseProblem(Problem):
+    """A problem whose table is sparse: `sparse` holds it column by column, `X` is made dense when it is asked for.
+
+    Cells that are not stored are zeros. All columns are numeric.
+
+    Examples
+    --------
+    >>> dense = Problem.from_arrays([[0.0, 1.0], [2.0, 0.0]], [0, 1])
+    >>> SparseProblem.of(dense, sparse.csr_array(dense.X)).sparse.nnz
+    2
+    """
+
+    X: FloatArray = field(init=False)
+
+    @classmethod
+    def of(cls, problem: Problem, table: Any) -> SparseProblem:
+        """Return a problem with its table replaced by a sparse one."""
+        kept = {f.name: getattr(problem, f.name) for f in fields(problem) if f.name not in ("X", "sparse")}
+        return cls(**kept, sparse=sparse.csc_array(table, dtype=np.float64))
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "X":
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        dense = self.dense()
+        object.__setattr__(self, "X", dense)
+        return dense
+
+    def dense(self) -> FloatArray:
+        """Return the table as an array; one that does not fit into memory is refused with its size."""
+        n_bytes = 8 * self.n_samples * self.n_features
+        if n_bytes > available_memory():
+            raise InputError(
+                f"This needs the sparse table as a dense one of {amount(n_bytes)}, and {amount(available_memory())} "
+                "are free; choose a criterion or ranker that works on sparse tables, or a prefilter."
+            )
+        return np.asarray(self.sparse.toarray(), order="C")
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the dense table was asked for already."""
+        return "X" in self.__dict__
+
+    @property
+    def n_samples(self) -> int:
+        """How many rows there are."""
+        return int(self.sparse.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """How many columns there are."""
+        return int(self.sparse.shape[1])
+
+    @cached_property
+    def constant(self) -> BoolArray:
+        """Which columns hold at most one distinct value in these rows, missing cells apart."""
+        low, high = self.ranges
+        return np.asarray(low >= high)
+
+    @cached_property
+    def ranges(self) -> tuple[FloatArray, FloatArray]:
+        """The smallest and largest cell of each column; infinite where there is none."""
+        return column_ranges(self.sparse)
+
+    def take(self, rows: NDArray[Any]) -> SparseProblem:
+        """Return the same problem on some of its rows (indices or a boolean mask)."""
+        return replace(
+            self,
+            sparse=sparse.csc_array(self.sparse.tocsr()[rows]),
+            y=self.y[rows],
+            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
+            groups=None if self.groups is None else self.groups[rows],
+        )
+
+
+def column_ranges(table: Any) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest and largest cell of each column of a CSC array, cells that are not stored being zeros.
+
+    Examples
+    --------
+    >>> column_ranges(sparse.csc_array([[0.0, 2.0], [-1.0, 3.0]]))
+    (array([-1.,  2.]), array([0., 3.]))
+    """
+    stored = np.diff(table.indptr)
+    low, high = np.full(table.shape[1], np.inf), np.full(table.shape[1], -np.inf)
+    full = stored > 0
+    if full.any():
+        places = table.indptr[:-1][full]
+        low[full] = np.fmin.reduceat(table.data, places)
+        high[full] = np.fmax.reduceat(table.data, places)
+    low, high = np.where(np.isnan(low), np.inf, low), np.where(np.isnan(high), -np.inf, high)
+    gaps = stored < table.shape[0]
+    low[gaps], high[gaps] = np.minimum(low[gaps], 0.0), np.maximum(high[gaps], 0.0)
+    return low, high

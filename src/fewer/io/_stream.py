@@ -1,0 +1,433 @@
+"""A table read in chunks, each as a problem of the whole table's names, kinds, levels and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from fewer.io._files import _find_target
+from fewer.io._names import column_number, row_number
+from fewer.io._reader import EPOCH, MAX_INTEGER_CLASSES, encode, number_label
+from fewer.io._source import Source, open_source
+from fewer.io._typed import MISSING, MOSTLY
+from fewer.problem import FloatArray, InputError, IntArray, Kind, Problem, Task
+
+CHUNK_BYTES = 1 << 24
+MOST_LEVELS = 10_000
+"""Levels of a nominal column; more are names of rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """A table that is never in memory as a whole.
+
+    Attributes
+    ----------
+    source : Source
+    target : str
+        The column to predict.
+    like : Problem
+        Some rows from the beginning, with the names, kinds, levels and classes of the whole table.
+    n_samples : int
+        Rows of the table.
+    class_counts : int array
+        Rows of each class; the number of rows for a quantity.
+    weights : str, optional
+        The column that says how much each row counts.
+    """
+
+    source: Source
+    target: str
+    like: Problem
+    n_samples: int
+    class_counts: IntArray
+    weights: str | None
+    readers: tuple[ColumnReader, ...]
+    target_reader: ColumnReader
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts can be read apart from each other."""
+        return self.source.n_parts
+
+    @property
+    def travels(self) -> bool:
+        """Parts can be read by another process that sees the same files."""
+        return self.source.travels
+
+    @property
+    def n_features(self) -> int:
+        """How many columns there are beside the target."""
+        return self.like.n_features
+
+    @property
+    def chunk_rows(self) -> int:
+        """How many rows are read at a time."""
+        return int(np.clip(CHUNK_BYTES // (8 * max(self.n_features, 1)), 256, 1 << 17))
+
+    def chunks(self, part: int) -> Iterator[Problem]:
+        """Read a part, chunk by chunk."""
+        columns = [*self.like.names, self.target, *([self.weights] if self.weights else [])]
+        for frame in self.source.batches(part, columns, self.chunk_rows):
+            if frame.height:
+                yield self._problem(frame)
+
+    def _problem(self, frame: pl.DataFrame) -> Problem:
+        X = np.empty((frame.height, self.n_features), order="F")
+        for place, reader in enumerate(self.readers):
+            X[:, place] = reader.numbers(frame[reader.name])
+        y = self.target_reader.numbers(frame[self.target])
+        weights = None if self.weights is None else frame[self.weights].cast(pl.Float64).to_numpy()
+        if weights is not None and not (np.isfinite(weights).all() and (weights >= 0).all()):
+            raise InputError("Row weights must be finite and at least 0.")
+        return replace(
+            self.like,
+            X=X,
+            y=y.astype(np.int64 if self.like.task == "classification" else np.float64),
+            sample_weight=weights,
+        )
+
+
+@dataclass(frozen=True)
+class ColumnReader:
+    """How the cells of one column become numbers.
+
+    Attributes
+    ----------
+    kind : {"numeric", "nominal", "boolean"}
+    text : bool
+        Cells are text.
+    meaning : {"number", "truth", "date", "level", "class number", "other"}
+        What they hold; `"other"` is left to the input reader.
+    levels : tuple
+        The cell behind each code.
+    """
+
+    name: str
+    kind: Kind
+    text: bool
+    meaning: str
+    levels: tuple[Any, ...] = ()
+
+    def numbers(self, cells: pl.Series) -> NDArray[Any]:
+        """Return the cells as numbers of whatever precision they have, NaN where missing."""
+        if self.meaning == "level":
+            return self._codes(cells)
+        if self.meaning == "class number":  # 1 and 1.0 are one class
+            return np.searchsorted(np.array(self.levels), _meant(cells, "number").to_numpy()).astype(np.float64)
+        if self.text:
+            cells = _meant(cells, self.meaning)
+        elif self.meaning == "other":
+            return encode(nw.from_native(cells, series_only=True), self.name, None, row_number, [])[0]
+        if cells.null_count():
+            cells = cells.cast(pl.Float64).fill_null(float("nan"))
+        return cells.to_numpy()
+
+    def _codes(self, cells: pl.Series) -> FloatArray:
+        if self.text:
+            cells = _blanked(cells)
+        known = self.levels
+        if known and isinstance(known[0], str):
+            cells = cells.cast(pl.String)
+        codes = cells.replace_strict(
+            list(known), np.arange(len(known), dtype=np.float64), default=None, return_dtype=pl.Float64
+        )
+        return np.asarray(codes.fill_null(float("nan")).to_numpy(), dtype=np.float64)
+
+
+def open_stream(
+    data: Any,
+    target: str | int,
+    *,
+    task: Task | None = None,
+    nominal: Iterable[str | int] = (),
+    numeric: Iterable[str | int] = (),
+    exclude: Iterable[str | int] = (),
+    weights: str | None = None,
+) -> Stream:
+    """Open a table to be read in chunks: kinds, levels and classes come from one pass over whatever decides them.
+
+    Parameters
+    ----------
+    data : path, folder, glob, polars LazyFrame, pyarrow dataset, DuckDB relation or Dask dataframe
+    target : str or int
+        The column to predict, by name or by number.
+    task : {"classification", "regression"}, optional
+        Found out from the target unless given.
+    nominal, numeric : columns by name or number
+        Columns whose kind is not what their cells look like.
+    exclude : columns by name or number
+        Columns that are not read at all.
+    weights : str, optional
+        The column that says how much each row counts; it is no feature then.
+
+    Returns
+    -------
+    Stream
+
+    Examples
+    --------
+    >>> frame = pl.LazyFrame({"a": [1.0, 2.0, 4.0], "b": ["x", "y", "x"], "y": ["no", "yes", "no"]})
+    >>> stream = open_stream(frame, "y")
+    >>> stream.like.kinds, stream.like.classes, stream.n_samples
+    (('numeric', 'nominal'), ('no', 'yes'), 3)
+    >>> [chunk.X.tolist() for chunk in stream.chunks(0)]
+    [[[1.0, 0.0], [2.0, 1.0], [4.0, 0.0]]]
+    """
+    source = open_source(data)
+    names = list(source.columns)
+    label = names[_find_target(target, names, source.name)]
+    left_out = {names[column_number(column, names, "exclude")] for column in exclude} | {label, weights}
+    features = [name for name in names if name not in left_out]
+    if weights is not None and weights not in names:
+        raise InputError(f"{source.name} has no column {weights!r} for the row weights.")
+    if not features:
+        raise InputError(f"{source.name} has no column beside the target {label!r}; there is nothing to select.")
+    forced: dict[str, Kind] = {names[column_number(column, names, "nominal")]: "nominal" for column in nominal}
+    forced |= {names[column_number(column, names, "numeric")]: "numeric" for column in numeric}
+    survey = _Survey(source, label, features, forced, task)
+    survey.pass_over()
+    readers = tuple(survey.reader(name) for name in features)
+    target_reader, found, classes, counts = survey.target()
+    like = Problem(
+        X=np.empty((0, len(features))),
+        y=np.empty(0, dtype=np.int64 if found == "classification" else np.float64),
+        task=found,
+        names=tuple(features),
+        kinds=tuple(reader.kind for reader in readers),
+        classes=classes,
+        levels={
+            place: tuple(_label(level) for level in reader.levels)
+            for place, reader in enumerate(readers)
+            if reader.kind == "nominal"
+        },
+        notes=tuple(survey.notes),
+    )
+    stream = Stream(source, label, like, survey.n_rows, counts, weights, readers, target_reader)
+    first = next((chunk for part in range(stream.n_parts) for chunk in stream.chunks(part)), None)
+    if first is None:
+        raise InputError(f"{source.name} has columns, but no rows; give a table with rows.")
+    _refuse_infinite(first)
+    kept = first.take(np.arange(min(first.n_samples, 20_000)))
+    return replace(stream, like=replace(kept, sample_weight=None))
+
+
+def _refuse_infinite(rows: Problem) -> None:
+    for place, name in enumerate(rows.names):
+        if np.isinf(rows.X[:, place]).any():
+            raise InputError(f"Column {name!r} holds an infinite number; correct or empty the cell.")
+
+
+def _label(level: Any) -> str:
+    if isinstance(level, bool):
+        return str(level).lower()
+    return number_label(float(level)) if isinstance(level, int | float) else str(level)
+
+
+class _Survey:
+    """One pass over the columns whose cells decide kinds, levels or classes."""
+
+    def __init__(
+        self, source: Source, target: str, features: Sequence[str], forced: dict[str, Kind], task: Task | None
+    ) -> None:
+        self.source, self._target, self._forced, self._task = source, target, forced, task
+        self.notes: list[str] = []
+        self.n_rows = 0
+        types = source.columns
+        self._types = types
+        unusable = next((n for n in features if types[n].is_nested() or types[n] in (pl.Binary, pl.Time)), None)
+        if unusable is not None:
+            raise InputError(
+                f"Column {unusable!r} holds {types[unusable]} cells; turn them into numbers or text, "
+                "or leave the column out."
+            )
+        self._asked = [name for name in features if source.is_text or self._is_nominal(name)]
+        self._distinct: dict[str, set[Any]] = {name: set() for name in (*self._asked, target)}
+        self._counts: dict[Any, int] = {}
+        self._fit: dict[str, NDArray[np.int64]] = {name: np.zeros(4, dtype=np.int64) for name in self._distinct}
+        self._missing_target = 0
+        self._too_many = False
+
+    def _is_nominal(self, name: str) -> bool:
+        kind, forced = self._types[name], self._forced.get(name)
+        if forced is not None:
+            return forced == "nominal"
+        return kind in (pl.String, pl.Categorical, pl.Enum)
+
+    def pass_over(self) -> None:
+        """Read the columns once."""
+        columns = [*self._asked, self._target]
+        n_rows = int(np.clip(CHUNK_BYTES // (8 * len(columns)), 256, 1 << 18))
+        for part in range(self.source.n_parts):
+            for frame in self.source.batches(part, columns, n_rows):
+                self.n_rows += frame.height
+                for name in self._asked:
+                    self._see(name, frame[name])
+                self._see_target(frame[self._target])
+
+    def _see(self, name: str, cells: pl.Series) -> None:
+        if self.source.is_text:
+            self._fit[name] += _fits(_blanked(cells))
+            return
+        known = self._distinct[name]
+        known.update(_plain_cells(cells).drop_nulls().unique().to_list())
+        if len(known) > MOST_LEVELS:
+            raise self._names_rows(name)
+
+    def _names_rows(self, name: str) -> InputError:
+        return InputError(
+            f"Column {name!r} holds more than {MOST_LEVELS:,} different levels; leave it out (--exclude {name}), "
+            "or name it as numeric if it holds numbers."
+        )
+
+    def _see_target(self, cells: pl.Series) -> None:
+        if self.source.is_text:
+            cells = _blanked(cells)
+            self._fit[self._target] += _fits(cells)
+        self._missing_target += cells.null_count()
+        if cells.dtype.is_float():
+            self._missing_target += int(cells.is_nan().sum())
+        if self._too_many:
+            return
+        values = _plain_cells(cells).drop_nulls().value_counts()
+        for value, count in zip(values[values.columns[0]].to_list(), values["count"].to_list(), strict=True):
+            self._counts[value] = self._counts.get(value, 0) + count
+        if len(self._counts) > MOST_LEVELS:
+            self._too_many = True
+
+    def reader(self, name: str) -> ColumnReader:
+        """Say how a column is read."""
+        forced, kind = self._forced.get(name), self._types[name]
+        if self.source.is_text:
+            return self._text_reader(name, forced)
+        if self._is_nominal(name):
+            return ColumnReader(name, "nominal", False, "level", _ordered(self._distinct[name]))
+        if kind == pl.Boolean:
+            return ColumnReader(name, "boolean" if forced is None else forced, False, "number")
+        if kind.is_numeric():
+            return ColumnReader(name, "numeric", False, "number")
+        if kind in (pl.Date, pl.Datetime):
+            self.notes.append(f"Column {name!r} holds dates; they count as days since {EPOCH:%Y-%m-%d}.")
+        return ColumnReader(name, "numeric", False, "other")
+
+    def _text_reader(self, name: str, forced: Kind | None) -> ColumnReader:
+        there, numbers, truths, dates = self._fit[name].tolist()
+        if forced != "nominal":
+            if numbers == there:
+                return ColumnReader(name, "numeric", True, "number")
+            if forced == "numeric" or numbers >= MOSTLY * there:
+                raise InputError(
+                    f"Column {name!r} holds numbers, but {there - numbers} of {there} cells are none; correct or empty "
+                    f"them, or name the column as nominal (--nominal {name})."
+                )
+            if truths == there:
+                return ColumnReader(name, "boolean", True, "truth")
+            if dates == there:
+                self.notes.append(f"Column {name!r} holds dates; they count as days since {EPOCH:%Y-%m-%d}.")
+                return ColumnReader(name, "numeric", True, "date")
+        levels = self._levels_of_text(name)
+        return ColumnReader(name, "nominal", True, "level", levels)
+
+    def _levels_of_text(self, name: str) -> tuple[Any, ...]:
+        """Return the levels, from a pass of their own: which columns have them is known only now."""
+        known: set[Any] = set()
+        for part in range(self.source.n_parts):
+            for frame in self.source.batches(part, [name], 1 << 16):
+                known.update(_blanked(frame[name]).drop_nulls().unique().to_list())
+                if len(known) > MOST_LEVELS:
+                    raise self._names_rows(name)
+        return _ordered(known)
+
+    def target(self) -> tuple[ColumnReader, Task, tuple[Any, ...], IntArray]:
+        """Say how the target is read, what it is for, and its classes."""
+        name, kind, text = self._target, self._types[self._target], self.source.is_text
+        if self._missing_target:
+            raise InputError(
+                f"The target {name!r} is missing in {self._missing_target:,} rows; fill these cells "
+                "or leave the rows out."
+            )
+        if not self.n_rows:
+            raise InputError(f"{self.source.name} has columns, but no rows; give a table with rows.")
+        there, numbers, _, _ = self._fit[name].tolist()
+        quantity = numbers == there if text else kind.is_numeric()
+        if quantity:
+            values = {float(value) for value in self._counts}
+            whole = all(value.is_integer() for value in values)
+            few = not self._too_many and whole and len(values) <= MAX_INTEGER_CLASSES
+            task: Task = self._task or ("classification" if few else "regression")
+        else:
+            task = self._task or "classification"
+            if task == "regression":
+                raise InputError(f"The target {name!r} holds no numbers; task regression needs them.")
+        if task == "regression":
+            if len(self._counts) < 2:
+                raise InputError(f"The target has one value only, {next(iter(self._counts))}; choose another target.")
+            return ColumnReader(name, "numeric", text, "number"), task, (), np.array([self.n_rows])
+        if self._too_many or len(self._counts) == self.n_rows > 2:
+            raise InputError(
+                f"The target {name!r} has more than {MOST_LEVELS:,} classes, or one for each row; "
+                "choose another target, or task regression if it is a quantity."
+            )
+        return self._classes(name, text, quantity)
+
+    def _classes(self, name: str, text: bool, quantity: bool) -> tuple[ColumnReader, Task, tuple[Any, ...], IntArray]:
+        truths = text and self._fit[name][2] == self._fit[name][0]
+        merged: dict[Any, int] = {}
+        for value, count in self._counts.items():
+            meant = float(value) if quantity and text else str(value).lower() == "true" if truths else value
+            merged[meant] = merged.get(meant, 0) + count
+        labels = _ordered(merged)
+        if len(labels) < 2:
+            raise InputError(f"The target has one class only, {labels[0]!r}; at least two are needed.")
+        counts = np.array([merged[label] for label in labels], dtype=np.int64)
+        meaning = "class number" if quantity and text else "truth" if truths else "level"
+        return ColumnReader(name, "nominal", text, meaning, labels), "classification", labels, counts
+
+
+def _ordered(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Sort levels: numbers by size, others by their text."""
+    cells = list(values)
+    if all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells):
+        return tuple(sorted(cells))
+    return tuple(sorted(cells, key=lambda cell: str(cell).lower() if isinstance(cell, bool) else str(cell)))
+
+
+def _plain_cells(cells: pl.Series) -> pl.Series:
+    return cells.cast(pl.String) if cells.dtype in (pl.Categorical, pl.Enum) else cells
+
+
+def _blanked(cells: pl.Series) -> pl.Series:
+    """Strip cells of text, and take out those that mean a missing one."""
+    cells = cells.str.strip_chars()
+    return cells.set(cells.is_in(list(MISSING)), None)
+
+
+def _fits(cells: pl.Series) -> NDArray[np.int64]:
+    """Count the cells that are there, and those of them that are numbers, truth values and dates."""
+    there = cells.drop_nulls()
+    numbers = len(there) - there.cast(pl.Float64, strict=False).null_count()
+    if numbers == len(there):
+        return np.array([len(there), numbers, 0, 0])
+    truths = int(there.str.to_lowercase().is_in(["true", "false"]).sum())
+    dates = int(there.str.contains(r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?)?$").sum())
+    return np.array([len(there), numbers, truths, dates])
+
+
+def _meant(cells: pl.Series, meaning: str) -> pl.Series:
+    """Turn text into what it means."""
+    cells = _blanked(cells)
+    if meaning == "truth":
+        return cells.str.to_lowercase() == "true"
+    if meaning == "date":
+        moments = cells.str.replace("T", " ", literal=True)
+        day = moments.str.len_chars() == 10
+        moments = pl.select(pl.when(day).then(moments + " 00:00:00").otherwise(moments)).to_series()
+        stamped = moments.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False)
+        return stamped.dt.timestamp("us") / 86_400e6
+    return cells.cast(pl.Float64, strict=False)

@@ -1,0 +1,265 @@
+"""Sums over rows that merge: class moments, bin numbers, joint counts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+SUMS = {"reassoc", "contract", "arcp"}
+"""Sums may be taken in any order, so that they are vectorised; NaN stays NaN."""
+
+
+@njit(nogil=True, cache=True, fastmath=SUMS)
+def add_class_moments(X, shares, shift, mass, first, second):  # type: ignore[no-untyped-def]
+    """Add the rows of a chunk to each class's weight and first two moments about a shift; missing cells are left out.
+
+    X : (n, p) float64, best column by column
+    shares : (n_classes, n) float64, the weight of each row in its class, 0 in the others
+    shift, mass, first, second : (p, n_classes) float64
+    """
+    n, p = X.shape
+    block = 2048
+    for low in range(0, n, block):
+        high = min(low + block, n)
+        for f in range(p):
+            column = X[low:high, f]
+            for c in range(shares.shape[0]):
+                share, about = shares[c, low:high], shift[f, c]
+                m, s, q = 0.0, 0.0, 0.0
+                for i in range(column.shape[0]):
+                    x = column[i]
+                    there = x == x
+                    d = x - about if there else 0.0
+                    w = share[i] if there else 0.0
+                    m += w
+                    s += w * d
+                    q += w * d * d
+                mass[f, c] += m
+                first[f, c] += s
+                second[f, c] += q
+
+
+@njit(nogil=True, cache=True)
+def add_class_moments_by_code(X, y, weights, shift, mass, first, second):  # type: ignore[no-untyped-def]
+    """Do the same for many classes, each row by its code.
+
+    y : (n,) int64, from 0 to n_classes − 1
+    """
+    n, p = X.shape
+    n_classes = mass.shape[1]
+    sums = np.empty((n_classes, 3))
+    for f in range(p):
+        sums[:] = 0.0
+        column, about = X[:, f], shift[f]
+        for i in range(n):
+            x = column[i]
+            if x == x:
+                c, w = y[i], weights[i]
+                d = x - about[c]
+                sums[c, 0] += w
+                sums[c, 1] += w * d
+                sums[c, 2] += w * d * d
+        for c in range(n_classes):
+            mass[f, c] += sums[c, 0]
+            first[f, c] += sums[c, 1]
+            second[f, c] += sums[c, 2]
+
+
+@njit(nogil=True, cache=True)
+def add_variation(X, known, varies):  # type: ignore[no-untyped-def]
+    """Note one present value of each column, and whether any other was met.
+
+    known : (p,) float64, NaN until a value was met
+    varies : (p,) bool
+    """
+    n, p = X.shape
+    for f in range(p):
+        column = X[:, f]
+        for i in range(n):
+            if varies[f]:
+                break
+            x = column[i]
+            if x == x:
+                if known[f] != known[f]:
+                    known[f] = x
+                elif x != known[f]:
+                    varies[f] = True
+
+
+@njit(nogil=True, cache=True, fastmath=SUMS)
+def add_target_moments(X, y, weights, shift, y_shift, sums):  # type: ignore[no-untyped-def]
+    """Add the rows of a chunk to each column's joint moments with the target, over the column's present cells.
+
+    y : (n,) float64
+    sums : (p, 6) float64: weight, x, x², y, y², x·y, all about the shifts
+    """
+    n, p = X.shape
+    block = 2048
+    for low in range(0, n, block):
+        high = min(low + block, n)
+        target, own = y[low:high], weights[low:high]
+        for f in range(p):
+            column, about = X[low:high, f], shift[f]
+            m = sx = sxx = sy = syy = sxy = 0.0
+            for i in range(column.shape[0]):
+                x = column[i]
+                there = x == x
+                d = x - about if there else 0.0
+                w = own[i] if there else 0.0
+                t = target[i] - y_shift
+                m += w
+                sx += w * d
+                sxx += w * d * d
+                sy += w * t
+                syy += w * t * t
+                sxy += w * d * t
+            sums[f, 0] += m
+            sums[f, 1] += sx
+            sums[f, 2] += sxx
+            sums[f, 3] += sy
+            sums[f, 4] += syy
+            sums[f, 5] += sxy
+
+
+@njit(nogil=True, cache=True)
+def add_levels(X, most, values, n_values):  # type: ignore[no-untyped-def]
+    """Keep the distinct values of each column as long as they are at most `most`; more are only counted as `most` + 1.
+
+    values : (p, most) float64, the first n_values[f] of each row filled
+    n_values : (p,) int64
+    """
+    n, p = X.shape
+    for f in range(p):
+        known = n_values[f]
+        if known > most:
+            continue
+        column, mine = X[:, f], values[f]
+        last = np.nan
+        for i in range(n):
+            x = column[i]
+            if np.isnan(x) or x == last:
+                continue
+            last = x
+            new = True
+            for k in range(known):
+                if mine[k] == x:
+                    new = False
+                    break
+            if new:
+                if known == most:
+                    known = most + 1
+                    break
+                mine[known] = x
+                known += 1
+        n_values[f] = known
+
+
+@njit(nogil=True, cache=True)
+def code_columns(X, columns, edges, n_edges, nominal, levels, codes):  # type: ignore[no-untyped-def]
+    """Write the bin of each cell: how many edges it reaches, a nominal cell as it is, a missing one as the last level.
+
+    columns : (q,) int64, which columns of X
+    edges : (p, most) float64, the first n_edges[f] of each row filled, ascending
+    codes : (q, n) uint16
+    """
+    n = X.shape[0]
+    for place in range(columns.shape[0]):
+        f = columns[place]
+        column, out, mine = X[:, f], codes[place], edges[f][: n_edges[f]]
+        missing = np.uint16(levels[f] - 1)
+        if nominal[f]:
+            for i in range(n):
+                x = column[i]
+                out[i] = missing if np.isnan(x) else np.uint16(x)
+        elif mine.shape[0] <= 32:
+            out[:] = 0
+            for k in range(mine.shape[0]):
+                edge = mine[k]
+                for i in range(n):
+                    out[i] += column[i] >= edge
+            for i in range(n):
+                if np.isnan(column[i]):
+                    out[i] = missing
+        else:
+            for i in range(n):
+                x = column[i]
+                out[i] = missing if np.isnan(x) else np.uint16(np.searchsorted(mine, x, side="right"))
+
+
+@njit(nogil=True, cache=True)
+def count_with(codes, levels, starts, other, n_other, weights, counts):  # type: ignore[no-untyped-def]
+    """Add the rows of a chunk to the joint counts of each column and one other code.
+
+    counts : flat float64; column f's (levels[f], n_other) table begins at starts[f]
+    """
+    n = other.shape[0]
+    for f in range(codes.shape[0]):
+        table = counts[starts[f] : starts[f] + levels[f] * n_other]
+        code = codes[f]
+        for i in range(n):
+            table[np.int64(code[i]) * n_other + other[i]] += weights[i]
+
+
+@njit(nogil=True, cache=True)
+def count_pairs(codes, levels, starts, target, n_target, weights, counts):  # type: ignore[no-untyped-def]
+    """Add the rows of a chunk to the joint counts of each pair of columns f < s with the target.
+
+    counts : flat float64; the (levels[s], n_target, levels[f]) table of a pair begins at starts[s (s − 1) / 2 + f]
+    """
+    q, n = codes.shape
+    block = 4096
+    both = np.empty(block, dtype=np.int64)
+    for low in range(0, n, block):
+        size = min(block, n - low)
+        for s in range(1, q):
+            for i in range(size):
+                both[i] = np.int64(codes[s, low + i]) * n_target + target[low + i]
+            for f in range(s):
+                begin = starts[s * (s - 1) // 2 + f]
+                wide = levels[f]
+                table = counts[begin : begin + levels[s] * n_target * wide]
+                code = codes[f][low : low + size]
+                own = weights[low : low + size]
+                for i in range(size):
+                    table[both[i] * wide + code[i]] += own[i]
+
+
+@njit(nogil=True, cache=True)
+def mix(keys, seed):  # type: ignore[no-untyped-def]
+    """Turn row numbers into numbers that look drawn at random (SplitMix64), the same wherever they are computed."""
+    out = np.empty(keys.shape[0], dtype=np.uint64)
+    for i in range(keys.shape[0]):
+        z = keys[i] * np.uint64(0x9E3779B97F4A7C15) + seed
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        out[i] = z ^ (z >> np.uint64(31))
+    return out
+
+
+@njit(nogil=True, cache=True)
+def gather_shifted(X, order, columns, shift, out, about, gaps):  # type: ignore[no-untyped-def]
+    """Write some columns less their shift, rows in another order and missing cells as 0, and what they range over.
+
+    out : (n, q) float64, best column by column
+    about : (q, 4) float64, added to: present cells, their sum about the shift, least, most
+    gaps : (q,) int64, set to how many cells are missing
+    """
+    n = order.shape[0]
+    for place in range(columns.shape[0]):
+        f = columns[place]
+        column, target, middle = X[:, f], out[:, place], shift[place]
+        present, total, least, most = 0.0, 0.0, about[place, 2], about[place, 3]
+        for i in range(n):
+            x = column[order[i]]
+            if np.isnan(x):
+                target[i] = 0.0
+            else:
+                d = x - middle
+                target[i] = d
+                present += 1.0
+                total += d
+                least, most = min(least, x), max(most, x)
+        about[place, 0] += present
+        about[place, 1] += total
+        about[place, 2], about[place, 3] = least, most
+        gaps[place] = n - np.int64(present)

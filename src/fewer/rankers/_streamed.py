@@ -1,0 +1,318 @@
+"""Rankings of a table that is read in chunks: exact on all rows, given the cuts where bins are needed."""
+
+from __future__ import annotations
+
+from functools import partial, singledispatch
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2 as chi2_distribution
+from scipy.stats import f as f_distribution
+
+from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
+from fewer.io import Stream
+from fewer.models._mdlp import mdlp_cuts
+from fewer.problem import BoolArray, FloatArray, Problem
+from fewer.rankers._density import bin_edges
+from fewer.rankers._fisher import Fisher
+from fewer.rankers._information_gain import InformationGain
+from fewer.rankers._mutual_information import MIFS, _Greedy
+from fewer.rankers._significance import Chi2, FTest
+from fewer.statistics import (
+    Bins,
+    ClassMoments,
+    JointCounts,
+    Levels,
+    PairCounts,
+    Ranges,
+    RowSample,
+    Statistics,
+    TargetMoments,
+    collect,
+    information,
+)
+from fewer.statistics._moments import shift_of
+
+SAMPLE_ROWS = 100_000
+PASSES_FOR_PAIRS = 20
+"""Counting one pair costs a twentieth of reading a cell again: so many pairs are worth a pass."""
+
+
+@singledispatch
+def rank_stream(ranker: Ranker, stream: Stream, rng: np.random.Generator, resources: Resources) -> Ranking:
+    """Rank the columns of a table that is read in chunks.
+
+    Parameters
+    ----------
+    ranker : Ranker
+        One with `statistics`: `Fisher`, `FTest`, `Chi2`, `InformationGain`, `MIFS`, `MRMR`, `JMI`, `CMIM`, `DISR`.
+    stream : Stream
+    rng : Generator
+    resources : Resources
+
+    Returns
+    -------
+    Ranking
+        Where bins were cut, `extra["cuts"]` holds the edges (one row a column, NaN where there are fewer) and
+        `extra["rank_error"]` how far a cut may be from the quantile it is meant to be, as a share of the rows.
+    """
+    raise IncompatibleError(
+        f"{type(ranker).__name__} needs all rows in memory; choose one that reads a table in chunks (f-test, fisher, "
+        "chi2, information-gain, mifs, mrmr, jmi, cmim, disr), or rank a sample of the rows."
+    )
+
+
+# --------------------------------------------------------------------------------------------------- moments
+
+
+@rank_stream.register
+def _fisher(ranker: Fisher, stream: Stream, rng: np.random.Generator, resources: Resources) -> Ranking:
+    moments, counts, _ = _class_statistics(stream, resources)
+    return Ranking.by_score(fisher_scores(moments, counts, stream.like))
+
+
+def fisher_scores(moments: ClassMoments, counts: JointCounts | None, like: Problem) -> FloatArray:
+    """Return Fisher's score of each column; a nominal one counts as its level indicators."""
+    between, within = moments.scatter()
+    for column in np.flatnonzero(like.nominal):
+        assert counts is not None
+        table = counts.table(int(column))[:-1]
+        mass = table.sum(axis=0)
+        share = np.divide(table, mass, out=np.zeros_like(table), where=mass > 0)
+        middle = table.sum(axis=1, keepdims=True) / max(float(mass.sum()), 1e-300)
+        between[column] = (mass * (share - middle) ** 2).sum()
+        within[column] = (mass * share * (1.0 - share)).sum()
+    with np.errstate(divide="ignore"):
+        scores = np.divide(between, within, out=np.zeros_like(between), where=between > 0)
+    scores[moments.constant] = 0.0
+    return scores
+
+
+def _class_statistics(
+    stream: Stream, resources: Resources, with_ranges: bool = False
+) -> tuple[ClassMoments, JointCounts | None, Any]:
+    """Pass over the table once for class moments, and for counts where there are nominal columns."""
+    like = stream.like
+    nominal = np.flatnonzero(like.nominal)
+    bins = Bins.of(like, [np.empty(0)] * like.n_features) if len(nominal) else None
+
+    def make() -> tuple[Statistics, ...]:
+        counts = [] if bins is None else [JointCounts(bins, columns=nominal)]
+        return (ClassMoments(shift_of(like)), *counts, *([Ranges(like.n_features)] if with_ranges else []))
+
+    found = collect(stream, make, resources)
+    return found[0], None if bins is None else found[1], found[-1]
+
+
+@rank_stream.register
+def _f_test(ranker: FTest, stream: Stream, rng: np.random.Generator, resources: Resources) -> Ranking:
+    like = stream.like
+    if like.nominal.any():
+        name = like.names[int(np.argmax(like.nominal))]
+        raise IncompatibleError(f"FTest in chunks compares means, and column {name!r} is nominal; leave it out.")
+    if like.task == "regression":
+        shift, middle = shift_of(like)[:, 0], float(like.y.mean())
+        return f_test_of_correlation(collect(stream, partial(TargetMoments, shift, middle), resources))
+    return f_test_of_classes(collect(stream, partial(ClassMoments, shift_of(like)), resources))
+
+
+def f_test_of_classes(moments: ClassMoments) -> Ranking:
+    """Rank by one-way analysis of variance."""
+    between, within = moments.scatter()
+    scale = moments.n_weighted / moments.weight
+    counts = moments.counts
+    n, k = counts.sum(axis=1), (counts > 0).sum(axis=1)
+    usable = (k >= 2) & (n > k) & ~moments.constant
+    upper = scale * between / np.maximum(k - 1, 1)
+    lower = scale * within / np.maximum(n - k, 1)
+    sure = usable & (lower <= 1e-28 * upper)
+    scores = np.divide(upper, lower, out=np.zeros_like(upper), where=usable & ~sure)
+    p_values = np.where(usable, f_distribution.sf(scores, np.maximum(k - 1, 1), np.maximum(n - k, 1)), 1.0)
+    return Ranking.by_score(np.where(sure, np.inf, scores), p_value=np.where(sure, 0.0, p_values))
+
+
+def f_test_of_correlation(moments: TargetMoments) -> Ranking:
+    """Rank by the test of the correlation with a quantity."""
+    n, square = moments.counts, moments.correlation**2
+    usable = (n >= 3) & ~moments.constant
+    sure = usable & (1.0 - square <= 1e-15)
+    rest = np.where(sure, 1.0, 1.0 - square)
+    scores = np.where(usable, square / rest * np.maximum(n - 2, 0), 0.0)
+    p_values = np.where(usable, f_distribution.sf(scores, 1, np.maximum(n - 2, 1)), 1.0)
+    return Ranking.by_score(np.where(sure, np.inf, scores), p_value=np.where(sure, 0.0, p_values))
+
+
+@rank_stream.register
+def _chi2(ranker: Chi2, stream: Stream, rng: np.random.Generator, resources: Resources) -> Ranking:
+    moments, counts, ranges = _class_statistics(stream, resources, with_ranges=True)
+    return chi2_ranking(moments, counts, ranges.low, stream.like)
+
+
+def chi2_ranking(moments: ClassMoments, counts: JointCounts | None, low: FloatArray, like: Problem) -> Ranking:
+    """Rank by chi-squared: of levels against classes, or of sums of counts in the classes."""
+    negative = ~like.nominal & (low < 0)
+    if negative.any():
+        name = like.names[int(np.argmax(negative))]
+        raise IncompatibleError(f"Chi2 counts, and column {name!r} has negative numbers; use FTest.")
+    scale = moments.n_weighted / moments.weight
+    scores, p_values = np.zeros(like.n_features), np.ones(like.n_features)
+    sums, mass = scale * moments.sums, scale * moments.mass
+    for column in range(like.n_features):
+        if like.nominal[column]:
+            assert counts is not None
+            observed = scale * counts.table(column)[:-1]
+            observed = observed[observed.sum(axis=1) > 0][:, observed.sum(axis=0) > 0]
+            freedom = (observed.shape[0] - 1) * (observed.shape[1] - 1)
+            expected = observed.sum(axis=1, keepdims=True) * observed.sum(axis=0) / max(float(observed.sum()), 1e-300)
+        else:
+            there = mass[column] > 0
+            observed = sums[column, there]
+            freedom = len(observed) - 1
+            expected = mass[column, there] / mass[column, there].sum() * observed.sum()
+        if freedom < 1 or observed.sum() == 0:
+            continue
+        scores[column] = ((observed - expected) ** 2 / expected).sum()
+        p_values[column] = chi2_distribution.sf(scores[column], freedom)
+    return Ranking.by_score(scores, p_value=p_values)
+
+
+# ---------------------------------------------------------------------------------------------------- counts
+
+
+@rank_stream.register
+def _information_gain(
+    ranker: InformationGain, stream: Stream, rng: np.random.Generator, resources: Resources
+) -> Ranking:
+    like = stream.like
+    sample = new_sample(stream, rng, resources)
+    drawn, ranges = collect(stream, lambda: (sample.empty(), Ranges(like.n_features)), resources)
+    cuts = []
+    for column in range(like.n_features):
+        if like.nominal[column]:
+            cuts.append(np.empty(0))
+        elif ranker.binning == "equal-width":
+            ends = ranges.low[column], ranges.high[column]
+            inner = np.linspace(*ends, ranker.n_bins + 1)[1:-1] if np.isfinite(ends).all() else np.empty(0)
+            cuts.append(_above(np.unique(inner)))
+        else:
+            rows = drawn.rows
+            present = ~np.isnan(rows.X[:, column])
+            own = rows.X[present, column]
+            if ranker.binning == "mdlp":
+                cuts.append(_above(mdlp_cuts(own, rows.y[present])))
+            else:
+                shares = np.arange(1, ranker.n_bins) / ranker.n_bins
+                cuts.append(_above(np.unique(np.quantile(own, shares))) if len(own) else np.empty(0))
+    bins = Bins.of(like, cuts)
+    counts = collect(stream, partial(JointCounts, bins), resources)
+    scores = np.array([information(counts.table(f)[:-1]) for f in range(like.n_features)])
+    n_bins = np.array([int((counts.table(f)[:-1].sum(axis=1) > 0).sum()) for f in range(like.n_features)])
+    error = 0.0 if ranker.binning == "equal-width" else drawn.error_in(stream.n_samples)
+    return Ranking.by_score(scores, n_bins=n_bins, cuts=bins.table, rank_error=np.array(error))
+
+
+def _above(cuts: FloatArray) -> FloatArray:
+    """Turn cuts whose own value lies below them into edges that are reached by their own value."""
+    return np.nextafter(cuts, np.inf)
+
+
+@rank_stream.register
+def _greedy(ranker: _Greedy, stream: Stream, rng: np.random.Generator, resources: Resources) -> Ranking:
+    if ranker.stop == "permutation":
+        raise IncompatibleError("stop='permutation' shuffles the target of all rows; in chunks use stop='share'.")
+    if isinstance(ranker, MIFS) and ranker.density == "kernel":
+        raise IncompatibleError("density='kernel' needs all rows in memory; in chunks use density='bins'.")
+    if not hasattr(ranker, "n_bins") or type(ranker).__name__ == "JIM":
+        raise IncompatibleError(f"{type(ranker).__name__} needs all rows in memory; use JMI.")
+    bins, constant, error = quantile_bins(stream, ranker.n_bins, rng, resources)
+    known = CountedInformation(stream, bins, resources, ranker.n_ranked)
+    ranking = ranker._rank_by(known, ~constant, rng)
+    ranking.extra.update(cuts=bins.table, rank_error=np.array(error))
+    return ranking
+
+
+def quantile_bins(
+    stream: Stream, n_bins: int, rng: np.random.Generator, resources: Resources
+) -> tuple[Bins, BoolArray, float]:
+    """Cut columns of many values into bins of about as many rows each, by a pass; also say which are constant.
+
+    Columns with at most `n_bins` values keep them. Edges come from a sample of the rows, all of them if they are few.
+    """
+    like = stream.like
+    sample = new_sample(stream, rng, resources)
+    drawn, levels = collect(stream, lambda: (sample.empty(), Levels(like.n_features, n_bins)), resources)
+    rows = drawn.rows
+    edges, constant = [], np.zeros(like.n_features, dtype=bool)
+    for column in range(like.n_features):
+        values = levels.values(column)
+        if values is not None:
+            constant[column] = len(values) < 2
+        own = rows.X[:, column] if values is None or like.nominal[column] else values
+        edges.append(np.empty(0) if like.nominal[column] else bin_edges(own, n_bins, False)[0])
+    target = bin_edges(rows.y, n_bins, False)[0] if like.task == "regression" else None
+    return Bins.of(like, edges, target), constant, drawn.error_in(stream.n_samples)
+
+
+def new_sample(stream: Stream, rng: np.random.Generator, resources: Resources) -> RowSample:
+    """Return an empty sample as large as is useful and as memory allows."""
+    n_rows = min(SAMPLE_ROWS, max(resources.memory // (32 * max(stream.n_features, 1)), 1000))
+    return RowSample.of_classes(stream.class_counts, n_rows, int(rng.integers(2**63)))
+
+
+class CountedInformation:
+    """The information between columns and target, from joint counts over all rows.
+
+    All pairs are counted in one pass where the counts fit; otherwise each column that is asked about costs a pass.
+    """
+
+    def __init__(self, stream: Stream, bins: Bins, resources: Resources, n_ranked: int | None) -> None:
+        self._stream, self._bins, self._resources = stream, bins, resources
+        p = len(bins.edges)
+        n_asked = p if n_ranked is None else min(n_ranked, p)
+        fits = 8 * int(PairCounts.sizes(bins).sum()) <= resources.memory // 2
+        self._pairs: PairCounts | None = None
+        if fits and (p - 1) / 2 <= PASSES_FOR_PAIRS * n_asked:
+            self._counts, self._pairs = collect(stream, lambda: (JointCounts(bins), PairCounts(bins)), resources)
+        else:
+            self._counts = collect(stream, partial(JointCounts, bins), resources)
+        self._given: dict[int, list[FloatArray]] = {}
+
+    @property
+    def _columns(self) -> range:
+        return range(len(self._bins.edges))
+
+    def relevance(self, target: Any = None) -> FloatArray:
+        """Return I(C; f) of every feature."""
+        return np.array([information(self._counts.table(f)) for f in self._columns])
+
+    def redundancy(self, feature: int) -> FloatArray:
+        """Return I(f; s) of every feature f with one feature s."""
+        return np.array([information(table.sum(axis=2)) for table in self._tables(feature)])
+
+    def conditional(self, feature: int) -> FloatArray:
+        """Return I(f; C | s) = I(f; (s, C)) − I(f; s) of every feature f, given one feature s."""
+        tables = self._tables(feature)
+        both = np.array([information(table.reshape(len(table), -1)) for table in tables])
+        return np.maximum(both - np.array([information(table.sum(axis=2)) for table in tables]), 0.0)
+
+    def entropy(self, feature: int) -> FloatArray:
+        """Return H(f, s, C) of every feature f, with one feature s."""
+        return np.array([_entropy(table) for table in self._tables(feature)])
+
+    def _tables(self, given: int) -> list[FloatArray]:
+        """Return (codes of f, codes of s, codes of the target) for every f and one s; a feature with itself has one."""
+        if given not in self._given:
+            self._given.clear()
+            own = self._counts.table(given)
+            if self._pairs is not None:
+                tables = [own[:, None, :] if f == given else self._pairs.tables_given(f, given) for f in self._columns]
+            else:
+                counts = collect(self._stream, partial(JointCounts, self._bins, given), self._resources)
+                tables = [own[:, None, :] if f == given else counts.tables_given(f) for f in self._columns]
+            self._given[given] = tables
+        return self._given[given]
+
+
+def _entropy(table: FloatArray) -> float:
+    shares = table[table > 0] / table.sum()
+    return float(-(shares * np.log(shares)).sum())

@@ -1,0 +1,29 @@
+"""Sums over rows that merge: what one pass over a table leaves behind.
+
+Each is filled by `add(chunk)` and joined by `merge(other)`. Chunks of a part are added in order and parts are merged in
+order, so that the result does not depend on who computed them. Kept for each fold, they give k-fold scores in one pass.
+"""
+
+from fewer.statistics._base import Statistics, collect
+from fewer.statistics._counts import Bins, JointCounts, PairCounts, information
+from fewer.statistics._folds import row_folds
+from fewer.statistics._gram import GramSums
+from fewer.statistics._moments import ClassMoments, Ranges, TargetMoments, Variation
+from fewer.statistics._sample import Levels, RowSample
+
+__all__ = [
+    "Bins",
+    "ClassMoments",
+    "GramSums",
+    "JointCounts",
+    "Levels",
+    "PairCounts",
+    "Ranges",
+    "RowSample",
+    "Statistics",
+    "TargetMoments",
+    "Variation",
+    "collect",
+    "information",
+    "row_folds",
+]

@@ -1,0 +1,79 @@
+"""What every sum over rows can do, and how a table is passed through it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from fewer.parallel import run_tasks
+from fewer.problem import Problem
+
+if TYPE_CHECKING:
+    from fewer.contracts import Resources
+    from fewer.io import Stream
+
+S = TypeVar("S", bound="Statistics")
+
+
+class Statistics(ABC):
+    """Sums over rows: chunks are added, sums of different rows merged."""
+
+    @abstractmethod
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        """Add rows.
+
+        Parameters
+        ----------
+        chunk : Problem
+            Rows of the table, with its names, kinds, classes and levels.
+        part, start : int
+            Where they are: the part of the table, and the place of the first of them in it.
+        """
+
+    @abstractmethod
+    def merge(self: S, other: S) -> None:
+        """Add what another one of the same kind has summed over other rows."""
+
+
+def collect(stream: Stream, make: Callable[[], Any], resources: Resources) -> Any:
+    """Pass a table through statistics: one (or a tuple) for each part, merged in the order of the parts.
+
+    Where the parts can travel, whatever runs tasks (`Resources.executor`) reads them, each by itself.
+
+    Parameters
+    ----------
+    stream : Stream
+    make : callable
+        Returns empty statistics, or a tuple of them.
+    resources : Resources
+
+    Returns
+    -------
+    Statistics or tuple of Statistics
+    """
+    whole: Any = None
+    if not stream.travels:
+        resources = resources.alone()
+    parts = [(part,) for part in range(stream.n_parts)]
+    for one in run_tasks(_read_part, parts, resources, shared=(stream, make), prefer="threads"):
+        if whole is None:
+            whole = one
+            continue
+        for into, new in zip(_as_tuple(whole), _as_tuple(one), strict=True):
+            into.merge(new)
+    return whole
+
+
+def _read_part(shared: tuple[Stream, Callable[[], Any]], part: int) -> Any:
+    stream, make = shared
+    statistics, start = make(), 0
+    for chunk in stream.chunks(part):
+        for own in _as_tuple(statistics):
+            own.add(chunk, part, start)
+        start += chunk.n_samples
+    return statistics
+
+
+def _as_tuple(statistics: Any) -> tuple[Statistics, ...]:
+    return statistics if isinstance(statistics, tuple) else (statistics,)

@@ -1,0 +1,192 @@
+"""Joint counts of bins: of each column with the target, and of each pair of columns with the target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewer.kernels._statistics import code_columns, count_pairs, count_with
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
+from fewer.statistics._base import Statistics
+
+MOST_LEVELS = 65_000
+"""Codes are numbers of two bytes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """How the columns (and a quantity as target) are cut: a cell's bin is the number of edges that it reaches.
+
+    Attributes
+    ----------
+    edges : list of float arrays
+        Ascending, one array a column; none for a nominal column.
+    nominal : bool array
+        Columns whose cells are codes already.
+    n_levels : int array
+        Levels of nominal columns; bins elsewhere.
+    target_edges : float array, optional
+        Where a quantity is cut; None for classes.
+    n_classes : int
+    """
+
+    edges: list[FloatArray]
+    nominal: BoolArray
+    n_levels: IntArray
+    target_edges: FloatArray | None
+    n_classes: int
+
+    @classmethod
+    def of(cls, rows: Problem, edges: list[FloatArray], target_edges: FloatArray | None = None) -> Bins:
+        """Take kinds and levels from rows of the table."""
+        bare = [np.empty(0) if nominal else own for own, nominal in zip(edges, rows.nominal, strict=True)]
+        n_levels = [len(rows.levels[f]) if rows.nominal[f] else len(own) + 1 for f, own in enumerate(bare)]
+        if max(n_levels, default=0) > MOST_LEVELS:
+            widest = rows.names[int(np.argmax(n_levels))]
+            raise InputError(
+                f"Column {widest!r} has {max(n_levels):,} levels, and {MOST_LEVELS:,} can be counted; leave it out."
+            )
+        return cls(bare, rows.nominal, np.array(n_levels, dtype=np.int64), target_edges, rows.n_classes)
+
+    @property
+    def n_target(self) -> int:
+        """How many codes the target has."""
+        return max(self.n_classes, 1) if self.target_edges is None else len(self.target_edges) + 1
+
+    @property
+    def n_codes(self) -> IntArray:
+        """How many codes each column has: its levels, and one for missing cells."""
+        return self.n_levels + 1
+
+    @cached_property
+    def table(self) -> FloatArray:
+        """The edges as one array, a row for each column, the rest NaN."""
+        widest = max((len(own) for own in self.edges), default=0)
+        out = np.full((len(self.edges), max(widest, 1)), np.nan)
+        for row, own in zip(out, self.edges, strict=True):
+            row[: len(own)] = own
+        return out
+
+    def codes(self, chunk: Problem, columns: IntArray) -> NDArray[np.uint16]:
+        """Return the codes of some columns: (n_columns, n_samples)."""
+        out = np.empty((len(columns), chunk.n_samples), dtype=np.uint16)
+        n_edges = np.array([len(own) for own in self.edges], dtype=np.int64)
+        code_columns(chunk.X, columns, self.table, n_edges, self.nominal, self.n_codes, out)
+        return out
+
+    def target(self, chunk: Problem) -> IntArray:
+        """Return the codes of the target."""
+        if self.target_edges is None:
+            return chunk.y.astype(np.int64)
+        return np.searchsorted(self.target_edges, chunk.y, side="right").astype(np.int64)
+
+
+class JointCounts(Statistics):
+    """How often each column's codes meet each code of the target, or of the target joined with one column.
+
+    Parameters
+    ----------
+    bins : Bins
+    given : int, optional
+        Count with the pair of this column and the target instead of the target alone.
+    columns : int array, optional
+        The columns to count, ascending; all by default.
+
+    Examples
+    --------
+    >>> rows = Problem.from_arrays([[0.0], [1.0], [2.0], [np.nan]], ["a", "b", "b", "b"])
+    >>> counts = JointCounts(Bins.of(rows, [np.array([1.5])]))
+    >>> counts.add(rows)
+    >>> counts.table(0).tolist()
+    [[1.0, 1.0], [0.0, 1.0], [0.0, 1.0]]
+    """
+
+    def __init__(self, bins: Bins, given: int | None = None, columns: IntArray | None = None) -> None:
+        self.bins, self.given = bins, given
+        self.columns = np.arange(len(bins.edges)) if columns is None else columns
+        self.n_other = bins.n_target * (1 if given is None else int(bins.n_codes[given]))
+        self._starts = np.append(0, np.cumsum(bins.n_codes[self.columns] * self.n_other))
+        self._counts = np.zeros(int(self._starts[-1]))
+
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        """Add rows."""
+        codes, other, n_codes = self.bins.codes(chunk, self.columns), self.bins.target(chunk), self.bins.n_codes
+        if self.given is not None:
+            given = self.bins.codes(chunk, np.array([self.given]))[0]
+            other = given.astype(np.int64) * self.bins.n_target + other
+        count_with(codes, n_codes[self.columns], self._starts, other, self.n_other, chunk.row_weights, self._counts)
+
+    def merge(self, other: JointCounts) -> None:
+        """Add what another one has counted in other rows."""
+        self._counts += other._counts
+
+    def table(self, column: int) -> FloatArray:
+        """Return the counts of one column: (codes, codes of the other)."""
+        place = int(np.searchsorted(self.columns, column))
+        return self._counts[self._starts[place] : self._starts[place + 1]].reshape(-1, self.n_other)
+
+    def tables_given(self, column: int) -> FloatArray:
+        """Return the counts of one column as (codes, codes of the given one, codes of the target)."""
+        return self.table(column).reshape(-1, self.n_other // self.bins.n_target, self.bins.n_target)
+
+
+class PairCounts(Statistics):
+    """How often the codes of each pair of columns and of the target meet, in one pass.
+
+    Parameters
+    ----------
+    bins : Bins
+    """
+
+    def __init__(self, bins: Bins) -> None:
+        self.bins = bins
+        self._starts = np.append(0, np.cumsum(self.sizes(bins)))
+        self._counts = np.zeros(int(self._starts[-1]))
+
+    @staticmethod
+    def sizes(bins: Bins) -> IntArray:
+        """Return the number of counts of each pair f < s, ordered by s, then f."""
+        codes = bins.n_codes
+        pairs = [codes[:s] * codes[s] * bins.n_target for s in range(1, len(codes))]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *pairs])
+
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        """Add rows."""
+        codes = self.bins.codes(chunk, np.arange(chunk.n_features))
+        target, n_target = self.bins.target(chunk), self.bins.n_target
+        count_pairs(codes, self.bins.n_codes, self._starts, target, n_target, chunk.row_weights, self._counts)
+
+    def merge(self, other: PairCounts) -> None:
+        """Add what another one has counted in other rows."""
+        self._counts += other._counts
+
+    def tables_given(self, column: int, given: int) -> FloatArray:
+        """Return the counts of one column as (codes, codes of the given one, codes of the target)."""
+        f, s = sorted((column, given))
+        pair = s * (s - 1) // 2 + f
+        table = self._counts[self._starts[pair] : self._starts[pair + 1]]
+        shaped = table.reshape(int(self.bins.n_codes[s]), self.bins.n_target, int(self.bins.n_codes[f]))
+        return shaped.transpose(2, 0, 1) if column == f else shaped.transpose(0, 2, 1)
+
+
+def information(table: FloatArray) -> float:
+    """Return the mutual information, in nats, of the two codes of a table of joint counts.
+
+    Examples
+    --------
+    >>> round(information(np.array([[2.0, 0.0], [0.0, 2.0]])), 6)
+    0.693147
+    """
+    total = float(table.sum())
+    if total <= 0:
+        return 0.0
+    parts = _x_log_x(table) - _x_log_x(table.sum(axis=1)) - _x_log_x(table.sum(axis=0))
+    return max(parts / total + float(np.log(total)), 0.0)
+
+
+def _x_log_x(counts: FloatArray) -> float:
+    there = counts[counts > 0]
+    return float((there * np.log(there)).sum())

@@ -1,0 +1,227 @@
+"""Gram matrices of inputs and targets, kept for each fold: all that a linear fit needs to know of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fewer.kernels._statistics import gather_shifted
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.statistics._base import Statistics
+from fewer.statistics._folds import row_folds
+
+
+class GramSums(Statistics):
+    """Weighted products of a constant, the inputs and the targets, one matrix for each fold.
+
+    Inputs are numeric columns less a shift and the indicators of nominal levels; targets are class indicators, or a
+    quantity less its shift. A missing cell adds nothing, and an indicator of missing cells joins the products once a
+    column has one, so that filling with any number can be decided afterwards.
+
+    Parameters
+    ----------
+    like : Problem
+        Some rows of the table: kinds, levels and classes are taken from it, and shifts from its means.
+    n_folds : int
+    seed : int
+        Rows are dealt out to folds by `row_folds` with this seed, unless `folds` says where they go.
+    folds : int array, optional
+        The fold of each row, for a table that is added as a whole.
+
+    Attributes
+    ----------
+    owner : int array of shape (n_inputs,)
+        The column that each input comes from.
+    products : array of shape (n_folds, n_base, n_base)
+        Of the constant, the inputs, the targets and the indicators of missing cells, in this order.
+    about : array of shape (n_folds, n_inputs, 4)
+        Of each input: present cells, their sum about the shift, least and most; weights do not count.
+    """
+
+    def __init__(self, like: Problem, n_folds: int, seed: int = 0, folds: IntArray | None = None) -> None:
+        self.n_folds, self.seed, self._given = n_folds, seed, folds
+        self._task, self._n_classes = like.task, like.n_classes
+        numeric = np.flatnonzero(~like.nominal)
+        owners, levels = [numeric], [np.full(len(numeric), np.nan)]
+        for feature in np.flatnonzero(like.nominal):
+            n_levels = len(like.levels[int(feature)])
+            owners.append(np.full(n_levels, feature))
+            levels.append(np.arange(n_levels, dtype=np.float64))
+        owner = np.concatenate(owners).astype(np.int64)
+        order = np.argsort(owner, kind="stable")
+        self.owner: IntArray = owner[order]
+        self._level: FloatArray = np.concatenate(levels)[order]
+        present = ~np.isnan(like.X)
+        mean = np.where(present, like.X, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
+        self._shift = np.where(np.isnan(self._level), mean[self.owner], 0.0)
+        self._y_shift = float(like.y.mean()) if like.task == "regression" else 0.0
+        self._incomplete: list[int] = []
+        n_base = 1 + self.n_inputs + self.n_targets
+        self.products = np.zeros((n_folds, n_base, n_base))
+        self.about = np.zeros((n_folds, self.n_inputs, 4))
+        self.about[:, :, 2], self.about[:, :, 3] = np.inf, -np.inf
+        self.n_rows = np.zeros(n_folds, dtype=np.int64)
+
+    @property
+    def n_inputs(self) -> int:
+        """How many inputs there are."""
+        return len(self.owner)
+
+    @property
+    def n_targets(self) -> int:
+        """How many targets there are: one for a quantity or two classes, else one a class."""
+        return 1 if self._task == "regression" or self._n_classes <= 2 else self._n_classes
+
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        """Add rows."""
+        folds = self._given
+        if folds is None:
+            folds = row_folds(part, start, chunk.n_samples, self.n_folds, self.seed)
+        order = np.argsort(folds, kind="stable")
+        edges = np.searchsorted(folds[order], np.arange(self.n_folds + 1))
+        # Blocks small enough for the cache, whatever the chunk.
+        for fold in np.flatnonzero(np.diff(edges)):
+            mine = order[edges[fold] : edges[fold + 1]]
+            self.n_rows[fold] += len(mine)
+            for low in range(0, len(mine), 8192):
+                self._add_block(chunk, int(fold), mine[low : low + 8192])
+
+    def _add_block(self, chunk: Problem, fold: int, rows: IntArray) -> None:
+        base = self.base(chunk, rows, self.about[fold])
+        if base.shape[1] > self.products.shape[1]:
+            self._widen(base.shape[1])
+        if chunk.sample_weight is None:
+            self.products[fold] += base.T @ base
+        else:
+            self.products[fold] += base.T @ (base * chunk.sample_weight[rows, None])
+
+    def base(self, chunk: Problem, rows: IntArray | None = None, about: FloatArray | None = None) -> FloatArray:
+        """Return rows as what the products are of: constant, inputs, targets, indicators of missing cells."""
+        rows = np.arange(chunk.n_samples) if rows is None else rows
+        learning = about is not None
+        about = np.empty((self.n_inputs, 4)) if about is None else about
+        first = 1 + self.n_inputs
+        fixed = first + self.n_targets
+        base = np.empty((len(rows), fixed + len(self._incomplete)), order="F")
+        base[:, 0] = 1.0
+        gaps = np.zeros(self.n_inputs, dtype=np.int64)
+        numeric = np.flatnonzero(np.isnan(self._level))
+        inputs = base[:, 1:first]
+        if len(numeric) == self.n_inputs:
+            gather_shifted(chunk.X, rows, self.owner, self._shift, inputs, about, gaps)
+        else:
+            self._gather_mixed(chunk, rows, numeric, inputs, about, gaps)
+        base[:, first:fixed] = self._targets(chunk, rows)
+        new = [f for f in np.unique(self.owner[gaps > 0]).tolist() if f not in self._incomplete] if learning else []
+        if new:
+            self._incomplete += new
+            base = np.asfortranarray(np.hstack([base, np.zeros((len(rows), len(new)))]))
+        for place, feature in enumerate(self._incomplete, fixed):
+            base[:, place] = np.isnan(chunk.X[rows, feature])
+        return base
+
+    def _gather_mixed(
+        self, chunk: Problem, rows: IntArray, numeric: IntArray, inputs: FloatArray, about: FloatArray, gaps: IntArray
+    ) -> None:
+        """Gather numeric inputs and level indicators."""
+        own, own_about, own_gaps = np.empty((len(rows), len(numeric)), order="F"), about[numeric], gaps[numeric]
+        gather_shifted(chunk.X, rows, self.owner[numeric], self._shift[numeric], own, own_about, own_gaps)
+        inputs[:, numeric], about[numeric], gaps[numeric] = own, own_about, own_gaps
+        for place in np.flatnonzero(~np.isnan(self._level)):
+            cells = chunk.X[rows, self.owner[place]]
+            missing = np.isnan(cells)
+            inputs[:, place] = cells == self._level[place]
+            present = inputs[~missing, place]
+            gaps[place] = int(missing.sum())
+            about[place, 0] += len(present)
+            about[place, 1] += present.sum()
+            about[place, 2] = min(about[place, 2], present.min(initial=np.inf))
+            about[place, 3] = max(about[place, 3], present.max(initial=-np.inf))
+
+    def _targets(self, chunk: Problem, rows: IntArray) -> FloatArray:
+        if self._task == "regression":
+            return (chunk.y[rows] - self._y_shift)[:, None]
+        codes = np.array([1]) if self.n_targets == 1 else np.arange(self._n_classes)
+        return (chunk.y[rows, None] == codes).astype(np.float64)
+
+    def _widen(self, n_base: int) -> None:
+        wider = np.zeros((self.n_folds, n_base, n_base))
+        old = self.products.shape[1]
+        wider[:, :old, :old] = self.products
+        self.products = wider
+
+    def merge(self, other: GramSums) -> None:
+        """Add what another one has summed over other rows."""
+        fixed = 1 + self.n_inputs + self.n_targets
+        self._incomplete += [feature for feature in other._incomplete if feature not in self._incomplete]
+        self._widen(fixed + len(self._incomplete))
+        places = [*range(fixed), *(fixed + self._incomplete.index(feature) for feature in other._incomplete)]
+        self.products[np.ix_(range(self.n_folds), places, places)] += other.products
+        self.about[:, :, :2] += other.about[:, :, :2]
+        self.about[:, :, 2] = np.minimum(self.about[:, :, 2], other.about[:, :, 2])
+        self.about[:, :, 3] = np.maximum(self.about[:, :, 3], other.about[:, :, 3])
+        self.n_rows += other.n_rows
+
+    def system(self, folds: IntArray | None = None) -> LinearSystem:
+        """Return the products of scaled inputs and targets over some folds (all by default).
+
+        Inputs are scaled to [−1, 1] by the range of these folds' rows and centered; a missing cell counts as its
+        column's mean; two classes are −1 and 1, more have one such target each.
+        """
+        folds = np.arange(self.n_folds) if folds is None else folds
+        present, total = self.about[folds, :, 0].sum(axis=0), self.about[folds, :, 1].sum(axis=0)
+        low = np.where(present > 0, self.about[folds, :, 2].min(axis=0), 0.0)
+        high = np.where(present > 0, self.about[folds, :, 3].max(axis=0), 0.0)
+        span = np.where(high > low, high - low, 1.0)
+        mean = total / np.maximum(present, 1.0)
+        first = 1 + self.n_inputs
+        n_final = first + self.n_targets
+        change = np.zeros((n_final, self.products.shape[1]))
+        change[0, 0] = 1.0
+        places = np.arange(1, first)
+        change[places, places] = 2.0 / span
+        for gap, feature in enumerate(self._incomplete, n_final):
+            own = np.flatnonzero(self.owner == feature)
+            change[1 + own, gap] = 2.0 * mean[own] / span[own]
+        targets = np.arange(first, n_final)
+        change[targets, targets] = 1.0 if self._task == "regression" else 2.0
+        if self._task == "classification":
+            change[targets, 0] = -1.0
+        whole = self.products[folds].sum(axis=0)
+        weight = max(float(whole[0, 0]), 1e-300)
+        centers = change @ whole[:, 0] / weight
+        change[1:first, 0] -= centers[1:first]
+        y_mean = 0.0
+        if self._task == "regression":
+            y_mean = self._y_shift + float(centers[first])
+            change[first, 0] -= centers[first]
+        parts = change @ self.products[folds] @ change.T
+        return LinearSystem(parts, change, self.owner, high > low, y_mean)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSystem:
+    """Products of a constant, scaled inputs and targets, for each fold.
+
+    Attributes
+    ----------
+    parts : array of shape (n_folds, n_final, n_final)
+    change : array of shape (n_final, n_base)
+        Turns what `GramSums.base` returns into what the products are of.
+    owner : int array of shape (n_inputs,)
+    varies : bool array of shape (n_inputs,)
+    y_mean : float
+        What was taken off a quantity.
+    """
+
+    parts: FloatArray
+    change: FloatArray
+    owner: IntArray
+    varies: BoolArray
+    y_mean: float
+
+    def regrouped(self, groups: list[IntArray]) -> LinearSystem:
+        """Return the same system with folds joined."""
+        parts = np.array([self.parts[group].sum(axis=0) for group in groups])
+        return LinearSystem(parts, self.change, self.owner, self.varies, self.y_mean)

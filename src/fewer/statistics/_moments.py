@@ -1,0 +1,315 @@
+"""Class moments: weights, means and spreads of each column in each class, and of each column with a quantity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from fewer.io._sparse import column_ranges
+from fewer.kernels._statistics import (
+    add_class_moments,
+    add_class_moments_by_code,
+    add_target_moments,
+    add_variation,
+)
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.statistics._base import Statistics
+
+FEW_CLASSES = 6
+
+
+class Variation(Statistics):
+    """Which columns hold more than one value.
+
+    Parameters
+    ----------
+    n_columns : int
+
+    Attributes
+    ----------
+    varies : bool array of shape (n_columns,)
+    """
+
+    def __init__(self, n_columns: int) -> None:
+        self._known = np.full(n_columns, np.nan)
+        self.varies: BoolArray = np.zeros(n_columns, dtype=bool)
+
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        """Add rows."""
+        if chunk.sparse is None:
+            add_variation(chunk.X, self._known, self.varies)
+            return
+        own = Ranges(chunk.n_features)
+        own.add(chunk)
+        self._meet(np.where(np.isfinite(own.low), own.low, np.nan), own.low < own.high)
+
+    def merge(self, other: Variation) -> None:
+        """Add what another one has met in other rows."""
+        self._meet(other._known, other.varies)
+
+    def _meet(self, known: FloatArray, varies: BoolArray) -> None:
+        self.varies |= varies | (known != self._known) & ~np.isnan(known) & ~np.isnan(self._known)
+        self._known = np.where(np.isnan(self._known), known, self._known)
+
+
+class Ranges(Statistics):
+    """The smallest and the largest cell of each column; infinite where there is none.
+
+    Parameters
+    ----------
+    n_columns : int
+
+    Examples
+    --------
+    >>> ranges = Ranges(1)
+    >>> ranges.add(Problem.from_arrays([[3.0], [np.nan], [1.0]], [0, 1, 0]))
+    >>> ranges.low, ranges.high
+    (array([1.]), array([3.]))
+    """
+
+    def __init__(self, n_columns: int) -> None:
+        self.low, self.high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
+
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        """Add rows."""
+        if chunk.sparse is None:
+            low, high = np.fmin.reduce(chunk.X, axis=0), np.fmax.reduce(chunk.X, axis=0)
+        else:
+            low, high = column_ranges(chunk.sparse)
+        self.low, self.high = np.fmin(self.low, low), np.fmax(self.high, high)
+
+    def merge(self, other: Ranges) -> None:
+        """Add what another one has met in other rows."""
+        self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+
+
+class ClassMoments(Statistics):
+    """The weight, the mean and the squared deviations of each column in each class, over its present cells.
+
+    Sums are taken about a shift that is given once (`shift_of`, from some rows), so that merging is adding, and a large
+    offset does not swallow small differences.
+
+    Parameters
+    ----------
+    shift : array of shape (n_columns, n_classes)
+
+    Attributes
+    ----------
+    mass : array of shape (n_columns, n_classes)
+        Sum of the weights of the present cells.
+    weight, n_weighted : float, int
+        The weight of all rows, and how many have one.
+
+    Examples
+    --------
+    >>> rows = Problem.from_arrays([[1.0], [3.0], [10.0], [14.0]], ["a", "a", "b", "b"])
+    >>> one, other = (ClassMoments(shift_of(rows)) for _ in range(2))
+    >>> one.add(rows.take(np.arange(3)))
+    >>> other.add(rows.take(np.arange(3, 4)))
+    >>> one.merge(other)
+    >>> one.mean.tolist(), one.deviation.tolist()
+    ([[2.0, 12.0]], [[2.0, 8.0]])
+    """
+
+    def __init__(self, shift: FloatArray) -> None:
+        self.shift = shift
+        self.mass, self._first, self._second = (np.zeros(shift.shape) for _ in range(3))
+        self._variation = Variation(len(shift))
+        self._counts: FloatArray | None = None
+        self.weight, self.n_weighted = 0.0, 0
+
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        """Add rows."""
+        codes = chunk.y.astype(np.int64) if self.shift.shape[1] > 1 else np.zeros(chunk.n_samples, dtype=np.int64)
+        self.weight += float(chunk.row_weights.sum())
+        self.n_weighted += int(np.count_nonzero(chunk.row_weights))
+        if chunk.sample_weight is not None:
+            self._count(chunk, codes)
+        self._variation.add(chunk)
+        if chunk.sparse is not None:
+            self._add_sparse(chunk.sparse, codes, chunk.row_weights)
+            return
+        sums = self.shift, self.mass, self._first, self._second
+        if self.shift.shape[1] > FEW_CLASSES:
+            add_class_moments_by_code(chunk.X, codes, chunk.row_weights, *sums)
+        else:
+            shares = (codes == np.arange(self.shift.shape[1])[:, None]) * chunk.row_weights
+            add_class_moments(chunk.X, shares, *sums)
+
+    def _count(self, chunk: Problem, codes: IntArray) -> None:
+        """Count cells whose row has a weight, where weights are not counts by themselves."""
+        counts = np.zeros_like(self.shift)
+        for code in range(counts.shape[1]):
+            rows = (codes == code) & (chunk.row_weights > 0)
+            counts[:, code] = rows.sum() - missing_cells(chunk, rows)
+        self._counts = counts if self._counts is None else self._counts + counts
+
+    @property
+    def counts(self) -> FloatArray:
+        """The number of present cells of each column in each class whose row has a weight."""
+        return self.mass if self._counts is None else self._counts
+
+    def _add_sparse(self, X: Any, codes: IntArray, weights: FloatArray) -> None:
+        """Add rows of a sparse table; its shift is zero, so that cells that are not stored add nothing but weight."""
+        classes = np.zeros((len(codes), self.shift.shape[1]))
+        classes[np.arange(len(codes)), codes] = weights
+        bare = sparse.csc_array((np.where(np.isnan(X.data), 0.0, X.data), X.indices, X.indptr), shape=X.shape)
+        missing = sparse.csc_array((np.isnan(X.data).astype(np.float64), X.indices, X.indptr), shape=X.shape)
+        lost = missing.T @ classes if missing.data.any() else 0.0
+        self.mass += np.asarray(classes.sum(axis=0)) - lost
+        self._first += bare.T @ classes
+        bare.data = bare.data**2
+        self._second += bare.T @ classes
+
+    def merge(self, other: ClassMoments) -> None:
+        """Add what another one has summed about the same shift."""
+        self.mass += other.mass
+        self.weight += other.weight
+        self.n_weighted += other.n_weighted
+        if other._counts is not None:
+            self._counts = other._counts if self._counts is None else self._counts + other._counts
+        self._first += other._first
+        self._second += other._second
+        self._variation.merge(other._variation)
+
+    @property
+    def mean(self) -> FloatArray:
+        """The mean of each column in each class; the shift where a class has no cell."""
+        return self.shift + _ratio(self._first, self.mass)
+
+    @property
+    def deviation(self) -> FloatArray:
+        """The sum of squared deviations from the mean of each column in each class."""
+        return np.maximum(self._second - self._first * _ratio(self._first, self.mass), 0.0)
+
+    @property
+    def sums(self) -> FloatArray:
+        """The weighted sum of each column in each class."""
+        return np.asarray(self._first + self.shift * self.mass)
+
+    @property
+    def constant(self) -> BoolArray:
+        """Which columns hold at most one distinct value."""
+        return ~self._variation.varies
+
+    def scatter(self) -> tuple[FloatArray, FloatArray]:
+        """Return the scatter between and within classes of each column."""
+        mean, total = self.mean, self.mass.sum(axis=1)
+        middle = _ratio((self.mass * mean).sum(axis=1), total)
+        between = (self.mass * (mean - middle[:, None]) ** 2).sum(axis=1)
+        return between, self.deviation.sum(axis=1)
+
+
+class TargetMoments(Statistics):
+    """The joint moments of each column and a quantity, over the column's present cells.
+
+    Parameters
+    ----------
+    shift : array of shape (n_columns,)
+    y_shift : float
+
+    Examples
+    --------
+    >>> rows = Problem.from_arrays([[1.0], [2.0], [4.0]], [1.0, 2.0, 4.0], task="regression")
+    >>> moments = TargetMoments(np.zeros(1), 0.0)
+    >>> moments.add(rows)
+    >>> moments.correlation.round(6).tolist()
+    [1.0]
+    """
+
+    def __init__(self, shift: FloatArray, y_shift: float) -> None:
+        self.shift, self.y_shift = shift, y_shift
+        self.sums = np.zeros((len(shift), 6))
+        self._counts: FloatArray | None = None
+        self._variation = Variation(len(shift))
+
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        """Add rows."""
+        y = chunk.y.astype(np.float64)
+        self._variation.add(chunk)
+        if chunk.sample_weight is not None:
+            counted = chunk.row_weights > 0
+            there = counted.sum() - missing_cells(chunk, counted)
+            self._counts = there if self._counts is None else self._counts + there
+        if chunk.sparse is not None:
+            self._add_sparse(chunk.sparse, y - self.y_shift, chunk.row_weights)
+            return
+        add_target_moments(chunk.X, y, chunk.row_weights, self.shift, self.y_shift, self.sums)
+
+    def _add_sparse(self, X: Any, t: FloatArray, weights: FloatArray) -> None:
+        sides = np.stack([weights, weights * t, weights * t**2], axis=1)
+        bare = sparse.csc_array((np.where(np.isnan(X.data), 0.0, X.data), X.indices, X.indptr), shape=X.shape)
+        missing = sparse.csc_array((np.isnan(X.data).astype(np.float64), X.indices, X.indptr), shape=X.shape)
+        known = sides.sum(axis=0) - (np.asarray(missing.T @ sides) if missing.data.any() else np.zeros(3))
+        products = bare.T @ sides[:, :2]
+        bare.data = bare.data**2
+        squares = bare.T @ weights
+        self.sums[:, [0, 3, 4]] += known
+        self.sums[:, 1] += products[:, 0]
+        self.sums[:, 2] += squares
+        self.sums[:, 5] += products[:, 1]
+
+    def merge(self, other: TargetMoments) -> None:
+        """Add what another one has summed about the same shifts."""
+        self.sums += other.sums
+        if other._counts is not None:
+            self._counts = other._counts if self._counts is None else self._counts + other._counts
+        self._variation.merge(other._variation)
+
+    @property
+    def mass(self) -> FloatArray:
+        """The weight of each column's present cells."""
+        return self.sums[:, 0]
+
+    @property
+    def counts(self) -> FloatArray:
+        """The number of each column's present cells whose row has a weight."""
+        return self.mass if self._counts is None else self._counts
+
+    @property
+    def constant(self) -> BoolArray:
+        """Which columns hold at most one distinct value."""
+        return ~self._variation.varies
+
+    @property
+    def correlation(self) -> FloatArray:
+        """The correlation of each column with the target; 0 where either does not vary."""
+        m, sx, sxx, sy, syy, sxy = self.sums.T
+        xx, yy, xy = sxx - sx * _ratio(sx, m), syy - sy * _ratio(sy, m), sxy - sx * _ratio(sy, m)
+        scale = np.sqrt(np.maximum(xx, 0.0) * np.maximum(yy, 0.0))
+        return np.clip(np.divide(xy, scale, out=np.zeros_like(xy), where=(scale > 0) & ~self.constant), -1.0, 1.0)
+
+
+def missing_cells(chunk: Problem, rows: BoolArray) -> FloatArray:
+    """Count the missing cells of each column in some rows."""
+    if chunk.sparse is None:
+        return np.isnan(chunk.X[rows]).sum(axis=0).astype(np.float64)
+    X = chunk.sparse
+    gaps = sparse.csc_array((np.isnan(X.data).astype(np.float64), X.indices, X.indptr), shape=X.shape)
+    return np.asarray(gaps.T @ rows.astype(np.float64))
+
+
+def shift_of(rows: Problem) -> FloatArray:
+    """Return the mean of each column in each class of some rows, as a shift for the moments of many: (p, n_classes).
+
+    A class that these rows lack gets the mean of all of them; a sparse table gets zeros.
+    """
+    n_classes = max(rows.n_classes, 1)
+    if rows.sparse is not None:
+        return np.zeros((rows.n_features, n_classes))
+    present = ~np.isnan(rows.X)
+    cells = np.where(present, rows.X, 0.0)
+    total = _ratio(cells.sum(axis=0), present.sum(axis=0).astype(np.float64))
+    shift = np.repeat(total[:, None], n_classes, axis=1)
+    if rows.task == "classification":
+        for code in range(n_classes):
+            own = rows.y == code
+            count = present[own].sum(axis=0)
+            shift[:, code] = np.where(count > 0, cells[own].sum(axis=0) / np.maximum(count, 1), total)
+    return shift
+
+
+def _ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)

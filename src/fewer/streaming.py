@@ -1,0 +1,407 @@
+"""Ranking and selecting on tables that are never in memory as a whole."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from fewer.api import Plan, Selection, components_of, make_plan, run_plan, versions
+from fewer.contracts import Criterion, IncompatibleError, Ranker, Ranking, Resources, Scorer
+from fewer.criteria import LeastSquares
+from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
+from fewer.errors import InputError
+from fewer.io import Stream
+from fewer.io._memory import available_memory
+from fewer.models._rann import one_blas_thread
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.rankers._streamed import rank_stream
+from fewer.selectors import SubsetSelector
+from fewer.statistics import GramSums, RowSample, Statistics, collect, row_folds
+from fewer.validate import Interval, fold_interval
+
+AUTO_ROWS = 5_000
+SAMPLE_ROWS = 50_000
+
+
+def rank(
+    stream: Stream, ranker: Ranker, *, random_state: int = 0, resources: Resources | None = None
+) -> tuple[Ranking, tuple[str, ...]]:
+    """Rank the columns of a table that is read in chunks.
+
+    Parameters
+    ----------
+    stream : Stream
+        From `fewer.io.open_stream`.
+    ranker : Ranker
+        One that works on statistics sees all rows; another gets a sample of them, which is noted.
+    random_state : int, default=0
+    resources : Resources, optional
+
+    Returns
+    -------
+    ranking : Ranking
+    notes : tuple of str
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from fewer.io import open_stream
+    >>> from fewer.rankers import Fisher
+    >>> table = pl.LazyFrame({"a": [1.0, 2.0, 4.0, 5.0], "b": [1.0, 4.0, 2.0, 5.0], "y": [0, 0, 1, 1]})
+    >>> rank(open_stream(table, "y"), Fisher())[0].order
+    array([0, 1])
+    """
+    resources = Resources() if resources is None else resources
+    like = stream.like
+    if like.task not in ranker.tasks:
+        raise InputError(
+            f"{type(ranker).__name__} ranks for {' and '.join(ranker.tasks)}, but the target is for {like.task}."
+        )
+    rng = np.random.default_rng(random_state)
+    if ranker.statistics:
+        return rank_stream(ranker, stream, rng, resources), like.notes
+    rows = draw_sample(stream, SAMPLE_ROWS, random_state, resources)
+    return ranker.rank(rows, rng, resources), rows.notes
+
+
+def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) -> Problem:
+    """Draw a stratified sample while reading, and note it; a table with fewer rows is read as a whole.
+
+    Parameters
+    ----------
+    stream : Stream
+    n_rows : int
+        About how many; fewer if they would take more than half of the memory that is free.
+    seed : int
+    resources : Resources
+
+    Returns
+    -------
+    Problem
+    """
+    most = int(available_memory() // 2 // (32 * max(stream.n_features, 1)))
+    n_rows = min(n_rows, max(most, 100))
+    quota = RowSample.of_classes(stream.class_counts, n_rows, seed).quota
+    rows = collect(stream, partial(RowSample, quota, seed), resources).rows
+    rows = replace(rows, X=np.ascontiguousarray(rows.X))
+    if rows.n_samples == stream.n_samples:
+        return rows
+    note = (
+        f"This worked on a sample of {rows.n_samples:,} of the {stream.n_samples:,} rows, drawn while reading: it "
+        "needs the rows themselves. Least squares with folds and rankers by moments and counts work on all rows."
+    )
+    return replace(rows, notes=(*rows.notes, note))
+
+
+def select(
+    stream: Stream,
+    method: str = "auto",
+    *,
+    cv: int = 5,
+    random_state: int = 0,
+    resources: Resources | None = None,
+    command: str = "",
+    **choices: Any,
+) -> Selection:
+    """Select features of a table that is read in chunks, and measure on held-out rows whether that helped.
+
+    `LeastSquares` with folds works on all rows: one pass for Gram matrices, from which any search, and the whole
+    selection without each fold, are scored; one more pass judges the held-out rows. Every other criterion, ranker and
+    `auto` work on a stratified sample, drawn in one pass, and a note says so.
+
+    Parameters
+    ----------
+    stream : Stream
+        From `fewer.io.open_stream`.
+    method : str, default="auto"
+    cv : int, default=5
+        Folds of the held-out evaluation; 0 leaves it out.
+    random_state : int, default=0
+    resources : Resources, optional
+    command : str
+        What was typed.
+    **choices
+        As in `fewer.select`: `criterion`, `search`, `control`, `n_features_to_select`, `include`, …
+
+    Returns
+    -------
+    Selection
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from fewer.io import open_stream
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> stream = open_stream(pl.from_pandas(X.assign(label=y)).lazy(), "label")
+    >>> select(stream, criterion="least-squares:cv=10", search="forward", n_features_to_select=2).features
+    ['worst concave points', 'worst radius']
+    """
+    began = time.perf_counter()
+    resources = Resources() if resources is None else resources
+    plan = replace(make_plan(stream.like, method, **choices, seed=random_state, folds=cv), command=command)
+    criterion = plan.selector._criterion() if isinstance(plan.selector, SubsetSelector) else None
+    if not isinstance(criterion, LeastSquares):
+        return _on_sample(stream, plan, cv, random_state, resources)
+    if isinstance(criterion.cv, str):
+        raise IncompatibleError(
+            "Leaving one row out needs every row again, and the table is read in chunks: give folds, "
+            "least-squares:cv=10."
+        )
+    if not isinstance(criterion.cv, int | np.integer):
+        raise IncompatibleError(f"cv={criterion.cv!r} needs the rows in memory: give a number of folds, cv=10.")
+    selector = plan.selector
+    assert isinstance(selector, SubsetSelector)
+    if selector._control() is not None:
+        raise IncompatibleError(
+            f"{type(selector._control()).__name__} runs on some of the rows, and the table is read in chunks: "
+            "leave the control out."
+        )
+    with one_blas_thread():
+        work = _Work.of(stream, selector, criterion, max(cv, 1), random_state, resources)
+        fitted = work.fit(None)
+        outcome = work.judge(cv) if cv else None
+    return _describe(work, plan, fitted, outcome, time.perf_counter() - began)
+
+
+def _on_sample(stream: Stream, plan: Plan, cv: int, seed: int, resources: Resources) -> Selection:
+    n_rows = AUTO_ROWS if plan.name == "auto" else SAMPLE_ROWS
+    rows = draw_sample(stream, n_rows, seed, resources)
+    return run_plan(plan, rows, folds=cv, seed=seed)
+
+
+class _Known(Criterion):
+    """A criterion that was bound already."""
+
+    predictive = True
+
+    def __init__(self, scorer: Any = None) -> None:
+        self.scorer = scorer
+
+    def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
+        """Return the scorer."""
+        return self.scorer
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """Least squares on sums: one cell for each pair of an outer fold (who judges) and an inner one (who scores)."""
+
+    stream: Stream
+    selector: SubsetSelector
+    sums: GramSums
+    n_outer: int
+    n_inner: int
+    alpha: float
+    seed: int
+    resources: Resources
+
+    @classmethod
+    def of(
+        cls,
+        stream: Stream,
+        selector: SubsetSelector,
+        criterion: LeastSquares,
+        n_outer: int,
+        seed: int,
+        resources: Resources,
+    ) -> _Work:
+        """Pass over the table once."""
+        n_inner = int(criterion.cv)
+        sums = collect(stream, partial(GramSums, stream.like, n_outer * n_inner, seed), resources)
+        ends = sums.about[:, :, 2:]
+        infinite = np.isinf(ends).any(axis=2) & (sums.about[:, :, 0] > 0)
+        if infinite.any():
+            name = stream.like.names[int(sums.owner[int(np.argmax(infinite.any(axis=0)))])]
+            raise InputError(f"Column {name!r} holds an infinite number; correct or empty the cell.")
+        return cls(stream, selector, sums, n_outer, n_inner, float(criterion.alpha), seed, resources)
+
+    def scorer(self, without: int | None) -> FoldedLeastSquaresScorer:
+        """Bind to all rows, or to those outside one outer fold."""
+        outer = np.array([fold for fold in range(self.n_outer) if fold != without])
+        groups = [outer * self.n_inner + inner for inner in range(self.n_inner)]
+        return FoldedLeastSquaresScorer(self.sums, groups, self.alpha)
+
+    def fit(self, without: int | None) -> SubsetSelector:
+        """Search on all rows, or on those outside one outer fold."""
+        return self.fit_to(self.scorer(without), without)
+
+    def fit_to(self, scorer: FoldedLeastSquaresScorer, without: int | None) -> SubsetSelector:
+        """Search by a scorer."""
+        seed = self.seed if without is None else int(np.random.default_rng([self.seed, 1, without]).integers(2**31))
+        selector = clone(self.selector).set_params(criterion=_Known(), random_state=seed)
+        selector.criterion = _Known(scorer)
+        return selector.fit_problem(self.outline(scorer))
+
+    def outline(self, scorer: FoldedLeastSquaresScorer) -> Problem:
+        """Return two rows with the names and kinds of the table, in which the same columns vary."""
+        varies = np.bincount(scorer.owner, scorer.system.varies, minlength=self.stream.n_features) > 0
+        y = np.arange(2) if self.stream.like.task == "classification" else np.arange(2.0)
+        return replace(self.stream.like, X=np.array([np.zeros(len(varies)), varies.astype(np.float64)]), y=y)
+
+    def judge(self, n_folds: int) -> _Outcome:
+        """Repeat the selection without each outer fold, and let one more pass judge that fold."""
+        rules, masks = [], []
+        for fold in range(n_folds):
+            scorer = self.scorer(fold)
+            mask = self.fit_to(scorer, fold).support_
+            masks.append(mask)
+            everyone = np.ones_like(mask)
+            rules.append((scorer, scorer.coefficients(mask), scorer.coefficients(everyone)))
+        whole = self.scorer(None)._held.sum(axis=0)
+        spread = float(whole[-1, -1] / whole[0, 0]) or 1.0
+        make = partial(HeldoutSums, self.sums, [_Rule(*rule) for rule in rules], self.n_inner, spread, self.seed)
+        return _Outcome.of(collect(self.stream, make, self.resources), masks)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rule:
+    """What predicts one held-out fold."""
+
+    scorer: FoldedLeastSquaresScorer
+    chosen: FloatArray
+    everyone: FloatArray
+
+
+class HeldoutSums(Statistics):
+    """How well each fold's rows are predicted by the rule that was found without them.
+
+    Attributes
+    ----------
+    sums : array of shape (n_folds, 3, 4)
+        For the chosen features, all features and their difference: the weighted sum of the rows' grades; and of squared
+        weights, of these times grades and times squared grades.
+    """
+
+    def __init__(self, gram: GramSums, rules: list[_Rule], n_inner: int, spread: float, seed: int) -> None:
+        self._gram, self._rules, self._n_inner, self._spread, self._seed = gram, rules, n_inner, spread, seed
+        self.mass = np.zeros(len(rules))
+        self.rows = np.zeros(len(rules), dtype=np.int64)
+        self.sums = np.zeros((len(rules), 3, 4))
+
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        """Add rows."""
+        cells = row_folds(part, start, chunk.n_samples, len(self._rules) * self._n_inner, self._seed)
+        outer = cells // self._n_inner
+        for fold, rule in enumerate(self._rules):
+            rows = np.flatnonzero(outer == fold)
+            base = self._gram.base(chunk, rows)
+            w = chunk.row_weights[rows]
+            grades = [self._grade(rule.scorer, base @ own, chunk.y[rows]) for own in (rule.chosen, rule.everyone)]
+            self.mass[fold] += w.sum()
+            self.rows[fold] += len(rows)
+            for place, v in enumerate((*grades, grades[0] - grades[1])):
+                self.sums[fold, place] += [w @ v, w @ w, w**2 @ v, w**2 @ v**2]
+
+    def _grade(self, scorer: FoldedLeastSquaresScorer, answers: FloatArray, y: IntArray | FloatArray) -> FloatArray:
+        outputs = scorer.readable(answers)
+        if outputs.ndim == 2:
+            return (outputs.argmax(axis=1) == y).astype(np.float64)
+        return np.asarray(1.0 - (y - outputs) ** 2 / self._spread)
+
+    def merge(self, other: HeldoutSums) -> None:
+        """Add what another one has summed over other rows."""
+        self.mass += other.mass
+        self.rows += other.rows
+        self.sums += other.sums
+
+    def interval(self, place: int, is_share: bool) -> Interval:
+        """Return the mean over the folds, with its interval, of the chosen (0), all (1) or the difference (2)."""
+        total, square, first, second = self.sums[:, place].T
+        mean = total / self.mass
+        lone = 1.0 - square / self.mass**2
+        variance = (second - 2.0 * mean * first + mean**2 * square) / self.mass**2 / lone
+        n_rows = int(self.rows.sum())
+        found = fold_interval(
+            mean.tolist(),
+            np.maximum(variance, 0.0).tolist(),
+            sizes=self.mass.tolist(),
+            correlation=float(np.mean(self.rows / (n_rows - self.rows))),
+            degrees_of_freedom=n_rows - len(mean),
+            resolution=1.5 / n_rows if is_share else 0.0,
+        )
+        return found.within(0.0, 1.0) if is_share and place < 2 else found
+
+
+@dataclass(frozen=True, eq=False)
+class _Outcome:
+    chosen: Interval
+    everyone: Interval
+    difference: Interval
+    masks: list[BoolArray]
+
+    @classmethod
+    def of(cls, sums: HeldoutSums, masks: list[BoolArray]) -> _Outcome:
+        is_share = sums._gram._task == "classification"
+        chosen, everyone, difference = (sums.interval(place, is_share) for place in range(3))
+        return cls(chosen, everyone, difference, masks)
+
+    def numbers(self) -> dict[str, Any]:
+        """Return what the selection tells of it."""
+        return {
+            "low": self.chosen.low,
+            "high": self.chosen.high,
+            "difference": self.difference.estimate,
+            "difference_low": self.difference.low,
+            "difference_high": self.difference.high,
+            "p_value": self.difference.p_value,
+            "n_folds": len(self.masks),
+        }
+
+
+def _describe(work: _Work, plan: Plan, fitted: SubsetSelector, outcome: _Outcome | None, seconds: float) -> Selection:
+    like, stream = work.stream.like, work.stream
+    chosen = np.flatnonzero(fitted.support_)
+    order = chosen[np.argsort(fitted.ranking_[chosen], kind="stable")]
+    assert isinstance(fitted.criterion, _Known)
+    scorer = fitted.criterion.scorer
+    units = [np.array([column]) for column in chosen]
+    without = scorer.flips(fitted.support_, units, np.zeros(len(chosen), dtype=bool))
+    present = work.sums.about[:, :, 0].sum(axis=0)
+    first = np.searchsorted(work.sums.owner, np.arange(like.n_features))
+    glance: dict[str, Any] = {
+        "task": like.task,
+        "missing_cells": int((stream.n_samples - present[np.minimum(first, len(present) - 1)]).sum()),
+        **{kind: like.kinds.count(kind) for kind in ("numeric", "nominal", "boolean")},
+    }
+    if like.task == "classification":
+        pairs = zip(like.classes, stream.class_counts.tolist(), strict=True)
+        glance["classes"] = {str(label): count for label, count in pairs}
+    note = (
+        f"The table was read in chunks: {stream.n_samples:,} rows in {stream.n_parts} part(s), "
+        f"{2 if outcome is None else 3} passes; all rows were used."
+    )
+    components = components_of(plan.selector)
+    shares = np.zeros(like.n_features) if outcome is None else np.mean(outcome.masks, axis=0)
+    often = np.argsort(-shares, kind="stable")
+    return Selection(
+        features=[like.names[i] for i in order],
+        support=fitted.support_.tolist(),
+        score_search=fitted.score_,
+        score_heldout=None if outcome is None else outcome.chosen.estimate,
+        score_heldout_all_features=None if outcome is None else outcome.everyone.estimate,
+        score_name="accuracy" if like.task == "classification" else "R²",
+        method=plan.name,
+        criterion=components["criterion"],
+        search=components["search"],
+        control=components["control"],
+        n_evaluations=fitted.trace_.n_evaluations,
+        seconds=round(seconds, 3),
+        seed=work.seed,
+        set_aside=[like.names[i] for i in fitted.set_aside_],
+        warnings=[*like.notes, note],
+        heldout={} if outcome is None else outcome.numbers(),
+        score_without={like.names[c]: round(float(s), 12) for c, s in zip(chosen, without, strict=True)},
+        frequency={like.names[i]: round(float(shares[i]), 4) for i in often if shares[i] > 0},
+        n_rows=stream.n_samples,
+        n_features=like.n_features,
+        data=glance,
+        command=plan.command,
+        versions=versions(),
+        trace=fitted.trace_,
+    )

@@ -1,0 +1,81 @@
+"""Tables in parts: whatever holds them, the same rows come out."""
+
+import duckdb
+import numpy as np
+import polars as pl
+import pyarrow.dataset as ds
+import pytest
+
+from fewer.errors import InputError
+from fewer.io import _source as sources
+from fewer.io import is_lazy, open_source
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    return pl.DataFrame({"a": rng.normal(size=100), 'b "c"': rng.choice(["x", "y"], 100), "n": np.arange(100)})
+
+
+def read(source, columns=None):
+    columns = list(source.columns) if columns is None else columns
+    return pl.concat(b for part in range(source.n_parts) for b in source.batches(part, columns, 17))
+
+
+def test_every_kind_of_source_gives_the_rows_in_order(frame, tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "PART_ROWS", 40)
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for number in range(3):
+        frame[34 * number : 34 * number + 34].write_parquet(folder / f"p{number}.parquet", row_group_size=20)
+    (folder / "_SUCCESS").write_text("")
+    frame.write_parquet(tmp_path / "one.parquet", row_group_size=20)
+    relation = duckdb.sql(f"select * from '{tmp_path / 'one.parquet'}'")
+    parts = [
+        (tmp_path / "one.parquet", 3),
+        (folder, 3),
+        (str(folder / "p*.parquet"), 3),
+        (frame.lazy(), 1),
+        (ds.dataset(folder, exclude_invalid_files=True), 3),
+        (relation, 1),
+    ]
+    for data, n_parts in parts:
+        source = open_source(data)
+        assert source.n_parts == n_parts
+        assert read(source).equals(frame)
+        assert read(source, ["n"])["n"].to_list() == list(range(100))
+        assert is_lazy(data) == (not isinstance(data, str | type(tmp_path)))
+
+
+def test_a_dask_dataframe_is_read_partition_by_partition(frame):
+    dd = pytest.importorskip("dask.dataframe")
+    source = open_source(dd.from_pandas(frame.to_pandas(), npartitions=3))
+    assert source.n_parts == 3
+    assert read(source)["a"].to_list() == frame["a"].to_list()
+
+
+def test_text_files_of_one_header_are_one_table(frame, tmp_path):
+    frame[:60].write_csv(tmp_path / "a.csv", separator=";")
+    frame[60:].write_csv(tmp_path / "b.csv", separator=";")
+    source = open_source(str(tmp_path / "*.csv"))
+    assert source.is_text
+    assert read(source)["n"].to_list() == [str(i) for i in range(100)]
+    frame.rename({"a": "z"}).write_csv(tmp_path / "c.csv", separator=";")
+    with pytest.raises(InputError, match=r"c.csv has another header than a.csv"):
+        open_source(tmp_path)
+
+
+def test_what_is_no_source_is_refused(frame, tmp_path):
+    with pytest.raises(InputError, match="No file matches"):
+        open_source(str(tmp_path / "*.parquet"))
+    with pytest.raises(InputError, match="holds no Parquet or CSV file"):
+        open_source(tmp_path)
+    with pytest.raises(InputError, match="A DataFrame cannot be read in parts"):
+        open_source(frame)
+    frame.write_parquet(tmp_path / "a.parquet")
+    frame.drop("n").write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"b.parquet lacks the column 'n'"):
+        open_source(tmp_path)
+    frame.write_csv(tmp_path / "c.csv")
+    with pytest.raises(InputError, match="Parquet files and others"):
+        open_source(tmp_path)

@@ -1,0 +1,91 @@
+"""A table in chunks is the table that the input reader makes of the whole file."""
+
+from datetime import date, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fewer.errors import InputError
+from fewer.io import open_stream, read_table
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(1)
+    n = 600
+    return pl.DataFrame(
+        {
+            "number": rng.normal(size=n),
+            "whole": rng.integers(0, 9, n),
+            "truth": rng.random(n) < 0.5,
+            "word": rng.choice(["red", "green", "ünï"], n),
+            "day": [date(2020, 1, 1) + timedelta(days=int(d)) for d in rng.integers(0, 900, n)],
+            "gap": pl.Series(np.where(rng.random(n) < 0.3, np.nan, rng.normal(size=n))).fill_nan(None),
+            "label": rng.choice(["yes", "no", "maybe"], n),
+        }
+    )
+
+
+def gathered(stream):
+    chunks = [chunk for part in range(stream.n_parts) for chunk in stream.chunks(part)]
+    return np.concatenate([chunk.X for chunk in chunks]), np.concatenate([chunk.y for chunk in chunks])
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+@pytest.mark.parametrize("target", ["label", "number", "whole", "truth"])
+def test_chunks_make_up_the_problem_in_memory(frame, tmp_path, ending, target, monkeypatch):
+    monkeypatch.setattr("fewer.io._stream.CHUNK_BYTES", 1 << 12)
+    path = tmp_path / f"table.{ending}"
+    frame.write_parquet(path, row_group_size=150) if ending == "parquet" else frame.write_csv(path)
+    whole = read_table(path, target, nominal=[] if target == "whole" else ["whole"])
+    stream = open_stream(path, target, nominal=[] if target == "whole" else ["whole"])
+    assert stream.like.names == whole.names
+    assert stream.like.kinds == whole.kinds
+    assert stream.like.levels == whole.levels
+    assert stream.like.classes == whole.classes
+    assert stream.like.task == whole.task
+    assert stream.n_samples == 600
+    X, y = gathered(stream)
+    np.testing.assert_array_equal(X, whole.X)
+    np.testing.assert_array_equal(y, whole.y)
+    if whole.task == "classification":
+        assert stream.class_counts.tolist() == np.bincount(whole.y).tolist()
+
+
+def test_weights_and_columns_left_out(frame, tmp_path):
+    path = tmp_path / "table.parquet"
+    frame.write_parquet(path)
+    stream = open_stream(path, -1, exclude=["word", 0], weights="whole")
+    assert stream.like.names == ("truth", "day", "gap")
+    chunk = next(stream.chunks(0))
+    assert chunk.sample_weight.tolist() == frame["whole"].to_list()[: chunk.n_samples]
+    with pytest.raises(InputError, match="no column 'w' for the row weights"):
+        open_stream(path, "label", weights="w")
+
+
+def test_mistakes_are_named(frame, tmp_path):
+    def opened(table, target="label", **options):
+        return open_stream(table.lazy(), target, **options)
+
+    with pytest.raises(InputError, match="'label' is missing in 1 rows"):
+        opened(frame.with_columns(label=pl.when(pl.col("whole").cum_count() > 1).then("label")))
+    with pytest.raises(InputError, match="one class only, 'a'"):
+        opened(frame.with_columns(label=pl.lit("a")))
+    with pytest.raises(InputError, match="holds no numbers; task regression"):
+        opened(frame, task="regression")
+    with pytest.raises(InputError, match="one value only"):
+        opened(frame.with_columns(number=pl.lit(0.5)), "number")
+    with pytest.raises(InputError, match="infinite"):
+        opened(frame.with_columns(number=pl.lit(float("inf"))))
+    with pytest.raises(InputError, match="List"):
+        opened(frame.with_columns(number=pl.concat_list("number")))
+    with pytest.raises(InputError, match="nothing to select"):
+        opened(frame.select("label"))
+    names = pl.DataFrame({"id": [f"r{i}" for i in range(12_000)], "x": 1.0, "label": ["a", "b"] * 6000})
+    with pytest.raises(InputError, match="'id' holds more than 10,000 different levels"):
+        opened(names)
+    path = tmp_path / "bad.csv"
+    path.write_text("x,label\n" + "1.5,a\n2.5,b\n" * 10 + "oops,a\n")
+    with pytest.raises(InputError, match="'x' holds numbers, but 1 of 21 cells are none"):
+        open_stream(path, "label")

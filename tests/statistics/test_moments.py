@@ -1,0 +1,102 @@
+"""Class moments against long-hand sums, however the rows are cut."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from fewer.problem import Problem
+from fewer.statistics import ClassMoments, Ranges, TargetMoments, Variation
+from fewer.statistics._moments import shift_of
+
+
+def table(task="classification", n_classes=3, weighted=False, offset=0.0):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(400, 5)) * [1, 10, 0.1, 1, 1] + offset
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 3] = np.where(rng.random(400) < 0.7, 0.0, np.round(X[:, 3] - offset))
+    X[:, 4] = 7.0
+    y = rng.integers(0, n_classes, 400) if task == "classification" else rng.normal(size=400) + 50
+    weights = rng.integers(0, 4, 400).astype(float) if weighted else None
+    return Problem.from_arrays(X, y, task=task, sample_weight=weights)
+
+
+def cut_and_merged(problem, make, edges=(0, 7, 150, 151, 400)):
+    parts = []
+    for low, high in pairwise(edges):
+        parts.append(make())
+        middle = (low + high) // 2
+        for a, b in ((low, middle), (middle, high)):
+            if b > a:
+                parts[-1].add(problem.take(np.arange(a, b)))
+    for part in parts[1:]:
+        parts[0].merge(part)
+    return parts[0]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 12])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_class_moments_are_those_of_plain_sums(n_classes, weighted, offset):
+    problem = table(n_classes=n_classes, weighted=weighted, offset=offset)
+    moments = cut_and_merged(problem, lambda: ClassMoments(shift_of(problem.take(np.arange(50)))))
+    w = problem.row_weights.astype(np.longdouble)
+    for column in range(problem.n_features):
+        for code in range(n_classes):
+            rows = (problem.y == code) & ~np.isnan(problem.X[:, column])
+            x, own = problem.X[rows, column].astype(np.longdouble), w[rows]
+            assert moments.mass[column, code] == own.sum()
+            assert moments.counts[column, code] == (own > 0).sum()
+            if own.sum():
+                mean = (own * x).sum() / own.sum()
+                assert moments.mean[column, code] == pytest.approx(float(mean), rel=1e-12)
+                deviation = float((own * (x - mean) ** 2).sum())
+                assert moments.deviation[column, code] == pytest.approx(deviation, rel=1e-10, abs=1e-9)
+    assert moments.constant.tolist() == problem.constant.tolist()
+
+
+def test_joint_moments_with_a_quantity_give_the_correlation():
+    problem = table("regression", weighted=True)
+    moments = cut_and_merged(problem, lambda: TargetMoments(np.zeros(5), 50.0))
+    for column in range(3):
+        there = ~np.isnan(problem.X[:, column])
+        spread = np.cov(problem.X[there, column], problem.y[there], aweights=problem.sample_weight[there])
+        expected = spread[0, 1] / np.sqrt(spread[0, 0] * spread[1, 1])
+        assert moments.correlation[column] == pytest.approx(expected, rel=1e-10)
+        assert moments.counts[column] == (there & (problem.sample_weight > 0)).sum()
+    assert moments.correlation[4] == 0.0
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_sparse_table_has_the_moments_of_a_dense_one(task, weighted):
+    from fewer.io._sparse import SparseProblem
+
+    problem = table(task, weighted=weighted)
+    thin = SparseProblem.of(problem, sparse.csr_array(problem.X))
+    for make in (
+        lambda: ClassMoments(np.zeros((5, max(problem.n_classes, 1)))),
+        lambda: TargetMoments(np.zeros(5), 3.0),
+    ):
+        dense, thinned = make(), make()
+        dense.add(problem)
+        thinned.add(thin)
+        for name in ("mass", "counts", "constant", "sums"):
+            np.testing.assert_allclose(getattr(thinned, name), getattr(dense, name), rtol=1e-12)
+        if isinstance(dense, ClassMoments):
+            np.testing.assert_allclose(thinned.deviation, dense.deviation, rtol=1e-9, atol=1e-9)
+
+
+def test_ranges_and_variation_merge():
+    problem = table()
+    ranges = cut_and_merged(problem, lambda: Ranges(5))
+    np.testing.assert_array_equal(ranges.low, np.nanmin(problem.X, axis=0))
+    np.testing.assert_array_equal(ranges.high, np.nanmax(problem.X, axis=0))
+    rows = Problem.from_arrays([[1.0, np.nan], [1.0, 2.0], [3.0, 2.0]], [0, 1, 0])
+    one, other = Variation(2), Variation(2)
+    one.add(rows.take(np.arange(2)))
+    other.add(rows.take(np.arange(2, 3)))
+    assert one.varies.tolist() == [False, False]
+    one.merge(other)
+    assert one.varies.tolist() == [True, False]

@@ -1,0 +1,125 @@
+"""Selecting on a table in chunks: as in memory, with the same folds."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fewer import streaming
+from fewer.cli import main
+from fewer.contracts import IncompatibleError, Resources
+from fewer.criteria import LeastSquares
+from fewer.io import open_stream, read_table
+from fewer.rankers import Fisher, ReliefF
+from fewer.search import Floating, Forward
+from fewer.selectors import SubsetSelector
+from fewer.statistics import row_folds
+from fewer.validate import FixedFolds
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setattr("fewer.io._stream.CHUNK_BYTES", 1 << 13)
+    monkeypatch.setattr("fewer.io._source.PART_ROWS", 700)
+    rng = np.random.default_rng(0)
+    n = 2000
+    X = rng.normal(size=(n, 6))
+    columns = {f"x{i}": X[:, i] for i in range(6)}
+    columns["gap"] = np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n))
+    columns["word"] = np.where(X[:, 5] > 0.5, "high", rng.choice(["low", "mid"], n))
+    columns["fixed"] = np.ones(n)
+    signal = X[:, 0] - 0.5 * X[:, 1] + (X[:, 5] > 0.5)
+    columns["amount"] = signal + rng.normal(size=n)
+    columns["label"] = np.where(signal + rng.normal(size=n) > 0, "yes", "no")
+    pl.DataFrame(columns).write_parquet(tmp_path / "table.parquet", row_group_size=300)
+    return tmp_path / "table.parquet"
+
+
+def folds_of(stream, n_folds, seed):
+    parts = []
+    for part in range(stream.n_parts):
+        n_rows = sum(chunk.n_samples for chunk in stream.chunks(part))
+        parts.append(row_folds(part, 0, n_rows, n_folds, seed))
+    return np.concatenate(parts)
+
+
+@pytest.mark.parametrize(("target", "other"), [("label", "amount"), ("amount", "label")])
+@pytest.mark.parametrize("search", [Forward(), Floating()], ids=str)
+def test_selection_is_that_of_the_rows_in_memory_with_the_same_folds(path, tmp_path, target, other, search):
+    stream = open_stream(path, target, exclude=[other])
+    chosen = streaming.select(stream, criterion=LeastSquares(cv=4), search=search, cv=3, random_state=7)
+    cells = folds_of(stream, 12, 7)
+    pl.read_parquet(path).drop(other).write_parquet(tmp_path / "own.parquet")
+    problem = read_table(tmp_path / "own.parquet", target)
+    selector = SubsetSelector(LeastSquares(cv=FixedFolds(cells % 4)), search, random_state=7).fit_problem(problem)
+    assert chosen.support == selector.support_.tolist()
+    assert chosen.score_search == pytest.approx(selector.score_, rel=1e-10)
+    assert chosen.set_aside == ["fixed"]
+    scores, everyone = [], []
+    for fold in range(3):
+        train, test = problem.take(cells // 4 != fold), problem.take(cells // 4 == fold)
+        criterion = LeastSquares(cv=FixedFolds((cells % 4)[cells // 4 != fold]))
+        mask = SubsetSelector(criterion, search, random_state=0).fit_problem(train).support_
+        scorer = criterion.bind(train, np.random.default_rng(0), Resources())
+        for kept, own in ((scores, mask), (everyone, np.ones_like(mask))):
+            outputs = scorer.predict(own, test.X)
+            if target == "label":
+                kept.append(np.mean(outputs.argmax(axis=1) == test.y))
+            else:
+                kept.append(1 - np.mean((test.y - outputs) ** 2) / problem.y.var())
+    sizes = np.bincount(cells // 4)
+    assert chosen.score_heldout == pytest.approx(np.average(scores, weights=sizes), rel=1e-9)
+    assert chosen.score_heldout_all_features == pytest.approx(np.average(everyone, weights=sizes), rel=1e-9)
+    assert chosen.heldout["low"] < chosen.score_heldout < chosen.heldout["high"]
+    assert chosen.data["missing_cells"] == int(problem.missing.sum())
+    assert "read in chunks: 2,000 rows" in chosen.warnings[-1]
+
+
+def test_threads_change_nothing(path):
+    stream = open_stream(path, "label")
+    serial, threaded = (
+        streaming.select(stream, criterion="least-squares:cv=3", search="forward", resources=Resources(n_jobs=n))
+        for n in (1, 2)
+    )
+    assert serial.score_search == threaded.score_search
+    assert serial.heldout == threaded.heldout
+
+
+def test_others_work_on_a_sample_and_say_so(path, monkeypatch):
+    monkeypatch.setattr(streaming, "SAMPLE_ROWS", 300)
+    stream = open_stream(path, "label")
+    chosen = streaming.select(stream, "knn-forward", cv=0)
+    assert any("sample of 301 of the 2,000 rows" in note for note in chosen.warnings)
+    ranking, notes = streaming.rank(stream, ReliefF())
+    assert len(ranking.order) == stream.n_features
+    assert any("sample of 301" in note for note in notes)
+    assert streaming.rank(stream, Fisher())[1] == ()
+
+
+def test_what_needs_the_rows_again_is_refused(path):
+    stream = open_stream(path, "label")
+    with pytest.raises(IncompatibleError, match="give folds, least-squares:cv=10"):
+        streaming.select(stream, criterion="least-squares")
+    with pytest.raises(IncompatibleError, match="leave the control out"):
+        streaming.select(stream, criterion="least-squares:cv=3", control="aggregate")
+
+
+def test_command_line_reads_folders_and_tells_cuts(path, capsys):
+    with pytest.raises(SystemExit) as done:
+        main(
+            ["rank", str(path.parent), "-t", "label", "-m", "mrmr", "--features", "2", "--exclude", "amount", "--json"]
+        )
+    assert done.value.code == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["ranking"][0]["feature"] == "x0"
+    assert len(answer["ranking"]) == 2
+    assert len(answer["cuts"]["x0"]) == 9
+    words = "--criterion least-squares:cv=4 --search forward --exclude amount --json".split()
+    with pytest.raises(SystemExit) as done:
+        main(["select", str(path), "-t", "label", "--stream", *words])
+    assert done.value.code == 0
+    assert "x0" in json.loads(capsys.readouterr().out)["features"]
+    with pytest.raises(SystemExit) as done:
+        main(["select", str(path), "-t", "label", "--stream", "--criterion", "least-squares"])
+    assert done.value.code == 2
