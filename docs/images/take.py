@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from browsing import Browser  # noqa: E402
 from fewer.cli import main  # noqa: E402
 from fewer.roc import Parcel  # noqa: E402
-from fewer.roc._page import write_hull_page  # noqa: E402
+from fewer.report import write_parcel_report  # noqa: E402
 
 
 def take_reports(folder: Path) -> None:
@@ -28,7 +28,7 @@ def take_reports(folder: Path) -> None:
     with suppress(SystemExit):
         main(["demo", "--report", str(folder / "demo.html")])
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    write_hull_page(Parcel(random_state=0).fit(X, y), folder / "parcel.html")
+    write_parcel_report(folder / "parcel.html", Parcel(random_state=0).fit(X, y))
     browser = Browser(folder / "profile")
     browser.ask("Emulation.setScrollbarsHidden", hidden=True)
     for page, width, height, name in (("demo", 1000, 1500, "report"), ("parcel", 1265, 904, "parcel-page")):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
     _check_sample_weight,
+    check_array,
     check_consistent_length,
     column_or_1d,
     validate_data,
@@ -18,7 +21,7 @@ from sklearn.utils.validation import (
 from fewer.io import is_frame, to_problem
 from fewer.io._names import row_number
 from fewer.io._reader import _encode_table
-from fewer.problem import FloatArray, Problem
+from fewer.problem import FloatArray, InputError, Problem
 
 
 class TableReader:
@@ -65,20 +68,90 @@ class TableReader:
         }
 
     def read(self, estimator: Any, X: Any) -> FloatArray:
-        """Return the numbers of new rows."""
+        """Return the numbers of new rows.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Whose `n_features_in_` and `feature_names_in_` must fit.
+        X : array or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+        """
         if not is_frame(X):
             return np.asarray(validate_data(estimator, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False))
         _check_feature_names(estimator, X, reset=False)
         _check_n_features(estimator, X, reset=False)
-        kinds = dict(zip(self.names, self.kinds, strict=True))
+        return self._coded(X, range(len(self.names)))
+
+    def read_needed(self, estimator: Any, X: Any, needed: Sequence[int], *, alone: bool = False) -> FloatArray:
+        """Return the numbers of new rows in the columns that are needed; the others are NaN and not looked at.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Whose `n_features_in_` and `feature_names_in_` must fit.
+        X : array or data frame
+            A frame may leave out columns that are not needed; an array has all columns.
+        needed : sequence of int
+            Numbers of the columns, in order.
+        alone : bool, default=False
+            Take an array with the needed columns alone, too, and the columns of a frame in any order.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+        """
+        needed = list(needed)
+        if is_frame(X) and hasattr(estimator, "feature_names_in_"):
+            columns = [str(name) for name in nw.from_native(X, eager_only=True).columns]
+            absent = [self.names[j] for j in needed if self.names[j] not in columns]
+            if absent and alone:
+                raise InputError(f"The table has no column {', '.join(map(repr, absent))}, which is needed.")
+            if not alone and (absent or len(columns) >= len(self.names)):
+                _check_feature_names(estimator, X, reset=False)
+            cells = self._coded(X, needed)
+            n_samples = len(cells)
+        else:
+            table = check_array(X, dtype=np.float64, ensure_all_finite=False, input_name="X", estimator=estimator)
+            if not (alone and table.shape[1] == len(needed)):
+                _check_n_features(estimator, table, reset=False)
+                table = table[:, needed]
+            if np.isinf(table).any():
+                row, place = np.argwhere(np.isinf(table))[0]
+                raise InputError(
+                    f"Input X contains infinity: row {row}, column {self.names[needed[place]]!r}; give a number, or "
+                    "NaN where it is missing."
+                )
+            cells, n_samples = table, len(table)
+        out = np.full((n_samples, len(self.names)), np.nan)
+        out[:, needed] = cells
+        return out
+
+    def _coded(self, X: Any, columns: Sequence[int]) -> FloatArray:
+        """Read some columns of a frame, levels as the codes that were learnt; in the order asked for."""
+        names = [self.names[j] for j in columns]
+        frame = nw.from_native(X, eager_only=True)
+        if not names:
+            return np.empty((len(frame), 0))
+        there = {str(name): name for name in frame.columns}
+        if list(there) != names:
+            X = frame.select([there[name] for name in names]).to_native()
+        kinds = {self.names[j]: self.kinds[j] for j in columns}
         table = _encode_table(
-            X, [name for name in self.names if kinds[name] == "nominal"],
-            [name for name in self.names if kinds[name] == "numeric"], row_number,
-        )  # fmt: skip
+            X,
+            [name for name in names if kinds[name] == "nominal"],
+            [name for name in names if kinds[name] == "numeric"],
+            row_number,
+        )
         out = table.X.copy()
-        for column, codes in self.codes.items():
-            levels = table.levels[column]
-            code_of = np.array([codes.get(str(label), np.nan) for label in levels] + [np.nan], dtype=np.float64)
-            cells = out[:, column]
-            out[:, column] = code_of[np.where(np.isnan(cells), len(levels), cells).astype(np.int64)]
+        for place, column in enumerate(columns):
+            if column in self.codes:
+                levels = table.levels[place]
+                known = [self.codes[column].get(str(label), np.nan) for label in levels]
+                code_of = np.array([*known, np.nan], dtype=np.float64)
+                cells = out[:, place]
+                out[:, place] = code_of[np.where(np.isnan(cells), len(levels), cells).astype(np.int64)]
         return out

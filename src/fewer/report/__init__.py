@@ -1,14 +1,17 @@
 """The answer in one page: a self-contained HTML file to open, mail and print."""
 
 from fewer.report._comparison import comparison_report, write_comparison_report
+from fewer.report._parcel import parcel_report, write_parcel_report
 from fewer.report._reproduction import reproduction_report, write_reproduction_report
 from fewer.report._selection import selection_report, write_selection_report
 
 __all__ = [
     "comparison_report",
+    "parcel_report",
     "reproduction_report",
     "selection_report",
     "write_comparison_report",
+    "write_parcel_report",
     "write_reproduction_report",
     "write_selection_report",
 ]

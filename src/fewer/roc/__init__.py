@@ -2,14 +2,15 @@
 
 from fewer.roc._curve import RocCurve, auroc
 from fewer.roc._hull import ChordPoint, RocHull, chord_share, expected_cost, iso_cost_line, iso_cost_slope, roc_hull
+from fewer.roc._mrroc import MRROC, HeldOut, mrroc
 from fewer.roc._operating_point import OperatingPoint, Vertex
-from fewer.roc._page import hull_page, write_hull_page
-from fewer.roc._parcel import HeldOut, Parcel, one_vs_rest
+from fewer.roc._parcel import Parcel, one_vs_rest
 from fewer.roc._realisable import RealisableClassifier
 from fewer.roc._selection import parcel_selection
 from fewer.roc._significance import AreaComparison, RocBand, bootstrap_band, critical_ratio, delong_test, hanley_mcneil
 
 __all__ = [
+    "MRROC",
     "AreaComparison",
     "ChordPoint",
     "HeldOut",
@@ -27,11 +28,10 @@ __all__ = [
     "delong_test",
     "expected_cost",
     "hanley_mcneil",
-    "hull_page",
     "iso_cost_line",
     "iso_cost_slope",
+    "mrroc",
     "one_vs_rest",
     "parcel_selection",
     "roc_hull",
-    "write_hull_page",
 ]

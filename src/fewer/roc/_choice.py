@@ -41,8 +41,22 @@ def row_digests(X: Any) -> Digests:
         n_rows = len(table)
     state = np.zeros(n_rows, dtype=np.uint64)
     for bits in columns:
-        state = _mix(state + STEP ^ _mix(bits))
+        state = joint_digests(state, bits)
     return state
+
+
+def joint_digests(low: Digests, high: Digests) -> Digests:
+    """Return one number a row from those of the cells that two classifiers use.
+
+    Parameters
+    ----------
+    low, high : uint64 arrays of shape (n_samples,)
+
+    Returns
+    -------
+    uint64 array of shape (n_samples,)
+    """
+    return np.asarray(_mix(low + STEP ^ _mix(high)), dtype=np.uint64)
 
 
 def key_digests(keys: Any) -> Digests:

@@ -49,7 +49,7 @@ class Front:
     member: IntArray
 
     @classmethod
-    def diagonal(cls, n_negative: int, n_positive: int) -> Front:
+    def diagonal(cls, n_negative: float, n_positive: float) -> Front:
         """Guessing: the two corners."""
         fp, tp = np.array([0.0, n_negative]), np.array([0.0, n_positive])
         return cls(fp, tp, tp, np.array([np.inf, -np.inf]), np.array([NOBODY, NOBODY]))
@@ -86,84 +86,163 @@ class Growth:
     passes: list[Pass]
 
 
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How a hull grows.
+
+    Attributes
+    ----------
+    children : str
+        Which subsets come from one on the hull.
+    critical : float
+        A round whose critical ratio is not above this is the last.
+    keep_last : bool
+        Whether what the last round added stays.
+    max_features : int
+    max_passes : int or None
+    n_children : int
+        Of `"stochastic"`: children of each subset. With a `limit`: none.
+    prices : float array of shape (n_features,)
+        What each feature costs, in true positives.
+    usable : bool array of shape (n_features,)
+        Columns that may enter.
+    starts : tuple of bool arrays
+        Subsets that are tried in the first round beside single features.
+    limit : int or None
+        How many subsets an algorithm that is fitted anew for each may try in a round; None for all.
+    """
+
+    children: Children
+    critical: float
+    keep_last: bool
+    max_features: int
+    max_passes: int | None
+    n_children: int
+    prices: FloatArray
+    usable: BoolArray
+    starts: tuple[BoolArray, ...] = ()
+    limit: int | None = None
+
+    def offspring(self, mask: BoolArray, rng: np.random.Generator) -> BoolArray:
+        """Return the children of a subset."""
+        if self.children == "stochastic":
+            return _random_children(mask, self.usable, self.n_children, self.max_features, rng)
+        return _neighbors(mask, self.usable, self.max_features, drops=self.children == "flip")
+
+    def smaller(self, mask: BoolArray, rng: np.random.Generator) -> BoolArray:
+        """Return the subsets with one feature less."""
+        return _neighbors(mask, self.usable & mask, self.max_features, drops=True)
+
+
 def grow(
     learners: Sequence[Learner],
-    n_features: int,
-    n_negative: int,
-    n_positive: int,
-    *,
-    children: Children,
-    critical: float,
-    keep_last: bool,
-    max_features: int,
-    max_passes: int | None,
-    n_children: int,
-    prices: FloatArray,
-    usable: BoolArray,
+    plan: Plan,
+    totals: tuple[float, float],
+    sizes: tuple[int, int],
     rng: np.random.Generator,
 ) -> Growth:
     """Grow a set of classifiers outwards from guessing, until a round makes no significant difference.
 
-    `prices` are in true positives; `usable` says which columns may enter.
+    Parameters
+    ----------
+    learners : sequence of Learner
+    plan : Plan
+    totals : (float, float)
+        What all negative and all positive validation rows count.
+    sizes : (int, int)
+        How many rows that are worth, for standard errors.
+    rng : Generator
+
+    Returns
+    -------
+    Growth
     """
-    pool = _Pool(learners, n_features, prices, Front.diagonal(n_negative, n_positive))
+    pool = _Pool(learners, plan, Front.diagonal(*totals), rng)
     passes: list[Pass] = []
-    while max_passes is None or len(passes) < max_passes:
+    while plan.max_passes is None or len(passes) < plan.max_passes:
         old, tried = pool.front, pool.n_evaluated
-        if children == "stochastic":
-            pool.absorb(lambda mask: _random_children(mask, usable, n_children, max_features, rng))
-        else:
-            pool.absorb(lambda mask: _neighbors(mask, usable, max_features, drops=children == "flip"))
-        while children == "floating":
+        pool.absorb(plan.offspring, () if passes else plan.starts)
+        while plan.children == "floating":
             before = pool.front.area
-            pool.absorb(lambda mask: _neighbors(mask, usable & mask, max_features, drops=True))
+            pool.absorb(plan.smaller)
             if pool.front.area <= before:
                 break
         if pool.n_evaluated == tried:
             break
         new = pool.front
-        z = critical_ratio(min(new.area, 1.0), max(min(old.area, 1.0), 0.0), n_positive, n_negative)
-        significant = z > critical
+        z = critical_ratio(min(new.area, 1.0), max(min(old.area, 1.0), 0.0), sizes[1], sizes[0])
+        significant = z > plan.critical
         passes.append(Pass(pool.n_evaluated - tried, new.area, z, significant, len(new.fp)))
         if not significant:
-            pool.front = new if keep_last else old
+            pool.front = new if plan.keep_last else old
             break
     return _compact(pool, passes)
+
+
+Offspring = Callable[[BoolArray, np.random.Generator], BoolArray]
 
 
 class _Pool:
     """Everything that was tried, and the hull of it."""
 
-    def __init__(self, learners: Sequence[Learner], n_features: int, prices: FloatArray, front: Front) -> None:
+    def __init__(self, learners: Sequence[Learner], plan: Plan, front: Front, rng: np.random.Generator) -> None:
         self.front = front
         self.n_evaluated = 0
         self._learners = learners
-        self._n_features = n_features
-        self._prices = prices
-        self._seen: set[bytes] = set()
+        self._plan = plan
+        self._rng = rng
+        self._seen: list[set[bytes]] = [set() for _ in learners]
         self._tried: list[tuple[int, BoolArray]] = []  # algorithm, subsets
         self._first: list[int] = []  # number of the first of each such batch
 
-    def absorb(self, children_of: Callable[[BoolArray], BoolArray]) -> None:
+    def absorb(self, children_of: Offspring, starts: Sequence[BoolArray] = ()) -> None:
         """Try the children of every subset on the hull, with every learning algorithm, and take the hull of all."""
         old = self.front
         frontier = old.frontier
-        found = [(old.fp, old.tp, old.worth, old.threshold, old.member)]
-        for parent in self._masks():
-            masks = self._new(children_of(parent))
-            if not len(masks):
-                continue
-            prices = masks @ self._prices
+        found = [old]
+        parents = self._masks()
+        nothing = np.zeros(len(self._plan.usable), dtype=bool)
+        families = [(parent, children_of(parent, self._rng)) for parent in parents]
+        if len(starts):
+            families.append((nothing, np.array(starts)))
+        for parent, masks in families:
             for number, learner in enumerate(self._learners):
-                points = learner.outside(parent, masks, prices, frontier)
-                worth = points.tp - prices[points.owner]
-                fp, tp = points.fp.astype(np.float64), points.tp.astype(np.float64)
-                found.append((fp, tp, worth, points.threshold, self.n_evaluated + points.owner))
-                self._tried.append((number, masks))
-                self._first.append(self.n_evaluated)
-                self.n_evaluated += len(masks)
+                if not (learner.slow and self._plan.limit is not None):
+                    found.append(self._try(number, parent, self._new(number, masks), frontier))
+        for number, learner in enumerate(self._learners):
+            if learner.slow and self._plan.limit is not None:
+                first = np.array([*parents, *starts])
+                masks = self._some(number, first, np.concatenate([masks for _, masks in families]))
+                found.append(self._try(number, nothing, masks, frontier))
+        found = [front for front in found if len(front.fp)]
         if len(found) > 1:
-            self.front = self._hull(Front(*(np.concatenate(column) for column in zip(*found, strict=True))))
+            columns = ("fp", "tp", "worth", "threshold", "member")
+            self.front = self._hull(Front(*(np.concatenate([getattr(f, c) for f in found]) for c in columns)))
+
+    def _try(self, number: int, parent: BoolArray, masks: BoolArray, frontier: Frontier) -> Front:
+        """Let one algorithm try subsets; return the points that are not below the hull."""
+        if not len(masks):
+            nothing = np.empty(0)
+            return Front(nothing, nothing, nothing, nothing, np.empty(0, dtype=np.int64))
+        prices = masks @ self._plan.prices
+        points = self._learners[number].outside(parent, masks, prices, frontier)
+        worth = points.tp - prices[points.owner]
+        fp, tp = points.fp.astype(np.float64), points.tp.astype(np.float64)
+        front = Front(fp, tp, worth, points.threshold, self.n_evaluated + points.owner)
+        self._tried.append((number, masks))
+        self._first.append(self.n_evaluated)
+        self.n_evaluated += len(masks)
+        return front
+
+    def _some(self, number: int, first: BoolArray, others: BoolArray) -> BoolArray:
+        """Return subsets for an algorithm that cannot try all: those on the hull, then children drawn at random."""
+        limit = self._plan.limit or 0
+        ahead = self._new(number, first)[:limit]
+        room = limit - len(ahead)
+        rest = self._unseen(number, others)
+        if len(rest) > room:
+            rest = rest[np.sort(self._rng.choice(len(rest), room, replace=False))]
+        return np.concatenate([ahead, self._new(number, rest)])
 
     def member(self, number: int) -> Member:
         """Say who the one with a number is."""
@@ -176,20 +255,25 @@ class _Pool:
         subsets = {self.member(m).features if m != NOBODY else () for m in self.front.member.tolist()}
         masks = []
         for features in sorted(subsets, key=lambda f: (len(f), f)):
-            mask = np.zeros(self._n_features, dtype=bool)
+            mask = np.zeros(len(self._plan.usable), dtype=bool)
             mask[list(features)] = True
             masks.append(mask)
         return masks
 
-    def _new(self, masks: BoolArray) -> BoolArray:
-        fresh = []
+    def _new(self, number: int, masks: BoolArray) -> BoolArray:
+        """Return the subsets that an algorithm has not seen, and remember that it has now."""
+        fresh = self._unseen(number, masks)
+        self._seen[number].update(key.tobytes() for key in np.packbits(fresh, axis=1))
+        return fresh
+
+    def _unseen(self, number: int, masks: BoolArray) -> BoolArray:
         keys = np.packbits(masks, axis=1)
-        for row in np.flatnonzero(masks.any(axis=1)):
+        fresh: dict[bytes, int] = {}
+        for row in np.flatnonzero(masks.any(axis=1)).tolist():
             key = keys[row].tobytes()
-            if key not in self._seen:
-                self._seen.add(key)
-                fresh.append(row)
-        return masks[fresh]
+            if key not in self._seen[number]:
+                fresh.setdefault(key, row)
+        return masks[list(fresh.values())]
 
     def _hull(self, points: Front) -> Front:
         order = np.lexsort([points.worth, points.fp])
@@ -241,20 +325,25 @@ def _random_children(
     return masks[masks.sum(axis=1) <= max_features]
 
 
-def with_edges(front: Front, all_scores: list[FloatArray], positive: BoolArray, n_points: int) -> Front:
+def with_edges(
+    front: Front,
+    all_scores: Sequence[FloatArray],
+    positive: BoolArray,
+    n_points: int,
+    weight: FloatArray | None = None,
+) -> Front:
     """Add other thresholds of the outermost classifiers where these run along the left and the upper edge."""
     extra: list[tuple[int, FloatArray, FloatArray, FloatArray]] = []
+    every = np.ones(len(positive)) if weight is None else weight
     for left, vertex in ((True, 1), (False, len(front.fp) - 2)):
-        on_edge = front.fp[vertex] == 0 if left else front.tp[vertex] == front.tp[-1]
+        on_edge = front.fp[vertex] == 0 if left else bool(np.isclose(front.tp[vertex], front.tp[-1], rtol=1e-12))
         member = int(front.member[vertex])
         if not on_edge or member == NOBODY or n_points == 0:
             continue
         scores = all_scores[member]
         cuts = np.unique(scores)
         cuts = cuts[cuts > front.threshold[vertex]] if left else cuts[cuts < front.threshold[vertex]]
-        fp, tp = (
-            len(side) - np.searchsorted(side, cuts) for side in map(np.sort, (scores[~positive], scores[positive]))
-        )
+        fp, tp = (_reaching(scores, side * every, cuts) for side in (~positive, positive))
         # Evenly spaced along the edge; the lowest cut stands on the corner.
         place = (tp / front.tp[-1] if left else fp / front.fp[-1]) if len(cuts) else cuts
         steps = np.linspace(0.0, 1.0, n_points + 2)[1:-1]
@@ -270,3 +359,10 @@ def with_edges(front: Front, all_scores: list[FloatArray], positive: BoolArray, 
     member_of = np.concatenate([front.member, *(np.full(len(points[1]), points[0]) for points in extra)])
     order = np.lexsort([tp, fp])
     return Front(fp[order], tp[order], worth[order], threshold[order], member_of[order])
+
+
+def _reaching(scores: FloatArray, weight: FloatArray, cuts: FloatArray) -> FloatArray:
+    """Return what the rows count whose score is at least each cut."""
+    order = np.argsort(scores, kind="stable")
+    above = np.append(np.cumsum(weight[order][::-1])[::-1], 0.0)
+    return np.asarray(above[np.searchsorted(scores[order], cuts)])

@@ -12,6 +12,7 @@ algorithms and NP receiver operating characteristics, Science Advances 4 (2018).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,16 +62,23 @@ def upper_bound(n_false: int, n_negative: int, guarantee: float) -> float:
     return 1.0 if n_false >= n_negative else float(beta.ppf(guarantee, n_false + 1, n_negative - n_false))
 
 
-def last_point_kept(called: BoolArray, shares: FloatArray, max_fpr: float, guarantee: float) -> Kept:
+def last_point_kept(
+    called: BoolArray, shares: FloatArray | Callable[[int], FloatArray], max_fpr: float, guarantee: float
+) -> Kept:
     """Go along a hull for as long as the calibration rows show that the limit is kept.
 
     Parameters
     ----------
     called : bool array of shape (n_vertices, n_rows)
         Which calibration rows of the negative class each vertex calls positive; the first calls none.
-    shares : array of shape (n_samples,)
-        The number that decides who decides a row: between two vertices the second does if it is below the share.
+    shares : array of shape (n_samples,), or callable
+        The number that decides who decides a row: between two vertices the second does if it is below the share. A
+        callable returns them for the side of the hull that starts at a vertex.
     max_fpr, guarantee : float
+
+    Returns
+    -------
+    Kept
     """
     n_negative = called.shape[1]
     if not 0.0 < guarantee < 1.0:
@@ -90,9 +98,10 @@ def last_point_kept(called: BoolArray, shares: FloatArray, max_fpr: float, guara
     kept = Kept(0, 0.0, 0, n_negative)
     for low in range(len(called) - 1):
         before, after = called[low], called[low + 1]
+        drawn = shares(low) if callable(shares) else shares
         for step in range(1, STEPS + 1):
             share = step / STEPS
-            n_false = int(np.where(shares < share, after, before).sum())
+            n_false = int(np.where(drawn < share, after, before).sum())
             if n_false > allowed:
                 return kept
             at_vertex = step == STEPS

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.validation import has_fit_parameter
 
 from fewer.kernels import _naive_bayes as bayes
 from fewer.kernels import _roc as kernels
@@ -20,6 +23,8 @@ from fewer.models import DiscreteNaiveBayes
 from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+
+Array = NDArray[Any]
 
 CHUNK = 1 << 21
 """Scores held at once."""
@@ -30,8 +35,8 @@ class Points:
     """Points of ROC space in counts: who stands there, and with which threshold (at least this is positive)."""
 
     owner: IntArray
-    fp: IntArray
-    tp: IntArray
+    fp: Array
+    tp: Array
     threshold: FloatArray
 
     @classmethod
@@ -39,8 +44,8 @@ class Points:
         """Put several sets of points together."""
         return cls(
             np.concatenate([np.empty(0, np.int64), *(part.owner for part in parts)]),
-            np.concatenate([np.empty(0, np.int64), *(part.fp for part in parts)]),
-            np.concatenate([np.empty(0, np.int64), *(part.tp for part in parts)]),
+            np.concatenate([np.empty(0), *(part.fp for part in parts)]),
+            np.concatenate([np.empty(0), *(part.tp for part in parts)]),
             np.concatenate([np.empty(0), *(part.threshold for part in parts)]),
         )
 
@@ -61,18 +66,63 @@ class Rule(ABC):
         """Score rows of all columns."""
 
 
+@dataclass(frozen=True, eq=False)
+class Lessons:
+    """Rows as learning algorithms get them.
+
+    Attributes
+    ----------
+    pairs : tuple of (Problem, Problem)
+        Training rows, and rows that judge what was learnt from them: one pair, or the folds of a cross-validation.
+    whole : Problem
+        Rows that the classifiers on the hull learn from in the end.
+    """
+
+    pairs: tuple[tuple[Problem, Problem], ...]
+    whole: Problem
+
+    @cached_property
+    def positive(self) -> IntArray:
+        """Class codes of the validation rows, pair after pair."""
+        return np.ascontiguousarray(np.concatenate([held.y for _, held in self.pairs]), dtype=np.int64)
+
+    @cached_property
+    def weight(self) -> FloatArray | None:
+        """What each validation row counts; None if all count alike."""
+        if self.whole.sample_weight is None:
+            return None
+        return np.concatenate([held.row_weights for _, held in self.pairs])
+
+    @cached_property
+    def totals(self) -> tuple[float, float]:
+        """What all negative and all positive validation rows count."""
+        weight = np.ones(len(self.positive)) if self.weight is None else self.weight
+        return float(weight[self.positive == 0].sum()), float(weight[self.positive == 1].sum())
+
+    @cached_property
+    def sizes(self) -> tuple[int, int]:
+        """How many negative and positive validation rows of equal weight would tell as much (Kish)."""
+        if self.weight is None:
+            return int((self.positive == 0).sum()), int((self.positive == 1).sum())
+        sides = [self.weight[self.positive == code] for code in (0, 1)]
+        negative, positive = (max(1, round(float(w.sum() ** 2 / (w**2).sum()))) for w in sides)
+        return negative, positive
+
+
 class Learner(ABC):
-    """One learning algorithm on given training and validation rows."""
+    """One learning algorithm on given lessons."""
 
     name: str
+    slow: bool = False
+    """Whether each subset is fitted anew, so that not every child can be tried."""
 
     @abstractmethod
     def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, frontier: Frontier) -> Points:
         """Return the validation ROC points of subsets that are not below a hull; owners are rows of `masks`."""
 
     @abstractmethod
-    def rule(self, mask: BoolArray) -> Rule:
-        """Return what was learnt for one subset."""
+    def rule(self, mask: BoolArray, rows: Problem | None = None) -> Rule:
+        """Return what is learnt for one subset from the rows of the end, or from others."""
 
     @abstractmethod
     def validation_scores(self, mask: BoolArray) -> FloatArray:
@@ -82,17 +132,28 @@ class Learner(ABC):
 class NaiveBayesLearner(Learner):
     """Naive Bayes: learnt once for all columns, a child costs one addition a row and a sort."""
 
-    def __init__(
-        self, name: str, model: DiscreteNaiveBayes, train: Problem, validation: Problem, n_jobs: int = 1
-    ) -> None:
+    def __init__(self, name: str, model: DiscreteNaiveBayes, lessons: Lessons, n_jobs: int = 1) -> None:
         self.name = name
-        self._tables = LogTables.learn(train, model.alpha, model.discretizer)
-        self._columns = ScoreColumns.of([(self._tables, validation.X)])
-        self._positive = np.ascontiguousarray(validation.y, dtype=np.int64)
+        self._model = model
+        self._others: tuple[Problem, LogTables] | None = None
+        learnt = [LogTables.learn(train, model.alpha, model.discretizer) for train, _ in lessons.pairs]
+        self._tables = (
+            learnt[0]
+            if lessons.whole is lessons.pairs[0][0]
+            else LogTables.learn(lessons.whole, model.alpha, model.discretizer)
+        )
+        pairs = zip(learnt, lessons.pairs, strict=True)
+        self._columns = ScoreColumns.of([(tables, held.X) for tables, (_, held) in pairs])
+        self._positive, self._weight = lessons.positive, lessons.weight
         self._n_jobs = n_jobs
-        self._levels = np.array([len(table) for table in self._tables.tables])
-        reach = 2 * sum(int(np.abs(table[:, 1] - table[:, 0]).max()) for table in self._tables.tables)
-        self._fits = reach < 1 << 38 and len(self._positive) < 1 << kernels.ROW_BITS
+        self._levels = np.array([len(table) for table in learnt[0].tables])
+        reach = 2 * sum(int(np.abs(table[:, 1] - table[:, 0]).max()) for table in learnt[0].tables)
+        self._fits = (
+            len(learnt) == 1
+            and self._weight is None
+            and reach < 1 << 38
+            and len(self._positive) < 1 << kernels.ROW_BITS
+        )
 
     def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, frontier: Frontier) -> Points:
         """Add to the parent's sums, sort, and keep what sticks out."""
@@ -104,6 +165,8 @@ class NaiveBayesLearner(Learner):
         def run(block: IntArray) -> Points:
             scores = np.empty((len(block), n), dtype=np.int64)
             bayes.fill_children(parent, base, masks[block], *self._columns.arrays(), scores)
+            if self._weight is not None:
+                return weighted_points(block, scores / FIXED, self._positive, self._weight, prices[block], frontier)
             found = kernels.outside_points(scores, self._positive, prices[block], frontier.fp, frontier.tp)
             return Points(block[found[0]], found[1], found[2], found[3] / FIXED)
 
@@ -144,10 +207,17 @@ class NaiveBayesLearner(Learner):
         n_blocks = min(2 * self._n_jobs, len(masks)) if self._n_jobs > 1 else 1
         return Points.joined(in_threads(run, np.array_split(np.arange(len(masks)), n_blocks), self._n_jobs))
 
-    def rule(self, mask: BoolArray) -> Rule:
+    def rule(self, mask: BoolArray, rows: Problem | None = None) -> Rule:
         """Keep the tables of the subset."""
         features = np.flatnonzero(mask).tolist()
-        return NaiveBayesRule(self._tables.restricted(features), features)
+        tables = self._tables if rows is None else self._learnt_from(rows)
+        return NaiveBayesRule(tables.restricted(features), features)
+
+    def _learnt_from(self, rows: Problem) -> LogTables:
+        """Learn from other rows, once for all subsets."""
+        if self._others is None or self._others[0] is not rows:
+            self._others = rows, LogTables.learn(rows, self._model.alpha, self._model.discretizer)
+        return self._others[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,11 +236,13 @@ class NaiveBayesRule(Rule):
 class EstimatorLearner(Learner):
     """Any scikit-learn classifier, fitted anew for each subset."""
 
-    def __init__(self, name: str, estimator: Any, train: Problem, validation: Problem, n_jobs: int = 1) -> None:
+    slow = True
+
+    def __init__(self, name: str, estimator: Any, lessons: Lessons, n_jobs: int = 1) -> None:
         self.name = name
         self._estimator = estimator
-        self._train, self._validation = train, validation
-        self._positive = np.ascontiguousarray(validation.y, dtype=np.int64)
+        self._lessons = lessons
+        self._positive, self._weight = lessons.positive, lessons.weight
         self._n_jobs = n_jobs
 
     def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, frontier: Frontier) -> Points:
@@ -178,6 +250,11 @@ class EstimatorLearner(Learner):
         found = Parallel(n_jobs=self._n_jobs)(delayed(self.validation_scores)(mask) for mask in masks)
         parts = []
         for number, scores in enumerate(found):
+            here = np.array([number])
+            if self._weight is not None:
+                price = prices[number : number + 1]
+                parts.append(weighted_points(here, scores[None, :], self._positive, self._weight, price, frontier))
+                continue
             values, ranks = np.unique(scores, return_inverse=True)
             _, fp, tp, threshold = kernels.outside_points(
                 ranks[None, :].astype(np.int64), self._positive, prices[number : number + 1], frontier.fp, frontier.tp
@@ -185,15 +262,21 @@ class EstimatorLearner(Learner):
             parts.append(Points(np.full(len(fp), number), fp, tp, values[threshold]))
         return Points.joined(parts)
 
-    def rule(self, mask: BoolArray) -> Rule:
-        """Fit to the training rows."""
-        features = np.flatnonzero(mask)
-        model = prepared(self._estimator, self._train, features)
-        return EstimatorRule(model.fit(self._train.X[:, features], self._train.y), features)
+    def rule(self, mask: BoolArray, rows: Problem | None = None) -> Rule:
+        """Fit to the rows of the end, or to others."""
+        return self._fitted(self._lessons.whole if rows is None else rows, np.flatnonzero(mask))
 
     def validation_scores(self, mask: BoolArray) -> FloatArray:
-        """Fit and score."""
-        return self.rule(mask).scores(self._validation.X)
+        """Fit to each pair's training rows and score its validation rows."""
+        features = np.flatnonzero(mask)
+        return np.concatenate([self._fitted(train, features).scores(held.X) for train, held in self._lessons.pairs])
+
+    def _fitted(self, rows: Problem, features: IntArray) -> EstimatorRule:
+        model = prepared(self._estimator, rows, features)
+        weight = {}
+        if rows.sample_weight is not None and has_fit_parameter(self._estimator, "sample_weight"):
+            weight = {f"{model.steps[-1][0]}__sample_weight": rows.sample_weight}
+        return EstimatorRule(model.fit(rows.X[:, features], rows.y, **weight), features)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +323,24 @@ def prepared(estimator: Any, train: Problem, features: IntArray) -> Any:
     return make_pipeline(ColumnTransformer(steps), clone(estimator))
 
 
-def learner_of(name: str, estimator: Any, train: Problem, validation: Problem, n_jobs: int) -> Learner:
+def learner_of(name: str, estimator: Any, lessons: Lessons, n_jobs: int) -> Learner:
     """Choose the fast way for naive Bayes, the general way for anything else."""
     kind = NaiveBayesLearner if isinstance(estimator, DiscreteNaiveBayes) else EstimatorLearner
-    return kind(name, estimator, train, validation, n_jobs)
+    return kind(name, estimator, lessons, n_jobs)
+
+
+def weighted_points(
+    owners: IntArray, scores: FloatArray, positive: IntArray, weight: FloatArray, prices: FloatArray, frontier: Frontier
+) -> Points:
+    """Return the ROC points of several scorings of weighted rows that are not below a hull."""
+    parts = []
+    for owner, row, price in zip(owners, scores, prices, strict=True):
+        values, ranks = np.unique(row, return_inverse=True)
+        fp, tp = (
+            np.append(0.0, np.cumsum(np.bincount(ranks, weight * (positive == code), len(values))[::-1]))
+            for code in (0, 1)
+        )
+        chain = kernels.upper_chain(fp, tp)[1:-1]
+        chain = chain[tp[chain] - price >= np.interp(fp[chain], frontier.fp, frontier.tp)]
+        parts.append(Points(np.full(len(chain), owner), fp[chain], tp[chain], values[::-1][chain - 1]))
+    return Points.joined(parts)

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from fewer.models._table import TableReader
 from fewer.problem import BoolArray, FloatArray
+from fewer.roc._choice import Digests, joint_digests
+from fewer.roc._costs import Costs, predictive_value
 from fewer.roc._hull import ChordPoint
 from fewer.roc._learners import Rule
 from fewer.roc._realisable import RealisableClassifier
+from fewer.roc._witnesses import Rates
 from fewer.validate import Interval as Band
 
 
@@ -42,40 +44,50 @@ class Vertex:
 
 
 @dataclass(frozen=True)
-class Rates:
-    """False and true positive rate with their intervals, and the rows that they were measured on."""
-
-    fpr: Band
-    tpr: Band
-    rows: Literal["calibration", "validation"]
-
-
-@dataclass(frozen=True)
 class Guarantee:
     """A limit that is kept with a probability.
 
     Attributes
     ----------
-    max_fpr : float
-        The false positive rate is at most this …
+    kind : {"fpr", "cost"}
+        What is limited: the false positive rate, or the expected cost of a case.
+    limit : float
+        It is at most this …
     probability : float
         … with this probability over the draw of the calibration rows.
     bound : float
         The upper bound that the calibration rows give for the point chosen.
     price : float
-        True positive rate given up for it, measured on the calibration rows.
+        True positive rate given up for it, measured on the calibration rows; for a cost, what the point costs more
+        on them than the one that would have been chosen without.
     """
 
-    max_fpr: float
+    kind: Literal["fpr", "cost"]
+    limit: float
     probability: float
     bound: float
     price: float
 
+    @property
+    def max_fpr(self) -> float | None:
+        """The limit on the false positive rate, if that is what is limited."""
+        return self.limit if self.kind == "fpr" else None
+
 
 class VertexClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier on the hull, fitted: calls a row positive if its score reaches a threshold."""
+    """A classifier on the hull, fitted: calls a row positive if its score reaches a threshold.
 
-    def __init__(self, rule: Rule, threshold: float, features: tuple[int, ...], reader: TableReader) -> None:
+    Parameters
+    ----------
+    rule : Rule
+        What scores rows.
+    threshold : float
+    features : tuple of int
+        Numbers of the columns that it needs.
+    reader : reader of tables
+    """
+
+    def __init__(self, rule: Rule, threshold: float, features: tuple[int, ...], reader: Any) -> None:
         self.rule = rule
         self.threshold = threshold
         self.features = features
@@ -86,19 +98,56 @@ class VertexClassifier(ClassifierMixin, BaseEstimator):
     n_features_in_: int
 
     def fit(self, X: Any = None, y: Any = None) -> VertexClassifier:
-        """Do nothing: it is fitted already."""
+        """Do nothing: it is fitted already.
+
+        Parameters
+        ----------
+        X, y : ignored
+
+        Returns
+        -------
+        VertexClassifier
+            Itself.
+        """
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Decide rows."""
-        return self.decided(self.reader.read(self, X))
+        """Decide rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self.decided(self.reader.read_needed(self, X, self.features, alone=True))
 
     def decided(self, cells: FloatArray) -> NDArray[Any]:
-        """Decide rows that were read already."""
+        """Decide rows that were read already.
+
+        Parameters
+        ----------
+        cells : array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         return self.classes_[np.where(self.called(cells), self.positive_, 1 - self.positive_)]
 
     def called(self, cells: FloatArray) -> BoolArray:
-        """Say which rows, read already, are called positive."""
+        """Say which rows, read already, are called positive.
+
+        Parameters
+        ----------
+        cells : array of shape (n_samples, n_features)
+
+        Returns
+        -------
+        bool array of shape (n_samples,)
+        """
         return np.asarray(self.rule.scores(cells) >= self.threshold)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -106,9 +155,18 @@ class VertexClassifier(ClassifierMixin, BaseEstimator):
 
 
 class OperatingPoint(RealisableClassifier):
-    """A classifier at one point of a Parcel hull: one vertex, or a choice between two.
+    """A classifier at one point of a hull: one vertex, or a choice between two.
 
-    Columns that it does not need may be missing (NaN).
+    It needs the columns `features_` and no others: a frame may leave the others out, an array may hold these alone.
+
+    Parameters
+    ----------
+    low, high : VertexClassifier
+    share : float, default=0.5
+        How often `high` decides.
+    choice : {"hash", "random"}, default="hash"
+        Who decides a case, see `RealisableClassifier`; a hash is made of the needed cells.
+    random_state : int or None, default=None
 
     Attributes
     ----------
@@ -120,7 +178,12 @@ class OperatingPoint(RealisableClassifier):
         The rates that the validation rows promise; they chose it, so they promise too much.
     expected_ : Rates
         Rates with 95 % intervals, on calibration rows that nothing was chosen by, if there are any.
+    cost_ : Interval or None
+        The expected cost of a case with its interval, where costs were given.
+    prevalence_ : float
+        Share of positives that costs, predictive values and counts are for.
     guaranteed_ : Guarantee or None
+    notes_ : tuple of str
     """
 
     low: VertexClassifier
@@ -129,55 +192,166 @@ class OperatingPoint(RealisableClassifier):
     subsets_: tuple[tuple[str, ...], ...]
     promised_: ChordPoint
     expected_: Rates
+    costs_: Costs | None
+    cost_: Band | None
+    prevalence_: float
     guaranteed_: Guarantee | None
+    notes_: tuple[str, ...]
+    needed_: tuple[int, ...]
     n_features_in_: int
 
+    def fit(self, X: Any = None, y: Any = None) -> OperatingPoint:
+        """Do nothing: it is fitted already.
+
+        Parameters
+        ----------
+        X, y : ignored
+
+        Returns
+        -------
+        OperatingPoint
+            Itself.
+        """
+        return self
+
     def predict(self, X: Any, keys: Any = None) -> NDArray[Any]:
-        """Decide cases; see `RealisableClassifier.predict`."""
-        cells = self.low.reader.read(self.low, X)
+        """Decide cases; see `RealisableClassifier.predict`.
+
+        Parameters
+        ----------
+        X : table
+            All columns, or the needed ones alone.
+        keys : sequence of length n_samples, optional
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        cells = self.low.reader.read_needed(self.low, X, self.needed_, alone=True)
         decided = self.low.decided(cells)
         if self.share == 0.0:
             return decided
         return np.where(self.who_decides(cells, keys), self.high.decided(cells), decided)
 
+    def _digests(self, X: Any) -> Digests:
+        reader = self.low.reader
+        return joint_digests(reader.digests(X, self.low.features), reader.digests(X, self.high.features))
+
+    def predictive_values(self, prevalence: float | None = None) -> tuple[Band, Band]:
+        """Return how often a call of positive, and one of negative, is right.
+
+        Parameters
+        ----------
+        prevalence : float, optional
+            Share of positives where it is used; `prevalence_` if left out.
+
+        Returns
+        -------
+        (Interval, Interval)
+            The positive and the negative predictive value.
+        """
+        share = self.prevalence_ if prevalence is None else prevalence
+        fpr, tpr = self.expected_.fpr, self.expected_.tpr
+        return predictive_value(fpr, tpr, share), predictive_value(_turned(tpr), _turned(fpr), 1.0 - share)
+
+    def per_thousand(self, prevalence: float | None = None) -> dict[str, float]:
+        """Count what happens to 1,000 cases at the expected rates.
+
+        Parameters
+        ----------
+        prevalence : float, optional
+            Share of positives where it is used; `prevalence_` if left out.
+
+        Returns
+        -------
+        dict of str to float
+            "found", "missed", "false alarms", "left alone".
+        """
+        share = self.prevalence_ if prevalence is None else prevalence
+        fpr, tpr = self.expected_.fpr.estimate, self.expected_.tpr.estimate
+        return {
+            "found": 1000 * share * tpr,
+            "missed": 1000 * share * (1 - tpr),
+            "false alarms": 1000 * (1 - share) * fpr,
+            "left alone": 1000 * (1 - share) * (1 - fpr),
+        }
+
     def summary(self) -> str:
-        """Say in a few lines what it promises and what it needs."""
+        """Say in a few lines what it promises and what it needs.
+
+        Returns
+        -------
+        str
+        """
         rates, point = self.expected_, self.promised_
         lines = [
             f"Promised by the hull:  {100 * point.fpr:.1f} % false positives, {100 * point.tpr:.1f} % true positives.",
             f"Expected ({rates.rows} rows):  {_percent(rates.fpr)} false, {_percent(rates.tpr)} true positives.",
         ]
-        if self.guaranteed_ is not None:
-            kept = self.guaranteed_
+        if self.cost_ is not None:
             lines.append(
-                f"Guaranteed:  at most {100 * kept.max_fpr:g} % false positives, with probability "
-                f"{kept.probability:g}; this costs {100 * kept.price:.1f} points of true positives."
+                f"Expected cost of a case:  {self.cost_.estimate:.4f} ({self.cost_.low:.4f} to {self.cost_.high:.4f})."
             )
+        count = self.per_thousand()
+        lines.append(
+            f"Of 1,000 cases, {1000 * self.prevalence_:.0f} of them positive:  {count['found']:.0f} found, "
+            f"{count['missed']:.0f} missed, {count['false alarms']:.0f} false alarms."
+        )
+        if self.guaranteed_ is not None:
+            lines.append(_words_of(self.guaranteed_))
         lines.append(f"Needs {len(self.features_)} features:  {', '.join(self.features_) or 'none'}.")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.notes_])
 
     def to_json(self) -> dict[str, Any]:
-        """Return the same as plain objects."""
+        """Return the same as plain objects.
+
+        Returns
+        -------
+        dict
+        """
         rates, kept = self.expected_, self.guaranteed_
+        right, wrong = self.predictive_values()
         return {
             "features": list(self.features_),
             "subsets": [list(subset) for subset in self.subsets_],
             "share": float(self.share),
+            "choice": self.choice,
             "promised": {"fpr": self.promised_.fpr, "tpr": self.promised_.tpr},
-            "expected": {
-                "rows": rates.rows,
-                "fpr": [rates.fpr.estimate, rates.fpr.low, rates.fpr.high],
-                "tpr": [rates.tpr.estimate, rates.tpr.low, rates.tpr.high],
-            },
+            "expected": {"rows": rates.rows, "fpr": _three(rates.fpr), "tpr": _three(rates.tpr)},
+            "prevalence": self.prevalence_,
+            "predictive_values": {"positive": _three(right), "negative": _three(wrong)},
+            "per_thousand": self.per_thousand(),
+            "cost": None if self.cost_ is None else _three(self.cost_),
             "guaranteed": None
             if kept is None
             else {
+                "kind": kept.kind,
                 "max_fpr": kept.max_fpr,
+                "limit": kept.limit,
                 "probability": kept.probability,
                 "bound": kept.bound,
                 "price": kept.price,
             },
+            "notes": list(self.notes_),
         }
+
+
+def _words_of(kept: Guarantee) -> str:
+    if kept.kind == "fpr":
+        return (
+            f"Guaranteed:  at most {100 * kept.limit:g} % false positives, with probability {kept.probability:g}; this "
+            f"costs {100 * kept.price:.1f} points of true positives."
+        )
+    return f"Guaranteed:  an expected cost of at most {kept.limit:.4f}, with probability {kept.probability:g}."
+
+
+def _turned(rate: Band) -> Band:
+    """Return the interval of what is left of a rate."""
+    return Band(1 - rate.estimate, 1 - rate.high, 1 - rate.low, rate.level, rate.method, rate.estimand)
+
+
+def _three(band: Band) -> list[float | None]:
+    return [None if np.isnan(value) else float(value) for value in (band.estimate, band.low, band.high)]
 
 
 def _percent(band: Band) -> str:

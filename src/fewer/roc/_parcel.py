@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
@@ -18,71 +18,59 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewer.models import DiscreteNaiveBayes
 from fewer.models._table import TableReader
-from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
-from fewer.roc._choice import Digests, row_digests, shares
-from fewer.roc._growth import NOBODY, Children, Growth, Pass, grow, with_edges
-from fewer.roc._guarantee import last_point_kept, upper_bound
-from fewer.roc._hull import ChordPoint, RocHull
-from fewer.roc._learners import ConstantRule, learner_of
-from fewer.roc._operating_point import Guarantee, OperatingPoint, Rates, Vertex, VertexClassifier
-from fewer.validate import assign_folds, wilson_interval
+from fewer.problem import BoolArray, FloatArray, InputError, Problem
+from fewer.roc._committee import Ballot, Committee, elect, hull_shares
+from fewer.roc._curve import auroc
+from fewer.roc._growth import NOBODY, Children, Growth, Pass, Plan, grow, with_edges
+from fewer.roc._hull import RocHull
+from fewer.roc._learners import ConstantRule, Learner, Lessons, Rule, learner_of
+from fewer.roc._mrroc import MRROC, HeldOut, calls, digests_of
+from fewer.roc._operating_point import OperatingPoint, Vertex
+from fewer.roc._readers import CellReader
+from fewer.roc._witnesses import Witnesses
+from fewer.validate import assign_folds
 
+MAX_SLOW = 30
+"""Subsets that an algorithm which is fitted anew for each may try in a round."""
 
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """The hull's classifiers on other rows, joined in the order of the hull without making a hull again.
-
-    Attributes
-    ----------
-    fpr, tpr : arrays, one point for each vertex
-    area : float
-        By signed trapezoids: the line may turn back.
-    """
-
-    fpr: FloatArray
-    tpr: FloatArray
-    n_negative: int
-    n_positive: int
-
-    @cached_property
-    def area(self) -> float:
-        """Area under the line."""
-        return float(np.trapezoid(self.tpr, self.fpr))
-
-
-@dataclass(frozen=True, eq=False)
-class _Witnesses:
-    """Rows that rates are measured on: what each vertex calls them, and who they are. The cells are not kept."""
-
-    called: BoolArray
-    positive: BoolArray
-    digests: Digests
-    rows: Literal["calibration", "validation"]
+ENOUGH = 0.5
+"""Critical ratio below which a round is the last, where every row judges; the report's is 1.96."""
 
 
 class Parcel(ClassifierMixin, BaseEstimator):
     """Grow a set of classifiers that is best for every cost, and choose the operating point later.
 
     Starting from guessing, the subsets that stand on the hull of all ROC curves so far get children; whatever lies
-    outside the hull enlarges it; and this goes on for as long as the area grows significantly. Each vertex of the
-    final hull is a learning algorithm with a subset and a threshold. `operating_point` turns any point of the hull
-    into a classifier that needs at most two subsets.
+    outside the hull enlarges it; and this goes on for as long as the area grows. Each vertex of the final hull is a
+    learning algorithm with a subset and a threshold. `operating_point` turns any point of the hull into a classifier
+    that needs at most two subsets. `predict`, `predict_proba` and `decision_function` let the classifiers on the hull
+    vote.
 
     Parameters
     ----------
     estimators : classifier, list of classifiers or list of (name, classifier), default=DiscreteNaiveBayes()
-        Learning algorithms that grow the hull together. Naive Bayes is fast; any other is fitted anew for each
-        subset, with missing cells filled and levels one-hot encoded.
+        Learning algorithms that grow the hull together. Naive Bayes is fast and tries every child; any other is fitted
+        anew for each subset, with missing cells filled and levels one-hot encoded, and tries the subsets on the hull,
+        all features, and some children.
+    method : {"auto", "scott"}, default="auto"
+        `"auto"`: every row that is not kept for calibration trains and judges in turn (`cv` folds), subsets may lose
+        features as well as gain them, the growth also starts from all features, and the classifiers on the hull are
+        fitted to all these rows. `"scott"`: as in the report: one split into training and validation rows, subsets
+        grow from nothing, a round must be significant.
+    cv : int, "loo" or splitter, default=5
+        Folds of `"auto"`.
     validation : float, default=1/3
-        Share of the rows, of those left by `calibration`, that builds the hull; the others train.
+        Share of the rows, of those left by `calibration`, that builds the hull of `"scott"`; the others train.
     calibration : float, default=0.2
         Share of the rows kept aside for honest rates and for guarantees.
-    children : {"forward", "flip", "floating", "stochastic"}, default="forward"
+    children : {"forward", "flip", "floating", "stochastic"}, optional
         Of each subset on the hull: all with one feature more; or also one less; or one more and then, for as long as
-        it pays, one less; or `n_children` with a few random changes.
+        it pays, one less; or `n_children` with a few random changes. `"flip"` if left out, `"forward"` for `"scott"`.
     n_children : int, default=30
-    critical_ratio : float, default=1.96
-        A round whose area is less than this many standard errors above the last one is the last.
+        Children of each subset with `"stochastic"`.
+    critical_ratio : float, optional
+        A round whose area is less than this many standard errors above the last one is the last. 0.5 if left out, 1.96
+        for `"scott"`.
     keep_last : bool, default=True
         Keep what the last round added, although it was not significant.
     edge_points : int, default=15
@@ -91,21 +79,24 @@ class Parcel(ClassifierMixin, BaseEstimator):
         a guarantee finer steps and the line on new rows more area. 0 gives the report's hull.
     max_features, max_passes : int, optional
         The largest subset, and the largest number of rounds.
-    feature_costs : array of shape (n_features,), optional
-        What each feature costs.
+    feature_costs : array of shape (n_features,) or dict of name to float, optional
+        What each feature costs; with a dict, features that are not named cost nothing.
     cost_weight : float, default=0.0
         Points of true positive rate that one unit of cost must earn.
     pos_label : label, optional
-        The positive class; the last one if left out.
+        The positive class; the last one of two if left out. With several classes it is set against all others; without
+        it each class is, see `parcels_`.
     n_jobs : int, optional
         Threads or processes; the result is the same for any number.
     random_state : int, Generator, RandomState or None
-        Seed of the split into training, validation and calibration rows.
+        Seed of folds and of the rows kept for calibration.
 
     Attributes
     ----------
+    mrroc_ : MRROC
+        The hull with its classifiers.
     hull_ : RocHull
-        On the validation rows; `vertices_[i]` says who stands at vertex i. Some may lie on the edges.
+        On the rows that judge; `vertices_[i]` says who stands at vertex i. Some may lie on the edges.
     vertices_ : list of Vertex
     passes_ : list of Pass
         What each round did.
@@ -113,14 +104,27 @@ class Parcel(ClassifierMixin, BaseEstimator):
         How many classifiers were tried.
     support_ : bool array
         Columns that some vertex needs.
+    scoring_support_ : bool array
+        Columns that `predict`, `predict_proba` and `decision_function` need.
+    area_ : float
+        Area under the line of the hull's classifiers on the calibration rows, if there are any.
     prevalence_ : float
         Share of positives in the rows that it was fitted to.
+    parcels_ : dict of label to Parcel
+        With several classes: the detector of each class; the attributes above are then theirs.
     classes_, n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    mrroc : The same hull for classifiers that you have fitted.
+    RealisableClassifier : The choice between two classifiers.
 
     Notes
     -----
-    `predict` decides at equal costs and the prevalence of the rows that it was fitted to. The significance of a round
-    is the critical ratio of the two areas with Hanley and McNeil's standard errors, uncorrelated.
+    `predict` decides at equal costs and the prevalence of the rows that it was fitted to, by the votes of all
+    classifiers on the hull, which are fitted to all rows for it; `operating_point` gives classifiers that need few
+    features and whose rates were measured on rows that they have not seen. The significance of a round is the critical
+    ratio of the two areas with Hanley and McNeil's standard errors, uncorrelated.
 
     References
     ----------
@@ -139,25 +143,29 @@ class Parcel(ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimators": [HasMethods("fit"), list, tuple, None],
+        "method": [StrOptions({"auto", "scott"})],
+        "cv": [Interval(Integral, 2, None, closed="left"), StrOptions({"loo"}), HasMethods("split")],
         "validation": [Interval(Real, 0, 1, closed="neither")],
         "calibration": [Interval(Real, 0, 1, closed="left")],
-        "children": [StrOptions({"forward", "flip", "floating", "stochastic"})],
+        "children": [StrOptions({"forward", "flip", "floating", "stochastic"}), None],
         "n_children": [Interval(Integral, 1, None, closed="left")],
-        "critical_ratio": [Interval(Real, None, None, closed="neither")],
+        "critical_ratio": [Interval(Real, None, None, closed="neither"), None],
         "keep_last": ["boolean"],
         "edge_points": [Interval(Integral, 0, None, closed="left")],
         "max_features": [Interval(Integral, 1, None, closed="left"), None],
         "max_passes": [Interval(Integral, 1, None, closed="left"), None],
-        "feature_costs": ["array-like", None],
+        "feature_costs": ["array-like", dict, None],
         "cost_weight": [Interval(Real, 0, None, closed="left")],
         "pos_label": "no_validation",  # type: ignore[dict-item]
         "n_jobs": [Integral, None],
         "random_state": ["random_state", np.random.Generator],
     }
 
+    mrroc_: MRROC
     hull_: RocHull
     vertices_: list[Vertex]
     passes_: list[Pass]
+    parcels_: dict[Any, Parcel]
     classes_: NDArray[Any]
     n_features_in_: int
 
@@ -165,22 +173,26 @@ class Parcel(ClassifierMixin, BaseEstimator):
         self,
         estimators: Any = None,
         *,
+        method: Literal["auto", "scott"] = "auto",
+        cv: Any = 5,
         validation: float = 1 / 3,
         calibration: float = 0.2,
-        children: Children = "forward",
+        children: Children | None = None,
         n_children: int = 30,
-        critical_ratio: float = 1.96,
+        critical_ratio: float | None = None,
         keep_last: bool = True,
         edge_points: int = 15,
         max_features: int | None = None,
         max_passes: int | None = None,
-        feature_costs: ArrayLike | None = None,
+        feature_costs: Any = None,
         cost_weight: float = 0.0,
         pos_label: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimators = estimators
+        self.method = method
+        self.cv = cv
         self.validation = validation
         self.calibration = calibration
         self.children = children
@@ -196,7 +208,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Parcel:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Parcel:
         """Split the rows and grow the hull.
 
         Parameters
@@ -204,89 +216,278 @@ class Parcel(ClassifierMixin, BaseEstimator):
         X : array or data frame of shape (n_samples, n_features)
             Missing cells are allowed; text, categories and truth values are levels.
         y : array of shape (n_samples,)
-            Two classes.
+            Two classes, or several.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts, in training and in the rates.
         groups : array of shape (n_samples,), optional
             Rows of one group stay together.
+
+        Returns
+        -------
+        Parcel
+            Itself.
         """
         self._validate_params()
-        problem = TableReader().learn(self, X, y, groups=groups)
+        problem = TableReader().learn(self, X, y, weights=sample_weight, groups=groups)
         return self.fit_problem(problem)
 
     def fit_problem(self, problem: Problem) -> Parcel:
-        """Split the rows of a problem and grow the hull."""
-        refuse_many_classes(problem)
+        """Split the rows of a problem and grow the hull.
+
+        Parameters
+        ----------
+        problem : Problem
+
+        Returns
+        -------
+        Parcel
+            Itself.
+        """
+        if problem.n_classes > 2:
+            return self._fit_several(problem)
         rng = self._generator()
-        role = _roles(problem, self.validation, self.calibration, rng)
-        calibration = problem.take(role == 2) if (role == 2).any() else None
-        return self._fit(problem.take(role == 0), problem.take(role == 1), calibration, rng)
+        kept = _kept_aside(problem, self.calibration, rng)
+        rest, calibration = problem.take(~kept), problem.take(kept) if kept.any() else None
+        if self.method == "auto":
+            folds = assign_folds(rest, _fewest(self.cv, rest), rng)
+            pairs = tuple((rest.take(folds != fold), rest.take(folds == fold)) for fold in np.unique(folds))
+            if all(len(np.unique(train.y)) == 2 for train, _ in pairs):
+                return self._fit(Lessons(pairs, rest), calibration, problem, rng)
+        judges = _kept_aside(rest, self.validation, rng, least=1)
+        train, validation = rest.take(~judges), rest.take(judges)
+        for part, name in ((train, "training"), (validation, "validation")):
+            if len(np.unique(part.y)) < 2:
+                raise InputError(f"The groups leave no row of one class for {name}; give more groups, or none.")
+        return self._fit(Lessons(((train, validation),), train), calibration, problem, rng)
 
     def fit_parts(self, train: Problem, validation: Problem, calibration: Problem | None = None) -> Parcel:
-        """Grow the hull on given training, validation and calibration rows."""
-        self._validate_params()
-        refuse_many_classes(train)
-        return self._fit(train, validation, calibration, self._generator())
+        """Grow the hull on given training, validation and calibration rows.
 
-    def _fit(
-        self, train: Problem, validation: Problem, calibration: Problem | None, rng: np.random.Generator
-    ) -> Parcel:
-        self.reader_ = TableReader()
-        self.reader_.remember(train)
-        self.n_features_in_ = train.n_features
-        self.classes_ = np.asarray(train.classes)
-        self._positive = self._positive_code()
-        train, validation = self._turned(train), self._turned(validation)
-        parts = [part for part in (train, validation, calibration) if part is not None]
-        self.prevalence_ = float(
-            (train.y.sum() + validation.y.sum() + (0 if calibration is None else self._turned(calibration).y.sum()))
-            / sum(part.n_samples for part in parts)
-        )
-        named = self._named_estimators()
-        n_jobs = effective_n_jobs(self.n_jobs)
-        learners = [learner_of(name, estimator, train, validation, n_jobs) for name, estimator in named]
-        n_positive = int(validation.y.sum())
-        costs = np.zeros(train.n_features) if self.feature_costs is None else self._costs(train.n_features)
-        growth = grow(
-            learners,
-            train.n_features,
-            validation.n_samples - n_positive,
-            n_positive,
-            children=self.children,
-            critical=self.critical_ratio,
-            keep_last=self.keep_last,
-            max_features=train.n_features if self.max_features is None else self.max_features,
-            max_passes=self.max_passes,
-            n_children=self.n_children,
-            prices=self.cost_weight * n_positive * costs,
-            usable=~train.constant,
-            rng=rng,
-        )
-        placed = [(learners[m.learner], _mask(m.features, train.n_features)) for m in growth.members]
-        rules = [learner.rule(mask) for learner, mask in placed]
-        scores = [learner.validation_scores(mask) for learner, mask in placed]
-        growth = replace(growth, front=with_edges(growth.front, scores, validation.y == 1, self.edge_points))
-        front = growth.front
-        self._rules = [rules[m] if m != NOBODY else ConstantRule() for m in front.member]
-        self._keep(growth, train, [name for name, _ in named])
-        if calibration is None:
-            nobody = np.zeros(validation.n_samples)
-            called = np.array(
-                [
-                    (scores[m] if m != NOBODY else nobody) >= cut
-                    for m, cut in zip(front.member, front.threshold, strict=True)
-                ]
-            )
-            self._witness = _Witnesses(called, validation.y == 1, row_digests(validation.X), "validation")
+        Parameters
+        ----------
+        train, validation : Problem
+            Of the same columns and two classes.
+        calibration : Problem, optional
+
+        Returns
+        -------
+        Parcel
+            Itself.
+        """
+        self._validate_params()
+        if train.n_classes > 2:
+            raise InputError(f"Parts of given rows are for two classes, but there are {train.n_classes}.")
+        return self._fit(Lessons(((train, validation),), train), calibration, None, self._generator())
+
+    def _fit_several(self, problem: Problem) -> Parcel:
+        """Fit one Parcel for each class against all others, or for the one that was named."""
+        labels = list(problem.classes)
+        self._remember(problem)
+        if self.pos_label is not None:
+            self.classes_ = np.asarray(problem.classes)
+            chosen = [labels[self._positive_code()]]
         else:
-            rows = self._turned(calibration)
-            self._witness = _Witnesses(self._calls(rows.X), rows.y == 1, row_digests(rows.X), "calibration")
-        self._default = self.operating_point(cost_fp=1.0, cost_fn=1.0)
+            chosen = labels
+        seed = int(self._generator().integers(2**31))
+        self.parcels_ = {}
+        for label in chosen:
+            parcel = clone(self).set_params(pos_label=True, random_state=seed)
+            rows = replace(problem, y=(problem.y == labels.index(label)).astype(np.int64), classes=(False, True))
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(self, name):
+                    setattr(parcel, name, getattr(self, name))
+            self.parcels_[label] = parcel.fit_problem(rows)
+        self.classes_ = np.asarray(problem.classes)
+        self.support_, self.scoring_support_ = (
+            np.any([getattr(parcel, name) for parcel in self.parcels_.values()], axis=0)
+            for name in ("support_", "scoring_support_")
+        )
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Decide rows at equal costs and the prevalence of the rows that it was fitted to."""
+    def _fit(
+        self, lessons: Lessons, calibration: Problem | None, everything: Problem | None, rng: np.random.Generator
+    ) -> Parcel:
+        self._remember(lessons.whole)
+        self.classes_ = np.asarray(lessons.whole.classes)
+        self._positive = self._positive_code()
+        lessons = Lessons(
+            tuple((self._turned(train), self._turned(held)) for train, held in lessons.pairs),
+            self._turned(lessons.whole),
+        )
+        if lessons.pairs[0][0].X is lessons.whole.X:
+            lessons = Lessons(lessons.pairs, lessons.pairs[0][0])
+        calibration = None if calibration is None else self._turned(calibration)
+        self.prevalence_ = _prevalence([*(held for _, held in lessons.pairs), *([calibration] if calibration else []),
+                                        *([lessons.whole] if len(lessons.pairs) == 1 else [])])  # fmt: skip
+        named = self._named_estimators()
+        n_jobs = effective_n_jobs(self.n_jobs)
+        learners = [learner_of(name, estimator, lessons, n_jobs) for name, estimator in named]
+        plan = self._plan(learners, lessons)
+        growth = grow(learners, plan, lessons.totals, lessons.sizes, rng)
+        placed = [(learners[m.learner], mask_of(m.features, len(plan.usable))) for m in growth.members]
+        scores = [learner.validation_scores(mask) for learner, mask in placed]
+        front = with_edges(growth.front, scores, lessons.positive == 1, self.edge_points, lessons.weight)
+        growth = replace(growth, front=front)
+        rules = [learner.rule(mask) for learner, mask in placed]
+        self._keep(growth, lessons, rules, scores, calibration, [name for name, _ in named])
+        self._vote(growth, lessons, calibration, everything, learners)
+        return self
+
+    def _plan(self, learners: Sequence[Learner], lessons: Lessons) -> Plan:
+        """Say how the hull is to grow."""
+        whole, scott = lessons.whole, self.method == "scott"
+        usable = ~whole.constant
+        most = whole.n_features if self.max_features is None else self.max_features
+        prices = self.cost_weight * lessons.totals[1] * self._costs(whole)
+        return Plan(
+            children=self.children or ("forward" if scott else "flip"),
+            critical=self.critical_ratio if self.critical_ratio is not None else 1.96 if scott else ENOUGH,
+            keep_last=self.keep_last,
+            max_features=most,
+            max_passes=self.max_passes,
+            n_children=self.n_children,
+            prices=prices,
+            usable=usable,
+            starts=() if scott else _starts(learners, lessons, usable, most),
+            limit=None if scott else MAX_SLOW,
+        )
+
+    def _keep(
+        self,
+        growth: Growth,
+        lessons: Lessons,
+        rules: list[Rule],
+        scores: list[FloatArray],
+        calibration: Problem | None,
+        names: list[str],
+    ) -> None:
+        """Remember the hull with its classifiers, and what they do to rows that judge them."""
+        front, whole = growth.front, lessons.whole
+        fpr, tpr = front.fp / front.fp[-1], front.tp / front.tp[-1]
+        vertices = []
+        for i, m in enumerate(front.member.tolist()):
+            features = growth.members[m].features if m != NOBODY else ()
+            algorithm = names[growth.members[m].learner] if m != NOBODY else "constant"
+            labels = tuple(whole.names[f] for f in features)
+            vertices.append(
+                Vertex(algorithm, features, labels, float(front.threshold[i]), float(fpr[i]), float(tpr[i]))
+            )
+        at: list[Rule] = [rules[m] if m != NOBODY else ConstantRule() for m in front.member.tolist()]
+        reader = CellReader(self.reader_)
+        if calibration is None:
+            nobody = np.zeros(len(lessons.positive))
+            pairs = zip(front.member.tolist(), front.threshold, strict=True)
+            called = np.array([(scores[m] if m != NOBODY else nobody) >= cut for m, cut in pairs])
+            cells = np.concatenate([held.X for _, held in lessons.pairs])
+            positive, weight = lessons.positive == 1, lessons.weight
+        else:
+            cells, positive, weight = calibration.X, calibration.y == 1, calibration.sample_weight
+            called = calls(at, vertices, cells)
+        witnesses = Witnesses(
+            called, positive, digests_of(reader, vertices, cells), weight,
+            "validation" if calibration is None else "calibration",
+        )  # fmt: skip
+        known = {n: getattr(self, n) for n in ("n_features_in_", "feature_names_in_") if hasattr(self, n)}
+        self.mrroc_ = MRROC(
+            RocHull(fpr, tpr, np.arange(len(fpr))), vertices, at, reader, self.reader_.names, self.classes_,
+            self._positive, self.prevalence_, lessons.sizes, witnesses, known,
+        )  # fmt: skip
+        self.hull_, self.vertices_ = self.mrroc_.hull, vertices
+        self.area_ = self.mrroc_.expected_area
+        self.passes_ = growth.passes
+        self.n_evaluated_ = sum(step.n_evaluated for step in growth.passes)
+        self.support_ = mask_of([f for vertex in vertices for f in vertex.features], whole.n_features)
+
+    def _vote(
+        self,
+        growth: Growth,
+        lessons: Lessons,
+        calibration: Problem | None,
+        everything: Problem | None,
+        learners: Sequence[Learner],
+    ) -> None:
+        """Make the committee behind `predict`: votes by rows that judge, voters fitted to all rows."""
+        whole = lessons.whole
+        usable = ~whole.constant
+        placed = [(learners[m.learner], mask_of(m.features, len(usable))) for m in growth.members]
+        paid = self.cost_weight > 0 and self._costs(whole).any()
+        free = self.method == "auto" and self.max_features is None and not paid
+        rivals = [(learner, usable) for learner in learners] if free else []
+        own, others = (tuple(learner.validation_scores(m) for learner, m in side) for side in (placed, rivals))
+        ballot = Ballot(own, others, lessons.positive, lessons.weight)
+        judges = None
+        if rivals and calibration is not None:
+            seen = [tuple(learner.rule(m).scores(calibration.X) for learner, m in side) for side in (placed, rivals)]
+            judges = Ballot(seen[0], seen[1], calibration.y, calibration.sample_weight)
+        votes = elect(ballot, hull_shares(growth.front, len(placed)), judges)
+        rows = None if everything is None else self._turned(everything)
+        chosen = [number for number, vote in enumerate(votes.votes) if vote > 0.0]
+        voters = [[*placed, *rivals][number] for number in chosen]
+        self.scoring_support_ = np.any([usable & False, *(mask for _, mask in voters)], axis=0)
+        self._committee = Committee(
+            tuple(learner.rule(mask, rows) for learner, mask in voters),
+            tuple(votes.lines[number] for number in chosen),
+            votes.votes[chosen],
+            votes.scale,
+        )
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the log-odds of the positive class, or of each of several classes against the rest.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            A frame may leave out columns that `scoring_support_` does not name.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            Above 0 where `predict` says the last of two classes.
+        """
         check_is_fitted(self)
-        cells = self.reader_.read(self, X)
-        return self._default.low.decided(cells)
+        cells = CellReader(self.reader_).read_needed(self, X, np.flatnonzero(self.scoring_support_).tolist())
+        if not hasattr(self, "parcels_"):
+            odds = self._committee.decision(cells)
+            return odds if self._positive == 1 else -odds
+        columns = [parcel._committee.decision(cells) for parcel in self.parcels_.values()]
+        if len(columns) == 1:
+            raise InputError(
+                f"This Parcel knows {self.pos_label!r} against all others only; ask parcels_[{self.pos_label!r}]."
+            )
+        return np.column_stack(columns)
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        odds = self.decision_function(X)
+        if odds.ndim == 1:
+            share = expit(odds)
+            return np.column_stack([1.0 - share, share])
+        shares = expit(odds)
+        total = shares.sum(axis=1, keepdims=True)
+        return np.where(total > 0, shares / np.where(total > 0, total, 1.0), 1.0 / shares.shape[1])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Decide rows at equal costs and the prevalence of the rows that it was fitted to.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        odds = self.decision_function(X)
+        return self.classes_[(odds > 0).astype(np.int64) if odds.ndim == 1 else odds.argmax(axis=1)]
 
     def operating_point(
         self,
@@ -296,8 +497,9 @@ class Parcel(ClassifierMixin, BaseEstimator):
         cost_fp: float | None = None,
         cost_fn: float | None = None,
         prevalence: float | None = None,
-        choice: Literal["hash", "random"] = "hash",
-        random_state: int = 0,
+        label: Any = None,
+        choice: Literal["auto", "hash", "random"] = "auto",
+        random_state: int | None = None,
     ) -> OperatingPoint:
         """Return the classifier at one point of the hull.
 
@@ -306,148 +508,70 @@ class Parcel(ClassifierMixin, BaseEstimator):
         max_fpr : float, optional
             The highest false positive rate allowed: the point of the hull with the most true positives.
         guarantee : float, optional
-            Keep the limit with this probability, such as 0.95, by the calibration rows; without it the limit is
-            kept on the validation rows only, and is overstepped about every other time on new ones.
+            Keep the limit, or a bound on the cost, with this probability, such as 0.95; see `MRROC.operating_point`.
         cost_fp, cost_fn : float, default=1.0
-            What a false positive and a false negative cost: the vertex of least expected cost.
+            What a false positive and a false negative cost.
         prevalence : float, optional
             Share of positives where it will be used; that of the rows it was fitted to if left out.
-        choice, random_state
-            Who decides a case between two vertices, see `RealisableClassifier`.
+        label : label, optional
+            With several classes: the one to detect.
+        choice : {"auto", "hash", "random"}, default="auto"
+            Who decides a case between two vertices; see `MRROC.operating_point`.
+        random_state : int, optional
+            Another number shuffles who decides which case.
+
+        Returns
+        -------
+        OperatingPoint
         """
         check_is_fitted(self)
-        by_cost = any(value is not None for value in (cost_fp, cost_fn, prevalence))
-        if (max_fpr is None) != by_cost:
-            raise InputError("Give either max_fpr, or cost_fp, cost_fn and prevalence.")
-        if max_fpr is None:
-            if guarantee is not None:
-                raise InputError("A guarantee is for max_fpr; costs have none.")
-            point = self.hull_.at_cost(
-                1.0 if cost_fp is None else cost_fp,
-                1.0 if cost_fn is None else cost_fn,
-                self.prevalence_ if prevalence is None else prevalence,
-            )
-        else:
-            point = self.hull_.at_fpr(max_fpr)
-        if guarantee is None:
-            return self._classifier(point, choice, random_state)
-        return self._guaranteed(point, float(max_fpr or 0.0), guarantee, choice, random_state)
+        return self._detector(label).mrroc_.operating_point(
+            max_fpr=max_fpr, guarantee=guarantee, cost_fp=cost_fp, cost_fn=cost_fn, prevalence=prevalence,
+            choice=choice, random_state=random_state,
+        )  # fmt: skip
 
     def held_out(self, X: Any, y: Any) -> HeldOut:
-        """See where the hull's classifiers stand on other rows."""
+        """See where the hull's classifiers stand on other rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+
+        Returns
+        -------
+        HeldOut
+        """
         check_is_fitted(self)
-        positive = np.asarray(y) == self.classes_[self._positive]
-        return self._held_out(self.reader_.read(self, X), positive)
+        return self._detector(None).mrroc_.held_out(X, y)
 
     def held_out_problem(self, problem: Problem) -> HeldOut:
-        """Do the same for a problem with the same columns and classes."""
-        return self._held_out(problem.X, problem.y == self._positive)
+        """Do the same for a problem with the same columns and classes.
 
-    def _held_out(self, cells: FloatArray, positive: BoolArray) -> HeldOut:
-        called = self._calls(cells)
-        fpr, tpr = called[:, ~positive].mean(axis=1), called[:, positive].mean(axis=1)
-        return HeldOut(fpr, tpr, int((~positive).sum()), int(positive.sum()))
+        Parameters
+        ----------
+        problem : Problem
 
-    def _calls(self, cells: FloatArray) -> BoolArray:
-        """Say which rows each vertex calls positive; a subset is scored once for all its thresholds."""
-        called = np.empty((len(self._rules), len(cells)), dtype=bool)
-        scores: dict[int, FloatArray] = {}
-        for number, (rule, vertex) in enumerate(zip(self._rules, self.vertices_, strict=True)):
-            if id(rule) not in scores:
-                scores[id(rule)] = rule.scores(cells)
-            called[number] = scores[id(rule)] >= vertex.threshold
-        return called
+        Returns
+        -------
+        HeldOut
+        """
+        return self._detector(None).mrroc_.held_out_cells(problem.X, problem.y == self._positive)
 
-    def _guaranteed(
-        self, wanted: ChordPoint, max_fpr: float, guarantee: float, choice: Literal["hash", "random"], seed: int
-    ) -> OperatingPoint:
-        witness = self._witness
-        if witness.rows != "calibration":
-            raise InputError(
-                "No rows were kept for calibration, so nothing can be guaranteed; fit with calibration=0.2."
-            )
-        negative = ~witness.positive
-        drawn = _draws(witness.digests, choice, seed)
-        kept = last_point_kept(witness.called[:, negative], drawn[negative], max_fpr, guarantee)
-        high = min(kept.low + 1, len(self.vertices_) - 1) if kept.share > 0 else kept.low
-        ends = self.hull_.vertex(kept.low), self.hull_.vertex(high)
-        point = ChordPoint(
-            kept.low,
-            high,
-            kept.share,
-            (1 - kept.share) * ends[0].fpr + kept.share * ends[1].fpr,
-            (1 - kept.share) * ends[0].tpr + kept.share * ends[1].tpr,
-        )
-        classifier = self._classifier(point, choice, seed)
-        plain = self._classifier(wanted, choice, seed)
-        classifier.guaranteed_ = Guarantee(
-            max_fpr,
-            guarantee,
-            upper_bound(kept.n_false, kept.n_negative, guarantee),
-            plain.expected_.tpr.estimate - classifier.expected_.tpr.estimate,
-        )
-        return classifier
+    def _detector(self, label: Any) -> Parcel:
+        if not hasattr(self, "parcels_"):
+            return self
+        if label is None and len(self.parcels_) == 1:
+            return next(iter(self.parcels_.values()))
+        if label not in self.parcels_:
+            raise InputError(f"label={label!r}: name the class to detect, one of {list(self.parcels_)}.")
+        return self.parcels_[label]
 
-    def _classifier(self, point: ChordPoint, choice: Literal["hash", "random"], seed: int) -> OperatingPoint:
-        classifier = OperatingPoint(
-            self._vertex_classifier(point.low),
-            self._vertex_classifier(point.high),
-            point.share,
-            choice=choice,
-            random_state=seed,
-        )
-        subsets = dict.fromkeys(
-            self.vertices_[v].names for v in (point.low, point.high) if v == point.low or point.share
-        )
-        used = {name for subset in subsets for name in subset}
-        classifier.subsets_ = tuple(subset for subset in subsets if subset)
-        classifier.features_ = tuple(name for name in self.reader_.names if name in used)
-        classifier.promised_ = point
-        classifier.expected_ = self._expected(point, choice, seed)
-        classifier.guaranteed_ = None
-        classifier.n_features_in_ = self.n_features_in_
-        return classifier
-
-    def _expected(self, point: ChordPoint, choice: Literal["hash", "random"], seed: int) -> Rates:
-        witness = self._witness
-        drawn = _draws(witness.digests, choice, seed)
-        called = np.where(drawn < point.share, witness.called[point.high], witness.called[point.low])
-        bands = []
-        for rows in (~witness.positive, witness.positive):
-            estimand = "the probability that a new row of its class is called positive"
-            bands.append(replace(wilson_interval(int(called[rows].sum()), int(rows.sum())), estimand=estimand))
-        return Rates(bands[0], bands[1], witness.rows)
-
-    def _vertex_classifier(self, number: int) -> VertexClassifier:
-        vertex = self.vertices_[number]
-        classifier = VertexClassifier(self._rules[number], vertex.threshold, vertex.features, self.reader_)
-        classifier.classes_ = self.classes_
-        classifier.positive_ = self._positive
-        classifier.n_features_in_ = self.n_features_in_
-        if hasattr(self, "feature_names_in_"):
-            classifier.feature_names_in_ = self.feature_names_in_
-        return classifier
-
-    def _keep(self, growth: Growth, train: Problem, names: list[str]) -> None:
-        front = growth.front
-        fpr, tpr = front.fp / front.fp[-1], front.tp / front.tp[-1]
-        self.hull_ = RocHull(fpr, tpr, np.arange(len(fpr)))
-        self.vertices_ = []
-        for i, m in enumerate(front.member):
-            features = growth.members[m].features if m != NOBODY else ()
-            self.vertices_.append(
-                Vertex(
-                    names[growth.members[m].learner] if m != NOBODY else "constant",
-                    features,
-                    tuple(train.names[f] for f in features),
-                    float(front.threshold[i]),
-                    float(fpr[i]),
-                    float(tpr[i]),
-                )
-            )
-        self.passes_ = growth.passes
-        self.n_evaluated_ = sum(step.n_evaluated for step in growth.passes)
-        self.support_ = _mask([f for vertex in self.vertices_ for f in vertex.features], train.n_features)
+    def _remember(self, problem: Problem) -> None:
+        """Keep names, kinds and levels of the columns."""
+        self.reader_ = TableReader()
+        self.reader_.remember(problem)
+        self.n_features_in_ = problem.n_features
 
     def _named_estimators(self) -> list[tuple[str, Any]]:
         given = DiscreteNaiveBayes() if self.estimators is None else self.estimators
@@ -461,9 +585,9 @@ class Parcel(ClassifierMixin, BaseEstimator):
         return [(name, clone(estimator)) for name, (_, estimator) in zip(names, pairs, strict=True)]
 
     def _positive_code(self) -> int:
+        labels = self.classes_.tolist()
         if self.pos_label is None:
             return 1
-        labels = self.classes_.tolist()
         if self.pos_label not in labels:
             raise InputError(f"pos_label={self.pos_label!r} is no class of the target, which has {labels}.")
         return labels.index(self.pos_label)
@@ -474,10 +598,21 @@ class Parcel(ClassifierMixin, BaseEstimator):
             return problem
         return replace(problem, y=1 - problem.y, classes=problem.classes[::-1])
 
-    def _costs(self, n_features: int) -> FloatArray:
-        costs = np.asarray(self.feature_costs, dtype=np.float64)
-        if costs.shape != (n_features,) or not np.isfinite(costs).all() or (costs < 0).any():
-            raise InputError(f"feature_costs must be {n_features} finite numbers of at least 0, one for each feature.")
+    def _costs(self, problem: Problem) -> FloatArray:
+        given = self.feature_costs
+        if given is None:
+            return np.zeros(problem.n_features)
+        if isinstance(given, Mapping):
+            unknown = [name for name in given if str(name) not in problem.names]
+            if unknown:
+                raise InputError(f"feature_costs names {unknown[0]!r}, which is no column of the table.")
+            own = {str(name): cost for name, cost in given.items()}
+            given = [own.get(name, 0.0) for name in problem.names]
+        costs = np.asarray(given, dtype=np.float64)
+        if costs.shape != (problem.n_features,) or not np.isfinite(costs).all() or (costs < 0).any():
+            raise InputError(
+                f"feature_costs must be {problem.n_features} finite numbers of at least 0, one for each feature."
+            )
         return costs
 
     def _generator(self) -> np.random.Generator:
@@ -490,13 +625,68 @@ class Parcel(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = True
         return tags
 
 
+def _starts(
+    learners: Sequence[Learner], lessons: Lessons, usable: BoolArray, max_features: int
+) -> tuple[BoolArray, ...]:
+    """Return all features, the better half, quarter, … of them by the area of each alone."""
+    fast = next((learner for learner in learners if not learner.slow), None) or learner_of(
+        "ranking", DiscreteNaiveBayes(), lessons, 1
+    )
+    columns = np.flatnonzero(usable)
+    areas = [auroc(lessons.positive, fast.validation_scores(mask_of([f], len(usable)))) for f in columns.tolist()]
+    order = columns[np.argsort(-np.array(areas), kind="stable")]
+    sizes, size = [], len(order)
+    while size >= 2:
+        sizes.append(size)
+        size //= 2
+    return tuple(mask_of(order[:size].tolist(), len(usable)) for size in sizes if size <= max_features)
+
+
+def _fewest(cv: Any, problem: Problem) -> Any:
+    """Return the folds, no more than the rows of the smaller class."""
+    if isinstance(cv, Integral) and problem.groups is None:
+        return max(2, min(int(cv), int(np.bincount(problem.y).min())))
+    return cv
+
+
+def _kept_aside(problem: Problem, share: float, rng: np.random.Generator, least: int = 0) -> BoolArray:
+    """Draw rows to keep aside, class by class, groups together; at least two rows of a class stay."""
+    kept = np.zeros(problem.n_samples, dtype=bool)
+    if problem.groups is None:
+        stay = 1 if least else 2
+        for code in range(problem.n_classes):
+            rows = rng.permutation(np.flatnonzero(problem.y == code))
+            if len(rows) < 2:
+                raise InputError(
+                    f"Class {problem.classes[code]!r} has {len(rows)} row(s); training and validation need one each."
+                )
+            kept[rows[: min(max(round(share * len(rows)), least), len(rows) - stay)]] = True
+        return kept
+    if share == 0.0:
+        return kept
+    n_folds = min(30, len(np.unique(problem.groups)))
+    folds = assign_folds(problem, n_folds, rng)
+    return np.asarray(folds < max(round(share * n_folds), least))
+
+
+def _prevalence(parts: Sequence[Problem]) -> float:
+    weight = np.concatenate([part.row_weights for part in parts])
+    return float((weight * np.concatenate([part.y for part in parts])).sum() / weight.sum())
+
+
+def mask_of(features: Sequence[int], n_features: int) -> BoolArray:
+    """Return a mask of some columns."""
+    mask = np.zeros(n_features, dtype=bool)
+    mask[list(features)] = True
+    return mask
+
+
 def one_vs_rest(parcel: Parcel, X: Any, y: Any, groups: Any = None) -> dict[Any, Parcel]:
-    """Fit one Parcel for each class against all others: the way to use Parcel with several classes.
+    """Fit one Parcel for each class against all others; `Parcel` does it itself and can then tell classes apart.
 
     Parameters
     ----------
@@ -504,6 +694,7 @@ def one_vs_rest(parcel: Parcel, X: Any, y: Any, groups: Any = None) -> dict[Any,
         Its parameters; it is not fitted itself.
     X : array or data frame
     y : array of shape (n_samples,)
+    groups : array of shape (n_samples,), optional
 
     Returns
     -------
@@ -523,49 +714,3 @@ def one_vs_rest(parcel: Parcel, X: Any, y: Any, groups: Any = None) -> dict[Any,
         label: clone(parcel).set_params(pos_label=True).fit(X, labels == label, groups=groups)
         for label in np.unique(labels).tolist()
     }
-
-
-def refuse_many_classes(problem: Problem) -> None:
-    """Refuse anything but two classes, and name the way out."""
-    if problem.n_classes > 2:
-        raise InputError(
-            f"Only binary classification is supported. The type of the target is multiclass ({problem.n_classes} "
-            "classes); set each class against the rest: fewer.roc.one_vs_rest(Parcel(), X, y)."
-        )
-
-
-def _roles(problem: Problem, validation: float, calibration: float, rng: np.random.Generator) -> IntArray:
-    """Deal rows out to training (0), validation (1) and calibration (2), class by class, groups kept together."""
-    role = np.zeros(problem.n_samples, dtype=np.int64)
-    if problem.groups is None:
-        for code in range(problem.n_classes):
-            rows = rng.permutation(np.flatnonzero(problem.y == code))
-            if len(rows) < 2:
-                raise InputError(
-                    f"Class {problem.classes[code]!r} has {len(rows)} row(s); training and validation need one each."
-                )
-            n_calibration = min(round(calibration * len(rows)), len(rows) - 2)
-            n_validation = min(max(round(validation * (len(rows) - n_calibration)), 1), len(rows) - n_calibration - 1)
-            role[rows[:n_calibration]] = 2
-            role[rows[n_calibration : n_calibration + n_validation]] = 1
-        return role
-    n_folds = min(30, len(np.unique(problem.groups)))
-    folds = assign_folds(problem, n_folds, rng)
-    n_calibration = round(calibration * n_folds)
-    n_validation = max(round(validation * (n_folds - n_calibration)), 1)
-    role[folds < n_calibration + n_validation] = 1
-    role[folds < n_calibration] = 2
-    for part, name in enumerate(("training", "validation")):
-        if len(np.unique(problem.y[role == part])) < 2:
-            raise InputError(f"The groups leave no row of one class for {name}; give more groups, or none.")
-    return role
-
-
-def _draws(digests: Digests, choice: str, seed: int) -> FloatArray:
-    return np.random.default_rng(seed).random(len(digests)) if choice == "random" else shares(digests, seed)
-
-
-def _mask(features: Sequence[int], n_features: int) -> BoolArray:
-    mask = np.zeros(n_features, dtype=bool)
-    mask[list(features)] = True
-    return mask

@@ -2,36 +2,49 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from fewer.problem import FloatArray, InputError
-from fewer.roc._choice import key_digests, row_digests, shares
+from fewer.roc._choice import Digests, key_digests, row_digests, shares
 
 
 class RealisableClassifier(ClassifierMixin, BaseEstimator):
-    """Let one of two fitted classifiers decide each case: `high` for a share of the cases, `low` for the others.
+    """Let one of two classifiers decide each case: `high` for a share of the cases, `low` for the others.
 
     If `low` and `high` stand at two points of ROC space, the choice stands, on average, on the chord between them, at
     `share` of the way. The two may use different features and different learning algorithms.
 
     Parameters
     ----------
-    low, high : fitted classifiers
-        Objects with `predict`, for the same classes.
+    low, high : classifiers
+        Objects with `predict`, for the same classes. If both are fitted, nothing more is needed; `fit` fits copies.
     share : float, default=0.5
         How often `high` decides; see `fewer.roc.chord_share`.
     choice : {"hash", "random"}, default="hash"
         `"hash"`: the cells of a row (or its key, see `predict`) decide who decides it, so that the same case always
-        gets the same answer. `"random"`: a draw for each row of a batch.
-    random_state : int, default=0
-        Another number shuffles who decides which case.
+        gets the same answer; where few distinct rows exist, the share is then that of the rows that happen to fall
+        to `high`, and not the one asked for. `"random"`: an independent draw for each row of a batch, as the theorem
+        has it.
+    random_state : int or None, default=None
+        Another number shuffles who decides which case. With `"random"`, None draws anew at each call.
+
+    Attributes
+    ----------
+    classes_ : array
+    low_, high_ : fitted classifiers
+        Copies that `fit` has fitted; the given ones otherwise.
+
+    See Also
+    --------
+    mrroc : The best that several classifiers can attain together.
 
     Examples
     --------
@@ -49,7 +62,7 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
         "high": [HasMethods("predict")],
         "share": [Interval(Real, 0, 1, closed="both")],
         "choice": [StrOptions({"hash", "random"})],
-        "random_state": [Interval(Real, None, None, closed="neither")],
+        "random_state": [Interval(Integral, 0, None, closed="left"), None],
     }
 
     def __init__(
@@ -59,7 +72,7 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
         share: float = 0.5,
         *,
         choice: Literal["hash", "random"] = "hash",
-        random_state: int = 0,
+        random_state: int | None = None,
     ) -> None:
         self.low = low
         self.high = high
@@ -68,14 +81,31 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any = None, y: Any = None) -> RealisableClassifier:
-        """Do nothing: the two classifiers are fitted already."""
+        """Fit copies of both classifiers; without rows do nothing, since two fitted ones need none.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features), optional
+        y : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        RealisableClassifier
+            Itself.
+        """
         self._validate_params()
+        if X is None:
+            return self
+        self.low_, self.high_ = clone(self.low).fit(X, y), clone(self.high).fit(X, y)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.low_, name):
+                setattr(self, name, getattr(self.low_, name))
         return self
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes of both."""
-        return np.asarray(self.low.classes_)
+        return np.asarray(self._pair()[0].classes_)
 
     def predict(self, X: Any, keys: Any = None) -> NDArray[Any]:
         """Decide cases.
@@ -83,35 +113,60 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-        keys : sequence of length n_rows, optional
+        keys : sequence of length n_samples, optional
             Something that names each case, such as its number. Without it the cells of the row do.
+
+        Returns
+        -------
+        array of shape (n_samples,)
         """
+        check_is_fitted(self)
+        low, high = self._pair()
+        decided = np.asarray(low.predict(X))
         by_high = self.who_decides(X, keys)
-        decided = np.asarray(self.low.predict(X))
-        return np.where(by_high, np.asarray(self.high.predict(X)), decided) if by_high.any() else decided
+        return np.where(by_high, np.asarray(high.predict(X)), decided) if by_high.any() else decided
 
     def who_decides(self, X: Any, keys: Any = None) -> NDArray[np.bool_]:
-        """Say which rows `high` decides."""
+        """Say which rows `high` decides.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        keys : sequence of length n_samples, optional
+
+        Returns
+        -------
+        bool array of shape (n_samples,)
+        """
         self._validate_params()
+        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
         if self.choice == "random":
-            n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-            return np.random.default_rng(self.random_state).random(n_rows) < self.share
+            return np.random.default_rng(self.random_state).random(n_samples) < self.share
         if keys is None:
-            digests = self._digests(X)
-        else:
-            digests = key_digests(keys)
-            n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-            if len(digests) != n_rows:
-                raise InputError(f"There are {len(digests)} keys for {n_rows} rows; give one for each.")
+            return self._shares(self._digests(X)) < self.share
+        digests = key_digests(keys)
+        if len(digests) != n_samples:
+            raise InputError(f"There are {len(digests)} keys for {n_samples} rows; give one for each.")
         return self._shares(digests) < self.share
 
-    def _digests(self, X: Any) -> Any:
+    def _pair(self) -> tuple[Any, Any]:
+        return getattr(self, "low_", self.low), getattr(self, "high_", self.high)
+
+    def _digests(self, X: Any) -> Digests:
         return row_digests(X)
 
-    def _shares(self, digests: Any) -> FloatArray:
-        return shares(digests, int(self.random_state))
+    def _shares(self, digests: Digests) -> FloatArray:
+        return shares(digests, 0 if self.random_state is None else int(self.random_state))
 
     def __sklearn_is_fitted__(self) -> bool:
-        check_is_fitted(self.low)
-        check_is_fitted(self.high)
+        try:
+            for classifier in self._pair():
+                check_is_fitted(classifier)
+        except NotFittedError:
+            return False
         return True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self.choice == "random"
+        return tags

@@ -139,7 +139,7 @@ def fold_interval(
     return _student(Interval(mean, mean, mean, level, method, estimand, error, freedom), level)
 
 
-def wilson_interval(n_right: int, n_rows: int, *, level: float = 0.95) -> Interval:
+def wilson_interval(n_right: float, n_rows: float, *, level: float = 0.95) -> Interval:
     """Return Wilson's interval of a share of independent rows.
 
     Its estimand is the probability that *this* rule is right on a new row: use it for one rule and one test set, not

@@ -1,0 +1,206 @@
+"""One self-contained page to choose an operating point: the hull, its vertices, sliders for the limit and the costs."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from fewer.problem import InputError
+from fewer.report._page import cut, render, write_page
+from fewer.roc import OperatingPoint, Parcel
+from fewer.roc._costs import smoothed
+
+LIMITS = np.round(np.linspace(0.005, 0.995, 199), 3)
+
+
+def parcel_report(
+    parcel: Parcel,
+    *,
+    point: OperatingPoint | None = None,
+    title: str = "Choose an operating point",
+    guarantee: float = 0.95,
+    command: str | None = None,
+    rows: str | None = None,
+) -> str:
+    """Return the page of a fitted Parcel as HTML. It asks nothing of the network.
+
+    Parameters
+    ----------
+    parcel : Parcel
+        Of two classes; with several, one of its `parcels_`.
+    point : OperatingPoint, optional
+        Where the page opens; at a false positive rate of 10 % if left out.
+    title : str
+    guarantee : float, default=0.95
+        The probability that the page offers to keep limits with, if rows were kept for calibration.
+    command : str, optional
+        A command line that ends where `--max-fpr 0.1` or `--cost-fp 1 --cost-fn 5` can follow.
+    rows : str, optional
+        Python that makes `problem`, the rows that it was fitted to; the code on the page takes `X` and `y` if left
+        out.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> page = parcel_report(Parcel(random_state=0).fit(X, y))
+    >>> page.startswith("<!DOCTYPE html>"), "http-equiv" in page
+    (True, True)
+    """
+    check_is_fitted(parcel)
+    if hasattr(parcel, "parcels_"):
+        raise InputError(f"The page is for one class against the rest: give parcels_[label], of {list(parcel.parcels_)}.")
+    data = page_data(parcel, guarantee, command, point, rows)
+    return render("parcel.html", title=title, data=_in_script(data))
+
+
+def write_parcel_report(path: str | Path, parcel: Parcel, **options: Any) -> Path:
+    """Write the page to a file.
+
+    Parameters
+    ----------
+    path : path
+    parcel : Parcel
+    **options
+        Those of `parcel_report`.
+
+    Returns
+    -------
+    Path
+    """
+    return write_page(path, parcel_report(parcel, **options))
+
+
+def page_data(
+    parcel: Parcel,
+    guarantee: float,
+    command: str | None,
+    point: OperatingPoint | None = None,
+    rows: str | None = None,
+) -> dict[str, Any]:
+    """Return everything that the page shows, as plain objects.
+
+    Parameters
+    ----------
+    parcel : Parcel
+    guarantee : float
+    command : str or None
+    point : OperatingPoint, optional
+    rows : str, optional
+
+    Returns
+    -------
+    dict
+    """
+    witness = parcel.mrroc_.witnesses
+    calibrated = witness.rows == "calibration"
+    can = calibrated and witness.weight is None
+    return {
+        "intro": _intro(parcel, calibrated),
+        "names": [cut(name) for name, used in zip(parcel.reader_.names, parcel.support_, strict=True) if used],
+        "vertices": _vertices(parcel),
+        "sizes": list(witness.sizes),
+        "prevalence": parcel.prevalence_,
+        "calibrated": calibrated,
+        "n_calibration": len(witness.positive) if calibrated else 0,
+        "guarantee": {"probability": guarantee, "points": _kept_points(parcel, guarantee)} if can else None,
+        "asked": _asked(parcel, point),
+        "code": _code(parcel, rows),
+        "command": command,
+        "versions": f"Made with {', '.join(f'{name} {version(name)}' for name in ('fewer', 'numpy', 'scikit-learn'))}.",
+    }
+
+
+def _intro(parcel: Parcel, calibrated: bool) -> str:
+    subsets = {vertex.features for vertex in parcel.vertices_ if vertex.features}
+    positive = parcel.classes_[parcel.mrroc_.positive]
+    where = "on rows that nothing was chosen by" if calibrated else "on the rows that chose it, which flatter it"
+    return (
+        f"{parcel.n_evaluated_} classifiers were tried; {len(parcel.vertices_) - 2} stand on the hull, with "
+        f"{len(subsets)} subsets of {int(parcel.support_.sum())} among {parcel.n_features_in_} features. "
+        f"Area under their line, {where}: {parcel.area_:.4f}. Positive: {cut(positive)}, "
+        f"{100 * parcel.prevalence_:.1f}\N{NO-BREAK SPACE}% of the rows."
+    )
+
+
+def _vertices(parcel: Parcel) -> list[dict[str, Any]]:
+    fpr_new, tpr_new = parcel.mrroc_.witnesses.vertex_rates
+    fpr_soft, tpr_soft = smoothed(parcel.hull_.fpr, parcel.hull_.tpr, parcel.mrroc_.sizes)
+    return [
+        {
+            "algorithm": vertex.algorithm,
+            "features": [cut(name) for name in vertex.names],
+            "threshold": vertex.threshold if np.isfinite(vertex.threshold) else None,
+            "fpr": vertex.fpr,
+            "tpr": vertex.tpr,
+            "fpr_new": float(fpr_new[i]),
+            "tpr_new": float(tpr_new[i]),
+            "fpr_soft": float(fpr_soft[i]),
+            "tpr_soft": float(tpr_soft[i]),
+        }
+        for i, vertex in enumerate(parcel.vertices_)
+    ]
+
+
+def _asked(parcel: Parcel, point: OperatingPoint | None) -> dict[str, Any]:
+    """Say where the page opens."""
+    base: dict[str, Any] = {"mode": "limit", "limit": 0.1, "costs": None, "guaranteed": None, "point": None}
+    base["prevalence"] = parcel.prevalence_
+    if point is None:
+        return base
+    where, kept = point.promised_, point.guaranteed_
+    base["prevalence"] = point.prevalence_
+    base["point"] = {"low": where.low, "high": where.high, "share": where.share, "price": kept.price if kept else 0.0}
+    if kept is not None:
+        base["guaranteed"] = {"probability": kept.probability, "limit": kept.limit}
+    if point.costs_ is not None:
+        return {**base, "mode": "cost", "costs": {"fp": point.costs_.cost_fp, "fn": point.costs_.cost_fn}}
+    return {**base, "limit": where.fpr if kept is None else kept.limit}
+
+
+def _code(parcel: Parcel, rows: str | None) -> str:
+    """Write Python that fits the same Parcel; the page puts the question where QUESTION stands."""
+    classes = {type(parcel)}
+    for _, estimator in parcel._named_estimators() if parcel.estimators is not None else []:
+        classes.add(type(estimator))
+    homes = {("fewer" if kind is Parcel else kind.__module__.rsplit("._", 1)[0], kind.__name__) for kind in classes}
+    lines = [f"from {home} import {name}" for home, name in sorted(homes)]
+    fit = "fit_problem(problem)" if rows else "fit(X, y)"
+    before = [*lines, *(["", rows] if rows else [""])]
+    made = " ".join(repr(parcel).split())
+    return "\n".join(
+        [*before, f"parcel = {made}.{fit}", "classifier = parcel.operating_point(QUESTION)", "print(classifier.summary())"]
+    )
+
+
+def _kept_points(parcel: Parcel, guarantee: float) -> list[dict[str, float]]:
+    """Say where each limit is kept with the probability; limits too low for the calibration rows are left out."""
+    points = []
+    for limit in LIMITS.tolist():
+        try:
+            point = parcel.operating_point(max_fpr=limit, guarantee=guarantee)
+        except InputError:
+            continue
+        where, kept = point.promised_, point.guaranteed_
+        price = 0.0 if kept is None else kept.price
+        points.append({"limit": limit, "low": where.low, "high": where.high, "share": where.share, "price": price})
+    return points
+
+
+def _in_script(data: dict[str, Any]) -> Any:
+    """Write JSON that cannot end the script that it stands in."""
+    from markupsafe import Markup
+
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    for sign in "&<>\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)  # no sign is left that HTML would read

@@ -1,0 +1,158 @@
+"""One score for all operating points: the classifiers on a hull vote with the share of the hull that they hold.
+
+The hull says which classifier is best at each cost; a ranking, a probability and `cross_val_score(scoring="roc_auc")`
+need one score. Each classifier's score becomes log-odds by logistic regression on rows that it has not learnt from, and
+the log-odds are averaged. Rows that chose a hull flatter it, so its advantage over a learner with all features must be
+shown by calibration rows; until it is, that learner has half of the votes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from fewer.problem import FloatArray, IntArray
+from fewer.roc._curve import auroc
+from fewer.roc._growth import NOBODY, Front
+from fewer.roc._learners import Rule
+from fewer.roc._significance import delong_test
+
+SHOWN = 1.645
+"""Standard errors by which a committee must be ahead of a learner with all features to do without it."""
+
+
+@dataclass(frozen=True)
+class LogOdds:
+    """A line that turns a score into log-odds of the positive class."""
+
+    slope: float
+    intercept: float
+
+    @classmethod
+    def learn(cls, scores: FloatArray, positive: IntArray, weight: FloatArray | None) -> LogOdds:
+        """Fit by logistic regression, lightly regularized; a score that says nothing gets slope 0."""
+        spread = float(scores.std())
+        if spread == 0.0 or not np.isfinite(spread):
+            spread = 1.0
+        center = float(scores.mean())
+        model = LogisticRegression(C=10.0)
+        model.fit((scores[:, None] - center) / spread, positive, sample_weight=weight)
+        # A score that ranks the wrong way round is not turned: the vertices use it as it is.
+        slope = max(float(model.coef_[0, 0]), 0.0) / spread
+        return cls(slope, float(model.intercept_[0]) - slope * center)
+
+    def of(self, scores: FloatArray) -> FloatArray:
+        """Return the log-odds of scores."""
+        return self.slope * scores + self.intercept
+
+
+@dataclass(frozen=True, eq=False)
+class Committee:
+    """Classifiers with votes; the weighted mean of their log-odds is the score.
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+    lines : tuple of LogOdds
+        One for each rule.
+    votes : float array
+        They add up to 1.
+    scale : LogOdds
+        From the mean to log-odds.
+    """
+
+    rules: tuple[Rule, ...]
+    lines: tuple[LogOdds, ...]
+    votes: FloatArray
+    scale: LogOdds
+
+    def decision(self, cells: FloatArray) -> FloatArray:
+        """Return the log-odds of the positive class."""
+        total = np.zeros(len(cells))
+        for rule, line, vote in zip(self.rules, self.lines, self.votes, strict=True):
+            total += vote * line.of(rule.scores(cells))
+        return self.scale.of(total)
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Who votes with how much, before anybody is fitted to all rows."""
+
+    lines: tuple[LogOdds, ...]
+    votes: FloatArray
+    scale: LogOdds
+
+
+def hull_shares(front: Front, n_members: int) -> FloatArray:
+    """Return the share of a hull's length that each member holds: half of the two sides at each of its vertices."""
+    sides = np.diff(front.fp) / front.fp[-1] + np.diff(front.tp) / front.tp[-1]
+    held = np.zeros(n_members)
+    for vertex, member in enumerate(front.member.tolist()):
+        if member != NOBODY:
+            held[member] += sides[max(vertex - 1, 0)] + sides[min(vertex, len(sides) - 1)]
+    return held / held.sum() if held.sum() > 0 else np.full(n_members, 1.0 / max(n_members, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Ballot:
+    """Scores of the classifiers on a hull, and of learners with all features, on rows that they have not learnt from.
+
+    Attributes
+    ----------
+    scores, rivals : tuples of arrays of shape (n_samples,)
+    positive : array of shape (n_samples,)
+    weight : array of shape (n_samples,) or None
+    """
+
+    scores: tuple[FloatArray, ...]
+    rivals: tuple[FloatArray, ...]
+    positive: IntArray
+    weight: FloatArray | None
+
+    def odds(self, lines: Sequence[LogOdds]) -> list[FloatArray]:
+        """Return the log-odds of all."""
+        return [line.of(each) for line, each in zip(lines, (*self.scores, *self.rivals), strict=True)]
+
+
+def elect(ballot: Ballot, shares: FloatArray, judges: Ballot | None) -> Votes:
+    """Give votes to the classifiers on a hull, and to the best rival unless the hull is shown to be better.
+
+    Parameters
+    ----------
+    ballot : Ballot
+        On the rows that chose the hull.
+    shares : array of shape (n_classifiers,)
+        Of the hull.
+    judges : Ballot or None
+        On rows that did not choose it.
+
+    Returns
+    -------
+    Votes
+        Lines and votes of the classifiers, then of the rivals.
+    """
+    n_hull, n_rivals = len(ballot.scores), len(ballot.rivals)
+    lines = [LogOdds.learn(each, ballot.positive, ballot.weight) for each in (*ballot.scores, *ballot.rivals)]
+    odds = ballot.odds(lines)
+    votes = np.concatenate([shares, np.zeros(n_rivals)])
+    if n_rivals:
+        best = int(np.argmax([auroc(ballot.positive, each) for each in odds[n_hull:]]))
+        if not n_hull or not _is_shown(judges, lines, votes, n_hull + best):
+            votes *= 0.5 if n_hull else 0.0
+            votes[n_hull + best] = 1.0 - votes.sum()
+    return Votes(tuple(lines), votes, LogOdds.learn(_mean(votes, odds), ballot.positive, ballot.weight))
+
+
+def _is_shown(judges: Ballot | None, lines: Sequence[LogOdds], votes: FloatArray, rival: int) -> bool:
+    """Say whether other rows show that the hull's votes rank better than a rival."""
+    if judges is None or len(np.unique(judges.positive)) < 2:
+        return False
+    odds = judges.odds(lines)
+    return delong_test(judges.positive, _mean(votes, odds), odds[rival]).z > SHOWN
+
+
+def _mean(votes: FloatArray, odds: Sequence[FloatArray]) -> FloatArray:
+    return np.asarray(votes @ np.array(odds))

@@ -1,0 +1,504 @@
+"""The maximum realisable ROC of any classifiers: the hull of their curves, and the classifiers that attain it.
+
+Scott, chapter 5: no classifier is better than another for every cost, but the hull of all curves is attained by
+choosing between two of them for each case, and it is nowhere below any of the curves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from fewer.io import is_frame
+from fewer.problem import BoolArray, FloatArray, InputError
+from fewer.roc._choice import Digests
+from fewer.roc._costs import Costs, cost_bound, cost_interval, smoothed
+from fewer.roc._curve import positives
+from fewer.roc._growth import NOBODY, Front, with_edges
+from fewer.roc._guarantee import last_point_kept, upper_bound
+from fewer.roc._hull import ChordPoint, RocHull, hull_vertices
+from fewer.roc._learners import ConstantRule, Rule, weighted_points
+from fewer.roc._operating_point import Guarantee, OperatingPoint, Vertex, VertexClassifier
+from fewer.roc._readers import Reader, WholeRows
+from fewer.roc._witnesses import DISTINCT, Choice, Witnesses
+
+NO_CALIBRATION = "No rows were kept for calibration, so nothing can be guaranteed; fit with calibration=0.2."
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """The hull's classifiers on other rows, joined in the order of the hull without making a hull again.
+
+    Attributes
+    ----------
+    fpr, tpr : arrays, one point for each vertex
+    area : float
+        By signed trapezoids: the line may turn back.
+    n_negative, n_positive : int
+    """
+
+    fpr: FloatArray
+    tpr: FloatArray
+    n_negative: int
+    n_positive: int
+
+    @cached_property
+    def area(self) -> float:
+        """Area under the line."""
+        return float(np.trapezoid(self.tpr, self.fpr))
+
+
+@dataclass(frozen=True, eq=False)
+class MRROC:
+    """The maximum realisable ROC: a hull with the classifier at each vertex.
+
+    Make it with `mrroc`, or with `Parcel`, whose `mrroc_` it is.
+
+    Attributes
+    ----------
+    hull : RocHull
+        On the rows that chose it; `vertices[i]` says who stands at vertex i.
+    vertices : list of Vertex
+    classes : array
+        The two labels.
+    positive : int
+        Which of them is the positive one.
+    prevalence : float
+        Share of positives among all rows given.
+    sizes : (int, int)
+        Negative and positive rows behind the hull.
+    """
+
+    hull: RocHull
+    vertices: list[Vertex]
+    rules: list[Rule]
+    reader: Reader
+    names: tuple[str, ...]
+    classes: NDArray[Any]
+    positive: int
+    prevalence: float
+    sizes: tuple[int, int]
+    witnesses: Witnesses
+    known: dict[str, Any]
+
+    @property
+    def area(self) -> float:
+        """Area under the hull, on the rows that chose it."""
+        return self.hull.area
+
+    @property
+    def expected_area(self) -> float:
+        """Area under the line of the hull's classifiers on the calibration rows, or on those of the hull."""
+        fpr, tpr = self.witnesses.vertex_rates
+        return float(np.trapezoid(tpr, fpr))
+
+    def operating_point(
+        self,
+        *,
+        max_fpr: float | None = None,
+        guarantee: float | None = None,
+        cost_fp: float | None = None,
+        cost_fn: float | None = None,
+        prevalence: float | None = None,
+        choice: Literal["auto", "hash", "random"] = "auto",
+        random_state: int | None = None,
+    ) -> OperatingPoint:
+        """Return the classifier at one point of the hull.
+
+        Parameters
+        ----------
+        max_fpr : float, optional
+            The highest false positive rate allowed: the point of the hull with the most true positives.
+        guarantee : float, optional
+            Keep the limit, or a bound on the cost, with this probability, such as 0.95, by the calibration rows.
+            Without it `max_fpr` is kept on the validation rows only, and is overstepped about every other time on new
+            ones. With costs, the vertex is chosen whose cost has the lowest bound, and one of the two classifiers
+            that need no row (nothing, everything positive) if theirs is lower.
+        cost_fp, cost_fn : float, default=1.0
+            What a false positive and a false negative cost: the vertex of least expected cost, unless the calibration
+            rows say that calling nothing, or everything, positive costs less.
+        prevalence : float, optional
+            Share of positives where it will be used; that of the rows it was fitted to if left out.
+        choice : {"auto", "hash", "random"}, default="auto"
+            Who decides a case between two vertices, see `RealisableClassifier`. `"auto"` takes the hash where the
+            cells in use tell the rows apart, and an independent draw otherwise.
+        random_state : int, optional
+            Another number shuffles who decides which case.
+
+        Returns
+        -------
+        OperatingPoint
+        """
+        by_cost = cost_fp is not None or cost_fn is not None
+        if by_cost == (max_fpr is not None):
+            raise InputError("Give either max_fpr, or cost_fp and cost_fn (both 1 if left out); not both.")
+        share = self.prevalence if prevalence is None else prevalence
+        if guarantee is not None:
+            self._can_guarantee()
+        if max_fpr is not None:
+            Costs(1.0, 1.0, share)
+            wanted = self.hull.at_fpr(max_fpr)
+            if guarantee is None:
+                return self._classifier(wanted, None, share, choice, random_state)
+            return self._keeping(wanted, max_fpr, guarantee, share, choice, random_state)
+        costs = Costs(1.0 if cost_fp is None else cost_fp, 1.0 if cost_fn is None else cost_fn, share)
+        if guarantee is None:
+            return self._classifier(self._cheapest(costs), costs, share, choice, random_state)
+        return self._bounded(costs, guarantee, choice, random_state)
+
+    def held_out(self, X: Any, y: Any) -> HeldOut:
+        """See where the hull's classifiers stand on other rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+
+        Returns
+        -------
+        HeldOut
+        """
+        used = sorted({f for vertex in self.vertices for f in vertex.features})
+        rows = self.reader.read_needed(self._vertex_classifier(0), X, used, alone=True)
+        return self.held_out_cells(rows, np.asarray(y) == self.classes[self.positive])
+
+    def held_out_cells(self, rows: Any, positive: BoolArray) -> HeldOut:
+        """Do the same for rows that were read already.
+
+        Parameters
+        ----------
+        rows : table of shape (n_samples, n_features)
+        positive : bool array of shape (n_samples,)
+
+        Returns
+        -------
+        HeldOut
+        """
+        called = calls(self.rules, self.vertices, rows)
+        fpr, tpr = called[:, ~positive].mean(axis=1), called[:, positive].mean(axis=1)
+        return HeldOut(fpr, tpr, int((~positive).sum()), int(positive.sum()))
+
+    def _can_guarantee(self) -> None:
+        if self.witnesses.rows != "calibration":
+            raise InputError(NO_CALIBRATION)
+        if self.witnesses.weight is not None:
+            raise InputError("The bounds behind a guarantee are for rows that count alike; fit without sample_weight.")
+
+    def _cheapest(self, costs: Costs) -> ChordPoint:
+        """Choose by the rows of the hull, then ask the calibration rows whether a constant answer costs less."""
+        fpr, tpr = smoothed(self.hull.fpr, self.hull.tpr, self.sizes)
+        best = int(np.argmin(np.round(costs.of(fpr, tpr), 12)))
+        if self.witnesses.rows == "calibration":
+            rates = self.witnesses.vertex_rates
+            if costs.of(rates[0][best], rates[1][best]) > min(costs.trivial):
+                best = self._constant(costs)
+        return self.hull.vertex(best)
+
+    def _constant(self, costs: Costs) -> int:
+        nothing, everything = costs.trivial
+        return 0 if nothing <= everything else len(self.vertices) - 1
+
+    def _bounded(self, costs: Costs, guarantee: float, choice: Any, seed: int | None) -> OperatingPoint:
+        """Return the vertex whose cost is bounded best by the rows of the hull, with the calibration rows' bound."""
+        bounds = [
+            cost_bound((fpr * self.sizes[0], (1 - tpr) * self.sizes[1]), self.sizes, costs, guarantee)
+            for fpr, tpr in zip(self.hull.fpr[1:-1], self.hull.tpr[1:-1], strict=True)
+        ]
+        best = 1 + int(np.argmin(bounds)) if bounds else self._constant(costs)
+        rates, sizes = self.witnesses.vertex_rates, (int(self.witnesses.sizes[0]), int(self.witnesses.sizes[1]))
+        counts = rates[0][best] * sizes[0], (1 - rates[1][best]) * sizes[1]
+        bound = cost_bound((float(counts[0]), float(counts[1])), sizes, costs, guarantee)
+        if bound > min(costs.trivial):
+            best, bound = self._constant(costs), min(costs.trivial)
+        point = self._classifier(self.hull.vertex(best), costs, costs.prevalence, choice, seed)
+        plain = self._classifier(self._cheapest(costs), costs, costs.prevalence, choice, seed)
+        price = 0.0 if point.cost_ is None or plain.cost_ is None else point.cost_.estimate - plain.cost_.estimate
+        point.guaranteed_ = Guarantee("cost", bound, guarantee, bound, price)
+        return point
+
+    def _keeping(
+        self, wanted: ChordPoint, max_fpr: float, guarantee: float, share: float, choice: Any, seed: int | None
+    ) -> OperatingPoint:
+        witness = self.witnesses
+        negative = ~witness.positive
+
+        def drawn(low: int) -> FloatArray:
+            high = min(low + 1, len(self.vertices) - 1)
+            return witness.draws(low, high, self._settled(choice, low, high), seed)[negative]
+
+        kept = last_point_kept(witness.called[:, negative], drawn, max_fpr, guarantee)
+        high = min(kept.low + 1, len(self.vertices) - 1) if kept.share > 0 else kept.low
+        ends = self.hull.vertex(kept.low), self.hull.vertex(high)
+        point = ChordPoint(
+            kept.low,
+            high,
+            kept.share,
+            (1 - kept.share) * ends[0].fpr + kept.share * ends[1].fpr,
+            (1 - kept.share) * ends[0].tpr + kept.share * ends[1].tpr,
+        )
+        classifier = self._classifier(point, None, share, choice, seed)
+        plain = self.witnesses.rates(wanted).tpr.estimate
+        bound = upper_bound(kept.n_false, kept.n_negative, guarantee)
+        price = plain - classifier.expected_.tpr.estimate
+        classifier.guaranteed_ = Guarantee("fpr", max_fpr, guarantee, bound, price)
+        return classifier
+
+    def _settled(self, choice: Literal["auto", "hash", "random"], low: int, high: int) -> Choice:
+        if choice != "auto":
+            return choice
+        return "hash" if self.witnesses.told_apart(low, high) >= DISTINCT else "random"
+
+    def _classifier(
+        self, point: ChordPoint, costs: Costs | None, prevalence: float, choice: Any, seed: int | None
+    ) -> OperatingPoint:
+        settled = self._settled(choice, point.low, point.high) if point.share > 0 else "hash"
+        classifier = OperatingPoint(
+            self._vertex_classifier(point.low),
+            self._vertex_classifier(point.high),
+            point.share,
+            choice=settled,
+            random_state=seed,
+        )
+        ends = [self.vertices[v] for v in dict.fromkeys((point.low, point.high)) if v == point.low or point.share > 0]
+        subsets = dict.fromkeys(vertex.names for vertex in ends)
+        classifier.needed_ = tuple(sorted({f for vertex in ends for f in vertex.features}))
+        classifier.subsets_ = tuple(subset for subset in subsets if subset)
+        used = {name for subset in subsets for name in subset}
+        classifier.features_ = tuple(name for name in self.names if name in used)
+        classifier.promised_ = point
+        classifier.expected_ = self.witnesses.rates(point)
+        classifier.costs_ = costs
+        classifier.cost_ = None if costs is None else self._cost(point, classifier, costs)
+        classifier.prevalence_ = prevalence
+        classifier.guaranteed_ = None
+        classifier.notes_ = self._notes(point, settled, choice)
+        for name, value in self.known.items():
+            setattr(classifier, name, value)
+        return classifier
+
+    def _cost(self, point: ChordPoint, classifier: OperatingPoint, costs: Costs) -> Any:
+        band = cost_interval(classifier.expected_.fpr, classifier.expected_.tpr, costs)
+        if point.low in (0, len(self.vertices) - 1) and point.share == 0.0:
+            exact = costs.trivial[0 if point.low == 0 else 1]
+            return type(band)(exact, exact, exact, band.level, "known without rows", band.estimand)
+        return band
+
+    def _notes(self, point: ChordPoint, settled: Choice, choice: str) -> tuple[str, ...]:
+        if point.share == 0.0:
+            return ()
+        apart = self.witnesses.told_apart(point.low, point.high)
+        if apart >= DISTINCT:
+            return ()
+        found = f"The cells in use tell only {100 * apart:.0f} % of the rows apart"
+        if settled == "hash":
+            return (f"{found}: a choice by hash need not keep the rates; choice='random' does.",)
+        return (f"{found}: who decides a case is drawn anew for each, so that the rates are kept.",)
+
+    def _vertex_classifier(self, number: int) -> VertexClassifier:
+        vertex = self.vertices[number]
+        classifier = VertexClassifier(self.rules[number], vertex.threshold, vertex.features, self.reader)
+        classifier.classes_ = self.classes
+        classifier.positive_ = self.positive
+        for name, value in self.known.items():
+            setattr(classifier, name, value)
+        return classifier
+
+
+def calls(rules: Sequence[Rule], vertices: Sequence[Vertex], rows: Any) -> BoolArray:
+    """Say which rows each vertex calls positive; a subset is scored once for all its thresholds."""
+    scores: dict[int, FloatArray] = {}
+    called = []
+    for rule, vertex in zip(rules, vertices, strict=True):
+        if id(rule) not in scores:
+            scores[id(rule)] = rule.scores(rows)
+        called.append(scores[id(rule)] >= vertex.threshold)
+    return np.array(called)
+
+
+def digests_of(reader: Reader, vertices: Sequence[Vertex], rows: Any) -> Digests:
+    """Return the numbers that are made of the cells which each vertex uses."""
+    known: dict[tuple[int, ...], Digests] = {}
+    for vertex in vertices:
+        if vertex.features not in known:
+            known[vertex.features] = reader.digests(rows, vertex.features)
+    return np.array([known[vertex.features] for vertex in vertices])
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRule(Rule):
+    """A classifier that somebody fitted, on rows as they are."""
+
+    model: Any
+    positive: int
+
+    def scores(self, X: Any) -> FloatArray:
+        """Return its decision function, or else its probability of the positive class, or else its decisions."""
+        if hasattr(self.model, "decision_function"):
+            found = np.asarray(self.model.decision_function(X), dtype=np.float64)
+            return found if self.positive == 1 else -found
+        if hasattr(self.model, "predict_proba"):
+            return np.asarray(self.model.predict_proba(X), dtype=np.float64)[:, self.positive]
+        return np.asarray(np.asarray(self.model.predict(X)) == self.model.classes_[self.positive], dtype=np.float64)
+
+
+def mrroc(
+    classifiers: Any,
+    X: Any,
+    y: Any,
+    *,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    calibration: float = 0.0,
+    edge_points: int = 0,
+    random_state: int | None = None,
+) -> MRROC:
+    """Return the maximum realisable ROC of fitted classifiers: the best that choosing between them can attain.
+
+    Parameters
+    ----------
+    classifiers : classifier, list of classifiers or list of (name, classifier)
+        Fitted to two classes, on other rows than these. Their `decision_function` is used, or else `predict_proba`, or
+        else `predict`. Pipelines and classifiers on different features are welcome: each gets the table as it is.
+    X : table of shape (n_samples, n_features)
+        Rows that no classifier has learnt from.
+    y : array of shape (n_samples,)
+    pos_label : label, optional
+        The positive class; the last one if left out.
+    sample_weight : array of shape (n_samples,), optional
+        How much each row counts.
+    calibration : float, default=0.0
+        Share of the rows that does not choose the hull, for honest rates and guarantees.
+    edge_points : int, default=0
+        Thresholds kept on each edge of ROC space beside the vertices, see `Parcel`.
+    random_state : int, optional
+        Seed of the split into rows of the hull and of calibration.
+
+    Returns
+    -------
+    MRROC
+        With `hull`, `vertices` and `operating_point`.
+
+    See Also
+    --------
+    Parcel : Grows the set of classifiers, too, each on a subset of the features.
+    RealisableClassifier : The choice between two classifiers that attains a point of a chord.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> linear = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[::2], y[::2])
+    >>> bayes = GaussianNB().fit(X[::2], y[::2])
+    >>> best = mrroc([linear, bayes], X[1::2], y[1::2])
+    >>> detector = best.operating_point(max_fpr=0.05)
+    >>> round(best.area, 3), detector.predict(X[:2]).tolist()
+    (0.996, [0, 0])
+    """
+    listed = list(classifiers) if isinstance(classifiers, list | tuple) and not _is_pair(classifiers) else [classifiers]
+    named = [item if _is_pair(item) else (type(item).__name__, item) for item in listed]
+    if not named:
+        raise InputError("classifiers is empty; give at least one that is fitted.")
+    positive = positives(y, pos_label)
+    classes = np.unique(np.asarray(y))
+    code = int(classes.tolist().index(classes[1] if pos_label is None else pos_label))
+    rules = [_rule_of(name, model, classes, code) for name, model in named]
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    kept = _kept_aside(positive, calibration, random_state)
+    hull_rows, kept_rows = _rows(X, ~kept), _rows(X, kept)
+    scores = [rule.scores(hull_rows) for rule in rules]
+    on_hull = positive[~kept]
+    own_weight = None if weight is None else weight[~kept]
+    front = with_edges(_front(scores, on_hull, own_weight), scores, on_hull, edge_points, own_weight)
+    fpr, tpr = front.fp / front.fp[-1], front.tp / front.tp[-1]
+    vertices = [
+        Vertex(named[m][0] if m != NOBODY else "constant", (), (), float(cut), float(x), float(y_))
+        for m, cut, x, y_ in zip(front.member.tolist(), front.threshold, fpr, tpr, strict=True)
+    ]
+    rules_there: list[Rule] = [rules[m] if m != NOBODY else ConstantRule() for m in front.member.tolist()]
+    reader = WholeRows()
+    rows, who = (kept_rows, kept) if kept.any() else (hull_rows, ~kept)
+    witnesses = Witnesses(
+        calls(rules_there, vertices, rows),
+        positive[who],
+        np.repeat(reader.digests(rows, ())[None, :], len(vertices), axis=0),
+        None if weight is None else weight[who],
+        "calibration" if kept.any() else "validation",
+    )
+    every = np.ones(len(positive)) if weight is None else weight
+    return MRROC(
+        RocHull(fpr, tpr, np.arange(len(fpr))),
+        vertices,
+        rules_there,
+        reader,
+        (),
+        classes,
+        code,
+        float(every[positive].sum() / every.sum()),
+        (int((~on_hull).sum()), int(on_hull.sum())),
+        witnesses,
+        {},
+    )
+
+
+def _front(scores: Sequence[FloatArray], positive: BoolArray, weight: FloatArray | None) -> Front:
+    """Return the hull of all points of all scores; of equal points the first classifier's is kept."""
+    every = np.ones(len(positive)) if weight is None else weight
+    front = Front.diagonal(float(every[~positive].sum()), float(every[positive].sum()))
+    nothing = np.zeros(1)
+    columns = [(front.fp, front.tp, front.threshold, front.member)]
+    for number, values in enumerate(scores):
+        found = weighted_points(
+            np.array([number]), values[None, :], positive.astype(np.int64), every, nothing, front.frontier
+        )
+        columns.append((found.fp, found.tp, found.threshold, found.owner))
+    fp, tp, threshold, member = (np.concatenate(column) for column in zip(*columns, strict=True))
+    kept = hull_vertices(fp, tp, tolerance=0.0 if weight is None else 1e-9)
+    return Front(fp[kept], tp[kept], tp[kept], threshold[kept], member[kept].astype(np.int64))
+
+
+def _kept_aside(positive: BoolArray, share: float, seed: int | None) -> BoolArray:
+    """Draw rows for calibration, class by class."""
+    if not 0.0 <= share < 1.0:
+        raise InputError(f"calibration={share!r}: give a share of at least 0 and below 1.")
+    rng = np.random.default_rng(seed)
+    kept = np.zeros(len(positive), dtype=bool)
+    for side in (positive, ~positive):
+        rows = rng.permutation(np.flatnonzero(side))
+        kept[rows[: min(round(share * len(rows)), len(rows) - 1)]] = True
+    return kept
+
+
+def _rows(X: Any, chosen: BoolArray) -> Any:
+    """Take some rows of any table."""
+    if is_frame(X):
+        import narwhals as nw
+
+        return nw.from_native(X, eager_only=True).filter(chosen.tolist()).to_native()
+    if hasattr(X, "tocsr"):
+        return X.tocsr()[np.flatnonzero(chosen)]
+    return np.asarray(X)[chosen]
+
+
+def _is_pair(item: Any) -> bool:
+    return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
+
+
+def _rule_of(name: str, model: Any, classes: NDArray[Any], code: int) -> FittedRule:
+    check_is_fitted(model)
+    own = np.asarray(getattr(model, "classes_", classes))
+    if own.tolist() != classes.tolist():
+        raise InputError(
+            f"{name or type(model).__name__} was fitted to the classes {own.tolist()}, but the rows have "
+            f"{classes.tolist()}; give two-class classifiers of the same labels."
+        )
+    return FittedRule(model, code)
