@@ -19,8 +19,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from browsing import Browser  # noqa: E402
 from fewer.cli import main  # noqa: E402
-from fewer.roc import Parcel  # noqa: E402
 from fewer.report import write_parcel_report  # noqa: E402
+from fewer.roc import Parcel  # noqa: E402
 
 
 def take_reports(folder: Path) -> None:

@@ -69,7 +69,7 @@ def test_the_rows_are_dealt_out_as_printed(run, name):
 
 def test_the_hull_of_given_subsets_is_parcels_first_round(run):
     parts = scott._parts(run, "BrodSat", 0)
-    parcel = Parcel(max_passes=1, edge_points=0).fit_parts(parts.train, parts.validation)
+    parcel = Parcel(method="scott", max_passes=1, edge_points=0).fit_parts(parts.train, parts.validation)
     singles = [[f] for f in range(parts.train.n_features)]
     hull, fpr, tpr = parts.hull(singles)
     assert hull.area == pytest.approx(parcel.hull_.area, abs=1e-9)

@@ -8,9 +8,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from fewer.models import DiscreteNaiveBayes
+from fewer.report import parcel_report, write_parcel_report
+from fewer.report._parcel import page_data
 from fewer.roc import Parcel
-from fewer.roc._page import hull_page, page_data, write_hull_page
 
 NASTY = [
     "<script>document.title='run'</script>",
@@ -33,7 +38,7 @@ def island(page):
 
 
 def test_the_data_on_the_page_are_those_of_the_parcel(parcel):
-    data = island(hull_page(parcel, command="fewer select cases.csv --method parcel"))
+    data = island(parcel_report(parcel, command="fewer select cases.csv --method parcel"))
     assert data == json.loads(json.dumps(page_data(parcel, 0.95, "fewer select cases.csv --method parcel")))
     assert data["names"] == [name for name, used in zip(NASTY, parcel.support_, strict=True) if used]
     assert [v["fpr"] for v in data["vertices"]] == parcel.hull_.fpr.tolist()
@@ -43,7 +48,7 @@ def test_the_data_on_the_page_are_those_of_the_parcel(parcel):
 
 
 def test_nothing_is_loaded_and_nothing_breaks_out(parcel):
-    page = hull_page(parcel, title=NASTY[0])
+    page = parcel_report(parcel, title=NASTY[0])
     assert "<script>document.title" not in page
     assert page.count("<script") == 2
     assert not re.search(r'(src|href)\s*=\s*["\']?(https?:)?//', page)
@@ -54,7 +59,7 @@ def test_without_calibration_rows_nothing_is_offered():
     rng = np.random.default_rng(0)
     y = np.arange(200) % 2
     parcel = Parcel(random_state=0, calibration=0.0).fit(rng.normal(size=(200, 2)) + y[:, None], y)
-    data = island(hull_page(parcel))
+    data = island(parcel_report(parcel))
     assert data["guarantee"] is None
     assert not data["calibrated"]
 
@@ -63,7 +68,7 @@ def test_a_very_long_name_is_cut():
     rng = np.random.default_rng(0)
     y = np.arange(200) % 2
     frame = pl.DataFrame(rng.normal(size=(200, 2)) + y[:, None], schema=["x" * 10_000, "y" * 200])
-    page = hull_page(Parcel(random_state=0).fit(frame, y))
+    page = parcel_report(Parcel(random_state=0).fit(frame, y))
     assert island(page)["names"] == ["x" * 199 + "…", "y" * 200]
     assert "x" * 200 not in page
 
@@ -72,9 +77,64 @@ def percent(share):
     return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
 
 
+def in_brackets(band, write):
+    return f"{write(band.estimate)} ({write(band.low)} to {write(band.high)})"
+
+
+def assert_same_numbers(browser, point):
+    """The page computes for itself what the Python object says."""
+    cells = browser.run("[...document.querySelectorAll('#rates td')].map(c => c.textContent)")
+    right, wrong = point.predictive_values()
+    assert cells[4:6] == [in_brackets(point.expected_.fpr, percent), in_brackets(point.expected_.tpr, percent)]
+    assert cells[7:9] == [f"negative {in_brackets(wrong, percent)}", f"positive {in_brackets(right, percent)}"]
+    if point.cost_ is not None:
+        assert cells[10] == in_brackets(point.cost_, lambda value: f"{value:.4f}")
+    count = point.per_thousand()
+    words = browser.run("document.getElementById('thousand').textContent")
+    for what in ("found", "missed", "false alarms", "left alone"):
+        assert f"{count[what]:.0f} {what}" in words
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"max_fpr": 0.037},
+        {"max_fpr": 0.2, "guarantee": 0.9},
+        {"cost_fp": 2.0, "cost_fn": 7.0, "prevalence": 0.1},
+        {"cost_fp": 1.0, "cost_fn": 3.0, "guarantee": 0.9},
+    ],
+)
+def test_it_opens_at_the_point_that_was_asked_for(parcel, browser, question, tmp_path):
+    point = parcel.operating_point(**question)
+    browser.open(write_parcel_report(tmp_path / "page.html", parcel, point=point), 1280)
+    cells = browser.run("[...document.querySelectorAll('#rates td')].map(c => c.textContent)")
+    assert cells[1:3] == [percent(point.promised_.fpr), percent(point.promised_.tpr)]
+    assert_same_numbers(browser, point)
+    if "guarantee" in question:
+        assert "guaranteed with probability 0.9" in cells
+    code = browser.run("document.getElementById('code').textContent")
+    for name, value in question.items():
+        assert f"{name}={value:g}" in code
+    assert browser.complaints == []
+
+
+def test_the_code_on_the_page_runs(browser, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    X = rng.normal(size=(400, 3)) + y[:, None]
+    learners = [DiscreteNaiveBayes(), ("linear", make_pipeline(StandardScaler(), LogisticRegression(C=0.5)))]
+    parcel = Parcel(learners, random_state=0).fit(X, y)
+    point = parcel.operating_point(max_fpr=0.1)
+    browser.open(write_parcel_report(tmp_path / "page.html", parcel, point=point), 1280)
+    exec(browser.run("document.getElementById('code').textContent"), {"X": X, "y": y})
+    assert capsys.readouterr().out.strip() == point.summary()
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_in_a_browser(parcel, browser, width, tmp_path):
-    path = write_hull_page(parcel, tmp_path / "page.html", title=NASTY[2], command="fewer select x.csv --method parcel")
+    path = write_parcel_report(
+        tmp_path / "page.html", parcel, title=NASTY[2], command="fewer select x.csv --method parcel"
+    )
     browser.open(path, width)
     # Names appear as they are and run nothing.
     assert browser.run("document.title") == NASTY[2]
@@ -96,6 +156,7 @@ def test_the_page_in_a_browser(parcel, browser, width, tmp_path):
     assert cells == ["promised by the hull", percent(0.15), percent(truth.promised_.tpr)]
     needs = browser.run("[...document.querySelectorAll('#needs li')].map(c => c.textContent)")
     assert needs == list(truth.features_)
+    assert_same_numbers(browser, truth)
     assert "operating_point(max_fpr=0.15)" in browser.run("document.getElementById('code').textContent")
     assert browser.run("document.getElementById('command').textContent").endswith("--max-fpr 0.15")
     # The guarantee, with the space bar.
@@ -115,13 +176,18 @@ def test_the_page_in_a_browser(parcel, browser, width, tmp_path):
     truth = parcel.operating_point(cost_fp=1, cost_fn=4)
     cells = browser.run("[...document.querySelectorAll('#rates td')].map(c => c.textContent)")
     assert cells[1:3] == [percent(truth.promised_.fpr), percent(truth.promised_.tpr)]
+    assert_same_numbers(browser, truth)
     assert "cost_fp=1, cost_fn=4" in browser.run("document.getElementById('code').textContent")
     # A vertex tells what it is when it has the focus, and is chosen by Enter.
-    browser.run("document.querySelectorAll('.vertex')[2].focus()")
+    # On an edge the highest vertex of its rate is taken, so one beyond the edge is chosen here.
+    number = next(i for i, vertex in enumerate(parcel.vertices_) if vertex.fpr > 0)
+    browser.run(f"document.querySelectorAll('.vertex')[{number}].focus()")
     assert browser.run("getComputedStyle(document.getElementById('tip')).visibility") == "visible"
-    assert parcel.vertices_[2].names[0] in browser.run("document.getElementById('tip').textContent")
+    assert parcel.vertices_[number].names[0] in browser.run("document.getElementById('tip').textContent")
     browser.press("Enter", 13)
-    assert browser.run("[...document.querySelectorAll('#rates td')][2].textContent") == percent(parcel.vertices_[2].tpr)
+    assert browser.run("[...document.querySelectorAll('#rates td')][2].textContent") == percent(
+        parcel.vertices_[number].tpr
+    )
     assert browser.complaints == []
     if folder := os.environ.get("FEWER_SCREENSHOTS"):
         browser.shoot(Path(folder) / f"parcel-{width}.png")

@@ -88,6 +88,16 @@ def select(
     ] = None,
     cost_fp: Annotated[float | None, typer.Option(help="parcel: what a false alarm costs.", show_default=False)] = None,
     cost_fn: Annotated[float | None, typer.Option(help="parcel: what a miss costs.", show_default=False)] = None,
+    prevalence: Annotated[
+        float | None, typer.Option(help="parcel: share of positives where it is used.", show_default=False)
+    ] = None,
+    learner: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="parcel: a learning algorithm (naive-bayes, logistic, …); may be given several times.",
+            show_default=False,
+        ),
+    ] = None,
     positive: Annotated[
         str | None, typer.Option(help="parcel: the class to detect; the last one by default.", show_default=False)
     ] = None,
@@ -124,14 +134,19 @@ def select(
         return
     problem = read_table(file, target, task=parse_task(task), **options)
     question = {"max_fpr": max_fpr, "guarantee": guarantee, "cost_fp": cost_fp, "cost_fn": cost_fn}
+    question["prevalence"] = prevalence
     question = {key: value for key, value in question.items() if value is not None}
-    if method != "parcel" and (question or positive is not None):
-        raise InputError("--max-fpr, --guarantee, --cost-fp, --cost-fn and --positive are for --method parcel.")
+    if method != "parcel" and (question or positive is not None or learner):
+        raise InputError(
+            "--max-fpr, --guarantee, --cost-fp, --cost-fn, --prevalence, --positive and --learner are for --method "
+            "parcel."
+        )
     from fewer.runs import replacing
 
     with replacing(out, force and not resume):
         if method == "parcel":
-            _parcel(problem, question, positive, out, report, seed, as_json)
+            source = f"problem = read_table({str(file)!r}, {target!r})"
+            _parcel(problem, question, positive, learner, out, report, seed, as_json, source)
             return
         _run(
             problem,
@@ -179,13 +194,15 @@ def _parcel(
     problem: Problem,
     question: dict[str, float | None],
     positive: str | None,
+    learners: list[str] | None,
     out: Path | None,
     report: Path | None,
     seed: int,
     as_json: bool,
+    source: str,
 ) -> None:
     """Fit a Parcel, say what its operating point needs, and write its page."""
-    from fewer.roc import parcel_selection
+    from fewer.roc import describe, fit_parcel
     from fewer.runs import RunFolder, fingerprint
 
     chosen: dict[str, Any] = dict(question)
@@ -194,14 +211,18 @@ def _parcel(
         if positive not in labels:
             raise InputError(f"--positive {positive!r} is no class; {nearest(positive, labels)}")
         chosen["pos_label"] = labels[positive]
+    if learners:
+        chosen["estimators"] = [_learner(text) for text in learners]
     began = time.perf_counter()
     folder = None
     if out is not None:
         about = {"method": "parcel", **{key: str(value) for key, value in chosen.items()}, "seed": seed}
         folder = RunFolder(out, about, fingerprint(problem, about), resume=False)
     with Progress("parcel"):
-        asked = ("--max-fpr", "--guarantee", "--cost-fp", "--cost-fn")
-        found = parcel_selection(problem, seed, page=report, command=typed(*asked), **chosen)
+        parcel, point = fit_parcel(problem, seed, **chosen)
+        found = describe(parcel, point)
+        if report is not None:
+            _parcel_page(report, parcel, point, source)
     result = {
         **found,
         "support": [name in found["features"] for name in problem.names],
@@ -209,7 +230,7 @@ def _parcel(
         "score_heldout": None,
         "score_heldout_all_features": None,
         "score_name": "area of the hull",
-        "criterion": "DiscreteNaiveBayes()",
+        "criterion": ", ".join(learners or ["DiscreteNaiveBayes()"]),
         "search": None,
         "control": None,
         "n_evaluations": found["n_evaluated"],
@@ -219,7 +240,10 @@ def _parcel(
         "warnings": [*problem.notes, "Held-out rates are those in operating_point, under expected."],
     }
     text = json.dumps(result, ensure_ascii=False, indent=1, default=str)
-    told = f"{found['n_evaluated']:,} classifiers tried; area of the hull {found['area']:.4f}; seed {seed}."
+    told = (
+        f"{found['n_evaluated']:,} subsets tried; area of the hull {found['area']:.4f}, on calibration rows "
+        f"{found['area_expected']:.4f}; seed {seed}."
+    )
     answer = Answer()
     answer.show(text if as_json else f"{printable(found['summary'])}\n{told}", as_json=as_json)
     if folder is not None:
@@ -228,6 +252,23 @@ def _parcel(
     if report is not None:
         say(f"Report: {report}")
     answer.leave()
+
+
+def _learner(text: str) -> tuple[str, Any]:
+    """Build a learning algorithm by its name."""
+    from fewer import registry
+    from fewer.models import DiscreteNaiveBayes
+
+    return text, DiscreteNaiveBayes() if text == "naive-bayes" else registry.build("estimator", text)
+
+
+def _parcel_page(report: Path, parcel: Any, point: Any, source: str) -> None:
+    """Write the page, opened at the point that was asked for."""
+    from fewer.report import write_parcel_report
+
+    asked = ("--max-fpr", "--guarantee", "--cost-fp", "--cost-fn", "--prevalence")
+    rows = f"from fewer.io import read_table\n\n{source}"
+    write_parcel_report(report, parcel, point=point, command=typed(*asked), rows=rows)
 
 
 def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption = False) -> None:

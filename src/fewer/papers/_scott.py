@@ -209,7 +209,7 @@ def _one_split(run: Rerun, name: str, split: int) -> dict[str, Any]:
         "parcel with edges": {},
     }
     for key, options in ways.items():
-        parcel = Parcel(**options, n_jobs=run.n_jobs).fit_parts(parts.train, parts.validation)
+        parcel = Parcel(method="scott", **options, n_jobs=run.n_jobs).fit_parts(parts.train, parts.validation)
         out[key] = {
             "validation": parcel.hull_.area,
             "holdout": parcel.held_out_problem(holdout).area,
@@ -598,7 +598,7 @@ def _figure_6_3(run: Rerun) -> Figure:
     from fewer.plots._style import new_figure
 
     parts = _parts(run, "Grey", 0)
-    parcel = Parcel(edge_points=0).fit_parts(parts.train, parts.validation)
+    parcel = Parcel(method="scott", edge_points=0).fit_parts(parts.train, parts.validation)
     figure, ax = new_figure(size=(6.4, 4.2))
     labels = [", ".join(map(str, vertex.features)) for vertex in parcel.vertices_]
     RocHullDisplay(parcel.hull_.fpr, parcel.hull_.tpr, labels, parcel.hull_.area).plot(ax=ax)
@@ -613,7 +613,7 @@ def _against(key: str, names: Sequence[str], run: Rerun) -> Figure:
     for ax, name in zip(np.atleast_1d(axes), names, strict=True):
         parts = _parts(run, name, 0)
         split = _splits(run, name)[0]
-        parcel = Parcel(edge_points=0).fit_parts(parts.train, parts.validation)
+        parcel = Parcel(method="scott", edge_points=0).fit_parts(parts.train, parts.validation)
         line = parcel.held_out_problem(parts.holdout)
         features = split[key]["features"]
         other = parts.curve(features, parts.holdout)
@@ -727,7 +727,7 @@ def _claim_algorithms(run: Rerun) -> str:
             found = []
             for estimators in ([DiscreteNaiveBayes()], [LeastSquaresClassifier()],
                                [DiscreteNaiveBayes(), LeastSquaresClassifier()]):  # fmt: skip
-                parcel = Parcel(estimators).fit_parts(train, validation)
+                parcel = Parcel(estimators, method="scott").fit_parts(train, validation)
                 found.append(parcel.held_out_problem(holdout).area)
             areas.append(found)
         return areas

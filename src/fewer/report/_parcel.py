@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from fewer.problem import InputError
@@ -58,9 +59,11 @@ def parcel_report(
     """
     check_is_fitted(parcel)
     if hasattr(parcel, "parcels_"):
-        raise InputError(f"The page is for one class against the rest: give parcels_[label], of {list(parcel.parcels_)}.")
+        raise InputError(
+            f"The page is for one class against the rest: give parcels_[label], of {list(parcel.parcels_)}."
+        )
     data = page_data(parcel, guarantee, command, point, rows)
-    return render("parcel.html", title=title, data=_in_script(data))
+    return render("parcel.html", title=title, data=_in_script(data), versions=data["versions"])
 
 
 def write_parcel_report(path: str | Path, parcel: Parcel, **options: Any) -> Path:
@@ -125,7 +128,7 @@ def _intro(parcel: Parcel, calibrated: bool) -> str:
     positive = parcel.classes_[parcel.mrroc_.positive]
     where = "on rows that nothing was chosen by" if calibrated else "on the rows that chose it, which flatter it"
     return (
-        f"{parcel.n_evaluated_} classifiers were tried; {len(parcel.vertices_) - 2} stand on the hull, with "
+        f"{parcel.n_evaluated_} subsets were tried; the hull has {len(parcel.vertices_) - 2} vertices, with "
         f"{len(subsets)} subsets of {int(parcel.support_.sum())} among {parcel.n_features_in_} features. "
         f"Area under their line, {where}: {parcel.area_:.4f}. Positive: {cut(positive)}, "
         f"{100 * parcel.prevalence_:.1f}\N{NO-BREAK SPACE}% of the rows."
@@ -169,17 +172,25 @@ def _asked(parcel: Parcel, point: OperatingPoint | None) -> dict[str, Any]:
 
 def _code(parcel: Parcel, rows: str | None) -> str:
     """Write Python that fits the same Parcel; the page puts the question where QUESTION stands."""
-    classes = {type(parcel)}
-    for _, estimator in parcel._named_estimators() if parcel.estimators is not None else []:
-        classes.add(type(estimator))
-    homes = {("fewer" if kind is Parcel else kind.__module__.rsplit("._", 1)[0], kind.__name__) for kind in classes}
+    homes = {
+        ("fewer" if kind is Parcel else kind.__module__.partition("._")[0], kind.__name__)
+        for kind in _classes_in(parcel)
+    }
     lines = [f"from {home} import {name}" for home, name in sorted(homes)]
     fit = "fit_problem(problem)" if rows else "fit(X, y)"
     before = [*lines, *(["", rows] if rows else [""])]
-    made = " ".join(repr(parcel).split())
-    return "\n".join(
-        [*before, f"parcel = {made}.{fit}", "classifier = parcel.operating_point(QUESTION)", "print(classifier.summary())"]
-    )
+    made = " ".join(BaseEstimator.__repr__(parcel, 10**9).split())
+    asked = "classifier = parcel.operating_point(QUESTION)"
+    return "\n".join([*before, f"parcel = {made}.{fit}", asked, "print(classifier.summary())"])
+
+
+def _classes_in(value: Any) -> set[type]:
+    """Return the classes of all estimators in a parameter."""
+    if isinstance(value, list | tuple):
+        return set().union(*(_classes_in(item) for item in value))
+    if not isinstance(value, BaseEstimator):
+        return set()
+    return {type(value)}.union(*(_classes_in(item) for item in value.get_params(deep=False).values()))
 
 
 def _kept_points(parcel: Parcel, guarantee: float) -> list[dict[str, float]]:

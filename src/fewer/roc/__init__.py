@@ -6,7 +6,7 @@ from fewer.roc._mrroc import MRROC, HeldOut, mrroc
 from fewer.roc._operating_point import OperatingPoint, Vertex
 from fewer.roc._parcel import Parcel, one_vs_rest
 from fewer.roc._realisable import RealisableClassifier
-from fewer.roc._selection import parcel_selection
+from fewer.roc._selection import describe, fit_parcel, parcel_selection
 from fewer.roc._significance import AreaComparison, RocBand, bootstrap_band, critical_ratio, delong_test, hanley_mcneil
 
 __all__ = [
@@ -26,7 +26,9 @@ __all__ = [
     "chord_share",
     "critical_ratio",
     "delong_test",
+    "describe",
     "expected_cost",
+    "fit_parcel",
     "hanley_mcneil",
     "iso_cost_line",
     "iso_cost_slope",

@@ -130,7 +130,7 @@ def cost_bound(counts: tuple[float, float], sizes: tuple[int, int], costs: Costs
     Examples
     --------
     >>> round(cost_bound((0, 0), (100, 50), Costs(1.0, 5.0, 0.2), 0.95), 4)
-    0.0999
+    0.1001
     """
     if not 0.0 < guarantee < 1.0:
         raise InputError(f"guarantee={guarantee!r}: give a probability between 0 and 1, such as 0.95.")

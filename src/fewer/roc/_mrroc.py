@@ -402,7 +402,7 @@ def mrroc(
     >>> best = mrroc([linear, bayes], X[1::2], y[1::2])
     >>> detector = best.operating_point(max_fpr=0.05)
     >>> round(best.area, 3), detector.predict(X[:2]).tolist()
-    (0.996, [0, 0])
+    (0.993, [0, 0])
     """
     listed = list(classifiers) if isinstance(classifiers, list | tuple) and not _is_pair(classifiers) else [classifiers]
     named = [item if _is_pair(item) else (type(item).__name__, item) for item in listed]

@@ -243,6 +243,9 @@ class Parcel(ClassifierMixin, BaseEstimator):
         Parcel
             Itself.
         """
+        for code, label in enumerate(problem.classes):
+            if problem.sample_weight is not None and not problem.sample_weight[problem.y == code].any():
+                raise InputError(f"Every row of class {label!r} has weight 0; each class needs rows that count.")
         if problem.n_classes > 2:
             return self._fit_several(problem)
         rng = self._generator()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from fewer.problem import FloatArray, InputError
 from fewer.roc._choice import Digests, key_digests, row_digests, shares
@@ -139,7 +139,7 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
         bool array of shape (n_samples,)
         """
         self._validate_params()
-        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+        n_samples = _num_samples(X)
         if self.choice == "random":
             return np.random.default_rng(self.random_state).random(n_samples) < self.share
         if keys is None:
@@ -161,7 +161,8 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         try:
             for classifier in self._pair():
-                check_is_fitted(classifier)
+                if hasattr(classifier, "fit"):
+                    check_is_fitted(classifier)
         except NotFittedError:
             return False
         return True
