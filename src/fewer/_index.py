@@ -80,6 +80,10 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
             "fewer.search:Genetic",
             "A population of subsets that recombine and mutate, the better ones more often",
         ),
+        "lasso-path": (
+            "fewer.search:RegularizationPath",
+            "Score the nested subsets in which features enter a penalised fit, from the strongest penalty to the weakest",
+        ),
         "pbil": (
             "fewer.search:PBIL",
             "A vector of chances, one a unit, that moves toward the best subset of each sample drawn from it",
@@ -87,6 +91,10 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         "plus-l-take-away-r": (
             "fewer.search:PlusLTakeAwayR",
             "Add the best units l times, take the worst away r times, and so on",
+        ),
+        "rfe": (
+            "fewer.search:Elimination",
+            "Fit the criterion's model, drop what is least important to it, fit again: recursive feature elimination",
         ),
     },
     "control": {

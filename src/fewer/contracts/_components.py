@@ -75,6 +75,10 @@ class Criterion(Component):
     """Masks may hold weights between 0 and 1."""
     predictive: ClassVar[bool] = False
     """`bind` gives a `PredictiveScorer`."""
+    has_importances: ClassVar[bool] = False
+    """Its scorer can `examine`: tell how important each column is to its own model."""
+    least_squares: ClassVar[bool] = False
+    """Its scorer has `normal_equations`, and scores subsets of one size by their residual sum of squares."""
     multi_output: ClassVar[bool] = False
     """Takes a target of several columns."""
     tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")

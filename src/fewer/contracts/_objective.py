@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fewer.contracts._scorer import Moves, Scorer, Sweep, Walk
 from fewer.contracts._space import SearchSpace, round_scores
-from fewer.problem import FloatArray, InputError, IntArray
+from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.trace import Cache, Trace
 
 UNDEFINED = "Subsets that could not be scored and were passed over"
@@ -33,13 +33,21 @@ class Objective:
     [1.0, 0.0]
     """
 
-    def __init__(self, scorer: Scorer, space: SearchSpace) -> None:
+    def __init__(self, scorer: Scorer, space: SearchSpace, problem: Problem | None = None) -> None:
         self.scorer = scorer
+        self._problem = problem
         self.space = space
         self.n_evaluations = 0
         self.n_undefined = 0
         self._trace: Trace | None = None
         self._cache = Cache()
+
+    @property
+    def problem(self) -> Problem:
+        """The rows that the criterion is bound to, for searches that look at them."""
+        if self._problem is None:
+            raise InputError("This search looks at the rows; give them to Objective(scorer, space, problem).")
+        return self._problem
 
     def follow(self, trace: Trace) -> None:
         """Report to a trace from now on."""
@@ -117,6 +125,28 @@ class Objective:
             self._offer(states, scores[best])
         choice = int(np.argmax(scores))
         return int(places[choice]), float(scores[choice])
+
+    def examine(self, state: NDArray[Any], part: int | None = None) -> tuple[FloatArray, float]:
+        """Return the importance of each unit to the criterion's own model and, of a split, its score.
+
+        Parameters
+        ----------
+        state : array of shape (n_units,)
+        part : int, optional
+            A split of the criterion; all rows if left out.
+
+        Returns
+        -------
+        importances : array of shape (n_units,)
+            Summed over the columns of a unit.
+        score : float
+            Less the price of the units; NaN for all rows.
+        """
+        importances, score = self.scorer.examine(self.space.expand(state[None, :])[0], part)
+        self._count(1)
+        if self.space.has_prices:
+            score -= float(self.space.price(state[None])[0])
+        return np.array([importances[unit].sum() for unit in self.space.units]), score
 
     def walk(self, state: NDArray[Any]) -> ObjectiveWalk:
         """Stand on a state and try changes."""

@@ -118,7 +118,7 @@ class Run:
         self.criterion.check_parameters()
         self.search.check_parameters()
         space = self.space.without(self.problem.constant)
-        return self.search.run(Objective(self.scorer, space), space, self.rng, self.follower, self.trace)
+        return self.search.run(Objective(self.scorer, space, self.problem), space, self.rng, self.follower, self.trace)
 
     def tell(self) -> None:
         """Tell the follower, if there is one, of the trace as it is."""
@@ -140,6 +140,8 @@ _WHY = {
     "monotone": "a criterion that never falls when a feature is added",
     "weights": "a criterion that takes weights, not only masks",
     "predictive": "a criterion that predicts rows",
+    "has_importances": "a criterion whose model tells how important each column is",
+    "least_squares": "the residual sums of squares of LeastSquares",
     "stochastic": "a stochastic search, which can be shortened",
 }
 
@@ -161,7 +163,7 @@ def refuse_unmet_needs(
         )
     for need in sorted(search.needs):
         if not getattr(criterion, need):
-            raise IncompatibleError(f"{names[1]} needs {_WHY[need]}, and {names[0]} is not {need}.")
+            raise IncompatibleError(f"{names[1]} needs {_WHY[need]}, and {names[0]} {_lacks(need)}.")
     if space.weight_levels > 1 and not criterion.supports_weights:
         raise IncompatibleError(f"Weighting needs {_WHY['weights']}, and {names[0]} takes masks only.")
     if space.weight_levels > 1 and not search.supports_weights:
@@ -170,8 +172,12 @@ def refuse_unmet_needs(
         name = type(control).__name__
         for need in sorted(control.needs):
             if not getattr(criterion, need):
-                raise IncompatibleError(f"{name} needs {_WHY[need]}, and {names[0]} is not {need}.")
+                raise IncompatibleError(f"{name} needs {_WHY[need]}, and {names[0]} {_lacks(need)}.")
         for need in sorted(control.search_needs):
             if not getattr(search, need):
-                raise IncompatibleError(f"{name} needs {_WHY[need]}, and {names[1]} is not {need}.")
+                raise IncompatibleError(f"{name} needs {_WHY[need]}, and {names[1]} {_lacks(need)}.")
         control = control.control
+
+
+def _lacks(need: str) -> str:
+    return {"has_importances": "is not one", "least_squares": "has none"}.get(need, f"is not {need}")

@@ -107,6 +107,29 @@ class Scorer(ABC):
         """
         return None
 
+    @property
+    def n_parts(self) -> int:
+        """How many splits `examine` can work on; 0 where it knows all rows only."""
+        return 0
+
+    def examine(self, mask: Masks, part: int | None = None) -> tuple[FloatArray, float]:
+        """Fit the criterion's own model on a subset, if it has one with importances.
+
+        Parameters
+        ----------
+        mask : bool array of shape (n_features,)
+        part : int, optional
+            Fit to the training rows of this split; all rows if left out.
+
+        Returns
+        -------
+        importances : array of shape (n_features,)
+            Zero for columns that are not in the subset.
+        score : float
+            On the test rows of the split; NaN for all rows.
+        """
+        raise NotImplementedError
+
     def walk(self, mask: Masks, units: Sequence[IntArray]) -> Walk:
         """Stand on one mask and try changes."""
         return _ScoredWalk(self, mask, units)

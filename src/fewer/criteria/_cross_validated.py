@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import has_fit_parameter
 
 from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
+from fewer.criteria._importances import column_importances
 from fewer.criteria._preparation import Preparation
 from fewer.problem import FloatArray, IntArray, Problem, Task
 from fewer.validate import assign_folds
@@ -67,6 +68,7 @@ class CrossValidated(Criterion):
     command_name = "cross-validated"
 
     predictive: ClassVar[bool] = True
+    has_importances: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods("fit")],
@@ -176,6 +178,35 @@ class CrossValidatedScorer(PredictiveScorer):
     def score_one(self, mask: Masks) -> float:
         """Score one mask: the mean over the splits."""
         return float(np.mean([self._attempt(lambda s=split: self._score_split(mask, s)) for split in self._splits]))
+
+    @property
+    def n_parts(self) -> int:
+        """How many splits there are."""
+        return len(self._splits)
+
+    def examine(self, mask: Masks, part: int | None = None) -> tuple[FloatArray, float]:
+        """Fit the estimator on a subset; return the importance of each column and the score on the split's test rows.
+
+        Parameters
+        ----------
+        mask : bool array of shape (n_features,)
+        part : int, optional
+            The split; all rows if left out.
+
+        Returns
+        -------
+        importances : array of shape (n_features,)
+        score : float
+        """
+        everyone = np.arange(self.problem.n_samples)
+        train, test = (everyone, None) if part is None else self._splits[part]
+        model, importances = self._fit(mask, train), np.zeros(self.problem.n_features)
+        if np.any(mask):
+            importances[np.flatnonzero(mask)] = column_importances(model, int(np.count_nonzero(mask)))
+        if test is None:
+            return importances, float("nan")
+        cells, weights = self._preparation.cells(mask, test), _weights(self.problem.sample_weight, test)
+        return importances, self._attempt(lambda: self._scoring(model, cells, self._labels[test], **weights))
 
     def _score_split(self, mask: Masks, split: Split) -> float:
         train, test = split

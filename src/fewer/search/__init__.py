@@ -4,11 +4,13 @@ from fewer.search._annealing import Annealing
 from fewer.search._best_first import BestFirst
 from fewer.search._branch_and_bound import BranchAndBound
 from fewer.search._diet import DIET
+from fewer.search._elimination import Elimination
 from fewer.search._exhaustive import Exhaustive
 from fewer.search._floating import Floating
 from fewer.search._genetic import Genetic
 from fewer.search._pbil import PBIL
 from fewer.search._plus_l_take_away_r import PlusLTakeAwayR
+from fewer.search._regularization_path import RegularizationPath
 from fewer.search._sequential import Backward, Forward
 
 __all__ = [
@@ -18,9 +20,11 @@ __all__ = [
     "Backward",
     "BestFirst",
     "BranchAndBound",
+    "Elimination",
     "Exhaustive",
     "Floating",
     "Forward",
     "Genetic",
     "PlusLTakeAwayR",
+    "RegularizationPath",
 ]

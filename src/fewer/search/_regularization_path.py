@@ -1,0 +1,312 @@
+"""Nested subsets in the order in which features enter a penalised fit: lasso and elastic net."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from fewer.contracts import Objective, Search, SearchSpace
+from fewer.kernels._path import descend
+from fewer.problem import FloatArray, IntArray, Problem
+from fewer.trace import Step, is_better
+
+TOLERANCE = 1e-7
+"""Changes of a coefficient below this, in units of the target's spread, count as none."""
+MOST_ROUNDS = 500
+
+
+class RegularizationPath(Search):
+    """Score the nested subsets in which features enter a penalised fit, from the strongest penalty to the weakest.
+
+    Squared loss for quantities, logistic for two classes, multinomial for more; the criterion scores the subset of the
+    first feature, of the first two, and so on, and the best of an allowed size is the answer. The path is computed on
+    the rows that the criterion is bound to.
+
+    Parameters
+    ----------
+    penalty : {"l1", "elastic-net"}, default="l1"
+        The lasso; or the elastic net, which lets correlated features in together.
+    l1_ratio : float, default=0.5
+        Share of the l1 part in the elastic net.
+    n_alphas : int, default=100
+        Penalties on the way.
+    eps : float, default=1e-3
+        The weakest penalty as a share of the strongest, at which nothing is in.
+
+    Notes
+    -----
+    Columns are scaled to unit variance; a nominal column stands as its level indicators, which enter together (group
+    lasso) and so do the columns of a feature group; missing cells count as the mean. Features forced in are not
+    penalised. Row weights weigh the loss. Features that enter between the same two penalties are ordered by the size of
+    their coefficients. A feature may leave the fit again further down the path; it keeps its place in the order.
+    `trace_.state` holds `order` (units by entry) and `entered_at` (the penalty of each).
+
+    References
+    ----------
+    R. Tibshirani, Regression shrinkage and selection via the lasso, Journal of the Royal Statistical Society B 58,
+    1996. J. Friedman, T. Hastie and R. Tibshirani, Regularization paths for generalized linear models via coordinate
+    descent, Journal of Statistical Software 33, 2010.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> import fewer
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> search = RegularizationPath()
+    >>> selector = fewer.SubsetSelector(fewer.criteria.LeastSquares(), search, n_features_to_select=3, random_state=0)
+    >>> selector.fit(X, y).get_feature_names_out().tolist()
+    ['bmi', 'bp', 's5']
+    """
+
+    command_name = "lasso-path"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "penalty": [StrOptions({"l1", "elastic-net"})],
+        "l1_ratio": [Interval(Real, 0, 1, closed="right")],
+        "n_alphas": [Interval(Integral, 2, None, closed="left")],
+        "eps": [Interval(Real, 0, 1, closed="neither")],
+    }
+    ordered: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        penalty: Literal["l1", "elastic-net"] = "l1",
+        l1_ratio: float = 0.5,
+        n_alphas: int = 100,
+        eps: float = 1e-3,
+    ) -> None:
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.n_alphas = n_alphas
+        self.eps = eps
+
+    def steps(
+        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
+    ) -> Iterator[Step]:
+        """Compute the path, then score the subsets along it.
+
+        Parameters
+        ----------
+        scorer : Objective
+            Scores states; its `problem` holds the rows of the path.
+        space : SearchSpace
+            Where the search may go.
+        rng : Generator
+        state : dict
+            All that is needed to go on from here; empty at the start.
+
+        Yields
+        ------
+        Step
+        """
+        if not state:
+            ratio = 1.0 if self.penalty == "l1" else float(self.l1_ratio)
+            order, alphas = entry_order(scorer.problem, space, ratio, self.n_alphas, self.eps)
+            mask = space.empty()
+            score = float(scorer.score(mask[None])[0])
+            state.update(order=order, entered_at=alphas, size=0, best=mask, best_score=score)
+            yield Step(mask, score, mask, score)
+        while state["size"] < space.max_units:
+            state["size"] += 1
+            mask = space.empty()
+            mask[state["order"][: state["size"]]] = True
+            score = float(scorer.score(mask[None])[0])
+            if not space.allows(state["best"]) or (
+                space.allows(mask) and is_better(score, mask, state["best_score"], state["best"])
+            ):
+                state.update(best=mask, best_score=score)
+            yield Step(mask, score, state["best"], state["best_score"])
+
+
+def entry_order(
+    problem: Problem, space: SearchSpace, l1_ratio: float = 1.0, n_alphas: int = 100, eps: float = 1e-3
+) -> tuple[IntArray, FloatArray]:
+    """Order the units of a space by the penalty at which they enter the fit.
+
+    Parameters
+    ----------
+    problem : Problem
+    space : SearchSpace
+    l1_ratio : float, default=1.0
+    n_alphas : int, default=100
+    eps : float, default=1e-3
+
+    Returns
+    -------
+    order : int array of shape (n_units,)
+        Units that never enter come last, those that the residuals of the weakest penalty still tell of first.
+    alphas : array of shape (n_units,)
+        The penalty at which each unit of the order entered, 0 for those that did not.
+    """
+    fit = _PenalisedFit.of(problem, space, l1_ratio)
+    strongest = fit.strongest()
+    entered = np.zeros(space.n_units)
+    sizes = np.zeros(space.n_units)
+    for alpha in strongest * np.geomspace(1.0, eps, n_alphas):
+        fit.solve(float(alpha))
+        lengths = fit.lengths()[: space.n_units]
+        new = (lengths > 0) & (entered == 0)
+        entered[new], sizes[new] = alpha, lengths[new]
+        if np.count_nonzero(entered) == space.n_units:
+            break
+    sizes = np.where(entered > 0, sizes, fit.pulls()[: space.n_units])
+    order = np.lexsort((np.arange(space.n_units), -sizes, -entered))
+    return order.astype(np.int64), entered[order]
+
+
+@dataclass(eq=False)
+class _PenalisedFit:
+    """A penalised linear fit that goes from one penalty to the next.
+
+    Groups are the units of a space, then one for each column forced in, which are not penalised.
+    """
+
+    inputs: FloatArray
+    targets: FloatArray
+    weights: FloatArray
+    bound: float
+    starts: IntArray
+    members: IntArray
+    factors: FloatArray
+    l1_ratio: float
+    coefficients: FloatArray
+    gradient: FloatArray
+    curvatures: FloatArray
+    intercept: FloatArray
+    gram: FloatArray
+    place: IntArray
+
+    @classmethod
+    def of(cls, problem: Problem, space: SearchSpace, l1_ratio: float) -> _PenalisedFit:
+        weights = problem.row_weights / problem.row_weights.sum()
+        inputs, owner = scaled_inputs(problem, weights)
+        groups = [np.flatnonzero(np.isin(owner, unit)) for unit in space.units]
+        groups += [np.flatnonzero(owner == column) for column in np.flatnonzero(space.base)]
+        factors = np.array([np.sqrt(len(group)) for group in groups])
+        factors[space.n_units :] = 0.0
+        targets, bound = _targets_and_bound(problem, weights)
+        members = np.concatenate([*groups, np.empty(0, dtype=np.int64)])
+        blocks = [(inputs[:, group] * weights[:, None]).T @ inputs[:, group] for group in groups]
+        n_inputs, n_outputs = inputs.shape[1], targets.shape[1]
+        return cls(
+            inputs=inputs,
+            targets=targets,
+            weights=weights,
+            bound=bound,
+            starts=np.cumsum([0, *(len(group) for group in groups)]),
+            members=members.astype(np.int64),
+            factors=factors,
+            l1_ratio=l1_ratio,
+            coefficients=np.zeros((n_inputs, n_outputs)),
+            gradient=np.zeros((n_inputs, n_outputs)),
+            curvatures=np.array([max(float(np.linalg.eigvalsh(block)[-1]), 1e-12) for block in blocks]),
+            intercept=np.zeros(n_outputs),
+            gram=np.empty((0, n_inputs)),
+            place=np.full(n_inputs, -1, dtype=np.int64),
+        )
+
+    def strongest(self) -> float:
+        """Return the penalty at which no penalised unit is in yet."""
+        self.solve(np.inf)
+        penalised = self.factors > 0
+        pulls = self.pulls()[penalised] / self.factors[penalised]
+        return float(pulls.max(initial=0.0)) / self.l1_ratio or 1.0
+
+    def solve(self, alpha: float) -> None:
+        """Fit with a penalty, from where the fit stands."""
+        penalised = self.factors > 0
+        lengths, squares = np.zeros(len(self.factors)), np.zeros(len(self.factors))
+        lengths[penalised] = alpha * self.l1_ratio * self.factors[penalised] / self.bound
+        squares[penalised] = alpha * (1.0 - self.l1_ratio) / self.bound if np.isfinite(alpha) else 0.0
+        groups, penalty = (self.starts, self.members, self.curvatures), (lengths, squares)
+        for _ in range(MOST_ROUNDS):
+            before = self.coefficients.copy()
+            change = self._refresh()
+            fit = self.coefficients, self.gradient
+            while (g := descend(*fit, self.gram, self.place, groups, penalty, TOLERANCE)) >= 0:
+                self._learn(self.members[self.starts[g] : self.starts[g + 1]])
+            change = max(change, float(np.abs(self.coefficients - before).max(initial=0.0)))
+            if self.bound == 1.0 or change < 10 * TOLERANCE:
+                return
+
+    def lengths(self) -> FloatArray:
+        """Return the length of each group's coefficients."""
+        return self._by_group(self.coefficients)
+
+    def pulls(self) -> FloatArray:
+        """Return how strongly the residuals pull at each group."""
+        self._refresh()
+        return self.bound * self._by_group(self.gradient)
+
+    def _by_group(self, values: FloatArray) -> FloatArray:
+        squares = np.append((values[self.members] ** 2).sum(axis=1), 0.0)
+        return np.sqrt(np.add.reduceat(squares, self.starts[:-1])) if len(self.factors) else np.empty(0)
+
+    def _refresh(self) -> float:
+        """Compute residuals and gradient anew, the intercept first; return how far that moved."""
+        fitted = self.inputs @ self.coefficients
+        moved = 0.0
+        for _ in range(1 if self.bound == 1.0 else 5):
+            residual = self.targets - self._mean(fitted + self.intercept)
+            step = self.weights @ residual / self.bound
+            self.intercept = self.intercept + step
+            moved = max(moved, float(np.abs(step).max()))
+        residual = self.targets - self._mean(fitted + self.intercept)
+        self.gradient = self.inputs.T @ (self.weights[:, None] * residual) / self.bound
+        return moved
+
+    def _mean(self, fitted: FloatArray) -> FloatArray:
+        if self.bound == 1.0:
+            return fitted
+        return np.asarray(expit(fitted) if fitted.shape[1] == 1 else softmax(fitted, axis=1))
+
+    def _learn(self, inputs: IntArray) -> None:
+        """Compute the rows of the matrix of the loss that belong to some inputs."""
+        rows = (self.inputs[:, inputs] * self.weights[:, None]).T @ self.inputs
+        self.place[inputs] = np.arange(len(self.gram), len(self.gram) + len(inputs))
+        self.gram = np.concatenate([self.gram, rows])
+
+
+def scaled_inputs(problem: Problem, weights: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return columns of mean 0 and variance 1, nominal ones as indicators, and the column that each comes from.
+
+    Parameters
+    ----------
+    problem : Problem
+    weights : array of shape (n_samples,)
+        Shares of the rows.
+
+    Returns
+    -------
+    inputs : array of shape (n_samples, n_inputs)
+    owner : int array of shape (n_inputs,)
+    """
+    columns, owner = [], []
+    for j, nominal in enumerate(problem.nominal):
+        cells = problem.X[:, j]
+        known = ~np.isnan(cells)
+        made = [(cells == level).astype(np.float64) for level in np.unique(cells[known])] if nominal else [cells]
+        for column in made:
+            mass = weights[known].sum()
+            middle = weights[known] @ column[known] / mass if mass > 0 else 0.0
+            centered = np.where(known, column - middle, 0.0)
+            spread = np.sqrt(weights @ centered**2)
+            columns.append(centered / spread if spread > 0 else centered)
+            owner.append(j)
+    return np.array(columns).T, np.array(owner, dtype=np.int64)
+
+
+def _targets_and_bound(problem: Problem, weights: FloatArray) -> tuple[FloatArray, float]:
+    """Return the target as columns, and the bound of the loss's curvature: squared, logistic or multinomial."""
+    if problem.task == "regression":
+        targets = np.asarray(problem.y, dtype=np.float64).reshape(problem.n_samples, -1)
+        spread = np.sqrt(weights @ (targets - weights @ targets) ** 2)
+        return (targets - weights @ targets) / np.where(spread > 0, spread, 1.0), 1.0
+    if problem.n_classes == 2:
+        return problem.y[:, None].astype(np.float64), 0.25
+    return (problem.y[:, None] == np.arange(problem.n_classes)).astype(np.float64), 0.5

@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import RFE, RFECV
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+
+import fewer
+from fewer.contracts import IncompatibleError, Objective, Resources, SearchSpace
+from fewer.criteria import KNN, CrossValidated
+from fewer.problem import Problem
+from fewer.search import Elimination
+from fewer.trace import Trace
+
+
+def scaled(load, n_columns=12):
+    X, y = load(return_X_y=True)
+    X = X[:, :n_columns]
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+def select(X, y, criterion, search, **options):
+    return fewer.SubsetSelector(criterion, search, random_state=0, **options).fit(X, y)
+
+
+@pytest.mark.parametrize("step", [1, 3, 0.3])
+@pytest.mark.parametrize("size", [1, 4])
+def test_a_given_size_has_the_support_of_rfe(step, size):
+    X, y = scaled(load_wine)
+    ours = select(X, y, CrossValidated(LogisticRegression(), cv=3), Elimination(step), n_features_to_select=size)
+    truth = RFE(LogisticRegression(), n_features_to_select=size, step=step).fit(X, y)
+    assert (ours.support_ == truth.support_).all()
+
+
+@pytest.mark.parametrize("step", [1, 3])
+@pytest.mark.parametrize(
+    ("load", "estimator", "cv"),
+    [
+        (load_breast_cancer, LogisticRegression(C=0.05), StratifiedKFold(4)),
+        (load_diabetes, Ridge(0.1), KFold(5, shuffle=True, random_state=0)),
+        (load_wine, RandomForestClassifier(5, random_state=0), StratifiedKFold(3)),
+    ],
+)
+def test_a_free_size_has_the_support_of_rfecv(load, estimator, cv, step):
+    X, y = scaled(load, 8)
+    ours = select(X, y, CrossValidated(estimator, cv=cv), Elimination(step))
+    truth = RFECV(estimator, cv=cv, step=step).fit(X, y)
+    assert (ours.support_ == truth.support_).all()
+    assert ours.trace_.state["curve"][::-1] == pytest.approx(truth.cv_results_["mean_test_score"])
+    if step == 1:
+        assert (np.argsort(ours.ranking_, kind="stable") == np.argsort(truth.ranking_, kind="stable")).all()
+
+
+def test_the_smallest_number_is_that_of_rfecv():
+    X, y = scaled(load_diabetes, 8)
+    cv = KFold(3)
+    ours = select(X, y, CrossValidated(Ridge(), cv=cv), Elimination(), n_features_to_select=(4, 8))
+    truth = RFECV(Ridge(), cv=cv, min_features_to_select=4).fit(X, y)
+    assert (ours.support_ == truth.support_).all()
+
+
+def test_groups_go_together_and_forced_features_stay():
+    X, y = scaled(load_wine)
+    options = {"feature_groups": [[0, 1, 2], [6, 7]], "include": [4], "n_features_to_select": 3}
+    support = select(X, y, CrossValidated(LogisticRegression(), cv=3), Elimination(), **options).support_
+    assert support[4]
+    assert len({support[i] for i in (0, 1, 2)}) == len({support[i] for i in (6, 7)}) == 1
+
+
+def test_nominal_columns_count_with_the_sum_of_their_indicators():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    X = np.c_[rng.normal(size=120), 2 * y + rng.integers(0, 2, 120), rng.normal(size=120)]
+    X[5, 0] = np.nan
+    problem = Problem.from_arrays(X, y, kinds=["numeric", "nominal", "numeric"])
+    scorer = CrossValidated(LogisticRegression(), cv=3).bind(problem, np.random.default_rng(0), Resources())
+    importances, score = scorer.examine(np.ones(3, dtype=bool), 1)
+    assert importances.argmax() == 1
+    assert score > 0.9
+    assert (scorer.examine(np.array([True, False, True]))[0] > 0).tolist() == [True, False, True]
+
+
+def test_a_stopped_run_goes_on_as_if_nothing_had_happened():
+    X, y = scaled(load_diabetes, 6)
+    problem = Problem.from_arrays(X, y, task="regression")
+    space = SearchSpace.of(6)
+
+    def run(trace, stop_after):
+        scorer = CrossValidated(Ridge(), cv=KFold(3)).bind(problem, np.random.default_rng(0), Resources())
+
+        def follow(seen):
+            if seen.n_steps == stop_after:
+                raise KeyboardInterrupt
+
+        return Elimination().run(Objective(scorer, space), space, np.random.default_rng(1), follow, trace)
+
+    whole = run(Trace(), -1)
+    for stop_after in (1, 5, 20):
+        trace = Trace()
+        with pytest.raises(KeyboardInterrupt):
+            run(trace, stop_after)
+        again = run(trace, -1)
+        assert (again.best == whole.best).all()
+        assert [step.score for step in again.steps] == [step.score for step in whole.steps]
+
+
+def test_criteria_without_importances_are_refused():
+    X, y = scaled(load_wine)
+    with pytest.raises(IncompatibleError, match="whose model tells how important each column is, and KNN is not one"):
+        select(X, y, KNN(), Elimination())
+    with pytest.raises(IncompatibleError, match="KNeighborsClassifier has neither coef_ nor feature_importances_"):
+        select(X, y, CrossValidated(KNeighborsClassifier()), Elimination())
