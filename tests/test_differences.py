@@ -18,7 +18,7 @@ def layout_of(X, fold, scaling="training", kinds=None):
 def distances(layout, mask):
     n = layout.columns.shape[1]
     out = np.empty((n, n))
-    kernels.fill_distances(0, n, np.asarray(mask, dtype=float), *layout.arrays(), out)
+    kernels.fill_distances(0, n, np.asarray(mask, dtype=float), layout.arrays(), out)
     return out
 
 
@@ -71,7 +71,7 @@ def test_sums_do_not_depend_on_the_path(seed):
         members = rng.choice(p, 2, replace=False)
         new[members] = rng.integers(0, 5, 2) / 4.0
         for i in range(n):
-            kernels.change_row(running[i], part, i, members, mask, new, *layout.arrays())
+            kernels.change_row(running[i], part, i, members, mask, new, layout.arrays())
         mask = new
     np.testing.assert_array_equal(running, distances(layout, mask))
     one_by_one = distances(layout, np.zeros(p))

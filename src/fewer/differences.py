@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fewer.kernels import _bundles as bundles
 from fewer.kernels._distances import CLIP, CLIPPED, NOMINAL, PLAIN
 from fewer.problem import FloatArray, IntArray, Problem
 
@@ -79,9 +80,11 @@ class Differences:
             else _finest_quantum(scale, gap, table, missing),
         )
 
-    def arrays(self) -> tuple[Any, ...]:
-        """Return the kernels' common arguments, in their order."""
-        return (self.columns, self.missing, self.nominal, self.scale, self.gap, self.fold, self.quantum)
+    def arrays(self) -> bundles.Exact:
+        """Return what the kernels take."""
+        return bundles.Exact(
+            self.columns, self.missing, self.nominal, self.scale, self.gap, self.fold, self.quantum
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,9 +146,9 @@ class Coarse:
         """Choose the unit for distances up to `reach`."""
         return float(2.0 ** np.ceil(np.log2(max(reach, 1e-12) / 2.0**29)))
 
-    def arrays(self, unit: float) -> tuple[Any, ...]:
-        """Return the kernels' common arguments, in their order, with terms in this unit."""
-        return (
+    def arrays(self, unit: float) -> bundles.Coarse:
+        """Return what the kernels take, with terms in this unit."""
+        return bundles.Coarse(
             self.columns,
             self.kinds,
             np.minimum(self.factor / unit, STEEPEST).astype(np.float32),

@@ -4,16 +4,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fewer.kernels import _gamma as kernels
+from fewer.kernels._bundles import Exact, Units
 
 SHIFT = 8
 
 
 def call_select(d, low, high, k):
-    n = len(d)
-    near, found, bucket = np.empty(n, np.int64), np.empty(n + 1, np.int64), np.empty(n, np.int64)
-    start = np.empty(kernels.N_BUCKETS, np.int64)
-    n_near = kernels.select(d, low, high, k, SHIFT, near, found, bucket, start)
-    return near[:n_near]
+    room = kernels.room_for(len(d))
+    n_near = kernels.select(d, low, high, k, SHIFT, room)
+    return room.near[:n_near]
 
 
 @settings(deadline=None, max_examples=100)
@@ -41,9 +40,10 @@ def test_select_gives_the_smallest_in_order_and_all_ties_of_the_last(data):
     assert (near >> SHIFT == last).sum() == (d >> SHIFT == last).sum()
 
 
-def cells_of(columns, shift):
+def exact_of(columns):
     p, n = columns.shape
-    return columns, np.zeros((p, n), np.uint8), np.zeros(p, np.uint8), np.ones(p), np.zeros(p), 2.0**-30, shift
+    nothing, fold = np.zeros((p, n), np.uint8), np.zeros(n, np.int64)
+    return Exact(columns, nothing, np.zeros(p, np.uint8), np.ones((1, p)), np.zeros((1, p)), fold, 2.0**-30)
 
 
 @settings(deadline=None, max_examples=20)
@@ -55,28 +55,29 @@ def test_any_range_of_subsets_gives_the_sums_of_its_masks(data):
     last = data.draw(st.integers(first + 1, 512))
     columns = rng.integers(0, 5, (q + 1, n)) / 4.0 if data.draw(st.booleans()) else rng.uniform(size=(q + 1, n))
     groups, values = rng.integers(0, 30, n), rng.integers(0, 3, n).astype(float)
-    rest = (groups, values, data.draw(st.booleans()), data.draw(st.booleans()), rng.uniform(size=n), k)
+    targets = kernels.Targets(
+        SHIFT, groups, values, data.draw(st.booleans()), data.draw(st.booleans()), rng.uniform(size=n)
+    )
     units = rng.permutation(q)
     base = np.zeros(q + 1)
     base[q] = 1.0
     by_range, by_mask = np.zeros((2, last - first, 2, k))
-    kernels.sum_gray(
-        first, last, base, units, np.arange(q + 1), rng.permutation(q), *cells_of(columns, SHIFT), *rest, by_range
-    )
+    packed = Units(units, np.arange(q + 1))
+    kernels.sum_gray(first, last, base, packed, rng.permutation(q), exact_of(columns), targets, k, by_range)
     numbers = np.arange(first, last)
     chosen = (numbers ^ numbers >> 1)[:, None] >> np.arange(q) & 1
     masks = np.ones((last - first, q + 1))
     masks[:, units] = chosen
-    kernels.sum_masks(masks, *cells_of(columns, SHIFT), *rest, by_mask)
+    kernels.sum_masks(masks, exact_of(columns), targets, k, by_mask)
     assert np.array_equal(by_range, by_mask)
 
 
 def test_sums_are_those_of_sorted_distances():
     rng = np.random.default_rng(0)
     columns, values = rng.uniform(size=(3, 25)), rng.normal(size=25)
-    rest = (np.arange(25), values, False, False, np.ones(25), 4)
+    targets = kernels.Targets(SHIFT, np.arange(25), values, False, False, np.ones(25))
     sums = np.zeros((1, 2, 4))
-    kernels.sum_masks(np.array([[1.0, 0.0, 1.0]]), *cells_of(columns, SHIFT), *rest, sums)
+    kernels.sum_masks(np.array([[1.0, 0.0, 1.0]]), exact_of(columns), targets, 4, sums)
     d = ((columns[::2, :, None] - columns[::2, None, :]) ** 2).sum(axis=0)
     near = np.argsort(d, axis=1)[:, 1:5]
     assert sums[0, 0] * 2.0**-30 == pytest.approx(np.take_along_axis(d, near, axis=1).sum(axis=0), abs=1e-7)
@@ -86,11 +87,12 @@ def test_sums_are_those_of_sorted_distances():
 def test_rows_of_weight_zero_ask_nothing():
     rng = np.random.default_rng(0)
     n, values = 20, rng.normal(size=20)
-    cells = cells_of(rng.uniform(size=(2, n)), SHIFT)
+    exact = exact_of(rng.uniform(size=(2, n)))
     sums = np.zeros((2, 1, 2, 3))
     for place, weights in enumerate((np.ones(n), np.r_[np.ones(10), np.zeros(10)])):
-        kernels.sum_masks(np.ones((1, 2)), *cells, np.arange(n), values, False, True, weights, 3, sums[place])
+        targets = kernels.Targets(SHIFT, np.arange(n), values, False, True, weights)
+        kernels.sum_masks(np.ones((1, 2)), exact, targets, 3, sums[place])
     near, squares = np.empty((n, 3), np.int64), np.empty((n, 3))
-    kernels.list_near(np.ones(2), *cells, np.arange(n), values, 3, near, squares)
+    kernels.list_near(np.ones(2), exact, targets, 3, near, squares)
     assert np.array_equal(sums[0, 0, 0], squares.sum(axis=0))
     assert np.array_equal(sums[1, 0, 0], squares[:10].sum(axis=0))

@@ -1,6 +1,7 @@
 import numpy as np
 
 from fewer.kernels import _naive_bayes as kernels
+from fewer.kernels._bundles import Units
 
 
 def setting(seed, n_classes=3):
@@ -42,14 +43,15 @@ def test_masks_flips_and_children_agree_with_plain_sums():
                     scores = np.column_stack([np.zeros(31), total])
                     truth.append(weights[scores.argmax(axis=1) == y].sum())
             out = np.empty(16)
-            rules = (codes, tables, start, bounds, y, weights, by_rank, weighted)
-            kernels.score_masks(masks, prior, *rules, out)
+            columns = kernels.Columns(codes, tables, start, bounds)
+            judge = kernels.Judge(y, weights, by_rank, weighted)
+            kernels.score_masks(masks, prior, columns, judge, out)
             np.testing.assert_allclose(out, truth)
             base, _ = sums(masks[5], *arrays)
             flipped = np.empty(3)
-            members, offsets = np.array([0, 3, 1, 2]), np.array([0, 2, 3, 4])
-            kernels.score_flips(masks[5], base, members, offsets, np.array([True, True, False]), *rules, flipped)
+            units = Units(np.array([0, 3, 1, 2]), np.array([0, 2, 3, 4]))
+            kernels.score_flips(masks[5], base, units, np.array([True, True, False]), columns, judge, flipped)
             np.testing.assert_allclose(flipped, [truth[13], truth[7], truth[1]])
             scores = np.empty((16, 31), dtype=np.int64)
-            kernels.fill_children(masks[5], base, masks, codes, tables, start, bounds, scores)
+            kernels.fill_children(masks[5], base, masks, columns, scores)
             np.testing.assert_array_equal(scores, [sums(mask, *arrays)[0][:, 0] for mask in masks])

@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fewer.kernels import _roc as kernels
+from fewer.kernels._naive_bayes import Columns
 from fewer.roc import RocCurve, roc_hull
 
 SCORES = st.lists(st.tuples(st.integers(-(2**40), 2**40) | st.integers(-3, 3), st.booleans()), min_size=1, max_size=60)
@@ -81,8 +82,9 @@ def test_cells_give_what_rows_give(seed, price, sign):
     np.testing.assert_array_equal(values, np.unique(base)[::-1])
     scores = np.stack([base + s * tables[start[0, f] + codes[f], 0] for f, s in zip(features, signs, strict=True)])
     by_rows = kernels.outside_points(scores, positive, prices, *fence)
+    columns = Columns(codes, tables, start, np.array([0, n]))
     by_cells = kernels.outside_one_more(
-        order, ends, values, features, signs, levels, codes, tables, start, positive, prices, *fence
+        kernels.Groups(order, ends, values), features, signs, levels, columns, positive, prices, *fence
     )
     for ours, truth in zip(by_cells, by_rows, strict=True):
         np.testing.assert_array_equal(ours, truth)

@@ -148,14 +148,19 @@ class Objective:
             score -= float(self.space.price(state[None])[0])
         return np.array([importances[unit].sum() for unit in self.space.units]), score
 
+    def remember(self, n: int) -> None:
+        """Ask the trace to keep at least so many of the best subsets."""
+        if self._trace is not None:
+            self._trace.keep = max(self._trace.keep, n)
+
     def walk(self, state: NDArray[Any]) -> ObjectiveWalk:
         """Stand on a state and try changes."""
         mask = self.space.expand(state[None, :])[0]
         return ObjectiveWalk(self, state, self.scorer.walk(mask, self.space.units))
 
-    def sweep(self, start: int, stop: int, top: int) -> Sweep:
-        """Score the states numbered start … stop−1 in Gray-code order and give the best."""
-        found = self.scorer.sweep(self.space, start, stop, top)
+    def sweep(self, start: int, stop: int, top: int, floor: float = -np.inf) -> Sweep:
+        """Score the states numbered start … stop−1 in Gray-code order and return the best; the floor as in `Scorer`."""
+        found = self.scorer.sweep(self.space, start, stop, top, floor)
         self._count(found.n_evaluated)
         self._count_undefined(found.n_undefined)
         if self._trace is not None and len(found.scores):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,8 @@ class Scorer(ABC):
     not be scored: no search prefers it to one that could.
     """
 
+    abandons: ClassVar[bool] = False
+    """`sweep` gives subsets up early once it is told what score they must reach."""
     failure: str = ""
     """Why the first subset that could not be scored failed, where that is known."""
 
@@ -134,10 +136,11 @@ class Scorer(ABC):
         """Stand on one mask and try changes."""
         return _ScoredWalk(self, mask, units)
 
-    def sweep(self, space: SearchSpace, start: int, stop: int, top: int) -> Sweep:
+    def sweep(self, space: SearchSpace, start: int, stop: int, top: int, floor: float = -np.inf) -> Sweep:
         """Score the subsets numbered start … stop−1 in Gray-code order and keep the best.
 
-        Subset g holds the units whose bit is set in g ^ (g >> 1), so neighbors differ in one unit.
+        Subset g holds the units whose bit is set in g ^ (g >> 1), so neighbors differ in one unit. Subsets whose
+        objective is below the floor may be left out.
         """
         best = Sweep(np.zeros((0, space.n_units), dtype=bool), np.empty(0), 0)
         for low in range(start, stop, 4096):

@@ -25,6 +25,7 @@ from fewer.criteria import KNN
 from fewer.criteria._knn import KNNScorer
 from fewer.kernels._distances import CLIPPED, NOMINAL, PLAIN
 from fewer.kernels._noise import POOL_BITS, score_noisy
+from fewer.kernels._noise import NoisyRows as LaidOut
 from fewer.problem import FloatArray, Problem, Task
 from fewer.trace import Trace
 
@@ -163,8 +164,8 @@ class NoisyNeighbors(_Clean):
         varies = ~nominal & (high > low)
         low, span = np.where(varies, low, 0.0), np.where(varies, high - low, 1.0)
         columns = np.where(missing, np.nan, (exact.columns - low[:, None]) / span[:, None])
-        self._layout = (
-            noise_pool(table, clean.problem.n_samples, seed),
+        self._pool = noise_pool(table, clean.problem.n_samples, seed)
+        self._rows = LaidOut(
             columns.astype(np.float32),
             np.where(nominal, NOMINAL, np.where(missing.any(axis=1), CLIPPED, PLAIN)).astype(np.uint8),
             (np.sqrt(exact.scale) * span).astype(np.float32),
@@ -177,7 +178,7 @@ class NoisyNeighbors(_Clean):
         """Score (m, p) masks or weights."""
         gains = np.zeros((len(masks), len(self.clean.ks)))
         for mask, own in zip(np.ascontiguousarray(masks, dtype=np.float64), gains, strict=True):
-            score_noisy(mask, np.uint64(_seed_of(mask, self._seed)), *self._layout, *self.clean._rules, own)
+            score_noisy(mask, np.uint64(_seed_of(mask, self._seed)), self._pool, self._rows, self.clean._rules, own)
         return self.clean._best(gains)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from fewer.contracts import Criterion, Masks, Resources, Scorer
 from fewer.differences import Differences
 from fewer.io import to_problem
+from fewer.kernels._classifiability import Table
 from fewer.kernels._spanning_tree import spanning_tree
 from fewer.problem import FloatArray, Problem, Task
 
@@ -86,7 +87,7 @@ class _BoundaryScorer(Scorer):
         self._y = problem.y
         layout = Differences.within(problem, np.zeros(problem.n_samples, dtype=np.int64), "global")
         plain = np.where(layout.missing.any(axis=1), 2, np.where(problem.nominal, 1, 0)).astype(np.int64)
-        self._layout = (
+        self._layout = Table(
             layout.columns, layout.missing, plain, layout.nominal, layout.scale[0], layout.gap[0], layout.quantum,
         )  # fmt: skip
 
@@ -94,7 +95,7 @@ class _BoundaryScorer(Scorer):
         return np.array([1.0 - self.share(mask) if mask.any() else 0.0 for mask in masks])
 
     def share(self, mask: Masks) -> float:
-        parent = spanning_tree(*self._layout, mask.astype(np.float64))
+        parent = spanning_tree(self._layout, mask.astype(np.float64))
         children = np.flatnonzero(parent >= 0)
         return float(np.mean(self._y[children] != self._y[parent[children]]))
 

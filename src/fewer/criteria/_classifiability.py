@@ -196,15 +196,17 @@ class ClassifiabilityScorer(Scorer):
         back = np.argsort(order, kind="stable")
         used, place = np.unique(np.concatenate([np.flatnonzero(weights), changes.extra]), return_inverse=True)
         layout = self._differences
-        shared = (
+        table = kernels.Table(
             np.ascontiguousarray(layout.columns[used][:, order]), np.ascontiguousarray(layout.missing[used][:, order]),
             self._plain[used], layout.nominal[used], layout.scale[0, used], layout.gap[0, used], layout.quantum,
+        )  # fmt: skip
+        candidates = kernels.Candidates(
             weights[used], int(np.searchsorted(used, pivot)) if pivot >= 0 else -1,
             place[len(place) - len(changes.extra) :].astype(np.int64), changes.offsets, changes.weights,
         )  # fmt: skip
         sizes, agreeing = np.empty((m, n)), np.empty((m, n))
         if self._criterion.radius is None:
-            self._in_blocks(n_jobs, kernels.nearest, *shared, sizes)
+            self._in_blocks(n_jobs, kernels.nearest, table, candidates, sizes)
             squares = self._typical_square(np.take(sizes, back, axis=1)) * self._criterion.factor**2
         else:
             squares = np.full(m, float(self._criterion.radius) ** 2)
@@ -213,11 +215,11 @@ class ClassifiabilityScorer(Scorer):
         quanta = 1.0 if self._criterion.radius is not None else (1.0 + self._criterion.factor**2) / 2.0
         hair = layout.quantum * quanta * (np.count_nonzero(weights) + changes.growth)
         limits = squares + np.where(squares > 0, hair + 1e-12 * squares, 0.0)
-        self._in_blocks(
-            n_jobs, kernels.neighborhoods, *shared, limits, self._mode, self._criterion.include_self,
-            self._codes[order], self._values[order], self._row_weights[order], self.problem.n_classes,
-            sizes, agreeing,
+        targets = kernels.Targets(
+            self._mode, self._criterion.include_self, self._codes[order], self._values[order],
+            self._row_weights[order], self.problem.n_classes,
         )  # fmt: skip
+        self._in_blocks(n_jobs, kernels.neighborhoods, table, candidates, limits, targets, sizes, agreeing)
         return np.take(sizes, back, axis=1), np.take(agreeing, back, axis=1), squares
 
     def _sum(self, values: FloatArray) -> FloatArray:

@@ -15,6 +15,7 @@ from fewer.contracts import Criterion, Masks, Resources, Scorer, SearchSpace, Sw
 from fewer.differences import Differences
 from fewer.io import to_problem
 from fewer.kernels import _gamma as kernels
+from fewer.kernels._bundles import Flips, Units
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
 
@@ -129,14 +130,12 @@ class GammaTestScorer(Scorer):
         shift = 1 + (n - 1).bit_length()
         # No squared difference of two of these rows exceeds 1.
         self._quantum = max(layout.quantum, 2.0 ** (problem.n_features.bit_length() + shift - KEY_BITS))
-        self._cells = (
-            layout.columns, layout.missing, layout.nominal, layout.scale[0], layout.gap[0], self._quantum, shift,
-        )  # fmt: skip
+        self._cells = layout.arrays()._replace(quantum=self._quantum)
         self._typical = layout.gap[0]
         self._group = group.astype(np.int64)
         self._values = problem.y.astype(np.float64)
-        self._rest = (
-            self._group, self._values, self._discrete, criterion.ties == "share", self._row_weights,
+        self._targets = kernels.Targets(
+            shift, self._group, self._values, self._discrete, criterion.ties == "share", self._row_weights
         )  # fmt: skip
         self.spread = half_mean_square(self._values, self._row_weights, self._discrete)
 
@@ -169,14 +168,14 @@ class GammaTestScorer(Scorer):
         parts = np.array_split(np.arange(len(units)), max(min(self._resources.n_jobs, len(units)), 1))
 
         def run(part: IntArray) -> FloatArray:
-            members, offsets = pack([units[u] for u in part])
-            return self._sums(kernels.sum_flips, len(part), base, members, offsets, new[part])
+            flips = Flips(base, np.flatnonzero(base), Units.of([units[u] for u in part]), new[part])
+            return self._sums(kernels.sum_flips, len(part), flips)
 
         sums = np.concatenate(in_threads(run, parts, self._resources.n_jobs))
         left = np.array([np.count_nonzero(base) - np.count_nonzero(base[unit]) for unit in units])
         return self._scores(self._with_empty(self.fit(sums), (left == 0) & (new == 0)))
 
-    def sweep(self, space: SearchSpace, start: int, stop: int, top: int) -> Sweep:
+    def sweep(self, space: SearchSpace, start: int, stop: int, top: int, floor: float = -np.inf) -> Sweep:
         """Score a range of subsets in Gray-code order."""
         blocks = [(low, min(low + GRAY_BLOCK, stop)) for low in range(start, stop, GRAY_BLOCK)]
 
@@ -219,9 +218,7 @@ class GammaTestScorer(Scorer):
         """Return each row's neighbors under a mask and their squared distances."""
         shape = (self.problem.n_samples, self.n_neighbors)
         rows, squares = np.empty(shape, dtype=np.int64), np.empty(shape)
-        kernels.list_near(
-            mask.astype(np.float64), *self._cells, self._group, self._values, self.n_neighbors, rows, squares
-        )
+        kernels.list_near(mask.astype(np.float64), self._cells, self._targets, self.n_neighbors, rows, squares)
         return rows, squares * self._quantum
 
     def sums(self, mask: Masks) -> FloatArray:
@@ -229,10 +226,10 @@ class GammaTestScorer(Scorer):
         return self._sums(kernels.sum_masks, 1, mask[None].astype(np.float64))[0]
 
     def _gray_lines(self, space: SearchSpace, first: int, last: int, counts: Sequence[int]) -> list[Lines]:
-        members, offsets = pack(space.units)
+        units = Units.of(space.units)
         base = space.base.astype(np.float64)
         order = np.argsort([self._typical[unit].sum() for unit in space.units], kind="stable")
-        sums = self._sums(kernels.sum_gray, last - first, first, last, base, members, offsets, order)
+        sums = self._sums(kernels.sum_gray, last - first, first, last, base, units, order)
         empty = np.zeros(last - first, dtype=bool)
         empty[0] = first == 0 and not base.any()
         return [self._with_empty(self.fit(sums, count), empty) for count in counts]
@@ -240,7 +237,7 @@ class GammaTestScorer(Scorer):
     def _sums(self, kernel: Callable[..., None], n: int, *arguments: Any) -> FloatArray:
         sums = np.zeros((n, 2, self.n_neighbors))
         if n:
-            kernel(*arguments, *self._cells, *self._rest, self.n_neighbors, sums)
+            kernel(*arguments, self._cells, self._targets, self.n_neighbors, sums)
         sums[:, 0] *= self._quantum
         return sums
 
@@ -422,9 +419,3 @@ def half_mean_square(values: FloatArray, weights: FloatArray, discrete: bool) ->
         return float((total**2 - mass @ mass) / (2.0 * pairs))
     centered = values - np.average(values, weights=weights)
     return float(total * (weights @ centered**2) / pairs)
-
-
-def pack(units: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
-    """Lay the columns of units end to end, with the places where each begins and the last ends."""
-    members = np.concatenate([*units, np.empty(0, dtype=np.int64)])
-    return members, np.cumsum([0, *(len(unit) for unit in units)]).astype(np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, ClassVar, Literal
@@ -23,17 +23,20 @@ from fewer.contracts import (
     Sweep,
     Walk,
     best_of,
-    gray_states,
 )
+from fewer.criteria._knn_sweep import TREE, Sweeper, nothing, trees_of
 from fewer.differences import Coarse, Differences, Scaling
+from fewer.kernels import _mask_tables as tables
+from fewer.kernels import _moves as walking
+from fewer.kernels import _nearest as nearest
 from fewer.kernels import _neighbors as kernels
-from fewer.kernels._moves import run_moves
+from fewer.kernels._bundles import Flips, Moved, Rules, Units
+from fewer.kernels._distances import fill_distances
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds
 
 AUTO_NEIGHBORS = (1, 3, 5, 7, 9, 11)
-SWEEP_BLOCK = 1 << 16  # subsets whose scores are held at once
 TABLE_WIDTH = 512  # columns that the tables of `coarse_masks` cover at once: they stay in the cache
 TABLES = 1 << 17  # numbers in all tables at once: they stay in the second cache
 TABLE_SIZE = 16  # combinations of levels in one such table
@@ -121,6 +124,8 @@ class KNNScorer(PredictiveScorer):
     distances throughout. The scores are the same either way, and do not depend on the number of threads.
     """
 
+    abandons: ClassVar[bool] = True
+
     def __init__(
         self,
         problem: Problem,
@@ -142,15 +147,18 @@ class KNNScorer(PredictiveScorer):
         self._center = 0.0 if classification else float(np.average(problem.y, weights=weights))
         values = np.zeros(n) if classification else problem.y - self._center
         most = float(weights.max(initial=1.0) * (2.0 * np.abs(values).max(initial=0.0)) ** 2) or 1.0
-        self._targets = (
-            problem.y if classification else np.zeros(n, dtype=np.int64),
-            values,
-            weights,
-            problem.n_classes if classification else 0,
+        self._rules = Rules(
+            codes=problem.y if classification else np.zeros(n, dtype=np.int64),
+            values=values,
+            row_weights=weights,
+            n_classes=problem.n_classes if classification else 0,
+            grain=power_of_two_above(n * most / 2.0**52),
+            ks=ks,
+            by_rows=by_rows,
         )
-        self._rules = (*self._targets, power_of_two_above(n * most / 2.0**52), ks, by_rows)
         spread = float(weights @ values**2)
         self._offset, self._unit = (0.0, float(weights.sum())) if classification else (1.0, spread or 1.0)
+        self._swept: tuple[SearchSpace, Sweeper] | None = None
         self._coarse: Coarse | None = None
         if classification and ks[-1] == 1 and weights.min(initial=1.0) > 0:
             self._coarse = Coarse.of(self._differences, problem.y, problem.n_classes)
@@ -168,28 +176,23 @@ class KNNScorer(PredictiveScorer):
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
         """Score all changes of one unit from one set of running distances."""
         weights, new = mask.astype(np.float64), np.asarray(values, dtype=np.float64)
-        members, offsets = _pack(units)
-        coarse = self._coarse
+        coarse, flips = self._coarse, Flips(weights, np.flatnonzero(weights), Units.of(units), new)
         if coarse is None:
-            return self._best(self._gains(kernels.score_flips, len(units), weights, members, offsets, new))
+            return self._best(self._gains(kernels.score_flips, len(units), flips))
 
         reach = max(float(coarse.largest[unit].sum()) for unit in units) + float(coarse.largest[weights > 0].sum())
         unit = coarse.unit_for(reach)
-        layout, errors, used = coarse.arrays(unit), coarse.errors(unit), np.flatnonzero(weights)
+        layout, errors = coarse.arrays(unit), coarse.errors(unit)
 
         def look(low: int, high: int) -> FloatArray:
             verdicts = np.empty((len(units), high - low), dtype=np.uint8)
-            kernels.coarse_flips(
-                low, high, weights, used, members, offsets, new, *layout, self._by_rows, errors, verdicts
-            )
+            nearest.coarse_flips(low, high, flips, layout, self._by_rows, errors, verdicts)
             order = coarse.order[low:high]
-            gains = ((verdicts == kernels.RIGHT) @ self._targets[2][order])[:, None]
-            kernels.score_unsure_flips(
-                order, verdicts, weights, members, offsets, new, *self._differences.arrays(), *self._rules, gains
-            )
+            gains = ((verdicts == nearest.RIGHT) @ self._rules.row_weights[order])[:, None]
+            kernels.score_unsure_flips(order, verdicts, flips, self._differences.arrays(), self._rules, gains)
             return gains
 
-        return self._best(self._in_blocks(look, len(members) + len(used)))
+        return self._best(self._in_blocks(look, len(flips.units.members) + len(flips.used)))
 
     def walk(self, mask: Masks, units: Sequence[IntArray]) -> Walk:
         """Stand on one mask with its distances at hand, if they fit into memory."""
@@ -198,27 +201,25 @@ class KNNScorer(PredictiveScorer):
             return super().walk(mask, units)
         return ExactWalk(self, mask, units) if self._coarse is None else CoarseWalk(self, self._coarse, mask, units)
 
-    def sweep(self, space: SearchSpace, start: int, stop: int, top: int) -> Sweep:
-        """Score a range of subsets in Gray-code order."""
-        members, offsets = _pack(space.units)
-        base = space.base.astype(np.float64)
-        best = Sweep(np.zeros((0, space.n_units), dtype=bool), np.empty(0), 0)
-        for low in range(start, stop, SWEEP_BLOCK):
-            high = min(low + SWEEP_BLOCK, stop)
-            gains = self._gains(kernels.score_gray, high - low, low, high, base, members, offsets)
-            numbers = np.arange(low, high)
-            sizes = np.bitwise_count(numbers ^ (numbers >> 1))
-            allowed = (sizes >= space.min_units) & (sizes <= space.max_units)
-            numbers, scores = numbers[allowed], self._best(gains[allowed])
-            n_allowed = len(numbers)
-            if not space.has_prices and n_allowed > top:
-                # Settled scores keep their order, so that what is below the top ones by more than that stays out.
-                least = np.partition(scores, -top)[-top]
-                good = scores >= least - 1e-11 * max(abs(least), 1.0)
-                numbers, scores = numbers[good], scores[good]
-            states = gray_states(numbers, space.n_units)
-            best = best_of(best, Sweep(states, space.objective(scores, states), n_allowed), top)
+    def sweep(self, space: SearchSpace, start: int, stop: int, top: int, floor: float = -np.inf) -> Sweep:
+        """Score a range of subsets in Gray-code order; those below the floor are given up as soon as that is sure."""
+        sweeper, n_jobs, best = self._sweeper(space), self._resources.n_jobs, nothing(space)
+        # A tree for each thread at least, if there is work for them.
+        highest = TREE if n_jobs == 1 else max(min(TREE, (stop - start).bit_length() - n_jobs.bit_length() - 2), 4)
+        trees = list(trees_of(start, stop, highest, sweeper.typical))
+        for first in range(0, len(trees), 4 * n_jobs):
+            some = trees[first : first + 4 * n_jobs]
+            for found in in_threads(partial(sweeper.judge, top=top, floor=floor), some, n_jobs):
+                best = best_of(best, found, top)
+            if len(best.scores) == top:
+                floor = max(floor, float(best.scores[-1]))
         return best
+
+    def _sweeper(self, space: SearchSpace) -> Sweeper:
+        """Keep what was learnt about the rows of one space from one range of subsets to the next."""
+        if self._swept is None or self._swept[0] is not space:
+            self._swept = (space, Sweeper(self, space))
+        return self._swept[1]
 
     def outputs(self, mask: Masks) -> FloatArray:
         """Predict each bound row from the other folds."""
@@ -243,12 +244,13 @@ class KNNScorer(PredictiveScorer):
 
     def _predict(self, mask: Masks, X: FloatArray, differences: Differences, fold: IntArray) -> FloatArray:
         missing = np.isnan(X)
-        out = np.empty((len(X), max(self._targets[3], 1)))
+        rules = self._rules._replace(ks=np.array([self.n_neighbors_for(mask)]))
+        out = np.empty((len(X), max(rules.n_classes, 1)))
         kernels.predict_rows(
             np.where(missing, 0.0, X), missing.astype(np.uint8), fold, mask.astype(np.float64),
-            *differences.arrays(), *self._targets, np.array([self.n_neighbors_for(mask)]), self._by_rows, out,
+            differences.arrays(), rules, out,
         )  # fmt: skip
-        return out if self._targets[3] else out[:, 0] + self._center
+        return out if rules.n_classes else out[:, 0] + self._center
 
     def _best(self, gains: FloatArray) -> FloatArray:
         return self._offset + gains.max(axis=1) / self._unit
@@ -258,7 +260,7 @@ class KNNScorer(PredictiveScorer):
 
         def run(low: int, high: int) -> FloatArray:
             gains = np.zeros((n, len(self.ks)))
-            kernel(low, high, *arguments, *self._differences.arrays(), *self._rules, gains)
+            kernel(low, high, *arguments, self._differences.arrays(), self._rules, gains)
             return gains
 
         return self._in_blocks(run, n)
@@ -283,27 +285,15 @@ class KNNScorer(PredictiveScorer):
         if tables_pay:
             digits = np.zeros((len(masks), n_groups * n_digits), dtype=np.int64)
             digits[:, : len(used)] = np.searchsorted(levels, masks[:, used])
-            picks = digits.reshape(len(masks), n_groups, n_digits) @ len(levels) ** np.arange(n_digits)
+            numbers = digits.reshape(len(masks), n_groups, n_digits) @ len(levels) ** np.arange(n_digits)
+            picks = tables.Picks(numbers, used, levels, n_digits, margins)
 
         def look(low: int, high: int) -> FloatArray:
             verdicts = np.empty((len(masks), high - low), dtype=np.uint8)
             if tables_pay:
-                kernels.coarse_masks(
-                    low,
-                    high,
-                    picks,
-                    used,
-                    levels,
-                    n_digits,
-                    margins,
-                    TABLE_WIDTH,
-                    TABLES,
-                    *layout,
-                    self._by_rows,
-                    verdicts,
-                )
+                tables.coarse_masks(low, high, picks, TABLE_WIDTH, TABLES, layout, self._by_rows, verdicts)
             else:
-                kernels.coarse_few(low, high, masks, margins, *layout, self._by_rows, verdicts)
+                nearest.coarse_few(low, high, masks, margins, layout, self._by_rows, verdicts)
             return self._settle(coarse, low, verdicts, lambda m: masks[m])
 
         return self._in_blocks(look, int(np.count_nonzero(masks)))
@@ -313,10 +303,10 @@ class KNNScorer(PredictiveScorer):
     ) -> FloatArray:
         """Sum what the rows gain for each mask, (m, 1), asking exact distances about the unsure ones."""
         order = coarse.order[low : low + verdicts.shape[1]]
-        gains = ((verdicts == kernels.RIGHT) @ self._targets[2][order])[:, None]
-        unsure = verdicts == kernels.UNSURE
+        gains = ((verdicts == nearest.RIGHT) @ self._rules.row_weights[order])[:, None]
+        unsure = verdicts == nearest.UNSURE
         for m in np.flatnonzero(unsure.any(axis=1)).tolist():
-            kernels.score_listed(order[unsure[m]], mask_of(m), *self._differences.arrays(), *self._rules, gains[m])
+            kernels.score_listed(order[unsure[m]], mask_of(m), self._differences.arrays(), self._rules, gains[m])
         return gains
 
 
@@ -366,12 +356,12 @@ class ExactWalk(RunningWalk):
         super().__init__(scorer, mask, units)
         n = scorer.problem.n_samples
         self._distances = np.empty((n, n))
-        self._fixed = (*scorer._differences.arrays(), *scorer._rules)
-        kernels.fill_distances(0, n, self._masks[0], *scorer._differences.arrays(), self._distances)
+        self._exact = scorer._differences.arrays()
+        fill_distances(0, n, self._masks[0], self._exact, self._distances)
 
     def _pass(self, block: tuple[int, int]) -> FloatArray:
-        gains = np.zeros(len(self._scorer.ks))
-        kernels.score_move(*block, self._distances, self._masks, self._before, self._unit, *self._fixed, gains)
+        gains, moved = np.zeros(len(self._scorer.ks)), Moved(self._masks, self._before, self._unit)
+        kernels.score_move(*block, self._distances, moved, self._exact, self._scorer._rules, gains)
         return gains
 
 
@@ -380,18 +370,20 @@ class CoarseWalk(RunningWalk):
 
     def __init__(self, scorer: KNNScorer, coarse: Coarse, mask: Masks, units: Sequence[IntArray]) -> None:
         super().__init__(scorer, mask, units)
-        n = scorer.problem.n_samples
-        self._order = coarse.order
-        self._distances = np.empty((n, n), dtype=np.int32)
-        self._unsure = np.empty(n, dtype=np.int64)
-        unit = coarse.unit_for(float(coarse.largest.sum()))
-        layout = coarse.arrays(unit)
-        kernels.coarse_rows(0, n, self._distances, self._masks[0], *layout)
-        weights = scorer._targets[2][coarse.order]
-        self._fixed = (*layout, scorer._by_rows, coarse.errors(unit), weights, self._unsure)
-        self._layout = layout
-        self._judges = (scorer._by_rows, coarse.errors(unit), weights, coarse.order)
-        self._memory: tuple[NDArray[Any], ...] = ()
+        n, unit = scorer.problem.n_samples, coarse.unit_for(float(coarse.largest.sum()))
+        self._judges = walking.Judges(
+            coarse.arrays(unit), coarse.errors(unit), coarse.order,
+            scorer._differences.arrays(), scorer._rules, scorer._offset, scorer._unit,
+        )  # fmt: skip
+        self._running = nearest.Running(
+            distances=np.empty((n, n), dtype=np.int32),
+            row_weights=scorer._rules.row_weights[coarse.order],
+            row=np.empty(n, dtype=np.int32),
+            nearest=np.empty(len(self._judges.coarse.starts) - 1, dtype=np.int32),
+            unsure=np.empty(n, dtype=np.int64),
+        )
+        nearest.coarse_rows(0, n, self._running.distances, self._masks[0], self._judges.coarse)
+        self._standing: walking.Standing | None = None
 
     def run_moves(self, moves: Moves, state: NDArray[Any], score: float, space: SearchSpace, most: int) -> MovesResult:
         """Try changes in one call of a kernel, for about a tenth of a second."""
@@ -399,33 +391,38 @@ class CoarseWalk(RunningWalk):
         if self._n_jobs > 1 or 12 * n * n > scorer._resources.memory:
             return super().run_moves(moves, state, score, space, most)
         settled, accepted, proposed = self._masks
-        if not self._memory:
-            exact = np.empty((n, n))
-            kernels.fill_distances(0, n, accepted, *scorer._differences.arrays(), exact)
-            names, remembered = np.zeros((REMEMBERED, 2), dtype=np.uint64), np.empty(REMEMBERED)
-            self._memory = (exact, accepted.copy(), names, remembered, *_pack(self._units))
-        exact, exact_mask, names, remembered, members, offsets = self._memory
+        if self._standing is None:
+            distances = np.empty((n, n))
+            fill_distances(0, n, accepted, self._judges.exact, distances)
+            self._standing = walking.Standing(
+                state=np.empty(0, dtype=np.int64), mask=accepted, coarse_mask=settled, exact_mask=accepted.copy(),
+                running=self._running, distances=distances,
+                names=np.zeros((REMEMBERED, 2), dtype=np.uint64), remembered=np.empty(REMEMBERED),
+            )  # fmt: skip
+        standing = self._standing._replace(state=np.rint(state * space.weight_levels).astype(np.int64))
         moves = moves[: max(MOVES_AT_ONCE // (n * n), 1)]
-        found, scores = np.empty(len(moves), dtype=np.int64), np.empty(len(moves))
-        n_tried, n_accepted = run_moves(
-            moves.units, moves.shifts, moves.slack, space.weight_levels, space.min_units, space.max_units, most,
-            np.rint(state * space.weight_levels).astype(np.int64), score, scorer._offset, scorer._unit,
-            names, remembered, members, offsets, accepted, self._distances, settled, self._layout, *self._judges,
-            exact, exact_mask, scorer._differences.arrays(), scorer._rules, found, scores,
+        plan = walking.Plan(
+            moves.units, moves.shifts, moves.slack, space.weight_levels, space.min_units, space.max_units, most
         )  # fmt: skip
+        found, scores = np.empty(len(moves), dtype=np.int64), np.empty(len(moves))
+        n_tried, n_accepted = walking.run_moves(score, plan, self._packed, standing, self._judges, found, scores)
         proposed[:] = accepted
         self._before = self._before[:0]
         return MovesResult(n_tried, found[:n_accepted], scores[:n_accepted])
 
+    @cached_property
+    def _packed(self) -> Units:
+        return Units.of(self._units)
+
     def _pass(self, block: tuple[int, int]) -> FloatArray:
-        gains = np.empty(1)
-        low = block[0]
-        gains[0], n_unsure = kernels.coarse_move(
-            *block, self._distances, self._masks, self._before, self._unit, *self._fixed
+        gains, low, judges = np.empty(1), block[0], self._judges
+        moved = Moved(self._masks, self._before, self._unit)
+        gains[0], n_unsure = nearest.coarse_move(
+            *block, moved, judges.coarse, judges.rules.by_rows, judges.errors, self._running
         )
         if n_unsure:
-            scorer, rows = self._scorer, self._order[self._unsure[low : low + n_unsure]]
-            kernels.score_listed(rows, self._masks[2], *scorer._differences.arrays(), *scorer._rules, gains)
+            rows = judges.order[self._running.unsure[low : low + n_unsure]]
+            kernels.score_listed(rows, self._masks[2], judges.exact, judges.rules, gains)
         return gains
 
 
@@ -465,8 +462,3 @@ def whole_multiples(weights: FloatArray) -> FloatArray:
         return weights
     grain = power_of_two_above(total / 2.0**50)
     return np.rint(weights / grain) * grain
-
-
-def _pack(units: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
-    members = np.concatenate([*units, np.empty(0, dtype=np.int64)]).astype(np.int64)
-    return members, np.cumsum([0, *(len(unit) for unit in units)]).astype(np.int64)

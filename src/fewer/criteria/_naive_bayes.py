@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from fewer.contracts import Criterion, IncompatibleError, Masks, PredictiveScorer, Resources, Walk
 from fewer.kernels import _naive_bayes as kernels
+from fewer.kernels._bundles import Units
 from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
@@ -104,7 +105,7 @@ class NaiveBayesScorer(PredictiveScorer):
         weights = problem.row_weights
         y, w = problem.y[self._tested], weights[self._tested]
         by_rank = criterion.scoring == "auroc"
-        self._judge = (np.ascontiguousarray(y), w, by_rank, problem.sample_weight is not None)
+        self._judge = kernels.Judge(np.ascontiguousarray(y), w, by_rank, problem.sample_weight is not None)
         self._whole = _pair_weight(y, w, self._columns.bounds) if by_rank else float(w.sum())
         if self._whole == 0:
             raise IncompatibleError("No fold holds rows of both classes, so no pair can be ranked; use fewer folds.")
@@ -115,7 +116,7 @@ class NaiveBayesScorer(PredictiveScorer):
 
         def run(block: IntArray) -> FloatArray:
             out = np.empty(len(block))
-            kernels.score_masks(masks[block], self._columns.prior, *self._columns.arrays(), *self._judge, out)
+            kernels.score_masks(masks[block], self._columns.prior, self._columns.arrays(), self._judge, out)
             return out
 
         return self._in_blocks(run, len(masks))
@@ -130,9 +131,8 @@ class NaiveBayesScorer(PredictiveScorer):
 
         def run(block: IntArray) -> FloatArray:
             out = np.empty(len(block))
-            members = np.concatenate([units[u] for u in block]).astype(np.int64)
-            offsets = np.cumsum([0, *(len(units[u]) for u in block)])
-            kernels.score_flips(mask, base, members, offsets, values[block], *self._columns.arrays(), *self._judge, out)
+            packed = Units.of([units[u] for u in block])
+            kernels.score_flips(mask, base, packed, values[block], self._columns.arrays(), self._judge, out)
             return out
 
         return self._in_blocks(run, len(units))
@@ -167,7 +167,7 @@ class NaiveBayesScorer(PredictiveScorer):
     def _base(self, mask: Masks) -> IntArray:
         base = self._columns.prior.copy()
         for feature in np.flatnonzero(mask):
-            kernels.add_feature(base, feature, 1, *self._columns.arrays())
+            kernels.add_feature(base, feature, 1, self._columns.arrays())
         return base
 
     def _in_blocks(self, run: Any, n: int) -> FloatArray:
@@ -195,7 +195,7 @@ class NaiveBayesWalk(Walk):
         unit, value = self._change
         for feature in self._units[unit]:
             if self._mask[feature] != value:
-                kernels.add_feature(self._base, feature, 1 if value else -1, *self._scorer._columns.arrays())
+                kernels.add_feature(self._base, feature, 1 if value else -1, self._scorer._columns.arrays())
                 self._mask[feature] = value
 
     def reject(self) -> None:

@@ -8,28 +8,19 @@ Arguments that the kernels share:
 
 start, stop : int
     The rows to judge.
-columns, missing : (p, n) float64 and uint8
-    One row for each feature: its values, and where they are missing.
-plain : (p,) int64
-    0: numbers without missing cells. 1: levels without missing cells. 2: anything else.
-nominal, scale, gap : (p,)
-    As in `fewer.differences`, with ranges over all rows: a term is at most its weight.
-weights : (p,) float64
-    What the candidates have in common: the weight of each feature's term.
-pivot : int
-    The feature that the rows are sorted by, or −1.
-extra, offsets, changes : (e,), (m + 1,), (e,)
-    Candidate c adds the terms of extra[offsets[c]:offsets[c + 1]], weighted by `changes`; a negative weight takes
-    away a term that the candidates have in common, to the bit.
+table, candidates, targets
+    See `Table`, `Candidates` and `Targets`.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-from fewer.kernels._neighbors import term
+from fewer.kernels._distances import term
 
 FAR = 1e300
 CHUNK = 512
@@ -37,11 +28,62 @@ CHUNK = 512
 HARD_CLASSES, SOFT_CLASSES, HARD_VALUES, SOFT_VALUES = 0, 1, 2, 3
 
 
+class Table(NamedTuple):
+    """The rows, sorted by the pivot.
+
+    columns, missing : (p, n) float64 and uint8
+        One row for each feature: its values, and where they are missing.
+    plain : (p,) int64
+        0: numbers without missing cells. 1: levels without missing cells. 2: anything else.
+    nominal, scale, gap : (p,)
+        As in `fewer.differences`, with ranges over all rows: a term is at most its weight.
+    quantum : float
+    """
+
+    columns: Any
+    missing: Any
+    plain: Any
+    nominal: Any
+    scale: Any
+    gap: Any
+    quantum: Any
+
+
+class Candidates(NamedTuple):
+    """Subsets that have much in common.
+
+    weights : (p,) float64
+        What they have in common: the weight of each feature's term.
+    pivot : int
+        The feature that the rows are sorted by, or −1.
+    extra, offsets, changes : (e,), (m + 1,), (e,)
+        Candidate c adds the terms of extra[offsets[c]:offsets[c + 1]], weighted by `changes`; a negative weight takes
+        away a term that the candidates have in common, to the bit.
+    """
+
+    weights: Any
+    pivot: Any
+    extra: Any
+    offsets: Any
+    changes: Any
+
+
+class Targets(NamedTuple):
+    """What rows agree on: one of the four modes; class codes or values, and weights (n,); does a row count itself?"""
+
+    mode: Any
+    with_self: Any
+    codes: Any
+    values: Any
+    row_weights: Any
+    n_classes: Any
+
+
 @intrinsic
-def smaller(typing_context, x, y):  # type: ignore[no-untyped-def]
+def smaller(typing_context, x, y):
     """Return the smaller of two numbers that are not NaN, in a form that vectorises inside a reduction."""
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):
         a, b = arguments
         flags = ("nnan", "nsz")
         return builder.select(builder.fcmp_ordered("<", a, b, flags=flags), a, b, flags=flags)
@@ -50,15 +92,11 @@ def smaller(typing_context, x, y):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def add_terms(  # type: ignore[no-untyped-def]
-    d, base, i, low, f, weight, columns, missing, plain, nominal, scale, gap, quantum
-):
+def add_terms(d, base, i, low, f, weight, table):
     """Write squared distances: those of `base` and one feature's terms, from row i to the rows from `low` on."""
-    n = d.shape[0]
-    x = columns[f, i]
-    column = columns[f][low : low + n]
-    factor = scale[f]
-    if plain[f] == 0:
+    n, quantum, factor = d.shape[0], table.quantum, table.scale[f]
+    x, column = table.columns[f, i], table.columns[f][low : low + n]
+    if table.plain[f] == 0:
         # Adding a large number and taking it away again rounds to multiples of the quantum, ties to even.
         large = 1.5 * 2.0**52 * quantum
         if weight == 1.0:
@@ -69,37 +107,38 @@ def add_terms(  # type: ignore[no-untyped-def]
             for j in range(n):
                 difference = x - column[j]
                 d[j] = base[j] + ((weight * (factor * difference * difference) + large) - large)
-    elif plain[f] == 1:
+    elif table.plain[f] == 1:
         mismatch = np.rint(weight * factor / quantum) * quantum
         for j in range(n):
             d[j] = base[j] + (0.0 if column[j] == x else mismatch)
     else:
-        absent = missing[f][low : low + n]
+        x_missing, missing = table.missing[f, i], table.missing[f][low : low + n]
+        nominal, gap = table.nominal[f], table.gap[f]
         for j in range(n):
-            d[j] = base[j] + term(x, missing[f, i], column[j], absent[j], nominal[f], scale[f], gap[f], weight, quantum)
+            d[j] = base[j] + term(x, x_missing, column[j], missing[j], nominal, factor, gap, weight, quantum)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def pivot_term(i, j, f, weight, columns, scale, quantum):  # type: ignore[no-untyped-def]
+def pivot_term(i, j, table, candidates):
     """Return the term of the feature that the rows are sorted by: no distance is below it."""
-    difference = columns[f, i] - columns[f, j]
-    return np.rint(weight * (scale[f] * difference * difference) / quantum) * quantum
+    f, quantum = candidates.pivot, table.quantum
+    difference = table.columns[f, i] - table.columns[f, j]
+    return np.rint(candidates.weights[f] * (table.scale[f] * difference * difference) / quantum) * quantum
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def add_changes(  # type: ignore[no-untyped-def]
-    d, common, i, low, first, end, extra, changes, columns, missing, plain, nominal, scale, gap, quantum
-):
+def add_changes(d, common, i, low, c, candidates, table):
     """Write a candidate's squared distances: what the candidates have in common, and what is its own."""
+    first, end = candidates.offsets[c], candidates.offsets[c + 1]
     if first == end:
         d[:] = common
     for e in range(first, end):
         base = common if e == first else d
-        add_terms(d, base, i, low, extra[e], changes[e], columns, missing, plain, nominal, scale, gap, quantum)
+        add_terms(d, base, i, low, candidates.extra[e], candidates.changes[e], table)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def smallest(d, low, i):  # type: ignore[no-untyped-def]
+def smallest(d, low, i):
     """Return the smallest distance of a chunk, row i itself apart."""
     own = i - low
     best = FAR
@@ -111,13 +150,10 @@ def smallest(d, low, i):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def nearest(  # type: ignore[no-untyped-def]
-    start, stop, columns, missing, plain, nominal, scale, gap, quantum, weights, pivot, extra, offsets, changes, out
-):
+def nearest(start, stop, table, candidates, out):
     """Write the squared distance from each row to its nearest other row into out (m, n)."""
-    n = columns.shape[1]
-    m = offsets.shape[0] - 1
-    used = np.flatnonzero(weights)
+    n, m, pivot = table.columns.shape[1], candidates.offsets.shape[0] - 1, candidates.pivot
+    used = np.flatnonzero(candidates.weights)
     common, d = np.empty(CHUNK), np.empty(CHUNK)
     best = np.empty(m)
     for i in range(start, stop):
@@ -129,26 +165,23 @@ def nearest(  # type: ignore[no-untyped-def]
             chunk = common[: high - low]
             chunk[:] = 0.0
             for f in used:
-                add_terms(chunk, chunk, i, low, f, weights[f], columns, missing, plain, nominal, scale, gap, quantum)
+                add_terms(chunk, chunk, i, low, f, candidates.weights[f], table)
             bound = 0.0
             if pivot >= 0 and (low > i or high <= i):
                 edge = low if low > i else high - 1
-                bound = pivot_term(i, edge, pivot, weights[pivot], columns, scale, quantum)
+                bound = pivot_term(i, edge, table, candidates)
             for c in range(m):
                 if best[c] <= bound:
                     continue
                 whole = d[: high - low]
-                add_changes(
-                    whole, chunk, i, low, offsets[c], offsets[c + 1], extra, changes, columns, missing, plain, nominal,
-                    scale, gap, quantum,
-                )  # fmt: skip
+                add_changes(whole, chunk, i, low, c, candidates, table)
                 best[c] = min(best[c], smallest(whole, low, i))
             # The next chunk lies on the side where the pivot is nearer; stop when it is beyond every candidate's best.
             below, above = FAR, FAR
             if left > 0:
-                below = 0.0 if pivot < 0 else pivot_term(i, left - 1, pivot, weights[pivot], columns, scale, quantum)
+                below = 0.0 if pivot < 0 else pivot_term(i, left - 1, table, candidates)
             if right < n:
-                above = 0.0 if pivot < 0 else pivot_term(i, right, pivot, weights[pivot], columns, scale, quantum)
+                above = 0.0 if pivot < 0 else pivot_term(i, right, table, candidates)
             if min(below, above) >= best.max():
                 break
             if below <= above:
@@ -161,12 +194,12 @@ def nearest(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def first_within(i, limit, f, weight, columns, scale, quantum):  # type: ignore[no-untyped-def]
+def first_within(i, limit, table, candidates):
     """Return the first row whose pivot term to row i is within a limit."""
     low, high = 0, i
     while low < high:
         middle = (low + high) // 2
-        if pivot_term(i, middle, f, weight, columns, scale, quantum) <= limit:
+        if pivot_term(i, middle, table, candidates) <= limit:
             high = middle
         else:
             low = middle + 1
@@ -174,12 +207,12 @@ def first_within(i, limit, f, weight, columns, scale, quantum):  # type: ignore[
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def end_within(i, limit, f, weight, columns, scale, quantum):  # type: ignore[no-untyped-def]
+def end_within(i, limit, table, candidates):
     """Return the row after the last one whose pivot term to row i is within a limit."""
-    low, high = i + 1, columns.shape[1]
+    low, high = i + 1, table.columns.shape[1]
     while low < high:
         middle = (low + high) // 2
-        if pivot_term(i, middle, f, weight, columns, scale, quantum) <= limit:
+        if pivot_term(i, middle, table, candidates) <= limit:
             low = middle + 1
         else:
             high = middle
@@ -187,7 +220,7 @@ def end_within(i, limit, f, weight, columns, scale, quantum):  # type: ignore[no
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc"})
-def count_classes(d, limit, code, codes, row_weights):  # type: ignore[no-untyped-def]
+def count_classes(d, limit, code, codes, row_weights):
     """Sum the weights of the rows within a limit, and of those of one class among them."""
     everyone, same = 0.0, 0.0
     for j in range(d.shape[0]):
@@ -197,77 +230,92 @@ def count_classes(d, limit, code, codes, row_weights):  # type: ignore[no-untype
     return everyone, same
 
 
+class Tallies(NamedTuple):
+    """What one row's neighborhoods hold for each candidate (m,): weight, agreement, sums of values; votes (m, c)."""
+
+    size: Any
+    agree: Any
+    total: Any
+    square: Any
+    votes: Any
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
-def neighborhoods(  # type: ignore[no-untyped-def]
-    start, stop, columns, missing, plain, nominal, scale, gap, quantum, weights, pivot, extra, offsets, changes,
-    limits, mode, with_self, codes, values, row_weights, n_classes, sizes, agreeing,
-):  # fmt: skip
+def count_chunk(d, c, i, low, limit, targets, tallies):
+    """Add the rows from `low` on that lie within a limit of row i to candidate c's tallies."""
+    mode, row_weights, values, high = targets.mode, targets.row_weights, targets.values, low + d.shape[0]
+    if mode == HARD_CLASSES:
+        everyone, same = count_classes(d, limit, targets.codes[i], targets.codes[low:high], row_weights[low:high])
+        tallies.size[c] += everyone
+        tallies.agree[c] += same
+        return
+    for j in range(low, high):
+        if d[j - low] > limit:
+            continue
+        tallies.size[c] += row_weights[j]
+        if mode == SOFT_CLASSES:
+            tallies.votes[c, targets.codes[j]] += row_weights[j]
+        elif mode == HARD_VALUES:
+            tallies.agree[c] += row_weights[j] * (1.0 - (values[i] - values[j]) ** 2)
+        else:
+            tallies.total[c] += row_weights[j] * values[j]
+            tallies.square[c] += row_weights[j] * values[j] ** 2
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def agreement(c, targets, tallies):
+    """Return how much of candidate c's neighborhood agrees."""
+    size, agree = tallies.size[c], tallies.agree[c]
+    if size > 0.0 and targets.mode == SOFT_CLASSES:
+        for k in range(targets.n_classes):
+            agree += tallies.votes[c, k] ** 2
+        agree /= size
+    elif size > 0.0 and targets.mode == SOFT_VALUES:
+        agree = size - 2.0 * (tallies.square[c] - tallies.total[c] ** 2 / size)
+    return agree
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def neighborhoods(start, stop, table, candidates, limits, targets, sizes, agreeing):
     """Write how many rows lie within each candidate's limit of each row, and how many of them agree with it, (m, n).
 
     Agreement: hard classes, the weight of the own class; soft classes, Σ q² times the size; values (divided by
     twice their spread), the size less the sum of squared differences, hard to the row itself, soft to each other.
     """
-    n = columns.shape[1]
-    m = offsets.shape[0] - 1
-    used = np.flatnonzero(weights)
+    n, m, pivot = table.columns.shape[1], candidates.offsets.shape[0] - 1, candidates.pivot
+    used = np.flatnonzero(candidates.weights)
     common, d = np.empty(CHUNK), np.empty(CHUNK)
-    tally = np.empty((m, max(n_classes, 1)))
-    size, agree, total, square = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
+    tallies = Tallies(
+        np.empty(m), np.empty(m), np.empty(m), np.empty(m), np.empty((m, max(targets.n_classes, 1)))
+    )  # fmt: skip
     widest = limits.max()
     for i in range(start, stop):
         first, end = 0, n
         if pivot >= 0:
-            first = first_within(i, widest, pivot, weights[pivot], columns, scale, quantum)
-            end = end_within(i, widest, pivot, weights[pivot], columns, scale, quantum)
-        size[:] = 0.0
-        agree[:] = 0.0
-        tally[:] = 0.0
-        total[:] = 0.0
-        square[:] = 0.0
+            first = first_within(i, widest, table, candidates)
+            end = end_within(i, widest, table, candidates)
+        tallies.size[:] = 0.0
+        tallies.agree[:] = 0.0
+        tallies.total[:] = 0.0
+        tallies.square[:] = 0.0
+        tallies.votes[:] = 0.0
         for low in range(first, end, CHUNK):
             high = min(low + CHUNK, end)
             chunk = common[: high - low]
             chunk[:] = 0.0
             for f in used:
-                add_terms(chunk, chunk, i, low, f, weights[f], columns, missing, plain, nominal, scale, gap, quantum)
+                add_terms(chunk, chunk, i, low, f, candidates.weights[f], table)
             bound = 0.0
             if pivot >= 0 and (low > i or high <= i):
-                edge = low if low > i else high - 1
-                bound = pivot_term(i, edge, pivot, weights[pivot], columns, scale, quantum)
+                bound = pivot_term(i, low if low > i else high - 1, table, candidates)
             for c in range(m):
                 if bound > limits[c]:
                     continue
                 whole = d[: high - low]
-                add_changes(
-                    whole, chunk, i, low, offsets[c], offsets[c + 1], extra, changes, columns, missing, plain, nominal,
-                    scale, gap, quantum,
-                )  # fmt: skip
+                add_changes(whole, chunk, i, low, c, candidates, table)
                 if low <= i < high:
-                    whole[i - low] = 0.0 if with_self else FAR
-                if mode == HARD_CLASSES:
-                    everyone, same = count_classes(whole, limits[c], codes[i], codes[low:high], row_weights[low:high])
-                    size[c] += everyone
-                    agree[c] += same
-                    continue
-                for j in range(low, high):
-                    if whole[j - low] > limits[c]:
-                        continue
-                    size[c] += row_weights[j]
-                    if mode == SOFT_CLASSES:
-                        tally[c, codes[j]] += row_weights[j]
-                    elif mode == HARD_VALUES:
-                        agree[c] += row_weights[j] * (1.0 - (values[i] - values[j]) ** 2)
-                    else:
-                        total[c] += row_weights[j] * values[j]
-                        square[c] += row_weights[j] * values[j] ** 2
+                    whole[i - low] = 0.0 if targets.with_self else FAR
+                count_chunk(whole, c, i, low, limits[c], targets, tallies)
+        sizes[:, i] = tallies.size
         for c in range(m):
-            if size[c] <= 0.0:
-                continue
-            if mode == SOFT_CLASSES:
-                for k in range(n_classes):
-                    agree[c] += tally[c, k] ** 2
-                agree[c] /= size[c]
-            elif mode == SOFT_VALUES:
-                agree[c] = size[c] - 2.0 * (square[c] - total[c] ** 2 / size[c])
-        sizes[:, i] = size
-        agreeing[:, i] = agree
+            agreeing[c, i] = agreement(c, targets, tallies)

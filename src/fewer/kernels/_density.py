@@ -9,7 +9,7 @@ FARTHEST = 40.0
 
 
 @njit(nogil=True, cache=True, fastmath=True)
-def sum_kernels(u, v, center_u, center_v, mass, sums):  # type: ignore[no-untyped-def]
+def sum_kernels(u, v, center_u, center_v, mass, sums):
     """Write, for each point (u, v), the sum over centers of mass · exp(−½ squared distance).
 
     exp(−t) is taken as the 1024th power of a polynomial in −t / 1024: products alone, which vectorize where a call of

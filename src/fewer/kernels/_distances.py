@@ -8,26 +8,7 @@ adding and removing features in any order gives the same bits, and ties stay tie
 *Coarse* ones, in int32: the same terms in coarser units, off by a known number of units each. Integer sums do not
 drift either. They are half as wide, and decide all comparisons whose outcome the error cannot change.
 
-Arguments of the exact kernels:
-
-columns, missing : (p, n) float64 and uint8
-    One row for each feature: its values, and where they are missing.
-nominal : (p,) uint8
-scale, gap : (k, p) float64
-    For queries of fold k: the factor on a squared difference, and the squared difference of a missing cell.
-fold : (n,) int64
-    Row i may use row j when their folds differ.
-quantum : float
-    Terms are multiples of this power of two.
-
-Arguments of the coarse kernels, the rows in another order if that helps:
-
-columns : (p, n) float32
-    Values shifted and scaled to 0 … 1, level codes of nominal features; NaN where missing.
-kinds : (p,) uint8
-    PLAIN, CLIPPED (numeric, with missing cells or with terms that reach the clip) or NOMINAL.
-factor, gap : (k, p) float32, clip : float32
-    As scale, gap and CLIP, in coarse units.
+See `_bundles` for the arguments that the kernels share.
 """
 
 from __future__ import annotations
@@ -89,7 +70,7 @@ def least_64(typing_context: Any, a: Any, b: Any) -> Any:
 
 
 @njit(nogil=True, cache=True)
-def term(x, x_missing, z, z_hole, nominal, scale, gap, weight, quantum):  # type: ignore[no-untyped-def]
+def term(x, x_missing, z, z_hole, nominal, scale, gap, weight, quantum):
     """Return one feature's part of a squared distance."""
     if x_missing or z_hole:
         square = gap
@@ -101,17 +82,16 @@ def term(x, x_missing, z, z_hole, nominal, scale, gap, weight, quantum):  # type
 
 
 @njit(nogil=True, cache=True)
-def add_terms(  # type: ignore[no-untyped-def]
-    d, x, x_missing, column, missing, nominal, scale, gap, weight, quantum
-):
-    """Add one feature's terms to the distances from one query to all rows."""
+def add_terms(d, x, x_missing, f, k, weight, exact):
+    """Add feature f's terms to the distances from one query of fold k to all rows."""
+    column, missing, scale = exact.columns[f], exact.missing[f], exact.scale[k, f]
     # Adding and taking off 1.5·2⁵² quanta rounds to whole quanta, half to even, as `rint` does, but in vectors.
-    shift = 1.5 * 2.0**52 * quantum
-    absent = (weight * gap + shift) - shift
+    shift = 1.5 * 2.0**52 * exact.quantum
+    absent = (weight * exact.gap[k, f] + shift) - shift
     if x_missing:
         for j in range(d.shape[0]):
             d[j] += absent
-    elif nominal:
+    elif exact.nominal[f]:
         unequal = (weight * scale + shift) - shift
         for j in range(d.shape[0]):
             part = 0.0 if column[j] == x else unequal
@@ -125,64 +105,45 @@ def add_terms(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def fill_terms(  # type: ignore[no-untyped-def]
-    out, x, x_missing, column, missing, nominal, scale, gap, weight, quantum
-):
-    """Write one feature's terms of the distances from one query to all rows."""
+def fill_terms(out, i, f, weight, exact):
+    """Write feature f's terms of the distances from row i to all rows."""
     out[:] = 0.0
-    add_terms(out, x, x_missing, column, missing, nominal, scale, gap, weight, quantum)
+    add_terms(out, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], weight, exact)
 
 
 @njit(nogil=True, cache=True)
-def start_row(d, i, fold):  # type: ignore[no-untyped-def]
+def start_row(d, i, fold):
     """Start a row of distances: 0 to rows that may be used, FAR to the others."""
     for j in range(d.shape[0]):
         d[j] = FAR if fold[j] == fold[i] else 0.0
 
 
 @njit(nogil=True, cache=True)
-def add_masks(  # type: ignore[no-untyped-def]
-    d, i, weights, columns, missing, nominal, scale, gap, fold, quantum
-):
+def add_masks(d, i, weights, exact):
     """Sum the distances of row i over the features with a weight."""
-    start_row(d, i, fold)
-    k = fold[i]
+    start_row(d, i, exact.fold)
     for f in range(weights.shape[0]):
         if weights[f] > 0.0:
-            add_terms(
-                d, columns[f, i], missing[f, i], columns[f], missing[f], nominal[f],
-                scale[k, f], gap[k, f], weights[f], quantum,
-            )  # fmt: skip
+            add_terms(d, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], weights[f], exact)
 
 
 @njit(nogil=True, cache=True)
-def change_row(  # type: ignore[no-untyped-def]
-    d, part, i, members, old, new, columns, missing, nominal, scale, gap, fold, quantum
-):
+def change_row(d, part, i, members, old, new, exact):
     """Change the weights of some features from old to new in the distances of row i; `part` is scratch."""
-    k = fold[i]
     for f in members:
         if old[f] > 0.0:
-            fill_terms(
-                part, columns[f, i], missing[f, i], columns[f], missing[f], nominal[f],
-                scale[k, f], gap[k, f], old[f], quantum,
-            )  # fmt: skip
+            fill_terms(part, i, f, old[f], exact)
             for j in range(d.shape[0]):
                 d[j] -= part[j]
         if new[f] > 0.0:
-            add_terms(
-                d, columns[f, i], missing[f, i], columns[f], missing[f], nominal[f],
-                scale[k, f], gap[k, f], new[f], quantum,
-            )  # fmt: skip
+            add_terms(d, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], new[f], exact)
 
 
 @njit(nogil=True, cache=True)
-def fill_distances(  # type: ignore[no-untyped-def]
-    low, high, mask, columns, missing, nominal, scale, gap, fold, quantum, out
-):
+def fill_distances(low, high, mask, exact, out):
     """Write the distances of rows low … high−1 under one mask into out (n, n)."""
     for i in range(low, high):
-        add_masks(out[i], i, mask, columns, missing, nominal, scale, gap, fold, quantum)
+        add_masks(out[i], i, mask, exact)
 
 
 # --------------------------------------------------------------------------------------------------- coarse
@@ -192,7 +153,7 @@ def fill_distances(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def coarse_terms(out, x, column, kind, factor, gap, clip):  # type: ignore[no-untyped-def]
+def coarse_terms(out, x, column, kind, factor, gap, clip):
     """Write one feature's coarse terms from one query to all rows; the factor includes the feature's weight."""
     if kind == PLAIN:
         for j in range(out.shape[0]):
@@ -210,7 +171,7 @@ def coarse_terms(out, x, column, kind, factor, gap, clip):  # type: ignore[no-un
 
 
 @njit(nogil=True, cache=True)
-def coarse_add(d, part, x, column, kind, factor, gap, clip):  # type: ignore[no-untyped-def]
+def coarse_add(d, part, x, column, kind, factor, gap, clip):
     """Add one feature's coarse terms to the distances from one query; `part` is scratch."""
     coarse_terms(part, x, column, kind, factor, gap, clip)
     for j in range(d.shape[0]):
@@ -218,7 +179,7 @@ def coarse_add(d, part, x, column, kind, factor, gap, clip):  # type: ignore[no-
 
 
 @njit(nogil=True, cache=True)
-def coarse_take(d, part, x, column, kind, factor, gap, clip):  # type: ignore[no-untyped-def]
+def coarse_take(d, part, x, column, kind, factor, gap, clip):
     """Take one feature's coarse terms off the distances from one query; `part` is scratch."""
     coarse_terms(part, x, column, kind, factor, gap, clip)
     for j in range(d.shape[0]):
@@ -226,7 +187,7 @@ def coarse_take(d, part, x, column, kind, factor, gap, clip):  # type: ignore[no
 
 
 @njit(nogil=True, cache=True)
-def coarse_cell(x, z, kind, factor, gap, clip):  # type: ignore[no-untyped-def]
+def coarse_cell(x, z, kind, factor, gap, clip):
     """Return a feature's coarse term for two cells, as `coarse_terms` does for a row."""
     if kind == PLAIN:
         return np.int32(factor * (x - z) * (x - z))
@@ -240,20 +201,20 @@ def coarse_cell(x, z, kind, factor, gap, clip):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def change_coarse(  # type: ignore[no-untyped-def]
-    low, high, distances, f, old, new, columns, kinds, factor, gap, clip, fold
-):
+def change_coarse(low, high, distances, f, old, new, coarse):
     """Change the weight of column f in the coarse distances (n, n) of rows low … high−1."""
-    n, kind = np.uint64(columns.shape[1]), kinds[f]
+    columns, factor = coarse.columns, coarse.factor
+    n, kind = np.uint64(columns.shape[1]), coarse.kinds[f]
     for i in range(np.uint64(low), np.uint64(high)):
-        k, x = np.uint64(fold[i]), columns[f, i]
+        k, x = np.uint64(coarse.fold[i]), columns[f, i]
         if kind == PLAIN and (old == 0.0 or new == 0.0):
             signed = (new - old) * factor[k, f]
             for j in range(n):
                 distances[i, j] = add_32(distances[i, j], np.int32(signed * (x - columns[f, j]) * (x - columns[f, j])))
         else:
             was, will = old * factor[k, f], new * factor[k, f]
-            gap_was, gap_will, clip_was, clip_will = old * gap[k, f], new * gap[k, f], old * clip, new * clip
+            gap_was, gap_will = old * coarse.gap[k, f], new * coarse.gap[k, f]
+            clip_was, clip_will = old * coarse.clip, new * coarse.clip
             for j in range(n):
                 z = columns[f, j]
                 d = subtract_32(distances[i, j], coarse_cell(x, z, kind, was, gap_was, clip_was))
@@ -261,14 +222,34 @@ def change_coarse(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def coarse_start(d, k, fold):  # type: ignore[no-untyped-def]
+def add_column(d, part, i, f, weight, coarse):
+    """Add a column with a weight to the coarse distances of row i; `part` is scratch."""
+    k = coarse.fold[i]
+    coarse_add(
+        d, part, coarse.columns[f, i], coarse.columns[f], coarse.kinds[f],
+        weight * coarse.factor[k, f], weight * coarse.gap[k, f], weight * coarse.clip,
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def take_column(d, part, i, f, weight, coarse):
+    """Take a column with a weight off the coarse distances of row i; `part` is scratch."""
+    k = coarse.fold[i]
+    coarse_take(
+        d, part, coarse.columns[f, i], coarse.columns[f], coarse.kinds[f],
+        weight * coarse.factor[k, f], weight * coarse.gap[k, f], weight * coarse.clip,
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def coarse_start(d, k, fold):
     """Start the coarse distances of a row of fold k: 0 to rows that may be used, FAR_32 to the others."""
     for j in range(d.shape[0]):
         d[j] = FAR_32 if fold[j] == k else np.int32(0)
 
 
 @njit(nogil=True, cache=True)
-def least(d):  # type: ignore[no-untyped-def]
+def least(d):
     """Return the smallest coarse distance, FAR_32 if there is none."""
     smallest = FAR_32
     for j in range(d.shape[0]):
@@ -277,7 +258,7 @@ def least(d):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def least_sum(d, part):  # type: ignore[no-untyped-def]
+def least_sum(d, part):
     """Return the smallest of the coarse distances with a part added, FAR_32 if there is none."""
     smallest = FAR_32
     for j in range(d.shape[0]):

@@ -10,21 +10,9 @@ which row it is, so nothing has to be carried along.
 
 Arguments that the kernels share:
 
-columns, missing, nominal, scale, gap, quantum
-    As in `_distances`; scale and gap are (p,) arrays. All distances together with `shift` bits
-    must stay below 2^61.
-shift : int
-    Bits below the distance: one more than row numbers need.
-group : (n,) int64
-    Row i may use row j when their groups differ.
-values : (n,) float64
-    Class codes or quantities.
-discrete : bool
-    Targets compare as equal or not (0 or 1), not by their squared difference.
-share : bool
-    Rows at the same distance share their places: each counts the mean of their target differences. Otherwise the
-    earlier rows come first.
-row_weights : (n,) float64
+exact : Exact
+    As in `_bundles`, all rows in one fold. All distances together with `shift` bits must stay below 2^61.
+targets : Targets
 sums : (…, 2, k) float64
     For the j-th neighbor: the sums over rows of the squared distance in quanta, and of the squared target difference.
 """
@@ -32,6 +20,7 @@ sums : (…, 2, k) float64
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -48,33 +37,85 @@ TREE = 6
 """How many units make a tree of subsets: more trees take longer to begin, fewer keep more rows."""
 
 
+class Targets(NamedTuple):
+    """Whom a row may use, and what its neighbors' targets say.
+
+    shift : int
+        Bits of a key below the distance: one more than row numbers need.
+    group : (n,) int64
+        Row i may use row j when their groups differ.
+    values : (n,) float64
+        Class codes or quantities.
+    discrete : bool
+        Targets compare as equal or not (0 or 1), not by their squared difference.
+    share : bool
+        Rows at the same distance share their places: each counts the mean of their target differences. Otherwise the
+        earlier rows come first.
+    row_weights : (n,) float64
+    """
+
+    shift: Any
+    group: Any
+    values: Any
+    discrete: Any
+    share: Any
+    row_weights: Any
+
+
+class Room(NamedTuple):
+    """Scratch: terms, keys and a part of them (n,); the near keys, those found, their buckets, where these begin."""
+
+    terms: Any
+    d: Any
+    part: Any
+    near: Any
+    found: Any
+    bucket: Any
+    start: Any
+
+
 @njit(nogil=True, cache=True)
-def fill_part(part, scratch, i, f, weight, columns, missing, nominal, scale, gap, quantum, shift):  # type: ignore[no-untyped-def]
-    """Write feature f's part of the keys from row i."""
-    fill_terms(
-        scratch, columns[f, i], missing[f, i], columns[f], missing[f], nominal[f], scale[f], gap[f], weight, quantum
-    )
-    factor = 1.0 / quantum
+def room_for(n):
+    """Make the arrays that a row needs."""
+    return Room(
+        np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n + 1, np.int64),
+        np.empty(n, np.int64), np.empty(N_BUCKETS, np.int64),
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True)
+def fill_part(part, terms, i, f, weight, exact, shift):
+    """Write feature f's part of the keys from row i; `terms` is scratch."""
+    fill_terms(terms, i, f, weight, exact)
+    factor = 1.0 / exact.quantum
     for j in range(part.shape[0]):
-        part[j] = np.int64(scratch[j] * factor) << shift
+        part[j] = np.int64(terms[j] * factor) << shift
 
 
 @njit(nogil=True, cache=True)
-def add_part(d, part, sign):  # type: ignore[no-untyped-def]
+def add_feature(d, i, f, weight, sign, room, exact, shift):
+    """Add feature f's part to the keys from row i, or take it off."""
+    fill_part(room.part, room.terms, i, f, weight, exact, shift)
+    add_part(d, room.part, sign)
+
+
+@njit(nogil=True, cache=True)
+def add_part(d, part, sign):
     """Add or take off one part."""
     for j in range(d.shape[0]):
         d[j] += sign * part[j]
 
 
 @njit(nogil=True, cache=True)
-def start_row(d, i, group, values):  # type: ignore[no-untyped-def]
+def start_row(d, i, targets):
     """Start a row of keys: distance 0 to rows that may be used, FAR to the others."""
+    group, values = targets.group, targets.values
     for j in range(d.shape[0]):
         d[j] = FAR if group[j] == group[i] else 2 * j + (values[j] != values[i])
 
 
 @njit(nogil=True, cache=True)
-def span(d):  # type: ignore[no-untyped-def]
+def span(d):
     """Return the smallest and the largest key of a row that may be used."""
     low, high = FAR, 0
     for j in range(d.shape[0]):
@@ -84,7 +125,7 @@ def span(d):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def reach(d, k, near, shift):  # type: ignore[no-untyped-def]
+def reach(d, k, near, shift):
     """Return the smallest and the largest key of the k rows that were nearest before the last change.
 
     The largest bounds the k-th smallest of all, mostly closely.
@@ -98,12 +139,13 @@ def reach(d, k, near, shift):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def select(d, low, high, k, shift, near, found, bucket, start):  # type: ignore[no-untyped-def]
+def select(d, low, high, k, shift, room):
     """Write the k smallest keys in order, and at least all as near as the k-th; give their number.
 
     No row farther than `high` is looked at; at least k must lie within it. Keys are dealt into buckets by distance,
     those nearer than `low` into the first, and only the buckets that hold the first k are put in order.
     """
+    near, found, bucket, start = room.near, room.found, room.bucket, room.start
     # Keys of one distance share a bucket, and the range takes up at least half of the buckets if it has so many.
     low, high = low >> shift << shift, high | ((1 << shift) - 1)
     while True:
@@ -138,7 +180,7 @@ def select(d, low, high, k, shift, near, found, bucket, start):  # type: ignore[
 
 
 @njit(nogil=True, cache=True)
-def sort(near, n_near):  # type: ignore[no-untyped-def]
+def sort(near, n_near):
     """Put the first keys in order, of which few are far from their places."""
     # A pass without branches settles most neighbors; what is left is seldom, so that branches are foreseen.
     for t in range(n_near - 1, 0, -1):
@@ -155,24 +197,24 @@ def sort(near, n_near):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def gather(i, k, n_near, near, shift, values, discrete, share, weight, sums):  # type: ignore[no-untyped-def]
+def gather(i, k, n_near, near, targets, sums):
     """Add what the near rows of row i say to the sums."""
-    far, apart = sums[0], sums[1]
+    far, apart, shift, weight = sums[0], sums[1], targets.shift, targets.row_weights[i]
     for t in range(k):
         far[t] += weight * (near[t] >> shift)
     tied = False
-    if share:
+    if targets.share:
         for t in range(min(k, n_near - 1)):
             tied |= near[t] >> shift == near[t + 1] >> shift
-    if discrete and not tied:
+    if targets.discrete and not tied:
         for t in range(k):
             apart[t] += weight * (near[t] & 1)
         return
     t = 0
     while t < k:
-        gap, stop = target_gap(i, near[t], shift, values, discrete), t + 1
+        gap, stop = target_gap(i, near[t], targets), t + 1
         while tied and stop < n_near and near[stop] >> shift == near[t] >> shift:
-            gap += target_gap(i, near[stop], shift, values, discrete)
+            gap += target_gap(i, near[stop], targets)
             stop += 1
         gap *= weight / (stop - t)
         while t < min(stop, k):
@@ -181,166 +223,172 @@ def gather(i, k, n_near, near, shift, values, discrete, share, weight, sums):  #
 
 
 @njit(nogil=True, cache=True)
-def target_gap(i, key, shift, values, discrete):  # type: ignore[no-untyped-def]
+def target_gap(i, key, targets):
     """Return the squared difference of the targets of row i and the row that a key leads to."""
-    if discrete:
+    if targets.discrete:
         return float(key & 1)
-    gap = values[i] - values[(key & ((1 << shift) - 1)) >> 1]
+    gap = targets.values[i] - targets.values[(key & ((1 << targets.shift) - 1)) >> 1]
     return gap * gap
 
 
 @njit(nogil=True, cache=True)
-def sum_masks(  # type: ignore[no-untyped-def]
-    masks, columns, missing, nominal, scale, gap, quantum, shift, group, values, discrete, share, row_weights, k, sums
-):
+def sum_masks(masks, exact, targets, k, sums):
     """Sum for each of (m, p) masks or weights; sums (m, 2, k)."""
-    n, p = columns.shape[1], columns.shape[0]
-    scratch, d, part, parts = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64), np.empty((p, n), np.int64)
-    near, found, bucket = np.empty(n, np.int64), np.empty(n + 1, np.int64), np.empty(n, np.int64)
-    start = np.empty(N_BUCKETS, np.int64)
-    whole = np.zeros(p, np.bool_)
+    n, p, shift = exact.columns.shape[1], exact.columns.shape[0], targets.shift
+    room, parts, whole = room_for(n), np.empty((p, n), np.int64), np.zeros(p, np.bool_)
+    d = room.d
     for f in range(p):
         for m in range(masks.shape[0]):
             whole[f] |= masks[m, f] == 1.0
     for i in range(n):
-        if row_weights[i] <= 0.0:
+        if targets.row_weights[i] <= 0.0:
             continue
         for f in range(p):
             if whole[f]:
-                fill_part(parts[f], scratch, i, f, 1.0, columns, missing, nominal, scale, gap, quantum, shift)
+                fill_part(parts[f], room.terms, i, f, 1.0, exact, shift)
         for m in range(masks.shape[0]):
-            start_row(d, i, group, values)
+            start_row(d, i, targets)
             for f in range(p):
                 weight = masks[m, f]
                 if weight == 1.0:
                     add_part(d, parts[f], 1)
                 elif weight > 0.0:
-                    fill_part(part, scratch, i, f, weight, columns, missing, nominal, scale, gap, quantum, shift)
-                    add_part(d, part, 1)
-            low, high = span(d) if m == 0 else reach(d, k, near, shift)
-            n_near = select(d, low, high, k, shift, near, found, bucket, start)
-            gather(i, k, n_near, near, shift, values, discrete, share, row_weights[i], sums[m])
+                    add_feature(d, i, f, weight, 1, room, exact, shift)
+            low, high = span(d) if m == 0 else reach(d, k, room.near, shift)
+            n_near = select(d, low, high, k, shift, room)
+            gather(i, k, n_near, room.near, targets, sums[m])
 
 
 @njit(nogil=True, cache=True)
-def sum_flips(  # type: ignore[no-untyped-def]
-    mask, members, offsets, new, columns, missing, nominal, scale, gap, quantum, shift, group, values, discrete, share,
-    row_weights, k, sums,
-):  # fmt: skip
-    """Sum with unit u (columns members[offsets[u]:offsets[u+1]]) set to new[u], each in turn; sums (u, 2, k)."""
-    n = columns.shape[1]
-    scratch, d, changed, part = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    near, found, bucket = np.empty(n, np.int64), np.empty(n + 1, np.int64), np.empty(n, np.int64)
-    start = np.empty(N_BUCKETS, np.int64)
+def sum_flips(flips, exact, targets, k, sums):
+    """Sum for masks that differ in one unit, each in turn; sums (u, 2, k)."""
+    n, shift, mask, new = exact.columns.shape[1], targets.shift, flips.mask, flips.new
+    room, changed, offsets = room_for(n), np.empty(n, np.int64), flips.units.offsets
     for i in range(n):
-        if row_weights[i] <= 0.0:
+        if targets.row_weights[i] <= 0.0:
             continue
-        start_row(d, i, group, values)
-        for f in range(mask.shape[0]):
-            if mask[f] > 0.0:
-                fill_part(part, scratch, i, f, mask[f], columns, missing, nominal, scale, gap, quantum, shift)
-                add_part(d, part, 1)
+        start_row(room.d, i, targets)
+        for f in flips.used:
+            add_feature(room.d, i, f, mask[f], 1, room, exact, shift)
         for u in range(offsets.shape[0] - 1):
-            changed[:] = d
-            for f in members[offsets[u] : offsets[u + 1]]:
+            changed[:] = room.d
+            for f in flips.units.members[offsets[u] : offsets[u + 1]]:
                 if mask[f] > 0.0:
-                    fill_part(part, scratch, i, f, mask[f], columns, missing, nominal, scale, gap, quantum, shift)
-                    add_part(changed, part, -1)
+                    add_feature(changed, i, f, mask[f], -1, room, exact, shift)
                 if new[u] > 0.0:
-                    fill_part(part, scratch, i, f, new[u], columns, missing, nominal, scale, gap, quantum, shift)
-                    add_part(changed, part, 1)
-            low, high = span(changed) if u == 0 else reach(changed, k, near, shift)
-            n_near = select(changed, low, high, k, shift, near, found, bucket, start)
-            gather(i, k, n_near, near, shift, values, discrete, share, row_weights[i], sums[u])
+                    add_feature(changed, i, f, new[u], 1, room, exact, shift)
+            low, high = span(changed) if u == 0 else reach(changed, k, room.near, shift)
+            n_near = select(changed, low, high, k, shift, room)
+            gather(i, k, n_near, room.near, targets, sums[u])
 
 
 @njit(nogil=True, cache=True)
-def sum_gray(  # type: ignore[no-untyped-def]
-    first, last, base, members, offsets, order, columns, missing, nominal, scale, gap, quantum, shift, group, values,
-    discrete, share, row_weights, k, sums,
-):  # fmt: skip
+def fill_row(fixed, parts, i, base, units, room, exact, targets):
+    """Write the keys of row i under the base columns, and what each unit adds to them."""
+    start_row(fixed, i, targets)
+    for f in range(base.shape[0]):
+        if base[f] > 0.0:
+            add_feature(fixed, i, f, base[f], 1, room, exact, targets.shift)
+    for u in range(parts.shape[0]):
+        parts[u] = 0
+        for f in units.members[units.offsets[u] : units.offsets[u + 1]]:
+            add_feature(parts[u], i, f, 1.0, 1, room, exact, targets.shift)
+
+
+@njit(nogil=True, cache=True)
+def free_units(block, last, order, free):
+    """List the units that a block of subsets leaves free, in an order; return how many they are."""
+    q, n_free, t = order.shape[0], 0, 0
+    while n_free < q and block & (1 << n_free) == 0 and block + (2 << n_free) <= last:
+        n_free += 1
+    for u in order:
+        if u < n_free:
+            free[t] = u
+            t += 1
+    return n_free
+
+
+class Grove(NamedTuple):
+    """For trees of subsets: what units add to keys; keys under a trunk and under all of it; kept rows, their parts."""
+
+    parts: Any
+    trunk: Any
+    upper: Any
+    kept: Any
+    kept_parts: Any
+
+
+@njit(nogil=True, cache=True)
+def sum_tree(i, code, first, free, grove, room, targets, sums, fresh):
+    """Sum for all combinations of the free units beside the trunk; `code` is the subset of the trunk.
+
+    Rows that are too far whatever the units of the tree add are dropped.
+    """
+    shift, near, d, n_tree, k, parts = targets.shift, room.near, room.d, free.shape[0], sums.shape[2], grove.parts
+    grove.upper[:] = grove.trunk
+    for z in range(n_tree):
+        add_part(grove.upper, parts[free[z]], 1)
+    low, high = span(grove.upper) if fresh else reach(grove.upper, k, near, shift)
+    select(grove.upper, low, high, k, shift, room)
+    n_kept = keep(grove.trunk, near[k - 1] | ((1 << shift) - 1), grove.kept)
+    for place in range(n_kept):
+        d[place] = grove.trunk[grove.kept[place]]
+    for z in range(n_tree):
+        for place in range(n_kept):
+            grove.kept_parts[z, place] = parts[free[z], grove.kept[place]]
+    for leaf in range(1 << n_tree):
+        if leaf > 0:
+            z = lowest_bit(leaf)
+            sign = -1 if code >> free[z] & 1 else 1
+            add_part(d[:n_kept], grove.kept_parts[z], sign)
+            low, high = reach_after(near, k, parts[free[z]], sign, shift)
+            code ^= 1 << free[z]
+        else:
+            low, high = reach(grove.trunk, k, near, shift)
+        n_near = select(d[:n_kept], low, high, k, shift, room)
+        gather(i, k, n_near, near, targets, sums[gray_place(code) - first])
+
+
+@njit(nogil=True, cache=True)
+def sum_gray(first, last, base, units, order, exact, targets, k, sums):
     """Sum for the Gray-code subsets first … last−1 of the units beside the base columns; sums (last−first, 2, k).
 
     order : (q,) int64
         Units, those whose parts are smallest first.
 
     A range of 2^m subsets that starts at a multiple of 2^m leaves its first m units free. It is taken in trees: all
-    combinations of the smallest units beside one subset of the others. Rows that are too far whatever the units of a
-    tree add are dropped for it, which are many, their parts being small.
+    combinations of the smallest units beside one subset of the others. Their parts being small, they keep few rows.
     """
-    n, q = columns.shape[1], offsets.shape[0] - 1
-    scratch, part, parts = np.empty(n), np.empty(n, np.int64), np.empty((q, n), np.int64)
-    fixed, trunk, upper, d = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    near, found, bucket = np.empty(n, np.int64), np.empty(n + 1, np.int64), np.empty(n, np.int64)
-    start = np.empty(N_BUCKETS, np.int64)
-    free, kept, kept_parts = np.empty(q, np.int64), np.empty(n + 1, np.int64), np.empty((TREE, n), np.int64)
+    n, q = exact.columns.shape[1], order.shape[0]
+    room, parts, fixed = room_for(n), np.empty((q, n), np.int64), np.empty(n, np.int64)
+    grove = Grove(
+        parts, np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n + 1, np.int64), np.empty((TREE, n), np.int64)
+    )  # fmt: skip
+    free = np.empty(q, np.int64)
     for i in range(n):
-        if row_weights[i] <= 0.0:
+        if targets.row_weights[i] <= 0.0:
             continue
-        start_row(fixed, i, group, values)
-        for f in range(base.shape[0]):
-            if base[f] > 0.0:
-                fill_part(part, scratch, i, f, base[f], columns, missing, nominal, scale, gap, quantum, shift)
-                add_part(fixed, part, 1)
-        for u in range(q):
-            parts[u] = 0
-            for f in members[offsets[u] : offsets[u + 1]]:
-                fill_part(part, scratch, i, f, 1.0, columns, missing, nominal, scale, gap, quantum, shift)
-                add_part(parts[u], part, 1)
+        fill_row(fixed, parts, i, base, units, room, exact, targets)
         block = first
         while block < last:
-            n_free = 0
-            while n_free < q and block & (1 << n_free) == 0 and block + (2 << n_free) <= last:
-                n_free += 1
+            n_free = free_units(block, last, order, free)
             code = (block ^ (block >> 1)) >> n_free << n_free
-            trunk[:] = fixed
+            grove.trunk[:] = fixed
             for u in range(n_free, q):
                 if code >> u & 1:
-                    add_part(trunk, parts[u], 1)
-            t = 0
-            for u in order:
-                if u < n_free:
-                    free[t] = u
-                    t += 1
+                    add_part(grove.trunk, parts[u], 1)
             n_tree = min(TREE, n_free)
             for tree in range(1 << (n_free - n_tree)):
                 if tree > 0:
                     u = free[n_tree + lowest_bit(tree)]
-                    add_part(trunk, parts[u], -1 if code >> u & 1 else 1)
+                    add_part(grove.trunk, parts[u], -1 if code >> u & 1 else 1)
                     code ^= 1 << u
-                upper[:] = trunk
-                for z in range(n_tree):
-                    add_part(upper, parts[free[z]], 1)
-                if tree == 0:
-                    low, high = span(upper)
-                else:
-                    low, high = reach(upper, k, near, shift)
-                select(upper, low, high, k, shift, near, found, bucket, start)
-                n_kept = keep(trunk, near[k - 1] | ((1 << shift) - 1), kept)
-                for place in range(n_kept):
-                    d[place] = trunk[kept[place]]
-                for z in range(n_tree):
-                    for place in range(n_kept):
-                        kept_parts[z, place] = parts[free[z], kept[place]]
-                for leaf in range(1 << n_tree):
-                    if leaf > 0:
-                        z = lowest_bit(leaf)
-                        sign = -1 if code >> free[z] & 1 else 1
-                        add_part(d[:n_kept], kept_parts[z], sign)
-                        low, high = reach_after(near, k, parts[free[z]], sign, shift)
-                        code ^= 1 << free[z]
-                    else:
-                        low, high = reach(trunk, k, near, shift)
-                    n_near = select(d[:n_kept], low, high, k, shift, near, found, bucket, start)
-                    g = gray_place(code) - first
-                    gather(i, k, n_near, near, shift, values, discrete, share, row_weights[i], sums[g])
-                for z in range(n_tree):
-                    code &= ~(1 << free[z])
+                sum_tree(i, code, first, free[:n_tree], grove, room, targets, sums, tree == 0)
             block += 1 << n_free
 
 
 @njit(nogil=True, cache=True)
-def lowest_bit(x):  # type: ignore[no-untyped-def]
+def lowest_bit(x):
     """Return the place of the lowest bit that is set."""
     place = 0
     while x >> place & 1 == 0:
@@ -349,7 +397,7 @@ def lowest_bit(x):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def gray_place(code):  # type: ignore[no-untyped-def]
+def gray_place(code):
     """Return the number of a subset in Gray-code order."""
     for step in (1, 2, 4, 8, 16, 32):
         code ^= code >> step
@@ -357,7 +405,7 @@ def gray_place(code):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def keep(d, high, kept):  # type: ignore[no-untyped-def]
+def keep(d, high, kept):
     """Write the rows with keys up to `high`, and give their number."""
     n_kept = 0
     for j in range(d.shape[0]):
@@ -367,7 +415,7 @@ def keep(d, high, kept):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def reach_after(near, k, part, sign, shift):  # type: ignore[no-untyped-def]
+def reach_after(near, k, part, sign, shift):
     """Return the smallest and the largest of k keys when a part is added or taken off."""
     below = (1 << shift) - 1
     low, high = FAR, 0
@@ -378,22 +426,17 @@ def reach_after(near, k, part, sign, shift):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def list_near(  # type: ignore[no-untyped-def]
-    mask, columns, missing, nominal, scale, gap, quantum, shift, group, values, k, near_rows, near_squares
-):
+def list_near(mask, exact, targets, k, near_rows, near_squares):
     """Write the k nearest rows of every row under one mask, and how far they are in quanta; both (n, k)."""
-    n = columns.shape[1]
-    scratch, d, part = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
-    near, found, bucket = np.empty(n, np.int64), np.empty(n + 1, np.int64), np.empty(n, np.int64)
-    start = np.empty(N_BUCKETS, np.int64)
+    n, shift = exact.columns.shape[1], targets.shift
+    room = room_for(n)
     for i in range(n):
-        start_row(d, i, group, values)
+        start_row(room.d, i, targets)
         for f in range(mask.shape[0]):
             if mask[f] > 0.0:
-                fill_part(part, scratch, i, f, mask[f], columns, missing, nominal, scale, gap, quantum, shift)
-                add_part(d, part, 1)
-        low, high = span(d)
-        select(d, low, high, k, shift, near, found, bucket, start)
+                add_feature(room.d, i, f, mask[f], 1, room, exact, shift)
+        low, high = span(room.d)
+        select(room.d, low, high, k, shift, room)
         for t in range(k):
-            near_rows[i, t] = (near[t] & ((1 << shift) - 1)) >> 1
-            near_squares[i, t] = near[t] >> shift
+            near_rows[i, t] = (room.near[t] & ((1 << shift) - 1)) >> 1
+            near_squares[i, t] = room.near[t] >> shift

@@ -10,7 +10,7 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def margin_cost(distances, same, weights):  # type: ignore[no-untyped-def]
+def margin_cost(distances, same, weights):
     """Sum s (d₊ − d₋) / (d₊ + d₋) over the rows; a row at distance 0 from both costs nothing."""
     cost = 0.0
     for i in range(distances.shape[1]):
@@ -28,7 +28,7 @@ def margin_cost(distances, same, weights):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def margin_pull(distances, same, weights):  # type: ignore[no-untyped-def]
+def margin_pull(distances, same, weights):
     """Return `margin_cost` and its gradient by the distances: of equally near prototypes the first is pulled."""
     cost, pull = 0.0, np.zeros_like(distances)
     for i in range(distances.shape[1]):
@@ -51,7 +51,7 @@ def margin_pull(distances, same, weights):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def squared_lengths(points, n_matrices):  # type: ignore[no-untyped-def]
+def squared_lengths(points, n_matrices):
     """Return the squared length of each row's image under each matrix, (L, n)."""
     width = points.shape[0] // n_matrices
     squares = np.zeros((n_matrices, points.shape[1]), points.dtype)
@@ -63,7 +63,7 @@ def squared_lengths(points, n_matrices):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def distances_from_products(products, squares, targets, matrix_of):  # type: ignore[no-untyped-def]
+def distances_from_products(products, squares, targets, matrix_of):
     """Turn products of images with those of prototypes into squared distances, in place; none becomes negative."""
     for k in range(products.shape[0]):
         row, own = products[k], squares[matrix_of[k % matrix_of.shape[0]]]
@@ -76,7 +76,7 @@ def distances_from_products(products, squares, targets, matrix_of):  # type: ign
 
 
 @njit(nogil=True, cache=True)
-def scaled_sum(points, others, scales):  # type: ignore[no-untyped-def]
+def scaled_sum(points, others, scales):
     """Return (points + others) times one number for each matrix, and its squared lengths, (L, n)."""
     width = points.shape[0] // scales.shape[0]
     out, squares = np.empty_like(points), np.zeros((scales.shape[0], points.shape[1]), points.dtype)

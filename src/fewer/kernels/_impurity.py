@@ -7,7 +7,7 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def impurity_with(block, columns, other, target, weights, out):  # type: ignore[no-untyped-def]
+def impurity_with(block, columns, other, target, weights, out):
     """Write Σ p(f, s, c)² / p(f, s) − Σ p(c)² of some features f, one other column s and the target c.
 
     block : (first, one after the last) feature

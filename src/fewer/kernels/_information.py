@@ -7,7 +7,7 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def information_with(low, high, codes, levels, target, n_target, weights, out):  # type: ignore[no-untyped-def]
+def information_with(low, high, codes, levels, target, n_target, weights, out):
     """Write the mutual information in nats of features low … high−1 and one target.
 
     codes : (p, n) int32, each row from 0 to levels − 1

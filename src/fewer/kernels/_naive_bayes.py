@@ -2,19 +2,14 @@
 
 Arguments that the kernels share:
 
-codes : (p, n) int32
-    Which row of its feature's table a cell picks.
-tables : (t, c − 1) int64
-    Fixed-point log-likelihoods of classes 1 … c−1 less that of class 0, all tables below each other.
-start : (s, p) int64
-    Where the table of each feature begins, for each part of the rows.
-bounds : (s + 1,) int64
-    Rows bounds[k] … bounds[k + 1] − 1 belong to part k: they were not used for its tables.
+columns : Columns
 base : (n, c − 1) int64
     Sums so far. Class 0 has 0; the lowest class among equals wins.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -22,8 +17,36 @@ from numba import njit
 from fewer.kernels._roc import N_BUCKETS, pack, pairs_won, sort_keys
 
 
+class Columns(NamedTuple):
+    """Codes and tables.
+
+    codes : (p, n) int32
+        Which row of its feature's table a cell picks.
+    tables : (t, c − 1) int64
+        Fixed-point log-likelihoods of classes 1 … c−1 less that of class 0, all tables below each other.
+    start : (s, p) int64
+        Where the table of each feature begins, for each part of the rows.
+    bounds : (s + 1,) int64
+        Rows bounds[k] … bounds[k + 1] − 1 belong to part k: they were not used for its tables.
+    """
+
+    codes: Any
+    tables: Any
+    start: Any
+    bounds: Any
+
+
+class Judge(NamedTuple):
+    """Classes and weights of the rows (n,); are pairs of rows judged, by rank? Does some row weigh other than 1?"""
+
+    y: Any
+    weights: Any
+    by_rank: Any
+    weighted: Any
+
+
 @njit(nogil=True, cache=True)
-def count_codes(codes, y, weights, counts, there):  # type: ignore[no-untyped-def]
+def count_codes(codes, y, weights, counts, there):
     """Sum the weights of each code (row) and class (column), and mark the codes that occur; −1 is left out."""
     for i in range(codes.shape[0]):
         code = codes[i]
@@ -33,9 +56,9 @@ def count_codes(codes, y, weights, counts, there):  # type: ignore[no-untyped-de
 
 
 @njit(nogil=True, cache=True)
-def add_feature(base, f, sign, codes, tables, start, bounds):  # type: ignore[no-untyped-def]
+def add_feature(base, f, sign, columns):
     """Add (or take off) the part of one feature."""
-    column = codes[f]
+    column, tables, start, bounds = columns.codes[f], columns.tables, columns.start, columns.bounds
     for part in range(bounds.shape[0] - 1):
         first = start[part, f]
         for i in range(bounds[part], bounds[part + 1]):
@@ -45,7 +68,7 @@ def add_feature(base, f, sign, codes, tables, start, bounds):  # type: ignore[no
 
 
 @njit(nogil=True, cache=True)
-def weight_right(base, y, weights):  # type: ignore[no-untyped-def]
+def weight_right(base, y, weights):
     """Sum the weights of the rows whose class wins."""
     total = 0.0
     for i in range(base.shape[0]):
@@ -61,7 +84,7 @@ def weight_right(base, y, weights):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def weight_of_pairs(base, y, weights, bounds):  # type: ignore[no-untyped-def]
+def weight_of_pairs(base, y, weights, bounds):
     """Sum the weights of the pairs within one part that the scores rank rightly, ties by half (two classes)."""
     total = 0.0
     for part in range(bounds.shape[0] - 1):
@@ -86,7 +109,7 @@ def weight_of_pairs(base, y, weights, bounds):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def count_of_pairs(base, y, bounds):  # type: ignore[no-untyped-def]
+def count_of_pairs(base, y, bounds):
     """Do the same where every row weighs 1."""
     n = base.shape[0]
     keys, spare, counts = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(N_BUCKETS, np.int64)
@@ -101,49 +124,46 @@ def count_of_pairs(base, y, bounds):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def judge(base, y, weights, bounds, by_rank, weighted):  # type: ignore[no-untyped-def]
+def weigh(base, columns, judge):
     """Return the weight of what is right: rows, or pairs of rows."""
-    if not by_rank:
-        return weight_right(base, y, weights)
-    if weighted:
-        return weight_of_pairs(base, y, weights, bounds)
-    return count_of_pairs(base, y, bounds)
+    if not judge.by_rank:
+        return weight_right(base, judge.y, judge.weights)
+    if judge.weighted:
+        return weight_of_pairs(base, judge.y, judge.weights, columns.bounds)
+    return count_of_pairs(base, judge.y, columns.bounds)
 
 
 @njit(nogil=True, cache=True)
-def score_masks(masks, prior, codes, tables, start, bounds, y, weights, by_rank, weighted, out):  # type: ignore[no-untyped-def]
+def score_masks(masks, prior, columns, judge, out):
     """Judge (m, p) masks."""
     base = np.empty_like(prior)
     for m in range(masks.shape[0]):
         base[:] = prior
         for f in range(masks.shape[1]):
             if masks[m, f]:
-                add_feature(base, f, 1, codes, tables, start, bounds)
-        out[m] = judge(base, y, weights, bounds, by_rank, weighted)
+                add_feature(base, f, 1, columns)
+        out[m] = weigh(base, columns, judge)
 
 
 @njit(nogil=True, cache=True)
-def score_flips(  # type: ignore[no-untyped-def]
-    mask, base, members, offsets, values, codes, tables, start, bounds, y, weights, by_rank, weighted, out
-):
-    """Judge the masks that differ in one unit: unit u holds members[offsets[u]:offsets[u + 1]], set to values[u]."""
+def score_flips(mask, base, units, values, columns, judge, out):
+    """Judge the masks that differ in one unit: unit u set to values[u]."""
     child = np.empty_like(base)
     for u in range(values.shape[0]):
         child[:] = base
-        for m in range(offsets[u], offsets[u + 1]):
-            f = members[m]
+        for f in units.members[units.offsets[u] : units.offsets[u + 1]]:
             if mask[f] != values[u]:
-                add_feature(child, f, 1 if values[u] else -1, codes, tables, start, bounds)
-        out[u] = judge(child, y, weights, bounds, by_rank, weighted)
+                add_feature(child, f, 1 if values[u] else -1, columns)
+        out[u] = weigh(child, columns, judge)
 
 
 @njit(nogil=True, cache=True)
-def fill_children(parent, base, masks, codes, tables, start, bounds, out):  # type: ignore[no-untyped-def]
+def fill_children(parent, base, masks, columns, out):
     """Write the scores of class 1 over class 0 under masks near a parent whose sums are at hand: (m, n)."""
     child = np.empty_like(base)
     for m in range(masks.shape[0]):
         child[:] = base
         for f in range(masks.shape[1]):
             if masks[m, f] != parent[f]:
-                add_feature(child, f, 1 if masks[m, f] else -1, codes, tables, start, bounds)
+                add_feature(child, f, 1 if masks[m, f] else -1, columns)
         out[m] = child[:, 0]

@@ -11,7 +11,7 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def nearest_on_line(out, values, k):  # type: ignore[no-untyped-def]
+def nearest_on_line(out, values, k):
     """Write the distance of each of some ascending values to its k-th nearest other one (there are more than k)."""
     n = values.shape[0]
     low = 0
@@ -24,7 +24,7 @@ def nearest_on_line(out, values, k):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def split_by_class(places, codes, bounds):  # type: ignore[no-untyped-def]
+def split_by_class(places, codes, bounds):
     """Write the places of rows class after class, each class in the order of the rows; `bounds` say where."""
     following = bounds[:-1].copy()
     for i in range(codes.shape[0]):
@@ -33,7 +33,7 @@ def split_by_class(places, codes, bounds):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def line_counts(counts, values, radii):  # type: ignore[no-untyped-def]
+def line_counts(counts, values, radii):
     """Count, for each of some ascending values, those whose squared difference is at most that of its radius."""
     n = values.shape[0]
     for i in range(n):
@@ -58,7 +58,7 @@ def line_counts(counts, values, radii):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def count_around(values, i, radius):  # type: ignore[no-untyped-def]
+def count_around(values, i, radius):
     """Count the ascending values that differ from the i-th by at most a radius."""
     n, x = values.shape[0], values[i]
     low, step = i, 1
@@ -81,7 +81,7 @@ def count_around(values, i, radius):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _scan(best, x, y, xs, ys, start, stop, step):  # type: ignore[no-untyped-def]
+def _scan(best, x, y, xs, ys, start, stop, step):
     """Let points of a strip, from one on in the order of y, into the list of the nearest."""
     last = best.shape[0] - 1
     for u in range(start, stop, step):
@@ -98,7 +98,7 @@ def _scan(best, x, y, xs, ys, start, stop, step):  # type: ignore[no-untyped-def
 
 
 @njit(nogil=True, cache=True)
-def _first_above(ys, low, high, y):  # type: ignore[no-untyped-def]
+def _first_above(ys, low, high, y):
     while low < high:
         middle = (low + high) // 2
         if ys[middle] < y:
@@ -109,7 +109,7 @@ def _first_above(ys, low, high, y):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def plane_counts(near_x, near_y, x, ordered_y, from_y, k, size):  # type: ignore[no-untyped-def]
+def plane_counts(near_x, near_y, x, ordered_y, from_y, k, size):
     """Count, for each point, those nearer than its k-th nearest by each coordinate alone, itself included.
 
     x ascends; `ordered_y` is y sorted, and `from_y` says where each of its values stands in x. Points are laid out in

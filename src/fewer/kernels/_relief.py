@@ -3,22 +3,11 @@
 Distances are mean absolute differences over the features that both rows have. A first pass takes them coarsely, numeric
 features in steps of 1 / 4095 as 16-bit integers (sixteen at a time in a vector), over blocks of rows that stay in the
 cache; what its rounding leaves undecided is settled by a second one in float64 over the few rows near the k-th.
-
-Arguments:
-
-rows : (n, p) float64
-    Numeric features scaled to 0 … 1, nominal ones as level codes; NaN where missing. Sorted by class.
-steps : (number of plain features, n) int16
-    Numeric features without missing cells, one after the other, as whole numbers 0 … 4095.
-columns : (number of other features, n) float32
-    Nominal features and those with missing cells, one after the other.
-nominal, others : (p,) uint8 and int64
-    Which features are nominal; which features `columns` holds.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit, types
@@ -30,6 +19,63 @@ FAR = np.float32(1e30)
 GRID = 2.0**32
 STEPS = 4095
 STRIDE = 32
+
+
+class Table(NamedTuple):
+    """The rows, sorted by class.
+
+    rows : (n, p) float64
+        Numeric features scaled to 0 … 1, nominal ones as level codes; NaN where missing.
+    steps : (number of plain features, n) int16
+        Numeric features without missing cells, one after the other, as whole numbers 0 … 4095.
+    columns : (number of other features, n) float32
+        Nominal features and those with missing cells, one after the other.
+    nominal, others : (p,) uint8 and int64
+        Which features are nominal; which features `columns` holds.
+    numbers : (n,) int64
+        Among equally near rows the smaller number comes first.
+    slack : float
+        How far coarse distances can be off.
+    """
+
+    rows: Any
+    steps: Any
+    columns: Any
+    nominal: Any
+    others: Any
+    numbers: Any
+    slack: Any
+
+
+class Classes(NamedTuple):
+    """How rows count: votes and codes (n,), where classes begin (c + 1,), their shares (c,), misses together or not."""
+
+    votes: Any
+    codes: Any
+    bounds: Any
+    shares: Any
+    pooled: Any
+
+
+class Room(NamedTuple):
+    """Scratch: coarse distances of some queries, sums and counts (n,), minima of stretches, the k nearest."""
+
+    d: Any
+    total: Any
+    count: Any
+    minima: Any
+    found: Any
+    coarse: Any
+    exact: Any
+
+
+@njit(nogil=True, cache=True)
+def room_for(n_rows, k):
+    """Make the arrays that queries need."""
+    return Room(
+        np.empty((QUERIES, n_rows), np.float32), np.empty(n_rows, np.int32), np.empty(n_rows, np.float32),
+        np.empty(n_rows // STRIDE + 1, np.float32), np.empty(k, np.int64), np.empty(k, np.float32), np.empty(k),
+    )  # fmt: skip
 
 
 @intrinsic
@@ -55,8 +101,9 @@ def add_16(typing_context: Any, a: Any, b: Any) -> Any:
 
 
 @njit(nogil=True, cache=True)
-def coarse_distances(d, total, count, first, steps, columns, nominal, others):  # type: ignore[no-untyped-def]
+def coarse_distances(d, first, room, table):
     """Write the distances of rows first, first + 1, … to all rows into d, in float32."""
+    steps, others, total, count = table.steps, table.others, room.total, room.count
     n_plain, n_rows = steps.shape[0], d.shape[1]
     unit = np.float32(1.0 / STEPS)
     share = np.float32(1.0 / (STEPS * max(n_plain, 1)))
@@ -75,13 +122,15 @@ def coarse_distances(d, total, count, first, steps, columns, nominal, others):  
             for j in range(out.shape[0]):
                 out[j] = np.float32(sums[j]) * unit
             for g in range(others.shape[0]):
-                _add_other(out, seen, columns[g, first + q], columns[g][start:stop], nominal[others[g]])
+                _add_other(
+                    out, seen, table.columns[g, first + q], table.columns[g][start:stop], table.nominal[others[g]]
+                )
             for j in range(out.shape[0]):
                 out[j] = out[j] / seen[j] if seen[j] > 0 else FAR
 
 
 @njit(nogil=True, cache=True)
-def _add_plain(sums, i, start, stop, steps):  # type: ignore[no-untyped-def]
+def _add_plain(sums, i, start, stop, steps):
     """Add complete numeric features, eight at a time: eight differences fit into 16 bits (8 · 4095 < 2¹⁵)."""
     n_eights = steps.shape[0] // 8 * 8
     for g in range(0, n_eights, 8):
@@ -102,7 +151,7 @@ def _add_plain(sums, i, start, stop, steps):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _add_other(out, seen, x, column, nominal):  # type: ignore[no-untyped-def]
+def _add_other(out, seen, x, column, nominal):
     """Add a nominal feature, or one with missing cells, and count where both cells are present."""
     if np.isnan(x):
         return
@@ -115,7 +164,7 @@ def _add_other(out, seen, x, column, nominal):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def difference(x, z, nominal):  # type: ignore[no-untyped-def]
+def difference(x, z, nominal):
     """Return the difference of two cells, NaN if one is missing."""
     if np.isnan(x) or np.isnan(z):
         return np.nan
@@ -125,7 +174,7 @@ def difference(x, z, nominal):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc"})
-def exact_distance(x, z, nominal, plain):  # type: ignore[no-untyped-def]
+def exact_distance(x, z, nominal, plain):
     """Return the distance of two rows in float64, on a grid so fine that only rounding is lost: ties stay ties."""
     total, seen = 0.0, x.shape[0]
     if plain:
@@ -142,15 +191,14 @@ def exact_distance(x, z, nominal, plain):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def nearest(  # type: ignore[no-untyped-def]
-    found, i, d, slack, low, high, rows, nominal, plain, numbers, minima, coarse, exact
-):
-    """Find the k rows of low … high − 1 that are nearest to row i by d, if nearer than FAR.
+def nearest(i, d, low, high, room, table):
+    """Find the k rows (room.found) of low … high − 1 that are nearest to row i by d, if nearer than FAR.
 
     They come nearest first, equally near ones in the order of `numbers`. The result is how many there are. A stretch of
     rows whose minimum is too far is not looked at: the k-th smallest minimum already bounds the k-th distance.
     """
-    k = found.shape[0]
+    found, minima, coarse, exact, numbers = room.found, room.minima, room.coarse, room.exact, table.numbers
+    k, plain = found.shape[0], table.others.shape[0] == 0
     n_stretches = _minima_of_stretches(minima, d[low:high])
     limit = FAR
     if n_stretches >= k:
@@ -165,7 +213,7 @@ def nearest(  # type: ignore[no-untyped-def]
                     limit = coarse[k - 1] if size == k else limit
     if size == 0:
         return 0
-    limit = min(limit + slack, FAR)
+    limit = min(limit + table.slack, FAR)
     size = 0
     for s in range(n_stretches):
         if minima[s] >= limit:
@@ -174,7 +222,7 @@ def nearest(  # type: ignore[no-untyped-def]
         for j in range(start, min(start + STRIDE, high)):
             if d[j] >= limit:
                 continue
-            distance = exact_distance(rows[i], rows[j], nominal, plain)
+            distance = exact_distance(table.rows[i], table.rows[j], table.nominal, plain)
             if size == k and not _before(distance, numbers[j], exact[k - 1], numbers[found[k - 1]]):
                 continue
             place = size if size < k else k - 1
@@ -187,7 +235,7 @@ def nearest(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _minima_of_stretches(minima, d):  # type: ignore[no-untyped-def]
+def _minima_of_stretches(minima, d):
     """Write the smallest distance of each stretch of rows; give the number of stretches.
 
     Floating-point numbers from 0 on are ordered as their bits are, and smallest whole numbers are found in vectors.
@@ -204,7 +252,7 @@ def _minima_of_stretches(minima, d):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _kth_smallest(smallest, values):  # type: ignore[no-untyped-def]
+def _kth_smallest(smallest, values):
     """Return the k-th smallest of k values or more, k being the room in `smallest`."""
     size = 0
     for value in values:
@@ -214,7 +262,7 @@ def _kth_smallest(smallest, values):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _insert(smallest, size, value):  # type: ignore[no-untyped-def]
+def _insert(smallest, size, value):
     """Put a value among the smallest so far, in order; the largest of them falls out if there is no room."""
     place = size if size < smallest.shape[0] else smallest.shape[0] - 1
     while place > 0 and smallest[place - 1] > value:
@@ -225,14 +273,15 @@ def _insert(smallest, size, value):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def _before(distance, number, other_distance, other_number):  # type: ignore[no-untyped-def]
+def _before(distance, number, other_distance, other_number):
     return distance < other_distance or (distance == other_distance and number < other_number)
 
 
 @njit(nogil=True, cache=True)
-def _mean_differences(mean, i, found, size, rows, nominal, plain):  # type: ignore[no-untyped-def]
+def _mean_differences(mean, i, found, size, table):
     """Return each feature's mean difference between row i and the rows found, over cells that are present."""
-    if plain:
+    rows, nominal = table.rows, table.nominal
+    if table.others.shape[0] == 0:
         mean[:] = 0.0
         x = rows[i]
         for m in range(size):
@@ -252,75 +301,67 @@ def _mean_differences(mean, i, found, size, rows, nominal, plain):  # type: igno
 
 
 @njit(nogil=True, cache=True)
-def relief_scores(  # type: ignore[no-untyped-def]
-    first, last, votes, k, pooled, codes, bounds, shares, rows, steps, columns, nominal, others, numbers, slack
-):
+def _add_nearest(scores, mean, weight, i, d, low, high, room, table):
+    """Add the mean differences to the nearest of rows low … high − 1, times a weight."""
+    size = nearest(i, d, low, high, room, table)
+    _mean_differences(mean, i, room.found, size, table)
+    for f in range(scores.shape[0]):
+        scores[f] += weight * mean[f]
+
+
+@njit(nogil=True, cache=True)
+def relief_scores(first, last, k, classes, table):
     """Sum, over rows first … last − 1, the differences to misses less those to hits, times the row's votes.
 
     The misses of each class count by its share among the other classes, or all are pooled.
     """
-    n_rows, n_features = rows.shape
-    scores, mean = np.zeros(n_features), np.empty(n_features)
-    found, coarse, exact = np.empty(k, np.int64), np.empty(k, np.float32), np.empty(k)
-    d, total = np.empty((QUERIES, n_rows), np.float32), np.empty(n_rows, np.int32)
-    count, minima = np.empty(n_rows, np.float32), np.empty(n_rows // STRIDE + 1, np.float32)
-    plain = others.shape[0] == 0
+    n_rows, n_features = table.rows.shape
+    scores, mean, room = np.zeros(n_features), np.empty(n_features), room_for(n_rows, k)
+    votes, bounds, shares = classes.votes, classes.bounds, classes.shares
     for start in range(first, last, QUERIES):
         stop = min(start + QUERIES, last)
-        coarse_distances(d[: stop - start], total, count, start, steps, columns, nominal, others)
+        coarse_distances(room.d[: stop - start], start, room, table)
         for i in range(start, stop):
             if votes[i] == 0.0:
                 continue
-            own, row = codes[i], d[i - start]
+            own, row = classes.codes[i], room.d[i - start]
             low, high = bounds[own], bounds[own + 1]
             row[i] = FAR
-            size = nearest(found, i, row, slack, low, high, rows, nominal, plain, numbers, minima, coarse, exact)
-            _mean_differences(mean, i, found, size, rows, nominal, plain)
-            scores -= votes[i] * mean
-            if pooled:
+            _add_nearest(scores, mean, -votes[i], i, row, low, high, room, table)
+            if classes.pooled:
                 row[low:high] = FAR
-                size = nearest(found, i, row, slack, 0, n_rows, rows, nominal, plain, numbers, minima, coarse, exact)
-                _mean_differences(mean, i, found, size, rows, nominal, plain)
-                scores += votes[i] * mean
+                _add_nearest(scores, mean, votes[i], i, row, 0, n_rows, room, table)
                 continue
             for c in range(shares.shape[0]):
-                if c == own or shares[c] == 0.0:
-                    continue
-                low, high = bounds[c], bounds[c + 1]
-                size = nearest(found, i, row, slack, low, high, rows, nominal, plain, numbers, minima, coarse, exact)
-                _mean_differences(mean, i, found, size, rows, nominal, plain)
-                scores += votes[i] * shares[c] / (1.0 - shares[own]) * mean
+                if c != own and shares[c] > 0.0:
+                    weight = votes[i] * shares[c] / (1.0 - shares[own])
+                    _add_nearest(scores, mean, weight, i, row, bounds[c], bounds[c + 1], room, table)
     return scores
 
 
 @njit(nogil=True, cache=True)
-def regression_sums(  # type: ignore[no-untyped-def]
-    first, last, votes, influence, target, rows, steps, columns, nominal, others, numbers, slack
-):
+def regression_sums(first, last, votes, influence, target, table):
     """Sum, over rows first … last − 1 and their neighbors, what RReliefF needs of each feature.
 
     Four rows: weight of the pairs in which it is present, their difference of target, of the feature, and the product.
     """
+    rows = table.rows
     n_rows, n_features = rows.shape
-    k = influence.shape[0]
-    sums = np.zeros((4, n_features))
-    found, coarse, exact = np.empty(k, np.int64), np.empty(k, np.float32), np.empty(k)
-    d, total = np.empty((QUERIES, n_rows), np.float32), np.empty(n_rows, np.int32)
-    count, minima = np.empty(n_rows, np.float32), np.empty(n_rows // STRIDE + 1, np.float32)
-    plain = others.shape[0] == 0
+    sums, room = np.zeros((4, n_features)), room_for(n_rows, influence.shape[0])
     for start in range(first, last, QUERIES):
         stop = min(start + QUERIES, last)
-        coarse_distances(d[: stop - start], total, count, start, steps, columns, nominal, others)
+        coarse_distances(room.d[: stop - start], start, room, table)
         for i in range(start, stop):
-            row = d[i - start]
+            row = room.d[i - start]
             row[i] = FAR
-            size = nearest(found, i, row, slack, 0, n_rows, rows, nominal, plain, numbers, minima, coarse, exact)
+            size = nearest(i, row, 0, n_rows, room, table)
             whole = influence[:size].sum()
             for m in range(size):
+                j = room.found[m]
                 weight = votes[i] * influence[m] / whole
-                apart = abs(target[i] - target[found[m]])
+                apart = abs(target[i] - target[j])
                 for f in range(n_features):
-                    gap = difference(rows[i, f], rows[found[m], f], nominal[f])
+                    gap = difference(rows[i, f], rows[j, f], table.nominal[f])
                     if gap == gap:  # false for NaN
                         sums[0, f] += weight
                         sums[1, f] += weight * apart

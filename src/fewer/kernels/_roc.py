@@ -6,6 +6,8 @@ Rates are counts: false positives up to the number of negatives, true positives 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -15,8 +17,25 @@ ROW_BITS = 24
 """Bits of a key that hold a row or cell number."""
 
 
+class Groups(NamedTuple):
+    """Rows by a parent's score, as `group_equal` writes them: their order, where each score ends, and the scores."""
+
+    order: Any
+    ends: Any
+    values: Any
+
+
+class Cells(NamedTuple):
+    """Rows that share a score and a code: keys and counts of each such cell; scratch for counting."""
+
+    keys: Any
+    totals: Any
+    local: Any
+    touched: Any
+
+
 @njit(nogil=True, cache=True)
-def pack(scores, positive, keys):  # type: ignore[no-untyped-def]
+def pack(scores, positive, keys):
     """Write keys that grow as scores fall, with the class in the lowest bit; give the highest score."""
     highest = scores[0]
     for i in range(scores.shape[0]):
@@ -27,7 +46,7 @@ def pack(scores, positive, keys):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def sort_keys(keys, spare, counts, shift):  # type: ignore[no-untyped-def]
+def sort_keys(keys, spare, counts, shift):
     """Sort keys of at least 0 upwards by their bits from `shift` on, by digits; the result is in the first array."""
     n = keys.shape[0]
     largest = np.int64(0)
@@ -55,7 +74,7 @@ def sort_keys(keys, spare, counts, shift):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def pairs_won(keys):  # type: ignore[no-untyped-def]
+def pairs_won(keys):
     """Count twice the pairs of a positive and a negative that sorted keys rank rightly, ties once."""
     won = np.int64(0)
     n_positive = np.int64(0)
@@ -76,7 +95,7 @@ def pairs_won(keys):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def group_equal(scores, order, ends, values, keys, spare, counts):  # type: ignore[no-untyped-def]
+def group_equal(scores, order, ends, values, keys, spare, counts):
     """Sort rows by their scores, from the highest down; give how many distinct scores there are.
 
     Rows order[ends[g − 1]:ends[g]] have the score values[g]. Row numbers share a word with the scores, so that scores
@@ -103,7 +122,7 @@ def group_equal(scores, order, ends, values, keys, spare, counts):  # type: igno
 
 
 @njit(nogil=True, cache=True)
-def hull_of_cells(keys, totals, fp, tp, last):  # type: ignore[no-untyped-def]
+def hull_of_cells(keys, totals, fp, tp, last):
     """Do what `hull_of_sorted` does for cells of many rows: sorted keys, and the counts of the cell that each names.
 
     A count holds the negatives in its lower half and the positives in its upper one.
@@ -134,7 +153,7 @@ def hull_of_cells(keys, totals, fp, tp, last):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def upper_chain(fp, tp):  # type: ignore[no-untyped-def]
+def upper_chain(fp, tp):
     """Number the vertices of the upper hull of points in order; collinear ones and repetitions are left out."""
     chain = np.empty(fp.shape[0], np.int64)
     size = 0
@@ -152,7 +171,7 @@ def upper_chain(fp, tp):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def hull_of_sorted(keys, fp, tp, last):  # type: ignore[no-untyped-def]
+def hull_of_sorted(keys, fp, tp, last):
     """Return the upper hull of the ROC points of sorted keys.
 
     Writes the counts of each vertex, and the key (without the class) of the lowest score that it calls positive;
@@ -185,7 +204,7 @@ def hull_of_sorted(keys, fp, tp, last):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def keep_outside(fp, tp, size, price, hull_fp, hull_tp, kept):  # type: ignore[no-untyped-def]
+def keep_outside(fp, tp, size, price, hull_fp, hull_tp, kept):
     """Number the inner vertices that are not below a hull, less their price; give how many there are.
 
     The hull is given by counts with growing false positives, the highest true positives at each.
@@ -204,7 +223,7 @@ def keep_outside(fp, tp, size, price, hull_fp, hull_tp, kept):  # type: ignore[n
 
 
 @njit(nogil=True, cache=True)
-def grown(array, size):  # type: ignore[no-untyped-def]
+def grown(array, size):
     """Return an array of twice the length with the same beginning."""
     longer = np.empty(2 * array.shape[0], array.dtype)
     longer[:size] = array[:size]
@@ -212,7 +231,7 @@ def grown(array, size):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def outside_points(scores, positive, prices, hull_fp, hull_tp):  # type: ignore[no-untyped-def]
+def outside_points(scores, positive, prices, hull_fp, hull_tp):
     """Return the ROC points of several scorings, (m, n) whole numbers, that are not below a hull.
 
     Returns
@@ -246,8 +265,9 @@ def outside_points(scores, positive, prices, hull_fp, hull_tp):  # type: ignore[
 
 
 @njit(nogil=True, cache=True)
-def fill_cells(order, ends, values, column, weight, entries, sign, highest, keys, totals, local, touched):  # type: ignore[no-untyped-def]
+def fill_cells(groups, column, weight, entries, sign, highest, cells):
     """Count the rows that share a parent's score and a code; write a key and the counts of each such cell."""
+    order, ends, values, local, touched = groups.order, groups.ends, groups.values, cells.local, cells.touched
     used = 0
     first = 0
     width = entries.shape[0]
@@ -271,8 +291,8 @@ def fill_cells(order, ends, values, column, weight, entries, sign, highest, keys
         first = ends[g]
         for t in range(n_touched):
             code = touched[t]
-            keys[used] = ((highest - values[g] - sign * entries[code]) << ROW_BITS) | used
-            totals[used] = local[2 * code] + local[2 * code + 1]
+            cells.keys[used] = ((highest - values[g] - sign * entries[code]) << ROW_BITS) | used
+            cells.totals[used] = local[2 * code] + local[2 * code + 1]
             local[2 * code] = 0
             local[2 * code + 1] = 0
             used += 1
@@ -280,13 +300,11 @@ def fill_cells(order, ends, values, column, weight, entries, sign, highest, keys
 
 
 @njit(nogil=True, cache=True)
-def outside_one_more(  # type: ignore[no-untyped-def]
-    order, ends, values, features, signs, levels, codes, tables, start, positive, prices, hull_fp, hull_tp
-):
+def outside_one_more(groups, features, signs, levels, columns, positive, prices, hull_fp, hull_tp):
     """Return the points of children whose scores are a parent's plus (or less) one table entry, as `outside_points`.
 
     Rows with the same score of the parent and the same code stay together, so that cells are sorted instead of rows:
-    `order`, `ends` and `values` are those of `group_equal`, `levels` says how many entries each feature's table has.
+    `columns` are those of `_naive_bayes`, `levels` says how many entries each feature's table has.
     """
     n = positive.shape[0]
     keys, spare, counts = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(N_BUCKETS, np.int64)
@@ -294,16 +312,17 @@ def outside_one_more(  # type: ignore[no-untyped-def]
     kept, totals = np.empty(n + 1, np.int64), np.empty(n, np.int64)
     weight = np.empty(n, np.int64)  # of each sorted row: a negative in the lower half, a positive in the upper one
     for j in range(n):
-        weight[j] = 1 + positive[order[j]] * 0xFFFFFFFF
-    local, touched = np.zeros(2 * levels.max(), np.int64), np.empty(levels.max(), np.int64)
+        weight[j] = 1 + positive[groups.order[j]] * 0xFFFFFFFF
+    cells = Cells(keys, totals, np.zeros(2 * levels.max(), np.int64), np.empty(levels.max(), np.int64))
     total = 0
     owners, fps = np.empty(64, np.int64), np.empty(64, np.int64)
     tps, thresholds = np.empty(64, np.int64), np.empty(64, np.int64)
     for child in range(features.shape[0]):
         f, sign = features[child], signs[child]
-        entries = tables[start[0, f] : start[0, f] + levels[f], 0]
-        highest = values[0] + (entries.max() if sign > 0 else -entries.min())
-        used = fill_cells(order, ends, values, codes[f], weight, entries, sign, highest, keys, totals, local, touched)
+        first = columns.start[0, f]
+        entries = columns.tables[first : first + levels[f], 0]
+        highest = groups.values[0] + (entries.max() if sign > 0 else -entries.min())
+        used = fill_cells(groups, columns.codes[f], weight, entries, sign, highest, cells)
         sort_keys(keys[:used], spare[:used], counts, ROW_BITS)
         size = hull_of_cells(keys[:used], totals, fp, tp, last)
         n_kept = keep_outside(fp, tp, size, prices[child], hull_fp, hull_tp, kept)

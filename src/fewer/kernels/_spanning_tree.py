@@ -9,11 +9,9 @@ from fewer.kernels._classifiability import FAR, add_terms
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def spanning_tree(  # type: ignore[no-untyped-def]
-    columns, missing, plain, nominal, scale, gap, quantum, weights
-):
+def spanning_tree(table, weights):
     """Return the parent of each row in the tree that grows from row 0 (−1 there); of equal edges the earlier row's."""
-    n = columns.shape[1]
+    n = table.columns.shape[1]
     used = np.flatnonzero(weights)
     parent = np.full(n, -1)
     best = np.full(n, FAR)
@@ -24,7 +22,7 @@ def spanning_tree(  # type: ignore[no-untyped-def]
         outside[newest] = False
         d[:] = 0.0
         for f in used:
-            add_terms(d, d, newest, 0, f, weights[f], columns, missing, plain, nominal, scale, gap, quantum)
+            add_terms(d, d, newest, 0, f, weights[f], table)
         nearest, distance = -1, 2.0 * FAR
         for j in range(n):
             if outside[j]:

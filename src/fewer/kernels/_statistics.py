@@ -10,7 +10,7 @@ SUMS = {"reassoc", "contract", "arcp"}
 
 
 @njit(nogil=True, cache=True, fastmath=SUMS)
-def add_class_moments(X, shares, shift, mass, first, second):  # type: ignore[no-untyped-def]
+def add_class_moments(X, shares, shift, mass, first, second):
     """Add the rows of a chunk to each class's weight and first two moments about a shift; missing cells are left out.
 
     X : (n, p) float64, best column by column
@@ -40,7 +40,7 @@ def add_class_moments(X, shares, shift, mass, first, second):  # type: ignore[no
 
 
 @njit(nogil=True, cache=True)
-def add_class_moments_by_code(X, y, weights, shift, mass, first, second):  # type: ignore[no-untyped-def]
+def add_class_moments_by_code(X, y, weights, shift, mass, first, second):
     """Do the same for many classes, each row by its code.
 
     y : (n,) int64, from 0 to n_classes − 1
@@ -66,7 +66,7 @@ def add_class_moments_by_code(X, y, weights, shift, mass, first, second):  # typ
 
 
 @njit(nogil=True, cache=True)
-def add_variation(X, known, varies):  # type: ignore[no-untyped-def]
+def add_variation(X, known, varies):
     """Note one present value of each column, and whether any other was met.
 
     known : (p,) float64, NaN until a value was met
@@ -87,7 +87,7 @@ def add_variation(X, known, varies):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath=SUMS)
-def add_target_moments(X, y, weights, shift, y_shift, sums):  # type: ignore[no-untyped-def]
+def add_target_moments(X, y, weights, shift, y_shift, sums):
     """Add the rows of a chunk to each column's joint moments with the target, over the column's present cells.
 
     y : (n,) float64
@@ -122,7 +122,7 @@ def add_target_moments(X, y, weights, shift, y_shift, sums):  # type: ignore[no-
 
 
 @njit(nogil=True, cache=True)
-def add_levels(X, most, values, n_values):  # type: ignore[no-untyped-def]
+def add_levels(X, most, values, n_values):
     """Keep the distinct values of each column as long as they are at most `most`; more are only counted as `most` + 1.
 
     values : (p, most) float64, the first n_values[f] of each row filled
@@ -155,7 +155,7 @@ def add_levels(X, most, values, n_values):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def code_columns(X, columns, edges, n_edges, nominal, levels, codes):  # type: ignore[no-untyped-def]
+def code_columns(X, columns, edges, n_edges, nominal, levels, codes):
     """Write the bin of each cell: how many edges it reaches, a nominal cell as it is, a missing one as the last level.
 
     columns : (q,) int64, which columns of X
@@ -187,7 +187,7 @@ def code_columns(X, columns, edges, n_edges, nominal, levels, codes):  # type: i
 
 
 @njit(nogil=True, cache=True)
-def count_with(codes, levels, starts, other, n_other, weights, counts):  # type: ignore[no-untyped-def]
+def count_with(codes, levels, starts, other, n_other, weights, counts):
     """Add the rows of a chunk to the joint counts of each column and one other code.
 
     counts : flat float64; column f's (levels[f], n_other) table begins at starts[f]
@@ -201,7 +201,7 @@ def count_with(codes, levels, starts, other, n_other, weights, counts):  # type:
 
 
 @njit(nogil=True, cache=True)
-def count_pairs(codes, levels, starts, target, n_target, weights, counts):  # type: ignore[no-untyped-def]
+def count_pairs(codes, levels, starts, target, n_target, weights, counts):
     """Add the rows of a chunk to the joint counts of each pair of columns f < s with the target.
 
     counts : flat float64; the (levels[s], n_target, levels[f]) table of a pair begins at starts[s (s − 1) / 2 + f]
@@ -225,7 +225,7 @@ def count_pairs(codes, levels, starts, target, n_target, weights, counts):  # ty
 
 
 @njit(nogil=True, cache=True)
-def mix(keys, seed):  # type: ignore[no-untyped-def]
+def mix(keys, seed):
     """Turn row numbers into numbers that look drawn at random (SplitMix64), the same wherever they are computed."""
     out = np.empty(keys.shape[0], dtype=np.uint64)
     for i in range(keys.shape[0]):
@@ -237,7 +237,7 @@ def mix(keys, seed):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def gather_shifted(X, order, columns, shift, out, about, gaps):  # type: ignore[no-untyped-def]
+def gather_shifted(X, order, columns, shift, out, about, gaps):
     """Write some columns less their shift, rows in another order and missing cells as 0, and what they range over.
 
     out : (n, q) float64, best column by column

@@ -42,7 +42,7 @@ def add_32(typing_context: Any, a: Any, b: Any) -> Any:
 
 
 @njit(nogil=True, cache=True)
-def whole_distances(d, steps, i):  # type: ignore[no-untyped-def]
+def whole_distances(d, steps, i):
     """Write the distances of row i to all rows into d, summed over features, in steps (int32)."""
     n_features, n = steps.shape
     n_fours = n_features // 4 * 4
@@ -65,7 +65,7 @@ def whole_distances(d, steps, i):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc"})
-def exact_distance(x, z):  # type: ignore[no-untyped-def]
+def exact_distance(x, z):
     """Return the mean absolute difference of two rows without missing cells."""
     total = 0.0
     for f in range(x.shape[0]):
@@ -74,7 +74,7 @@ def exact_distance(x, z):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def mixed_distance(x, z, nominal):  # type: ignore[no-untyped-def]
+def mixed_distance(x, z, nominal):
     """Return the mean difference of two rows over the cells that both have, NaN if there is none."""
     total, seen = 0.0, 0
     for f in range(x.shape[0]):
@@ -86,7 +86,7 @@ def mixed_distance(x, z, nominal):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def radius_of(d, i):  # type: ignore[no-untyped-def]
+def radius_of(d, i):
     """Return the mean of row i's distances to the others less half their standard deviation, those known."""
     total, seen = 0.0, 0
     for j in range(d.shape[0]):
@@ -103,7 +103,7 @@ def radius_of(d, i):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def near_rows(found, i, radius, d, whole, rows, steps, step, slack):  # type: ignore[no-untyped-def]
+def near_rows(found, i, radius, d, whole, rows, steps, step, slack):
     """List the rows nearer to row i than a radius (NaN: its own, by the spread of its distances); count them.
 
     `d` and `whole` are room for distances, `step` is the size of a step, `slack` how many steps a distance may be off.
@@ -139,7 +139,7 @@ def near_rows(found, i, radius, d, whole, rows, steps, step, slack):  # type: ig
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc"})
-def _whole_radius(whole, i):  # type: ignore[no-untyped-def]
+def _whole_radius(whole, i):
     """Return the radius of row i in steps, from whole-number distances."""
     n = whole.shape[0]
     total = 0.0
@@ -153,7 +153,7 @@ def _whole_radius(whole, i):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def near_mixed_rows(found, i, radius, d, rows, nominal):  # type: ignore[no-untyped-def]
+def near_mixed_rows(found, i, radius, d, rows, nominal):
     """List the rows nearer to row i than a radius (NaN: its own), where cells may be missing or nominal."""
     n = rows.shape[0]
     for j in range(n):
@@ -168,7 +168,7 @@ def near_mixed_rows(found, i, radius, d, rows, nominal):  # type: ignore[no-unty
 
 
 @njit(nogil=True, cache=True)
-def relations(kind, i, found, size, codes, y, bound):  # type: ignore[no-untyped-def]
+def relations(kind, i, found, size, codes, y, bound):
     """Say what each row found is to row i: 0 a hit, 1 + c a miss of class c; quantities have one class of misses."""
     for m in range(size):
         j = found[m]
@@ -179,7 +179,7 @@ def relations(kind, i, found, size, codes, y, bound):  # type: ignore[no-untyped
 
 
 @njit(nogil=True, cache=True)
-def add_plain(scores, vote, i, found, kind, size, shares, rows):  # type: ignore[no-untyped-def]
+def add_plain(scores, vote, i, found, kind, size, shares, rows):
     """Add one row's part to the scores: mean differences to misses, class by class, less that to hits.
 
     Rows are taken in pairs, so that the scores are read and written half as often.
@@ -208,7 +208,7 @@ def add_plain(scores, vote, i, found, kind, size, shares, rows):  # type: ignore
 
 
 @njit(nogil=True, cache=True)
-def add_mixed(scores, vote, i, found, kind, size, shares, rows, nominal):  # type: ignore[no-untyped-def]
+def add_mixed(scores, vote, i, found, kind, size, shares, rows, nominal):
     """Add one row's part to the scores, over the cells that are present."""
     n_kinds = shares.shape[0] + 1
     counts, sums = np.empty(n_kinds), np.empty(n_kinds)
@@ -231,7 +231,7 @@ def add_mixed(scores, vote, i, found, kind, size, shares, rows, nominal):  # typ
 
 
 @njit(nogil=True, cache=True)
-def surf_scores(first, last, votes, radius, target, table):  # type: ignore[no-untyped-def]
+def surf_scores(first, last, votes, radius, target, table):
     """Sum the scores of rows first … last − 1, each times its votes.
 
     target : (codes, y, bound, shares)
@@ -262,7 +262,7 @@ def surf_scores(first, last, votes, radius, target, table):  # type: ignore[no-u
 
 
 @njit(nogil=True, cache=True)
-def mixed_distance_sum(first, last, rows, nominal):  # type: ignore[no-untyped-def]
+def mixed_distance_sum(first, last, rows, nominal):
     """Sum and count the known distances of rows first … last − 1 to all rows."""
     total = np.zeros(2)
     for i in range(first, last):

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from fewer.kernels._naive_bayes import count_codes
+from fewer.kernels._naive_bayes import Columns, count_codes
 from fewer.models._mdlp import MDLPDiscretizer
 from fewer.models._table import TableReader
 from fewer.problem import FloatArray, IntArray, Problem
@@ -165,9 +165,9 @@ class ScoreColumns:
         codes = np.concatenate([learnt.rows(X) for learnt, X in parts], axis=1)
         return cls(np.ascontiguousarray(codes), np.concatenate(pieces), start, bounds.astype(np.int64), prior)
 
-    def arrays(self) -> tuple[Any, ...]:
+    def arrays(self) -> Columns:
         """What the kernels take."""
-        return self.codes, self.tables, self.start, self.bounds
+        return Columns(self.codes, self.tables, self.start, self.bounds)
 
 
 class DiscreteNaiveBayes(ClassifierMixin, BaseEstimator):

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewer.differences import Differences
 from fewer.kernels import _neighbors as kernels
+from fewer.kernels._bundles import Rules
 from fewer.models._table import TableReader
 from fewer.problem import FloatArray, InputError
 
@@ -109,11 +110,14 @@ class NeighborhoodClassifier(ClassifierMixin, BaseEstimator):
         cells = self.reader_.read(self, X)
         missing, n = np.isnan(cells), len(self._codes)
         out = np.empty((len(cells), len(self.classes_)))
+        rules = Rules(
+            codes=self._codes, values=np.zeros(n), row_weights=np.ones(n), n_classes=len(self.classes_), grain=1.0,
+            ks=np.array([min(self.n_neighbors, n)]), by_rows=self.voting == "neighbors",
+        )  # fmt: skip
         kernels.predict_rows(
             np.where(missing, 0.0, cells), missing.astype(np.uint8),
             np.full(len(cells), -1, dtype=np.int64), self.weights_,
-            *self._differences.arrays(), self._codes, np.zeros(n), np.ones(n), len(self.classes_),
-            np.array([min(self.n_neighbors, n)]), self.voting == "neighbors", out,
+            self._differences.arrays(), rules, out,
         )  # fmt: skip
         return out
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Ranker, Ranking, Resources
-from fewer.kernels._relief import STEPS, regression_sums, relief_scores
+from fewer.kernels._relief import STEPS, Classes, Table, regression_sums, relief_scores
 from fewer.problem import FloatArray, IntArray, Problem, Task
 
 CHUNK = 256
@@ -196,7 +196,7 @@ class RReliefF(Ranker):
         votes = _votes(problem, self.n_rows, rng)
 
         def sums(first: int, last: int) -> FloatArray:
-            return regression_sums(first, last, votes, influence, problem.y / span, *table.arrays())
+            return regression_sums(first, last, votes, influence, problem.y / span, table.arrays())
 
         pairs, apart, gap, both = sum_of_chunks(sums, problem.n_samples, resources)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -237,9 +237,9 @@ class _Table:
             slack=np.float32(_slack(problem.n_features)),
         )
 
-    def arrays(self) -> tuple[Any, ...]:
-        """Return the kernels' common arguments, in their order."""
-        return (self.rows, self.steps, self.columns, self.nominal, self.others, self.numbers, self.slack)
+    def arrays(self) -> Table:
+        """Return what the kernels take."""
+        return Table(self.rows, self.steps, self.columns, self.nominal, self.others, self.numbers, self.slack)
 
 
 def _slack(n_features: int) -> float:
@@ -264,11 +264,10 @@ def _relief(
         return np.zeros(problem.n_features)
     table = _Table.of(problem, order)
     votes = _votes(problem, n_rows, rng)[order]
+    classes = Classes(votes, codes, bounds, shares, pooled)
 
     def scores(first: int, last: int) -> FloatArray:
-        return relief_scores(
-            first, last, votes, min(k, problem.n_samples), pooled, codes, bounds, shares, *table.arrays()
-        )
+        return relief_scores(first, last, min(k, problem.n_samples), classes, table.arrays())
 
     return sum_of_chunks(scores, problem.n_samples, resources) / (votes.sum() or 1.0)
 

@@ -164,7 +164,7 @@ class NaiveBayesLearner(Learner):
 
         def run(block: IntArray) -> Points:
             scores = np.empty((len(block), n), dtype=np.int64)
-            bayes.fill_children(parent, base, masks[block], *self._columns.arrays(), scores)
+            bayes.fill_children(parent, base, masks[block], self._columns.arrays(), scores)
             if self._weight is not None:
                 return weighted_points(block, scores / FIXED, self._positive, self._weight, prices[block], frontier)
             found = kernels.outside_points(scores, self._positive, prices[block], frontier.fp, frontier.tp)
@@ -181,7 +181,7 @@ class NaiveBayesLearner(Learner):
     def _sums(self, mask: BoolArray) -> IntArray:
         base = self._columns.prior.copy()
         for feature in np.flatnonzero(mask):
-            bayes.add_feature(base, feature, 1, *self._columns.arrays())
+            bayes.add_feature(base, feature, 1, self._columns.arrays())
         return base
 
     def _one_more(
@@ -195,12 +195,12 @@ class NaiveBayesLearner(Learner):
         ends, values = ends[:n_groups], values[:n_groups]
         features = (masks != parent).argmax(axis=1)
         signs = np.where(masks[np.arange(len(masks)), features], 1, -1)
-        codes, tables, start, _ = self._columns.arrays()
+        groups = kernels.Groups(order, ends, values)
 
         def run(block: IntArray) -> Points:
             found = kernels.outside_one_more(
-                order, ends, values, features[block], signs[block], self._levels, codes, tables, start,
-                self._positive, prices[block], frontier.fp, frontier.tp,
+                groups, features[block], signs[block], self._levels, self._columns.arrays(), self._positive,
+                prices[block], frontier.fp, frontier.tp,
             )  # fmt: skip
             return Points(block[found[0]], found[1], found[2], found[3] / FIXED)
 

@@ -4,40 +4,64 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from heapq import heappop, heappush
 from math import comb
-from typing import Any
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import IncompatibleError, Objective, Search, SearchSpace, Sweep, best_of
-from fewer.problem import BoolArray
+from fewer.contracts import IncompatibleError, Objective, Scorer, Search, SearchSpace, Sweep, best_of
+from fewer.problem import BoolArray, FloatArray
 from fewer.trace import Step
 
 PATIENCE = 0.25  # seconds of work between two reports
+KEPT = 100  # subsets kept of each block where every subset is scored
 
 
 class Exhaustive(Search):
-    """Score every allowed subset: the truth, where there is time for it.
+    """Judge every allowed subset: the truth, where there is time for it.
 
     Parameters
     ----------
     max_subsets : int, default=2**30
         Refuse a space with more subsets than this.
+    top : int or None, default=100
+        The exact best so many subsets are found. A criterion that can (`KNN`) gives every other subset up as soon as
+        it is sure that it is not among them; all others, and `None`, score every subset in full.
 
     Notes
     -----
-    Of equal scores the subset with fewer features wins, then the one with the earlier columns.
+    Of equal scores the subset with fewer features wins, then the one with the earlier columns. The best subsets stand
+    in the trace: `selector.trace_.top_masks` and `selector.trace_.top_scores`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = fewer.SubsetSelector(fewer.criteria.KNN(cv="loo"), Exhaustive(top=3), random_state=0).fit(X, y)
+    >>> selector.trace_.top_masks[:3].astype(int)
+    array([[0, 0, 1, 1],
+           [1, 1, 1, 1],
+           [0, 0, 0, 1]])
     """
 
     command_name = "exhaustive"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "max_subsets": [Interval(Integral, 1, None, closed="left")],
+        "top": [Interval(Integral, 1, None, closed="left"), None],
+    }
 
-    def __init__(self, max_subsets: int = 2**30) -> None:
+    def __init__(self, max_subsets: int = 2**30, top: int | None = 100) -> None:
         self.max_subsets = max_subsets
+        self.top = top
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Score block after block of subsets."""
+        """Judge block after block of subsets."""
         q = space.n_units
         counts = [comb(q, size) for size in range(space.min_units, space.max_units + 1)]
         total = sum(counts)
@@ -47,25 +71,61 @@ class Exhaustive(Search):
                 "ask for fewer features, prefilter, or choose Floating, Forward or Annealing."
             )
         in_gray_order = 2**q <= 4 * total
-        last = 2**q if in_gray_order else total
+        last, top = 2**q if in_gray_order else total, self.top or KEPT
+        scorer.remember(top)
         if not state:
-            state.update(next=0, best=space.empty(), best_score=-np.inf)
+            nothing: BoolArray = np.zeros((0, q), dtype=bool)
+            state.update(next=0, states=nothing, scores=np.empty(0), floor=-np.inf)
+            if self.top is not None and in_gray_order and scorer.scorer.abandons:
+                state.update(floor=first_floor(scorer.scorer, space, top))
         block = 64
         while state["next"] < last:
             began = time.perf_counter()
             stop = min(state["next"] + block, last)
             if in_gray_order:
-                found = scorer.sweep(state["next"], stop, 100)
+                found = scorer.sweep(state["next"], stop, top, state["floor"])
             else:
                 states = combination_block(q, space.min_units, state["next"], stop)
                 found = Sweep(states, scorer.score(states), len(states))
-            best = best_of(Sweep(state["best"][None], np.array([state["best_score"]]), 0), found, 1)
-            state.update(next=stop, best=best.states[0], best_score=float(best.scores[0]))
+            best = best_of(Sweep(state["states"], state["scores"], 0), found, top)
+            state.update(next=stop, states=best.states, scores=best.scores)
+            if self.top is not None and len(best.scores) == top:
+                state.update(floor=max(state["floor"], float(best.scores[-1])))
             # Blocks start at multiples of their size: in Gray-code order such a block is a whole tree of subsets.
             if time.perf_counter() - began < PATIENCE and stop % (2 * block) == 0:
                 block *= 2
-            if np.isfinite(state["best_score"]):
-                yield Step(state["best"], state["best_score"], state["best"], state["best_score"])
+            if len(best.scores) and np.isfinite(best.scores[0]):
+                score = float(best.scores[0])
+                yield Step(best.states[0], score, best.states[0], score)
+
+
+def first_floor(scorer: Scorer, space: SearchSpace, top: int) -> float:
+    """Find good subsets by a short best-first search, and return a score that `top` subsets reach, or −∞.
+
+    Nothing is counted or remembered: every subset is judged afterwards.
+    """
+    met: dict[bytes, tuple[float, BoolArray]] = {}
+    waiting: list[tuple[float, bytes]] = []
+
+    def meet(states: BoolArray, scores: FloatArray) -> None:
+        for state, score in zip(states, scores.tolist(), strict=True):
+            key = state.tobytes()
+            if key not in met:
+                met[key] = (score, state)
+                heappush(waiting, (-score, key))
+
+    start = space.empty()
+    meet(start[None], space.objective(scorer.score(space.expand(start[None])), start[None]))
+    for _ in range(min(top, 2**space.n_units >> 13)):
+        if not waiting:
+            break
+        state = met[heappop(waiting)[1]][1]
+        states = np.repeat(state[None], space.n_units, axis=0)
+        states[np.diag_indices(space.n_units)] ^= True
+        scores = scorer.flips(space.expand(state[None])[0], space.units, ~state)
+        meet(states, space.objective(scores, states))
+    scores = np.array([score for score, state in met.values() if space.allows(state)])
+    return float(np.partition(scores, -top)[-top]) if len(scores) >= top else -np.inf
 
 
 def combination_block(n: int, smallest: int, start: int, stop: int) -> BoolArray:

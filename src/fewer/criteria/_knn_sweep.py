@@ -1,0 +1,129 @@
+"""Every subset judged by nearest neighbors, tree by tree; what cannot be among the best is given up early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from fewer.contracts import SearchSpace, Sweep, best_of
+from fewer.kernels import _sweep as kernels
+from fewer.kernels._bundles import Units
+from fewer.problem import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from fewer.criteria._knn import KNNScorer
+
+TREE = 16
+"""Units decided in one tree: its losses stay in the second cache."""
+
+
+class Tree(NamedTuple):
+    """All subsets of some units beside those fixed: a range of 2^m Gray-code numbers that starts at a multiple."""
+
+    fixed: IntArray
+    free: IntArray
+
+    @property
+    def n_subsets(self) -> int:
+        """How many subsets the tree has."""
+        return 1 << len(self.free)
+
+    def sizes(self) -> IntArray:
+        """Count the units of each subset."""
+        return np.bitwise_count(np.arange(self.n_subsets)).astype(np.int64) + len(self.fixed)
+
+    def states(self, leaves: IntArray, n_units: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return the subsets with these numbers in the tree as states."""
+        states = np.zeros((len(leaves), n_units), dtype=bool)
+        states[:, self.fixed] = True
+        states[:, self.free] = leaves[:, None] >> np.arange(len(self.free)) & 1 == 1
+        return states
+
+
+def trees_of(start: int, stop: int, highest: int, typical: FloatArray) -> Iterator[Tree]:
+    """Cut a range of Gray-code numbers into trees, in each of which the units with the smallest terms come first.
+
+    Examples
+    --------
+    >>> [(tree.fixed.tolist(), tree.free.tolist()) for tree in trees_of(2, 8, 3, np.array([3.0, 2.0, 1.0]))]
+    [([1], [0]), ([2], [1, 0])]
+    """
+    q = len(typical)
+    while start < stop:
+        height = 0
+        while height < min(highest, q) and start & ((2 << height) - 1) == 0 and start + (2 << height) <= stop:
+            height += 1
+        code = start ^ (start >> 1)
+        fixed = np.array([u for u in range(height, q) if code >> u & 1], dtype=np.int64)
+        yield Tree(fixed, np.argsort(typical[:height], kind="stable").astype(np.int64))
+        start += 1 << height
+
+
+class Sweeper:
+    """Judges trees of subsets for one scorer and one space, and learns which rows most subsets get wrong.
+
+    Parameters
+    ----------
+    scorer : KNNScorer
+    space : SearchSpace
+    """
+
+    def __init__(self, scorer: KNNScorer, space: SearchSpace) -> None:
+        self._scorer, self._space = scorer, space
+        self._exact, self._rules = scorer._differences.arrays(), scorer._rules
+        self._shares = np.zeros(scorer.problem.n_samples)
+        self.typical = np.array([self._exact.gap[0, unit].sum() for unit in space.units])
+        self._most = float(self._rules.row_weights.sum()) if self._rules.n_classes else 0.0
+        self.n_looked = 0.0
+
+    def judge(self, tree: Tree, top: int, floor: float) -> Sweep:
+        """Return the best subsets of a tree; those that score below the floor may be left out."""
+        space, scorer = self._space, self._scorer
+        sizes = tree.sizes()
+        allowed = (sizes >= space.min_units) & (sizes <= space.max_units)
+        against = np.where(allowed, 0.0, np.inf)
+        if space.has_prices:
+            against += scorer._unit * space.price(tree.states(np.arange(tree.n_subsets), space.n_units))
+        losses = self._losses(tree, against, self._bound(floor))
+        gains = self._most - losses
+        leaves = np.flatnonzero(losses.min(axis=1) + against <= self._bound(floor))
+        scores = scorer._best(gains[leaves])
+        if not space.has_prices and len(leaves) > top:
+            # Rounded scores keep their order, so that what is below the top ones by more than that stays out.
+            least = np.partition(scores, -top)[-top]
+            good = scores >= least - 1e-11 * max(abs(least), 1.0)
+            leaves, scores = leaves[good], scores[good]
+        states = tree.states(leaves, space.n_units)
+        found = Sweep(states, space.objective(scores, states), int(np.count_nonzero(allowed)))
+        return best_of(found, nothing(space), top)
+
+    def _losses(self, tree: Tree, against: FloatArray, bound: float) -> FloatArray:
+        shape = (2 * tree.n_subsets, len(self._scorer.ks))
+        nodes = kernels.Tree(np.empty(shape), np.empty(shape))
+        kernels.plant(against, nodes)
+        base = self._space.base.astype(np.float64)
+        for unit in tree.fixed:
+            base[self._space.units[unit]] = 1.0
+        units = Units.of([self._space.units[unit] for unit in tree.free])
+        shares = self._shares.copy()
+        rows = np.argsort(-shares, kind="stable")
+        self.n_looked += kernels.score_tree(rows, shares, bound, base, units, self._exact, self._rules, nodes)
+        self._shares = shares
+        losses = np.empty((tree.n_subsets, len(self._scorer.ks)))
+        kernels.harvest(nodes, losses)
+        # Rows were not judged where a subset was given up: what it lost so far is beyond the bound already.
+        return losses
+
+    def _bound(self, floor: float) -> float:
+        """Return the largest loss with which a subset may still reach a score."""
+        if floor == -np.inf:
+            return np.finfo(np.float64).max
+        scorer = self._scorer
+        return self._most - (floor - 1e-11 * max(abs(floor), 1.0) - scorer._offset) * scorer._unit
+
+
+def nothing(space: SearchSpace) -> Sweep:
+    """Return a sweep of no subsets."""
+    return Sweep(np.zeros((0, space.n_units), dtype=bool), np.empty(0), 0)

@@ -1,0 +1,119 @@
+"""Arguments that kernels share, in named tuples: what a kernel is told about the rows, the votes and the units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Exact(NamedTuple):
+    """Rows laid out for exact distances, in float64.
+
+    columns, missing : (p, n) float64 and uint8
+        One row for each feature: its values, and where they are missing.
+    nominal : (p,) uint8
+    scale, gap : (k, p) float64
+        For queries of fold k: the factor on a squared difference, and the squared difference of a missing cell.
+    fold : (n,) int64
+        Row i may use row j when their folds differ.
+    quantum : float
+        Terms are multiples of this power of two.
+    """
+
+    columns: Any
+    missing: Any
+    nominal: Any
+    scale: Any
+    gap: Any
+    fold: Any
+    quantum: Any
+
+
+class Coarse(NamedTuple):
+    """Rows sorted by class and laid out for coarse distances, in int32.
+
+    columns : (p, n) float32
+        Values shifted and scaled to 0 … 1, level codes of nominal features; NaN where missing.
+    kinds : (p,) uint8
+        PLAIN, CLIPPED (numeric, with missing cells or with terms that reach the clip) or NOMINAL.
+    factor, gap : (k, p) float32, clip : float32
+        As scale, gap and CLIP, in coarse units.
+    fold, codes : (n,) int64
+    starts : (c + 1,) int64
+        Where the rows of each class begin.
+    """
+
+    columns: Any
+    kinds: Any
+    factor: Any
+    gap: Any
+    clip: Any
+    fold: Any
+    starts: Any
+    codes: Any
+
+
+class Rules(NamedTuple):
+    """How neighbors vote and what a row adds to the score.
+
+    codes, values, row_weights : (n,)
+        Class codes, regression targets, and weights of the rows. `n_classes` 0 means regression.
+    grain : float
+        Gains of regression are rounded to multiples of this power of two, and row weights are given in whole
+        multiples of one, so that sums of gains do not depend on the order of the rows either.
+    ks : (t,) int64, ascending
+        The numbers of neighbors to judge with.
+    by_rows : bool
+        True: k counts rows. False: k counts distinct distances, and a tied vote takes in the next distance.
+    """
+
+    codes: Any
+    values: Any
+    row_weights: Any
+    n_classes: Any
+    grain: Any
+    ks: Any
+    by_rows: Any
+
+
+class Units(NamedTuple):
+    """Columns that change together: those of unit u are members[offsets[u]:offsets[u + 1]]."""
+
+    members: Any
+    offsets: Any
+
+    @classmethod
+    def of(cls, units: Sequence[Any]) -> Units:
+        """Lay the columns of units end to end."""
+        members = np.concatenate([*units, np.empty(0, dtype=np.int64)]).astype(np.int64)
+        return cls(members, np.cumsum([0, *(len(unit) for unit in units)]).astype(np.int64))
+
+
+class Flips(NamedTuple):
+    """Masks that differ from one mask (p,) in one unit: unit u set to new[u]; `used` lists the columns in the mask."""
+
+    mask: Any
+    used: Any
+    units: Units
+    new: Any
+
+
+class Moved(NamedTuple):
+    """Three masks (3, p): that of the running distances, the accepted and the proposed one.
+
+    The second differs from the first in the columns `before`, the third from the second in the columns `unit`.
+    """
+
+    masks: Any
+    before: Any
+    unit: Any
+
+
+class Doubt(NamedTuple):
+    """How far off a comparison of coarse distances can be: sums over the features in use (see `differences.Coarse`)."""
+
+    rough: Any
+    steep: Any
+    used: Any

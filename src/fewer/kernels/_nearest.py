@@ -1,0 +1,273 @@
+"""The nearest neighbor's class, from coarse distances.
+
+With one neighbor and classes, a row is judged right when the nearest row of its own class is nearer than the nearest
+row of any other. Rows sorted by class make that two minima over contiguous coarse distances. Where they lie closer
+together than the error of coarse distances, ties included, the verdict is UNSURE, and exact distances decide
+(`_neighbors.score_listed`). See `_bundles` for the arguments that the kernels share.
+
+verdicts : (…, n) uint8
+    WRONG, RIGHT or UNSURE for each row.
+errors : (p, 2) float64
+    What each feature adds to the error of a comparison, as in `Doubt`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from fewer.kernels._bundles import Doubt
+from fewer.kernels._distances import (
+    CLIPPED,
+    FAR_32,
+    PLAIN,
+    add_32,
+    add_column,
+    change_coarse,
+    coarse_cell,
+    coarse_start,
+    least,
+    least_32,
+    least_sum,
+    subtract_32,
+    take_column,
+)
+
+WRONG, RIGHT, UNSURE = np.uint8(0), np.uint8(1), np.uint8(2)
+
+
+class Running(NamedTuple):
+    """Running coarse distances (n, n), the weights of the rows, and room to judge in: distances, classes, rows."""
+
+    distances: Any
+    row_weights: Any
+    row: Any
+    nearest: Any
+    unsure: Any
+
+
+@njit(nogil=True, cache=True)
+def nearer(a, b, doubt):
+    """Say whether coarse distance a must be smaller than b; the bound of the error is in `differences.Coarse`."""
+    if a >= FAR_32 or b >= FAR_32:
+        return a < FAR_32
+    if a + doubt.rough < b:
+        return True
+    if a >= b:
+        return False
+    far = b + doubt.rough
+    steep, used = doubt.steep, doubt.used
+    error = 2.0 * (2.0**-22 * np.sqrt(steep * far) + 3.0 * 2.0**-46 * steep + 2.0**-22 * far + used) + used
+    return a + error < b
+
+
+@njit(nogil=True, cache=True)
+def verdict(nearest, own, by_rows, doubt):
+    """Compare the coarse distances to the nearest rows of each class (c,) with that of the own class.
+
+    By rows, the nearest row decides. By distances, rows of two other classes may tie for the nearest, and then the
+    next distance may turn the vote; so these two must be told apart too.
+    """
+    mine, other, another = nearest[own], FAR_32, FAR_32
+    for c in range(nearest.shape[0]):
+        if c != own:
+            if nearest[c] < other:
+                other, another = nearest[c], other
+            elif nearest[c] < another:
+                another = nearest[c]
+    if nearer(mine, other, doubt):
+        return RIGHT
+    if nearer(other, mine, doubt) and (by_rows or another >= FAR_32 or nearer(other, another, doubt)):
+        return WRONG
+    return UNSURE
+
+
+@njit(nogil=True, cache=True)
+def nearest_sums(d, part, starts, nearest):
+    """Find the nearest row of each class when a part is added to the coarse distances."""
+    for c in range(nearest.shape[0]):
+        nearest[c] = least_sum(d[starts[c] : starts[c + 1]], part[starts[c] : starts[c + 1]])
+
+
+@njit(nogil=True, cache=True)
+def doubt_about(mask, errors):
+    """Sum the errors (p, 2) of the features with a weight, and count these."""
+    rough, steep, used = 0.0, 0.0, 0.0
+    for f in range(mask.shape[0]):
+        if mask[f] > 0.0:
+            rough += errors[f, 0]
+            steep += errors[f, 1]
+            used += 1.0
+    return Doubt(rough, steep, used)
+
+
+# The loops over a unit's columns are written out in each kernel, over whole arrays with unsigned indices: a slice that
+# is made and handed on costs 10 to 50 ns, as much as a pass over a hundred rows.
+
+
+@njit(nogil=True, cache=True)
+def least_by_class(i, f, weight, d, coarse, nearest):
+    """Find the nearest row of each class after adding column f to (or, with weight < 0, taking it off) distances d."""
+    columns, starts = coarse.columns, coarse.starts
+    i, f, k, kind = np.uint64(i), np.uint64(f), np.uint64(coarse.fold[i]), coarse.kinds[f]
+    x, signed = columns[f, i], weight * coarse.factor[k, f]
+    absent, most, none = weight * coarse.gap[k, f], weight * coarse.clip, np.float32(0.0)
+    for c in range(nearest.shape[0]):
+        smallest = FAR_32
+        places = range(np.uint64(starts[c]), np.uint64(starts[c + 1]))
+        if kind == PLAIN:
+            for j in places:
+                part = np.int32(signed * (x - columns[f, j]) * (x - columns[f, j]))
+                smallest = least_32(smallest, add_32(d[j], part))
+        elif kind == CLIPPED:
+            for j in places:
+                square = signed * (x - columns[f, j]) * (x - columns[f, j])
+                square = most if abs(square) > abs(most) else square
+                smallest = least_32(smallest, add_32(d[j], np.int32(square if square == square else absent)))
+        else:
+            for j in places:
+                difference = x - columns[f, j]
+                square = signed if difference != none else none
+                part = np.int32(square if difference == difference else absent)
+                smallest = least_32(smallest, add_32(d[j], part))
+        nearest[c] = smallest
+
+
+@njit(nogil=True, cache=True)
+def coarse_flips(low, high, flips, coarse, by_rows, errors, verdicts):
+    """Write verdicts (u, high−low) on rows low … high−1 under masks that differ in one unit."""
+    n, mask, codes = coarse.columns.shape[1], flips.mask, coarse.codes
+    members, offsets = flips.units.members, flips.units.offsets
+    d, part, change = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    nearest = np.empty(coarse.starts.shape[0] - 1, np.int32)
+    doubt = doubt_about(mask, errors)
+    for i in range(low, high):
+        coarse_start(d, coarse.fold[i], coarse.fold)
+        for m in range(flips.used.shape[0]):
+            add_column(d, part, i, flips.used[m], np.float32(mask[flips.used[m]]), coarse)
+        for u in range(offsets.shape[0] - 1):
+            new, rough, steep = np.float32(flips.new[u]), doubt.rough, doubt.steep
+            f = members[offsets[u]]
+            if offsets[u + 1] - offsets[u] == 1 and (mask[f] > 0.0) != (new > 0.0):
+                least_by_class(i, f, new - np.float32(mask[f]), d, coarse, nearest)
+                more = Doubt(rough + errors[f, 0], steep + errors[f, 1], doubt.used + 1.0)
+                verdicts[u, i - low] = verdict(nearest, codes[i], by_rows, more)
+                continue
+            for j in range(n):
+                change[j] = 0
+            for m in range(offsets[u], offsets[u + 1]):
+                f = members[m]
+                if mask[f] > 0.0:
+                    take_column(change, part, i, f, np.float32(mask[f]), coarse)
+                if new > 0.0:
+                    add_column(change, part, i, f, new, coarse)
+                rough += errors[f, 0]
+                steep += errors[f, 1]
+            nearest_sums(d, change, coarse.starts, nearest)
+            more = Doubt(rough, steep, doubt.used + offsets[u + 1] - offsets[u])
+            verdicts[u, i - low] = verdict(nearest, codes[i], by_rows, more)
+
+
+@njit(nogil=True, cache=True)
+def coarse_few(low, high, masks, margins, coarse, by_rows, verdicts):
+    """Write verdicts (m, high−low) on rows low … high−1 under a few masks, or masks with few features."""
+    n, starts = coarse.columns.shape[1], coarse.starts
+    d, part, nearest = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(starts.shape[0] - 1, np.int32)
+    for i in range(low, high):
+        for m in range(masks.shape[0]):
+            coarse_start(d, coarse.fold[i], coarse.fold)
+            for f in range(masks.shape[1]):
+                if masks[m, f] > 0.0:
+                    add_column(d, part, i, f, np.float32(masks[m, f]), coarse)
+            for c in range(nearest.shape[0]):
+                nearest[c] = least(d[starts[c] : starts[c + 1]])
+            doubt = Doubt(margins[m, 0], margins[m, 1], margins[m, 2])
+            verdicts[m, i - low] = verdict(nearest, coarse.codes[i], by_rows, doubt)
+
+
+# -------------------------------------------------------------------------------------- running distances
+
+
+@njit(nogil=True, cache=True)
+def coarse_rows(low, high, distances, mask, coarse):
+    """Write the coarse distances of rows low … high−1 under one mask into distances (n, n)."""
+    part = np.empty(coarse.columns.shape[1], np.int32)
+    for i in range(low, high):
+        coarse_start(distances[i], coarse.fold[i], coarse.fold)
+        for f in range(mask.shape[0]):
+            if mask[f] > 0.0:
+                add_column(distances[i], part, i, f, np.float32(mask[f]), coarse)
+
+
+@njit(nogil=True, cache=True)
+def fill_changed(row, i, unit, mask, value, distances, coarse):
+    """Write the coarse distances of row i with the weights of a unit's columns set to a value."""
+    columns, factor, gap = coarse.columns, coarse.factor, coarse.gap
+    n, k, new = np.uint64(columns.shape[1]), np.uint64(coarse.fold[i]), np.float32(value)
+    for j in range(n):
+        row[j] = distances[i, j]
+    for m in range(unit.shape[0]):
+        f = np.uint64(unit[m])
+        old, kind, x = np.float32(mask[f]), coarse.kinds[f], columns[f, i]
+        was, will = old * factor[k, f], new * factor[k, f]
+        gap_was, gap_will, clip_was, clip_will = old * gap[k, f], new * gap[k, f], old * coarse.clip, new * coarse.clip
+        for j in range(n):
+            z = columns[f, j]
+            d = subtract_32(row[j], coarse_cell(x, z, kind, was, gap_was, clip_was))
+            row[j] = add_32(d, coarse_cell(x, z, kind, will, gap_will, clip_will))
+
+
+@njit(nogil=True, cache=True)
+def judge_change(first, last, unit, mask, value, doubt, coarse, by_rows, running):
+    """Judge rows first … last−1 with the weights of a unit's columns set to a value, by coarse distances.
+
+    Returns what the rows judged right weigh, and how many unsure ones were listed.
+    """
+    columns, starts, distances = coarse.columns, coarse.starts, running.distances
+    row, nearest, right, n_unsure = running.row, running.nearest, 0.0, 0
+    f = np.uint64(unit[0])
+    old, new = np.float32(mask[f]), np.float32(value)
+    plain = unit.shape[0] == 1 and coarse.kinds[f] == PLAIN and (old == 0.0 or new == 0.0)
+    for i in range(np.uint64(first), np.uint64(last)):
+        if plain:
+            x, signed = columns[f, i], (new - old) * coarse.factor[np.uint64(coarse.fold[i]), f]
+            for c in range(nearest.shape[0]):
+                smallest = FAR_32
+                for j in range(np.uint64(starts[c]), np.uint64(starts[c + 1])):
+                    part = np.int32(signed * (x - columns[f, j]) * (x - columns[f, j]))
+                    smallest = least_32(smallest, add_32(distances[i, j], part))
+                nearest[c] = smallest
+        else:
+            fill_changed(row, i, unit, mask, value, distances, coarse)
+            for c in range(nearest.shape[0]):
+                smallest = FAR_32
+                for j in range(np.uint64(starts[c]), np.uint64(starts[c + 1])):
+                    smallest = least_32(smallest, row[j])
+                nearest[c] = smallest
+        found = verdict(nearest, coarse.codes[i], by_rows, doubt)
+        if found == RIGHT:
+            right += running.row_weights[i]
+        elif found == UNSURE:
+            running.unsure[first + n_unsure] = i
+            n_unsure += 1
+    return right, n_unsure
+
+
+@njit(nogil=True, cache=True)
+def coarse_move(low, high, moved, coarse, by_rows, errors, running):
+    """Judge rows low … high−1 under a proposed mask, by running coarse distances (n, n), as in `score_move`.
+
+    Returns what the rows judged right weigh, and how many unsure ones were listed.
+    """
+    masks = moved.masks
+    for f in moved.before:
+        change_coarse(low, high, running.distances, f, np.float32(masks[0, f]), np.float32(masks[1, f]), coarse)
+    # Threads share the running distances, but not the room to judge in.
+    own = Running(
+        running.distances, running.row_weights, np.empty_like(running.row), np.empty_like(running.nearest),
+        running.unsure,
+    )  # fmt: skip
+    doubt = doubt_about(masks[2], errors)
+    return judge_change(low, high, moved.unit, masks[1], masks[2, moved.unit[0]], doubt, coarse, by_rows, own)
