@@ -144,7 +144,7 @@ def test_what_cannot_work_is_refused():
         bind(problem, "auroc")
     with pytest.raises(InputError, match="The 'scoring' parameter"):
         bind(problem, "f1")
-    with pytest.raises(InputError, match="at least 0"):
+    with pytest.raises(InputError, match="The 'alpha' parameter"):
         bind(problem, alpha=-1.0)
     with pytest.raises(IncompatibleError, match="No fold holds rows of both"):
         bind(numbers(n=20), "auroc", cv="loo")
