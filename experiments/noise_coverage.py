@@ -49,7 +49,7 @@ class Tally:
     hits: dict[str, list[bool]] = field(default_factory=dict)
     widths: dict[str, list[float]] = field(default_factory=dict)
 
-    def add(self, name: str, interval: fewer.validate.Interval, truth: float) -> None:
+    def add(self, name: str, interval: fewer.validate.ConfidenceInterval, truth: float) -> None:
         """Note whether an interval holds the truth."""
         self.hits.setdefault(name, []).append(interval.low <= truth <= interval.high)
         self.widths.setdefault(name, []).append(interval.high - interval.low)
@@ -62,7 +62,7 @@ class Tally:
         return f"{100 * np.mean(hits):.1f} % ({100 * exact.low:.1f} to {100 * exact.high:.1f}){mark}"
 
 
-def naive(scores: tuple[float, ...]) -> fewer.validate.Interval:
+def naive(scores: tuple[float, ...]) -> fewer.validate.ConfidenceInterval:
     """Student's t, as if the folds were independent."""
     return fold_interval(scores, correlation=0.0)
 

@@ -9,8 +9,8 @@ import fewer
 
 ROOT = Path(fewer.__file__).parent
 ORDER = """
-errors text files problem trace contracts parallel io kernels statistics differences validate models criteria rankers
-search control roc callbacks selectors auto weighter ensemble evaluate datasets plots _index registry budget runs
+errors text files _index columns registry problem trace contracts logs parallel io kernels statistics differences
+validate estimators models criteria rankers search control roc callbacks selectors evaluate datasets plots budget runs
 api streaming report papers cli __main__
 """.split()
 STRANGERS = {"criteria", "rankers", "search"}

@@ -20,21 +20,22 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "AutoSelector": "fewer.auto",
+    "AutoSelector": "fewer.selectors",
     "Comparison": "fewer.evaluate",
-    "FeatureWeighter": "fewer.weighter",
-    "InputError": "fewer.problem",
+    "FeatureWeighter": "fewer.selectors",
+    "FewerWarning": "fewer.errors",
+    "InputError": "fewer.errors",
     "Parcel": "fewer.roc",
     "Problem": "fewer.problem",
     "RankSelector": "fewer.selectors",
     "Selection": "fewer.api",
-    "SubsetEnsemble": "fewer.ensemble",
+    "SubsetEnsemble": "fewer.selectors",
     "SubsetSelector": "fewer.selectors",
     "Trace": "fewer.trace",
     "compare": "fewer.api",
     "select": "fewer.api",
 }
-_ROOMS = (
+_PACKAGES = (
     "contracts",
     "control",
     "criteria",
@@ -53,6 +54,7 @@ __all__ = [
     "AutoSelector",
     "Comparison",
     "FeatureWeighter",
+    "FewerWarning",
     "InputError",
     "Parcel",
     "Problem",
@@ -93,20 +95,18 @@ if TYPE_CHECKING:
         validate,
     )
     from fewer.api import Selection, compare, select
-    from fewer.auto import AutoSelector
-    from fewer.ensemble import SubsetEnsemble
+    from fewer.errors import FewerWarning, InputError
     from fewer.evaluate import Comparison
-    from fewer.problem import InputError, Problem
+    from fewer.problem import Problem
     from fewer.roc import Parcel
-    from fewer.selectors import RankSelector, SubsetSelector
+    from fewer.selectors import AutoSelector, FeatureWeighter, RankSelector, SubsetEnsemble, SubsetSelector
     from fewer.trace import Trace
-    from fewer.weighter import FeatureWeighter
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
-    if name in _ROOMS:
+    if name in _PACKAGES:
         return importlib.import_module(f"fewer.{name}")
     raise AttributeError(f"module 'fewer' has no attribute {name!r}")
 

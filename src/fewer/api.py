@@ -17,17 +17,16 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from fewer import evaluate, registry
-from fewer.auto import AutoSelector
 from fewer.budget import MARGIN, Budget, measure_speed, parse_budget, seconds_for
 from fewer.contracts import Criterion, OnStep, Resources
 from fewer.control import Prefilter
 from fewer.criteria import KNN
 from fewer.errors import InputError
-from fewer.evaluate import Comparison, Heldout, OnProgress, heldout
+from fewer.evaluate import Comparison, HeldOutScores, OnProgress, heldout
 from fewer.io import to_problem
 from fewer.problem import BoolArray, Problem
 from fewer.runs import RunFolder, fingerprint
-from fewer.selectors import Column, RankSelector, Size, SubsetSelector
+from fewer.selectors import AutoSelector, Column, RankSelector, Size, SubsetSelector
 from fewer.trace import Trace
 from fewer.validate import assign_folds
 
@@ -413,7 +412,7 @@ def run_plan(
         if on_step is not None:
             on_step(step_trace)
 
-    def finish(outcome: Heldout | None, interrupted: bool) -> Selection:
+    def finish(outcome: HeldOutScores | None, interrupted: bool) -> Selection:
         if folder is not None and hasattr(selector, "trace_"):
             folder.keep_trace(selector.trace_, now=True)
         selection = _describe(plan, selector, problem, outcome, seed, time.perf_counter() - began, interrupted)
@@ -445,7 +444,7 @@ def _measure(
     folder: RunFolder | None,
     on_fold: Callable[[int], None] | None,
     clock: float,
-) -> Heldout:
+) -> HeldOutScores:
     """Repeat the whole selection without each fold and judge it on that fold."""
     limit = None if plan.budget is None else plan.budget.limit(None, clock)
 
@@ -487,7 +486,7 @@ def _describe(
     plan: Plan,
     selector: AnySelector,
     problem: Problem,
-    outcome: Heldout | None,
+    outcome: HeldOutScores | None,
     seed: int,
     seconds: float,
     interrupted: bool,
@@ -539,12 +538,12 @@ def _describe(
     )
 
 
-def _numbers(outcome: Heldout) -> dict[str, Any]:
+def _numbers(outcome: HeldOutScores) -> dict[str, Any]:
     names = ("low", "high", "difference", "difference_low", "difference_high", "p_value", "n_folds")
     return {name: getattr(outcome, name) for name in names}
 
 
-def _frequencies(outcome: Heldout, problem: Problem) -> dict[str, float]:
+def _frequencies(outcome: HeldOutScores, problem: Problem) -> dict[str, float]:
     shares = np.mean([mask != 0 for mask in outcome.masks], axis=0)
     often = np.argsort(-shares, kind="stable")
     return {problem.names[i]: round(float(shares[i]), 4) for i in often if shares[i] > 0}

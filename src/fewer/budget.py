@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fewer.auto import FEWEST_ROWS, sample_rows, seconds_a_subset
 from fewer.contracts import Criterion, OnStep, Resources, Stopped
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.problem import Problem
+from fewer.selectors._auto import FEWEST_ROWS, sample_rows, seconds_a_subset
 from fewer.trace import Trace
 
 MARGIN = 0.8

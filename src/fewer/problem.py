@@ -45,6 +45,8 @@ class Problem:
         How much each row counts.
     groups : array of shape (n_samples,), optional
         Rows of one group are never on both sides of a split.
+    time : array of shape (n_samples,), optional
+        When each row was, as a number; equal times are equal numbers. Training rows are always earlier than test rows.
     notes : tuple of str
         What was noticed by the input reader, such as columns that look like identifiers.
     schema : FrameSchema, optional
@@ -62,6 +64,7 @@ class Problem:
     levels: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     sample_weight: FloatArray | None = None
     groups: IntArray | None = None
+    time: IntArray | None = None
     notes: tuple[str, ...] = ()
     schema: Any = None
     sparse: Any = None
@@ -77,6 +80,7 @@ class Problem:
         kinds: Sequence[Kind] | None = None,
         sample_weight: Any = None,
         groups: Any = None,
+        time: Any = None,
     ) -> Problem:
         """Make a problem of plain numeric arrays.
 
@@ -103,7 +107,6 @@ class Problem:
             target = target.astype(np.float64)
         if sample_weight is not None:
             sample_weight = _checked_weights(np.asarray(sample_weight, dtype=np.float64), n_samples)
-        group_codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
         return cls(
             X=table,
             y=target,
@@ -112,7 +115,8 @@ class Problem:
             kinds=tuple(kinds) if kinds is not None else ("numeric",) * n_features,
             classes=classes,
             sample_weight=sample_weight,
-            groups=None if group_codes is None else group_codes.astype(np.int64),
+            groups=None if groups is None else row_codes(groups, n_samples, "groups"),
+            time=None if time is None else row_codes(time, n_samples, "time"),
         )
 
     @property
@@ -175,7 +179,43 @@ class Problem:
             y=self.y[rows],
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             groups=None if self.groups is None else self.groups[rows],
+            time=None if self.time is None else self.time[rows],
         )
+
+
+def row_codes(values: Any, n_samples: int, what: str) -> IntArray:
+    """Number what is given for each row, in sorted order: equal values get equal numbers.
+
+    Parameters
+    ----------
+    values : array of shape (n_samples,)
+        Numbers, text or dates, none of them missing.
+    n_samples : int
+    what : str
+        What they are, for the message.
+
+    Returns
+    -------
+    int array of shape (n_samples,)
+
+    Examples
+    --------
+    >>> row_codes(["b", "a", "b"], 3, "groups").tolist()
+    [1, 0, 1]
+    """
+    given = np.asarray(values)
+    if given.shape != (n_samples,):
+        raise InputError(f"{what} has shape {given.shape}, but there are {n_samples} rows; give one value a row.")
+    missing = np.array([value is None or value != value for value in given.tolist()], dtype=bool)
+    if missing.any():
+        raise InputError(f"{what} has no value in row {int(np.argmax(missing))}; give one for each row.")
+    try:
+        codes = np.unique(given, return_inverse=True)[1]
+    except TypeError:
+        if what == "time":
+            raise InputError("time mixes numbers and text, which have no order; give one kind.") from None
+        codes = np.unique([str(value) for value in given.tolist()], return_inverse=True)[1]
+    return np.asarray(codes, dtype=np.int64)
 
 
 def _checked_weights(weights: FloatArray, n_samples: int) -> FloatArray:

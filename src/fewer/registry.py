@@ -6,16 +6,15 @@ Nothing heavy is imported before a component is built, so that names can be list
 from __future__ import annotations
 
 import ast
-import difflib
 import importlib
 import inspect
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from fewer._index import INDEX
+from fewer.columns import nearest
 from fewer.errors import InputError
 
 ComponentKind = Literal["criterion", "search", "control", "ranker", "estimator"]
@@ -146,13 +145,6 @@ METHODS: dict[str, Method] = {
 }
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """End a sentence about an unknown name: the nearest match, or what there is."""
-    names = sorted(known)
-    close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
-    return f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(names)}."
-
-
 def build(kind: ComponentKind, text: str, task: str = "classification") -> Any:
     """Build a component from `name` or `name:option=value,…`.
 
@@ -164,7 +156,7 @@ def build(kind: ComponentKind, text: str, task: str = "classification") -> Any:
     name, _, options = text.partition(":")
     known = COMPONENTS[kind]
     if name not in known:
-        raise InputError(f"There is no {kind} {name!r}; {nearest(name, known)}")
+        raise InputError(f"There is no {kind} {name!r}; {nearest(name, known, 'names')}")
     module, classes = known[name].split(":")
     chosen = classes.split("|")[-1 if task == "regression" else 0]
     component = getattr(importlib.import_module(module), chosen)
@@ -172,7 +164,9 @@ def build(kind: ComponentKind, text: str, task: str = "classification") -> Any:
     parameters = [p for p in inspect.signature(component).parameters if p != "self"]
     for key in arguments:
         if key not in parameters:
-            raise InputError(f"{kind.capitalize()} {name!r} has no option {key!r}; {nearest(key, parameters)}")
+            raise InputError(
+                f"{kind.capitalize()} {name!r} has no option {key!r}; {nearest(key, parameters, 'options')}"
+            )
     if kind == "estimator":
         return _ready(component, arguments)
     for key, inner in (("estimator", "estimator"), ("ranker", "ranker"), ("control", "control")):
@@ -211,7 +205,7 @@ def build_foreign(text: str, task: str = "classification") -> Any:
 def method_named(name: str) -> Method:
     """Look a named method up."""
     if name not in METHODS:
-        raise InputError(f"There is no method {name!r}; {nearest(name, [*METHODS, 'auto'])}")
+        raise InputError(f"There is no method {name!r}; {nearest(name, [*METHODS, 'auto'], 'methods')}")
     return METHODS[name]
 
 

@@ -22,7 +22,7 @@ from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers._streamed import rank_stream
 from fewer.selectors import SubsetSelector
 from fewer.statistics import GramSums, RowSample, Statistics, collect, row_folds
-from fewer.validate import Interval, fold_interval
+from fewer.validate import ConfidenceInterval, fold_interval
 
 AUTO_ROWS = 5_000
 SAMPLE_ROWS = 50_000
@@ -310,7 +310,7 @@ class HeldoutSums(Statistics):
         self.rows += other.rows
         self.sums += other.sums
 
-    def interval(self, place: int, is_share: bool) -> Interval:
+    def interval(self, place: int, is_share: bool) -> ConfidenceInterval:
         """Return the mean over the folds, with its interval, of the chosen (0), all (1) or the difference (2)."""
         total, square, first, second = self.sums[:, place].T
         mean = total / self.mass
@@ -330,9 +330,9 @@ class HeldoutSums(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class _Outcome:
-    chosen: Interval
-    everyone: Interval
-    difference: Interval
+    chosen: ConfidenceInterval
+    everyone: ConfidenceInterval
+    difference: ConfidenceInterval
     masks: list[BoolArray]
 
     @classmethod

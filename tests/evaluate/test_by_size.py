@@ -13,7 +13,7 @@ from fewer.evaluate._by_size import best_by_size
 from fewer.problem import Problem
 from fewer.rankers import Fisher, RReliefF
 from fewer.search import Exhaustive, Forward
-from fewer.selectors import one_standard_error
+from fewer.selectors._rank import one_standard_error
 from fewer.validate import assign_folds
 from making import make_problem
 

@@ -32,8 +32,9 @@ from fewer.cli._table import (
     parse_task,
     table_options,
 )
+from fewer.columns import nearest
 from fewer.errors import InputError
-from fewer.registry import COMPONENTS, nearest
+from fewer.registry import COMPONENTS
 from fewer.text import printable
 
 if TYPE_CHECKING:

@@ -99,6 +99,8 @@ class Search(Component):
     """Draws random numbers, and can be shortened."""
     supports_weights: ClassVar[bool] = False
     """Moves on weight grids too, not only on masks."""
+    takes_start: ClassVar[bool] = True
+    """Can begin from a given subset."""
     ordered: ClassVar[bool] = False
     """Takes features one after the other, so that the order in which they came is worth telling."""
 

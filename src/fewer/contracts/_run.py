@@ -164,6 +164,8 @@ def refuse_unmet_needs(
     for need in sorted(search.needs):
         if not getattr(criterion, need):
             raise IncompatibleError(f"{names[1]} needs {_WHY[need]}, and {names[0]} {_lacks(need)}.")
+    if space.start is not None and not search.takes_start:
+        raise IncompatibleError(f"{names[1]} visits subsets in its own order and cannot begin from a given one.")
     if space.weight_levels > 1 and not criterion.supports_weights:
         raise IncompatibleError(f"Weighting needs {_WHY['weights']}, and {names[0]} takes masks only.")
     if space.weight_levels > 1 and not search.supports_weights:

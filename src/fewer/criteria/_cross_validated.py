@@ -161,8 +161,24 @@ class CrossValidatedScorer(PredictiveScorer):
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from a fit on all bound rows."""
-        fitted = self._fit(mask, np.arange(self.problem.n_samples), np.isnan(X).any(axis=0))
-        return _outputs(fitted, self._preparation.new_cells(mask, X), self.problem)
+        return self.fit_rule(mask, np.isnan(X).any(axis=0))(X)
+
+    def fit_rule(self, mask: Masks, new_missing: Any = True) -> FittedRule:
+        """Fit the estimator on all bound rows and the columns of a subset.
+
+        Parameters
+        ----------
+        mask : array of shape (n_features,)
+        new_missing : bool or bool array of shape (n_features,), default=True
+            Whether new rows may have missing cells where the bound ones have none.
+
+        Returns
+        -------
+        FittedRule
+            Takes new rows and gives class memberships or numbers.
+        """
+        model = self._fit(mask, np.arange(self.problem.n_samples), new_missing)
+        return FittedRule(model, mask, self._preparation, self.problem)
 
     def grade(self, outputs: FloatArray, rows: Problem) -> float:
         """Score outputs with the criterion's own scoring."""
@@ -233,6 +249,17 @@ class CrossValidatedScorer(PredictiveScorer):
             name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
             weights = {name: rows.sample_weight[train]}
         return model.fit(self._preparation.cells(mask, train), self._labels[train], **weights)
+
+
+class FittedRule:
+    """An estimator that was fitted on the columns of a subset."""
+
+    def __init__(self, model: Any, mask: Masks, preparation: Preparation, problem: Problem) -> None:
+        self.model, self._mask, self._preparation, self._problem = model, mask, preparation, problem
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """Predict new rows."""
+        return _outputs(self.model, self._preparation.new_cells(self._mask, X), self._problem)
 
 
 class _RecordedClassifier(ClassifierMixin, BaseEstimator):

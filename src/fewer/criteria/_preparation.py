@@ -80,7 +80,7 @@ class Preparation:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                model.fit(_safe_indexing(table, self._rows), self._problem.labels[self._rows])
+                model.fit(table, self._problem.labels)
             except Exception:
                 return False
         return True

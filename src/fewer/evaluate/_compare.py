@@ -24,7 +24,7 @@ from fewer.evaluate._nested import Nested, Record, grades_of, in_order, measure,
 from fewer.evaluate._verdict import MethodScore, in_points, name_of, verdict
 from fewer.files import FolderLock, Journal
 from fewer.problem import Problem
-from fewer.validate import Interval, Split, holm
+from fewer.validate import ConfidenceInterval, Split, holm
 
 FORMAT = 1
 CELLS = "cells.jsonl"
@@ -319,7 +319,7 @@ def _compile(
 
 
 def _row(
-    name: str, estimator: str, result: Nested, difference: Interval, p_holm: float | None, n_methods: int
+    name: str, estimator: str, result: Nested, difference: ConfidenceInterval, p_holm: float | None, n_methods: int
 ) -> MethodScore:
     is_method = p_holm is not None
     joint = difference.at(1.0 - (1.0 - difference.level) / n_methods)
@@ -346,7 +346,7 @@ def _row(
     )
 
 
-def _random_row(name: str, estimator: str, result: Nested, difference: Interval) -> MethodScore:
+def _random_row(name: str, estimator: str, result: Nested, difference: ConfidenceInterval) -> MethodScore:
     """Chance has no stability, no search and no time."""
     row = _row(name, estimator, result, difference, None, 1)
     return replace(row, stability=None, optimism=None, search_score=None, seconds=0.0)
@@ -360,7 +360,7 @@ def _against_all(
     grader: Grader,
     *,
     key: str = "grades",
-) -> Interval:
+) -> ConfidenceInterval:
     pairs = zip(grades_of(records, estimator, key), grades_of(reference, estimator), strict=True)
     return grader.interval(splits, [own - other for own, other in pairs])
 
@@ -375,7 +375,7 @@ def _subsets(result: Nested, problem: Problem) -> dict[str, Any]:
     }
 
 
-def _notes(n_methods: int, interval: Interval) -> list[str]:
+def _notes(n_methods: int, interval: ConfidenceInterval) -> list[str]:
     notes = [
         f"Score: {interval.estimand}; {100 * interval.level:g} % intervals: {interval.method}.",
         "Optimism: the score by which the search chose (or, where that predicts nothing, the cross-validated score on "

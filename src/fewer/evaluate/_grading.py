@@ -14,7 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from fewer.contracts import PredictiveScorer
 from fewer.errors import InputError
 from fewer.problem import FloatArray, Problem
-from fewer.validate import Interval, Split, fold_interval
+from fewer.validate import ConfidenceInterval, Split, fold_interval
 
 SHARES = ("accuracy", "balanced_accuracy", "roc_auc", "f1", "precision", "recall", "jaccard", "average_precision")
 """Scores between 0 and 1 that are counted from rows (also with an ending, such as `f1_macro`)."""
@@ -80,7 +80,7 @@ class Grader:
             return self.grade(scorer, outputs, rows).score
         return self._ask(scorer, outputs, rows)
 
-    def interval(self, splits: Sequence[Split], grades: Sequence[Grade], estimand: str = "") -> Interval:
+    def interval(self, splits: Sequence[Split], grades: Sequence[Grade], estimand: str = "") -> ConfidenceInterval:
         """Return the interval of the mean over the splits, for grades or for differences of grades."""
         weights = self.problem.row_weights
         known = all(grade.influence is not None for grade in grades)
@@ -102,7 +102,7 @@ class Grader:
             f"gives on about {n_train} of these {self.problem.n_samples} rows"
         )
 
-    def bounded(self, interval: Interval) -> Interval:
+    def bounded(self, interval: ConfidenceInterval) -> ConfidenceInterval:
         """Cut off what a score cannot be."""
         return interval.within(0.0, 1.0) if is_share(self.name) else interval
 

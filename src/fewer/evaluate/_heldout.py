@@ -14,23 +14,23 @@ from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.evaluate._grading import Grade, Grader
 from fewer.problem import FloatArray, Problem
-from fewer.validate import Interval, Split, split_rows
+from fewer.validate import ConfidenceInterval, Split, split_rows
 
 Choose = Callable[[Problem, np.random.Generator], NDArray[Any] | tuple[NDArray[Any], Criterion]]
 Record = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Heldout:
+class HeldOutScores:
     """The score of a selection on rows that it never saw.
 
     Attributes
     ----------
-    interval : Interval
+    interval : ConfidenceInterval
         The held-out score; `interval.estimand` says what it is an estimate of.
-    interval_all : Interval
+    interval_all : ConfidenceInterval
         The same without selection.
-    interval_of_difference : Interval
+    interval_of_difference : ConfidenceInterval
         Selection less all features.
     masks : tuple of arrays
         What was selected without each fold.
@@ -38,9 +38,9 @@ class Heldout:
         What was predicted for each row by the rule that did not see it, with selected and with all features.
     """
 
-    interval: Interval
-    interval_all: Interval
-    interval_of_difference: Interval
+    interval: ConfidenceInterval
+    interval_all: ConfidenceInterval
+    interval_of_difference: ConfidenceInterval
     masks: tuple[NDArray[Any], ...]
     outputs: FloatArray
     outputs_all: FloatArray
@@ -101,7 +101,7 @@ def heldout(
     resources: Resources,
     done: Sequence[Record] | None = None,
     on_fold: Callable[[list[Record]], None] | None = None,
-) -> Heldout:
+) -> HeldOutScores:
     """Measure a selection on rows that it never saw.
 
     Parameters
@@ -122,7 +122,7 @@ def heldout(
 
     Returns
     -------
-    Heldout
+    HeldOutScores
 
     Examples
     --------
@@ -178,13 +178,13 @@ def _measure(
     }
 
 
-def _summarize(records: Sequence[Record], splits: Sequence[Split], problem: Problem, grader: Grader) -> Heldout:
+def _summarize(records: Sequence[Record], splits: Sequence[Split], problem: Problem, grader: Grader) -> HeldOutScores:
     records = sorted(records, key=lambda record: int(record["fold"]))
     grades = [Grade.from_json(record["grade"]) for record in records]
     grades_all = [Grade.from_json(record["grade_all"]) for record in records]
     differences = [one - other for one, other in zip(grades, grades_all, strict=True)]
     estimand = grader.estimand(splits)
-    return Heldout(
+    return HeldOutScores(
         interval=grader.bounded(grader.interval(splits, grades, estimand)),
         interval_all=grader.bounded(grader.interval(splits, grades_all, estimand)),
         interval_of_difference=grader.interval(splits, differences, f"difference in {estimand}"),

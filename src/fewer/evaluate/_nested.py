@@ -18,7 +18,7 @@ from fewer.evaluate._baselines import default_estimators, random_like
 from fewer.evaluate._choosing import choose
 from fewer.evaluate._grading import Grade, Grader
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.validate import FixedFolds, Interval, Split, assign_folds, nogueira, split_rows
+from fewer.validate import ConfidenceInterval, FixedFolds, Split, assign_folds, nogueira, split_rows
 
 N_INNER_FOLDS = 5
 """Folds of the score that a report without held-out rows would give."""
@@ -32,7 +32,7 @@ class Nested:
 
     Attributes
     ----------
-    interval : Interval
+    interval : ConfidenceInterval
         The held-out score; `interval.estimand` says what it is an estimate of.
     fold_scores : tuple of float
     search_score : float
@@ -47,18 +47,18 @@ class Nested:
         In which share of the splits each feature was chosen.
     consensus : bool array of shape (n_features,)
         The features chosen in more than half of the splits.
-    stability : Interval
+    stability : ConfidenceInterval
         Nogueira's measure of the masks.
     seconds : float
         Time of one selection, on average.
     """
 
-    interval: Interval
+    interval: ConfidenceInterval
     fold_scores: tuple[float, ...]
     search_score: float
     optimism: float
     masks: BoolArray
-    stability: Interval
+    stability: ConfidenceInterval
     seconds: float
 
     @property

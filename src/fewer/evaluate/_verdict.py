@@ -40,7 +40,7 @@ class MethodScore:
     p_holm : float or None
         P-value adjusted for the number of methods compared for this estimator.
     joint_low, joint_high : float or None
-        Interval of the difference that holds for all methods of this estimator together, also for the best.
+        ConfidenceInterval of the difference that holds for all methods of this estimator together, also for the best.
     fold_scores : list of float
     """
 

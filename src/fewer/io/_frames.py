@@ -43,7 +43,7 @@ class FrameSchema:
         head = nw.from_native(self.head, eager_only=True)
         library = nw.get_native_namespace(head)
         columns = {
-            name: _column(X[:, i], problem.levels.get(i), head[name], library) for i, name in enumerate(head.columns)
+            name: _column(X[:, i], problem.levels.get(i), head[:, i], library) for i, name in enumerate(head.columns)
         }
         if head.implementation.is_pandas():
             return library.DataFrame({name: column.to_native() for name, column in columns.items()})

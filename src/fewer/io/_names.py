@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from fewer.columns import column_number
 from fewer.problem import InputError, Kind
 
 Place = Callable[[int], str]
@@ -21,33 +21,6 @@ def refuse_repeated_names(names: Sequence[str], where: str = "") -> None:
     for name, count in Counter(names).items():
         if count > 1:
             raise InputError(f"{where}{count} columns are named {name!r}; give every column a name of its own.")
-
-
-def nearest(asked: str, names: Sequence[str]) -> str:
-    """Say which column was perhaps meant by a name that does not exist.
-
-    Examples
-    --------
-    >>> nearest("Hight", ["height", "weight"]), nearest("z", ["a", "b"])
-    ("did you mean 'height'?", "the columns are 'a', 'b'.")
-    """
-    by_letters = {name.lower(): name for name in reversed(names)}
-    near = difflib.get_close_matches(asked.lower(), by_letters, n=1)
-    if near:
-        return f"did you mean {by_letters[near[0]]!r}?"
-    shown = ", ".join(repr(name) for name in names[:8])
-    return f"the columns are {shown}{', …' if len(names) > 8 else '.'}"
-
-
-def column_number(column: str | int, names: Sequence[str], parameter: str) -> int:
-    """Find a column by its name or its number."""
-    if isinstance(column, str):
-        if column not in names:
-            raise InputError(f"{parameter} names {column!r}, which is no feature; {nearest(column, names)}")
-        return names.index(column)
-    if not -len(names) <= column < len(names):
-        raise InputError(f"{parameter} names feature {column}, but features go from 0 to {len(names) - 1}.")
-    return int(column) % len(names)
 
 
 def forced_kinds(nominal: Iterable[str | int], numeric: Iterable[str | int], names: Sequence[str]) -> dict[int, Kind]:

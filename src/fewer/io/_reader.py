@@ -79,6 +79,7 @@ def to_problem(
     numeric: Iterable[str | int] = (),
     sample_weight: Any = None,
     groups: Any = None,
+    time: Any = None,
     place: Place = row_number,
     notes: Sequence[str] = (),
     multi_output: bool = False,
@@ -94,7 +95,8 @@ def to_problem(
     nominal, numeric : columns by name or number
         Columns whose kind is not what their cells look like: codes that are compared only as equal or not, and
         numbers kept as text or categories.
-    sample_weight, groups : arrays of shape (n_samples,), optional
+    sample_weight, groups, time : arrays of shape (n_samples,), optional
+        How much each row counts; rows that are never on both sides of a split; when each row was.
     place : callable
         Says where a row is, for messages.
     notes : sequence of str
@@ -120,8 +122,9 @@ def to_problem(
         raise InputError(f"The target has {len(target)} rows, but the table has {n_rows}; give one for each row.")
     target, task = _settle_task(target, task, place)
     problem = Problem.from_arrays(
-        table.X, target, task=task, names=table.names, kinds=table.kinds, sample_weight=sample_weight, groups=groups
-    )
+        table.X, target, task=task, names=table.names, kinds=table.kinds,
+        sample_weight=sample_weight, groups=groups, time=time,
+    )  # fmt: skip
     problem.levels.update(table.levels)
     refuse_useless_target(problem)
     low, high = np.fmin.reduce(table.X, axis=0), np.fmax.reduce(table.X, axis=0)

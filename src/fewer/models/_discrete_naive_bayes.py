@@ -13,13 +13,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
+from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from fewer.estimators import TableClassifier
 from fewer.kernels._naive_bayes import Columns, count_codes
 from fewer.models._mdlp import MDLPDiscretizer
-from fewer.models._table import TableReader
 from fewer.problem import FloatArray, IntArray, Problem
 
 FIXED = 1 << 24
@@ -170,7 +171,7 @@ class ScoreColumns:
         return Columns(self.codes, self.tables, self.start, self.bounds)
 
 
-class DiscreteNaiveBayes(ClassifierMixin, BaseEstimator):
+class DiscreteNaiveBayes(TableClassifier):
     """Naive Bayes on levels: nominal columns as they are, numeric columns cut into bins.
 
     A row belongs to the class with the largest P(class) · Π P(level of feature | class). Missing cells, and levels
@@ -197,6 +198,7 @@ class DiscreteNaiveBayes(ClassifierMixin, BaseEstimator):
     0.9466666666666667
     """
 
+    __metadata_request__fit: ClassVar[dict[str, Any]] = dict.fromkeys(("groups", "time"), metadata_routing.UNUSED)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(Real, 0, None, closed="left")],
         "discretizer": [HasMethods(["fit", "transform"]), None],
@@ -218,8 +220,7 @@ class DiscreteNaiveBayes(ClassifierMixin, BaseEstimator):
             How much each row counts, in the frequencies and where numbers are cut.
         """
         self._validate_params()
-        self.reader_ = TableReader()
-        problem = self.reader_.learn(self, X, y, weights=sample_weight)
+        problem = self._learn_table(X, y, sample_weight=sample_weight)
         self.classes_ = np.asarray(problem.classes)
         self.tables_ = LogTables.learn(problem, self.alpha, self.discretizer)
         return self

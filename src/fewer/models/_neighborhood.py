@@ -7,18 +7,18 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from fewer.differences import Differences
+from fewer.estimators import TableClassifier
 from fewer.kernels import _neighbors as kernels
 from fewer.kernels._bundles import Rules
-from fewer.models._table import TableReader
 from fewer.problem import FloatArray, InputError
 
 
-class NeighborhoodClassifier(ClassifierMixin, BaseEstimator):
+class NeighborhoodClassifier(TableClassifier):
     """The rows at the nearest distances vote; a tied vote takes in the next distance.
 
     The squared distance of two rows is Σ w · diff², where diff is the difference over the feature's range in the
@@ -56,6 +56,7 @@ class NeighborhoodClassifier(ClassifierMixin, BaseEstimator):
     0.96
     """
 
+    __metadata_request__fit: ClassVar[dict[str, Any]] = dict.fromkeys(("groups", "time"), metadata_routing.UNUSED)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "weights": ["array-like", None],
@@ -86,8 +87,7 @@ class NeighborhoodClassifier(ClassifierMixin, BaseEstimator):
         y : array of shape (n_samples,)
         """
         self._validate_params()
-        self.reader_ = TableReader()
-        problem = self.reader_.learn(self, X, y)
+        problem = self._learn_table(X, y)
         self.classes_ = np.asarray(problem.classes)
         self.weights_ = _weights(self.weights, problem.n_features)
         self._codes = problem.y

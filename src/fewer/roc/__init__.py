@@ -2,7 +2,7 @@
 
 from fewer.roc._curve import RocCurve, auroc
 from fewer.roc._hull import ChordPoint, RocHull, chord_share, expected_cost, iso_cost_line, iso_cost_slope, roc_hull
-from fewer.roc._mrroc import MRROC, HeldOut, mrroc
+from fewer.roc._mrroc import MRROC, HeldOutCurve, mrroc
 from fewer.roc._operating_point import OperatingPoint, Vertex
 from fewer.roc._parcel import Parcel, one_vs_rest
 from fewer.roc._realisable import RealisableClassifier
@@ -13,7 +13,7 @@ __all__ = [
     "MRROC",
     "AreaComparison",
     "ChordPoint",
-    "HeldOut",
+    "HeldOutCurve",
     "OperatingPoint",
     "Parcel",
     "RealisableClassifier",

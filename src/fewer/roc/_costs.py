@@ -9,7 +9,7 @@ import numpy as np
 from fewer.problem import FloatArray, InputError
 from fewer.roc._guarantee import upper_bound
 from fewer.roc._hull import expected_cost
-from fewer.validate import Interval as Band
+from fewer.validate import ConfidenceInterval
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def smoothed(fpr: FloatArray, tpr: FloatArray, sizes: tuple[int, int]) -> tuple[
     return np.where(corner, fpr, soft[0]), np.where(corner, tpr, soft[1])
 
 
-def cost_interval(fpr: Band, tpr: Band, costs: Costs) -> Band:
+def cost_interval(fpr: ConfidenceInterval, tpr: ConfidenceInterval, costs: Costs) -> ConfidenceInterval:
     """Return the expected cost with its interval, from those of the two rates (the MOVER of Zou and Donner 2008).
 
     Examples
@@ -63,7 +63,7 @@ def cost_interval(fpr: Band, tpr: Band, costs: Costs) -> Band:
     estimate = float(costs.of(fpr.estimate, tpr.estimate))
     below = np.hypot(by_fp * (fpr.estimate - fpr.low), by_fn * (tpr.high - tpr.estimate))
     above = np.hypot(by_fp * (fpr.high - fpr.estimate), by_fn * (tpr.estimate - tpr.low))
-    return Band(
+    return ConfidenceInterval(
         estimate,
         max(estimate - float(below), 0.0),
         estimate + float(above),
@@ -73,7 +73,7 @@ def cost_interval(fpr: Band, tpr: Band, costs: Costs) -> Band:
     )
 
 
-def predictive_value(fpr: Band, tpr: Band, prevalence: float) -> Band:
+def predictive_value(fpr: ConfidenceInterval, tpr: ConfidenceInterval, prevalence: float) -> ConfidenceInterval:
     """Return the share of positives among the rows that are called positive, with its interval.
 
     The log-odds are the sum of those of the prevalence and of the logarithm of tpr / fpr, so that the interval comes
@@ -87,7 +87,7 @@ def predictive_value(fpr: Band, tpr: Band, prevalence: float) -> Band:
     (0.6923, True)
     """
     if tpr.estimate == 0.0 and fpr.estimate == 0.0:
-        return Band(float("nan"), 0.0, 1.0, fpr.level, "nothing is called positive", "the predictive value")
+        return ConfidenceInterval(float("nan"), 0.0, 1.0, fpr.level, "nothing is called positive", "the predictive value")
 
     def value(true: float, false: float) -> float:
         caught, wrong = prevalence * true, (1.0 - prevalence) * false
@@ -106,7 +106,7 @@ def predictive_value(fpr: Band, tpr: Band, prevalence: float) -> Band:
         odds = prevalence * tpr.estimate / ((1.0 - prevalence) * fpr.estimate)
         low = odds * np.exp(-down) / (1.0 + odds * np.exp(-down))
         high = 1.0 if np.isinf(up) else odds * np.exp(up) / (1.0 + odds * np.exp(up))
-    return Band(
+    return ConfidenceInterval(
         estimate, float(low), float(high), fpr.level, "from the intervals of both rates", "the predictive value"
     )
 

@@ -32,7 +32,7 @@ NO_CALIBRATION = "No rows were kept for calibration, so nothing can be guarantee
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class HeldOutCurve:
     """The hull's classifiers on other rows, joined in the order of the hull without making a hull again.
 
     Attributes
@@ -152,7 +152,7 @@ class MRROC:
             return self._classifier(self._cheapest(costs), costs, share, choice, random_state)
         return self._bounded(costs, guarantee, choice, random_state)
 
-    def held_out(self, X: Any, y: Any) -> HeldOut:
+    def held_out(self, X: Any, y: Any) -> HeldOutCurve:
         """See where the hull's classifiers stand on other rows.
 
         Parameters
@@ -162,13 +162,13 @@ class MRROC:
 
         Returns
         -------
-        HeldOut
+        HeldOutCurve
         """
         used = sorted({f for vertex in self.vertices for f in vertex.features})
         rows = self.reader.read_needed(self._vertex_classifier(0), X, used, alone=True)
         return self.held_out_cells(rows, np.asarray(y) == self.classes[self.positive])
 
-    def held_out_cells(self, rows: Any, positive: BoolArray) -> HeldOut:
+    def held_out_cells(self, rows: Any, positive: BoolArray) -> HeldOutCurve:
         """Do the same for rows that were read already.
 
         Parameters
@@ -178,11 +178,11 @@ class MRROC:
 
         Returns
         -------
-        HeldOut
+        HeldOutCurve
         """
         called = calls(self.rules, self.vertices, rows)
         fpr, tpr = called[:, ~positive].mean(axis=1), called[:, positive].mean(axis=1)
-        return HeldOut(fpr, tpr, int((~positive).sum()), int(positive.sum()))
+        return HeldOutCurve(fpr, tpr, int((~positive).sum()), int(positive.sum()))
 
     def _can_guarantee(self) -> None:
         if self.witnesses.rows != "calibration":

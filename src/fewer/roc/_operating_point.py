@@ -16,7 +16,7 @@ from fewer.roc._hull import ChordPoint
 from fewer.roc._learners import Rule
 from fewer.roc._realisable import RealisableClassifier
 from fewer.roc._witnesses import Rates
-from fewer.validate import Interval as Band
+from fewer.validate import ConfidenceInterval
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ class OperatingPoint(RealisableClassifier):
         The rates that the validation rows promise; they chose it, so they promise too much.
     expected_ : Rates
         Rates with 95 % intervals, on calibration rows that nothing was chosen by, if there are any.
-    cost_ : Interval or None
+    cost_ : ConfidenceInterval or None
         The expected cost of a case with its interval, where costs were given.
     prevalence_ : float
         Share of positives that costs, predictive values and counts are for.
@@ -193,7 +193,7 @@ class OperatingPoint(RealisableClassifier):
     promised_: ChordPoint
     expected_: Rates
     costs_: Costs | None
-    cost_: Band | None
+    cost_: ConfidenceInterval | None
     prevalence_: float
     guaranteed_: Guarantee | None
     notes_: tuple[str, ...]
@@ -237,7 +237,7 @@ class OperatingPoint(RealisableClassifier):
         reader = self.low.reader
         return joint_digests(reader.digests(X, self.low.features), reader.digests(X, self.high.features))
 
-    def predictive_values(self, prevalence: float | None = None) -> tuple[Band, Band]:
+    def predictive_values(self, prevalence: float | None = None) -> tuple[ConfidenceInterval, ConfidenceInterval]:
         """Return how often a call of positive, and one of negative, is right.
 
         Parameters
@@ -247,7 +247,7 @@ class OperatingPoint(RealisableClassifier):
 
         Returns
         -------
-        (Interval, Interval)
+        (ConfidenceInterval, ConfidenceInterval)
             The positive and the negative predictive value.
         """
         share = self.prevalence_ if prevalence is None else prevalence
@@ -345,14 +345,14 @@ def _words_of(kept: Guarantee) -> str:
     return f"Guaranteed:  an expected cost of at most {kept.limit:.4f}, with probability {kept.probability:g}."
 
 
-def _turned(rate: Band) -> Band:
+def _turned(rate: ConfidenceInterval) -> ConfidenceInterval:
     """Return the interval of what is left of a rate."""
-    return Band(1 - rate.estimate, 1 - rate.high, 1 - rate.low, rate.level, rate.method, rate.estimand)
+    return ConfidenceInterval(1 - rate.estimate, 1 - rate.high, 1 - rate.low, rate.level, rate.method, rate.estimand)
 
 
-def _three(band: Band) -> list[float | None]:
+def _three(band: ConfidenceInterval) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in (band.estimate, band.low, band.high)]
 
 
-def _percent(band: Band) -> str:
+def _percent(band: ConfidenceInterval) -> str:
     return f"{100 * band.estimate:.1f} % ({100 * band.low:.1f} to {100 * band.high:.1f})"

@@ -13,18 +13,19 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
+from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from fewer.models import DiscreteNaiveBayes
-from fewer.models._table import TableReader
+from fewer.estimators import TableClassifier, TableReader
 from fewer.problem import BoolArray, FloatArray, InputError, Problem
 from fewer.roc._committee import Ballot, Committee, elect, hull_shares
 from fewer.roc._curve import auroc
 from fewer.roc._growth import NOBODY, Children, Growth, Pass, Plan, grow, with_edges
 from fewer.roc._hull import RocHull
 from fewer.roc._learners import ConstantRule, Learner, Lessons, Rule, learner_of
-from fewer.roc._mrroc import MRROC, HeldOut, calls, digests_of
+from fewer.roc._mrroc import MRROC, HeldOutCurve, calls, digests_of
 from fewer.roc._operating_point import OperatingPoint, Vertex
 from fewer.roc._readers import CellReader
 from fewer.roc._witnesses import Witnesses
@@ -37,7 +38,7 @@ ENOUGH = 0.5
 """Critical ratio below which a round is the last, where every row judges; the report's is 1.96."""
 
 
-class Parcel(ClassifierMixin, BaseEstimator):
+class Parcel(TableClassifier):
     """Grow a set of classifiers that is best for every cost, and choose the operating point later.
 
     Starting from guessing, the subsets that stand on the hull of all ROC curves so far get children; whatever lies
@@ -141,6 +142,8 @@ class Parcel(ClassifierMixin, BaseEstimator):
     (True, True)
     """
 
+    __metadata_request__fit: ClassVar[dict[str, Any]] = {"time": metadata_routing.UNUSED}
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimators": [HasMethods("fit"), list, tuple, None],
         "method": [StrOptions({"auto", "scott"})],
@@ -228,8 +231,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
             Itself.
         """
         self._validate_params()
-        problem = TableReader().learn(self, X, y, weights=sample_weight, groups=groups)
-        return self.fit_problem(problem)
+        return self.fit_problem(self._read(X, y, sample_weight=sample_weight, groups=groups))
 
     def fit_problem(self, problem: Problem) -> Parcel:
         """Split the rows of a problem and grow the hull.
@@ -533,7 +535,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
             choice=choice, random_state=random_state,
         )  # fmt: skip
 
-    def held_out(self, X: Any, y: Any) -> HeldOut:
+    def held_out(self, X: Any, y: Any) -> HeldOutCurve:
         """See where the hull's classifiers stand on other rows.
 
         Parameters
@@ -543,12 +545,12 @@ class Parcel(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        HeldOut
+        HeldOutCurve
         """
         check_is_fitted(self)
         return self._detector(None).mrroc_.held_out(X, y)
 
-    def held_out_problem(self, problem: Problem) -> HeldOut:
+    def held_out_problem(self, problem: Problem) -> HeldOutCurve:
         """Do the same for a problem with the same columns and classes.
 
         Parameters
@@ -557,7 +559,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        HeldOut
+        HeldOutCurve
         """
         return self._detector(None).mrroc_.held_out_cells(problem.X, problem.y == self._positive)
 
@@ -572,8 +574,7 @@ class Parcel(ClassifierMixin, BaseEstimator):
 
     def _remember(self, problem: Problem) -> None:
         """Keep names, kinds and levels of the columns."""
-        self.reader_ = TableReader()
-        self.reader_.remember(problem)
+        self.reader_ = TableReader.of(problem)
         self.n_features_in_ = problem.n_features
 
     def _named_estimators(self) -> list[tuple[str, Any]]:
@@ -617,19 +618,6 @@ class Parcel(ClassifierMixin, BaseEstimator):
                 f"feature_costs must be {problem.n_features} finite numbers of at least 0, one for each feature."
             )
         return costs
-
-    def _generator(self) -> np.random.Generator:
-        seed = self.random_state
-        if isinstance(seed, np.random.Generator):
-            return seed
-        if isinstance(seed, int | np.integer):
-            return np.random.default_rng(int(seed))
-        return np.random.default_rng(check_random_state(seed).randint(2**31))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _starts(

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fewer.models._table import TableReader
+from fewer.estimators import TableReader
 from fewer.roc._choice import Digests, row_digests
 
 

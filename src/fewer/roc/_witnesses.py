@@ -11,7 +11,7 @@ import numpy as np
 from fewer.problem import BoolArray, FloatArray
 from fewer.roc._choice import Digests, joint_digests, shares
 from fewer.roc._hull import ChordPoint
-from fewer.validate import Interval as Band
+from fewer.validate import ConfidenceInterval
 from fewer.validate import wilson_interval
 
 DISTINCT = 0.95
@@ -26,12 +26,12 @@ class Rates:
 
     Attributes
     ----------
-    fpr, tpr : Interval
+    fpr, tpr : ConfidenceInterval
     rows : {"calibration", "validation"}
     """
 
-    fpr: Band
-    tpr: Band
+    fpr: ConfidenceInterval
+    tpr: ConfidenceInterval
     rows: Literal["calibration", "validation"]
 
 
@@ -88,7 +88,7 @@ class Witnesses:
             bands.append(
                 replace(wilson_interval(min(max(share, 0.0), 1.0) * n, n), estimand=about)
                 if n > 0
-                else Band(float("nan"), 0.0, 1.0, 0.95, "no row of this class", about)
+                else ConfidenceInterval(float("nan"), 0.0, 1.0, 0.95, "no row of this class", about)
             )
         return Rates(bands[0], bands[1], self.rows)
 

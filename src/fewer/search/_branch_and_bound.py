@@ -47,6 +47,7 @@ class BranchAndBound(Search):
     """
 
     command_name = "branch-and-bound"
+    takes_start = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "force": ["boolean"],
     }

@@ -49,6 +49,7 @@ class Exhaustive(Search):
     """
 
     command_name = "exhaustive"
+    takes_start = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_subsets": [Interval(Integral, 1, None, closed="left")],
         "top": [Interval(Integral, 1, None, closed="left"), None],

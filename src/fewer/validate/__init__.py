@@ -1,7 +1,7 @@
 """Splits of rows, significance tests, intervals, stability."""
 
 from fewer.validate._folds import FixedFolds, assign_folds, stratified_folds
-from fewer.validate._intervals import Interval, fold_interval, wilson_interval
+from fewer.validate._intervals import ConfidenceInterval, fold_interval, wilson_interval
 from fewer.validate._layers import Layer, LayeredFolds
 from fewer.validate._significance import (
     RankComparison,
@@ -16,8 +16,8 @@ from fewer.validate._splits import Split, folds_of, split_rows
 from fewer.validate._stability import jaccard, kuncheva, nogueira
 
 __all__ = [
+    "ConfidenceInterval",
     "FixedFolds",
-    "Interval",
     "Layer",
     "LayeredFolds",
     "RankComparison",

@@ -19,7 +19,7 @@ from fewer.errors import InputError
 
 
 @dataclass(frozen=True)
-class Interval:
+class ConfidenceInterval:
     """An estimate and the range in which its estimand lies with some confidence.
 
     Attributes
@@ -50,11 +50,11 @@ class Interval:
             return 0.0
         return float(2.0 * stats.t.sf(abs(self.estimate) / self.standard_error, self.degrees_of_freedom))
 
-    def at(self, level: float) -> Interval:
+    def at(self, level: float) -> ConfidenceInterval:
         """Return the interval of another level."""
         return _student(self, level)
 
-    def within(self, low: float, high: float) -> Interval:
+    def within(self, low: float, high: float) -> ConfidenceInterval:
         """Cut off what the estimand cannot be."""
         return replace(self, low=min(max(self.low, low), high), high=max(min(self.high, high), low))
 
@@ -72,7 +72,7 @@ def fold_interval(
     resolution: float = 0.0,
     level: float = 0.95,
     estimand: str = "",
-) -> Interval:
+) -> ConfidenceInterval:
     """Return the interval of the mean score over the splits of a cross-validation.
 
     Parameters
@@ -96,7 +96,7 @@ def fold_interval(
 
     Returns
     -------
-    Interval
+    ConfidenceInterval
         Estimand: the mean of the true scores of the rules of the splits, where the true score of a rule is what it
         would reach on endlessly many new rows from the same source.
 
@@ -136,10 +136,10 @@ def fold_interval(
         freedom = float("inf") if degrees_of_freedom is None else max(float(degrees_of_freedom), 1.0)
         method = "t of correlated folds"
     error = max(float(np.sqrt(variance)), resolution)
-    return _student(Interval(mean, mean, mean, level, method, estimand, error, freedom), level)
+    return _student(ConfidenceInterval(mean, mean, mean, level, method, estimand, error, freedom), level)
 
 
-def wilson_interval(n_right: float, n_rows: float, *, level: float = 0.95) -> Interval:
+def wilson_interval(n_right: float, n_rows: float, *, level: float = 0.95) -> ConfidenceInterval:
     """Return Wilson's interval of a share of independent rows.
 
     Its estimand is the probability that *this* rule is right on a new row: use it for one rule and one test set, not
@@ -156,7 +156,7 @@ def wilson_interval(n_right: float, n_rows: float, *, level: float = 0.95) -> In
     share = n_right / n_rows
     center = (share + z * z / (2 * n_rows)) / (1 + z * z / n_rows)
     reach = z / (1 + z * z / n_rows) * np.sqrt(share * (1 - share) / n_rows + z * z / (4 * n_rows**2))
-    return Interval(
+    return ConfidenceInterval(
         share,
         max(float(center - reach), 0.0),
         min(float(center + reach), 1.0),
@@ -166,6 +166,6 @@ def wilson_interval(n_right: float, n_rows: float, *, level: float = 0.95) -> In
     )
 
 
-def _student(interval: Interval, level: float) -> Interval:
+def _student(interval: ConfidenceInterval, level: float) -> ConfidenceInterval:
     reach = float(stats.t.ppf(0.5 + level / 2, interval.degrees_of_freedom)) * interval.standard_error
     return replace(interval, low=interval.estimate - reach, high=interval.estimate + reach, level=level)

@@ -10,10 +10,10 @@ from scipy import stats
 
 from fewer.errors import InputError
 from fewer.problem import BoolArray
-from fewer.validate._intervals import Interval
+from fewer.validate._intervals import ConfidenceInterval
 
 
-def nogueira(masks: ArrayLike, *, level: float = 0.95) -> Interval:
+def nogueira(masks: ArrayLike, *, level: float = 0.95) -> ConfidenceInterval:
     """Return the stability of subsets of any sizes: 1 if all are equal, 0 on average if they are drawn by chance.
 
     Parameters
@@ -23,7 +23,7 @@ def nogueira(masks: ArrayLike, *, level: float = 0.95) -> Interval:
 
     Returns
     -------
-    Interval
+    ConfidenceInterval
         Estimand: the stability of endlessly many subsets selected on independent samples like these. Subsets of
         overlapping training rows are more alike than that, so for the folds of a cross-validation it is too
         high. NaN if there was nothing to choose: every subset empty, or every one full.
@@ -44,7 +44,7 @@ def nogueira(masks: ArrayLike, *, level: float = 0.95) -> Interval:
     filled = frequency.mean()
     estimand = "stability of subsets selected on independent samples like these"
     if filled in (0.0, 1.0):
-        return Interval(np.nan, np.nan, np.nan, level, "Nogueira", estimand)
+        return ConfidenceInterval(np.nan, np.nan, np.nan, level, "Nogueira", estimand)
     by_chance = filled * (1.0 - filled)
     value = 1.0 - m / (m - 1) * float(np.mean(frequency * (1.0 - frequency))) / by_chance
     parts = (
@@ -52,7 +52,7 @@ def nogueira(masks: ArrayLike, *, level: float = 0.95) -> Interval:
     ) / by_chance
     error = float(2.0 / m * np.sqrt(np.sum((parts - parts.mean()) ** 2)))
     reach = float(stats.norm.ppf(0.5 + level / 2)) * error
-    return Interval(value, value - reach, min(value + reach, 1.0), level, "Nogueira", estimand, error)
+    return ConfidenceInterval(value, value - reach, min(value + reach, 1.0), level, "Nogueira", estimand, error)
 
 
 def kuncheva(masks: ArrayLike) -> float:

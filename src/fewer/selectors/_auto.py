@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from fewer.columns import Column
 from fewer.contracts import Criterion, OnStep, Ranker
 from fewer.control import OneStandardError, Prefilter
 from fewer.control._aggregate import draw_rows
@@ -26,7 +27,10 @@ from fewer.criteria import KNN, LeastSquares
 from fewer.problem import InputError, Problem
 from fewer.rankers import Fisher, ReliefF, RReliefF
 from fewer.search import Floating
-from fewer.selectors import Column, RankSelector, Size, SubsetSelector, _Selector
+from fewer.selectors._base import Selector
+from fewer.selectors._parameters import Size
+from fewer.selectors._rank import RankSelector
+from fewer.selectors._subset import SubsetSelector
 from fewer.trace import Trace
 
 LINEAR, NEAR, RANKED = "a linear fit", "nearest neighbors", "a ranking"
@@ -116,7 +120,7 @@ def subsets_up_to(n_columns: int, size: int) -> int:
     return sum(comb(n_columns, k) for k in range(1, size + 1))
 
 
-class AutoSelector(_Selector):
+class AutoSelector(Selector):
     """Select features without choosing a method: nearest neighbors and a linear fit race, held-out rows decide.
 
     Where there are more columns than rows, a ranking of single columns takes part.

@@ -21,7 +21,7 @@ from fewer.criteria import KNN, CrossValidated, LeastSquares
 from fewer.errors import InputError
 from fewer.rankers import Fisher
 from fewer.search import Annealing, Backward, Exhaustive, Floating, Forward
-from fewer.selectors import one_standard_error
+from fewer.selectors._rank import one_standard_error
 from making import make_problem
 
 
@@ -254,9 +254,9 @@ def test_rank_selector_sizes_by_one_standard_error():
         ({"feature_costs": [1.0, 2.0]}, "feature_costs has shape"),
         ({"feature_costs": [-1.0] * 6}, "feature_costs must be finite"),
         ({"memory": "plenty"}, "memory='plenty' is not an amount"),
-        ({"criterion": KNN(voting="loud")}, "voting='loud' is not known"),
-        ({"criterion": KNN(n_neighbors=0)}, "at least one neighbor"),
-        ({"criterion": KNN(cv=1)}, "at least 2 folds"),
+        ({"criterion": KNN(voting="loud")}, "The 'voting' parameter of KNN"),
+        ({"criterion": KNN(n_neighbors=0)}, "The 'n_neighbors' parameter of KNN"),
+        ({"criterion": KNN(cv=1)}, "The 'cv' parameter of KNN"),
         ({"search": Floating("up")}, "direction='up' is not known"),
         ({"prefilter": Prefilter(Fisher(), keep=2), "n_features_to_select": 3}, "keeps 2 features, but 3 are asked"),
     ],

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import fewer
 from fewer import AutoSelector
-from fewer.auto import (
+from fewer.problem import Problem
+from fewer.selectors._auto import (
     FEWEST_COLUMNS,
     FEWEST_ROWS,
     INNER_FOLDS,
@@ -16,7 +17,6 @@ from fewer.auto import (
     sample_rows,
     seconds_a_subset,
 )
-from fewer.problem import Problem
 from making import make_problem
 
 

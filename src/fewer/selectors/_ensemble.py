@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, is_regressor
+from sklearn.base import is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils._tags import ClassifierTags, RegressorTags
@@ -19,20 +18,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewer.contracts import Control, Criterion, PredictiveScorer, Resources, Run, Search, SearchSpace
 from fewer.criteria import KNN, CrossValidated
-from fewer.criteria._cross_validated import _outputs
-from fewer.models._table import TableReader
+from fewer.estimators import TableEstimator, TableReader
 from fewer.problem import BoolArray, FloatArray, InputError, Problem, Task
 from fewer.search import Annealing
-from fewer.selectors import _Selector
 from fewer.trace import Trace
-from fewer.validate import Interval as Estimate
-from fewer.validate import Split, nogueira, split_rows
+from fewer.validate import ConfidenceInterval, Split, nogueira, split_rows
 
 Rule = Callable[[FloatArray], FloatArray]
 """Gives class memberships (m, c), or numbers (m,), for new rows."""
 
 
-class SubsetEnsemble(BaseEstimator):
+class SubsetEnsemble(TableEstimator):
     """Search a subset without each fold of the rows, and let a model on each of the subsets vote.
 
     A classifier, or a regressor if `estimator` is one (or if the criterion works for regression only).
@@ -59,7 +55,7 @@ class SubsetEnsemble(BaseEstimator):
     subsets_ : bool array of shape (n_runs, n_features_in_)
     frequency_ : float array of shape (n_features_in_,)
         The share of the subsets that holds each feature.
-    stability_ : Interval
+    stability_ : ConfidenceInterval
         Nogueira's index of the subsets, 1 if they are all equal; they share most of their rows, so that it is higher
         than for subsets of independent samples.
     support_ : bool array of shape (n_features_in_,)
@@ -86,8 +82,6 @@ class SubsetEnsemble(BaseEstimator):
     >>> model.subsets_.shape, round(model.oof_score_, 2)
     ((10, 13), 0.93)
     """
-
-    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": None, "sample_weight": None}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "criterion": [HasMethods("bind"), None],
@@ -130,13 +124,11 @@ class SubsetEnsemble(BaseEstimator):
             `sample_weight`: how much each row counts. `groups`: rows of one group stay on one side of every split.
         """
         self._validate_params()
-        if issparse(X):
-            raise InputError("X is a sparse matrix, which would become dense here anyway; give X.toarray().")
-        return self.fit_problem(cast(Any, _Selector)._open(self, X, y, **params))
+        return self.fit_problem(self._read(X, y, **params))
 
     def fit_problem(self, problem: Problem) -> SubsetEnsemble:
         """Fit to a problem that came through the input reader already."""
-        rng = cast(Any, _Selector)._generator(self)
+        rng = self._generator()
         splits = split_rows(problem, self.n_runs, rng)
         criterion, search = self._criterion(), Annealing(answer="final") if self.search is None else self.search
         voter = self._voter()
@@ -145,8 +137,7 @@ class SubsetEnsemble(BaseEstimator):
             for split, seed in zip(splits, rng.spawn(len(splits)), strict=True)
         )
         self.n_features_in_ = problem.n_features
-        self.reader_ = TableReader()
-        self.reader_.remember(problem)
+        self.reader_ = TableReader.of(problem)
         if problem.task == "classification":
             self.classes_ = np.asarray(problem.classes)
         self.subsets_ = np.array([mask for mask, _ in runs])
@@ -160,7 +151,7 @@ class SubsetEnsemble(BaseEstimator):
 
     def _keep_statistics(self) -> None:
         self.frequency_ = self.subsets_.mean(axis=0)
-        self.stability_: Estimate = nogueira(self.subsets_)
+        self.stability_: ConfidenceInterval = nogueira(self.subsets_)
         self.support_ = self.consensus()
 
     def consensus(self, threshold: float = 0.5) -> BoolArray:
@@ -216,8 +207,6 @@ class SubsetEnsemble(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = True
         if self._is_regressor():
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         else:
@@ -227,10 +216,10 @@ class SubsetEnsemble(BaseEstimator):
 
 def rules_for(voter: Criterion, problem: Problem, masks: NDArray[Any], rng: np.random.Generator) -> list[Rule]:
     """Fit one rule on each subset, on all rows of a problem."""
-    scorer = cast(PredictiveScorer, voter.bind(problem, rng, Resources()))
+    scorer: Any = voter.bind(problem, rng, Resources())
     if not isinstance(voter, CrossValidated):
         return [_Scored(scorer, mask) for mask in masks]
-    return [_Fitted(scorer, mask) for mask in masks]
+    return [scorer.fit_rule(mask) for mask in masks]
 
 
 class _Scored:
@@ -241,17 +230,6 @@ class _Scored:
 
     def __call__(self, X: FloatArray) -> FloatArray:
         return self.scorer.predict(self.mask, X)
-
-
-class _Fitted:
-    """An estimator that was fitted on the columns of a subset."""
-
-    def __init__(self, scorer: Any, mask: NDArray[Any]) -> None:
-        self.scorer, self.mask = scorer, mask
-        self.model = scorer._fit(mask, np.arange(scorer.problem.n_samples))
-
-    def __call__(self, X: FloatArray) -> FloatArray:
-        return _outputs(self.model, self.scorer._cells(self.mask, X), self.scorer.problem)
 
 
 def _one_run(

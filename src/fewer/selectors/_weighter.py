@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from fewer.contracts import Control, Criterion, OnStep, Resources, Run, Search, SearchSpace
 from fewer.criteria import KNN
-from fewer.models._table import TableReader
-from fewer.problem import FloatArray, InputError, Problem, Task
+from fewer.estimators import TableEstimator, TableReader
+from fewer.problem import FloatArray, Problem, Task
 from fewer.search import Annealing
-from fewer.selectors import _Selector
 from fewer.trace import Trace
 
 
-class FeatureWeighter(TransformerMixin, BaseEstimator):
+class FeatureWeighter(TransformerMixin, TableEstimator):
     """Find a weight for each feature in the distance Σ w · diff², and scale the columns by √w.
 
     Every distance-based model profits: on the scaled columns its plain Euclidean distance is the weighted one.
@@ -68,8 +66,6 @@ class FeatureWeighter(TransformerMixin, BaseEstimator):
     [0.5, 0.5, 0.25, 0.5, 0.0, 0.5]
     """
 
-    __metadata_request__fit: ClassVar[dict[str, Any]] = {"groups": None, "sample_weight": None}
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "criterion": [HasMethods("bind"), None],
         "search": [HasMethods("steps"), None],
@@ -104,9 +100,7 @@ class FeatureWeighter(TransformerMixin, BaseEstimator):
             `sample_weight`: how much each row counts. `groups`: rows of one group stay on one side of every split.
         """
         self._validate_params()
-        if issparse(X):
-            raise InputError("X is a sparse matrix, which would become dense here anyway; give X.toarray().")
-        return self.fit_problem(cast(Any, _Selector)._open(self, X, y, **params))
+        return self.fit_problem(self._read(X, y, **params))
 
     def fit_problem(
         self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None
@@ -117,7 +111,7 @@ class FeatureWeighter(TransformerMixin, BaseEstimator):
             problem,
             Annealing(answer="final") if self.search is None else self.search,
             SearchSpace.of(problem.n_features, weight_levels=self.levels),
-            cast(Any, _Selector)._generator(self),
+            self._generator(),
             resources=Resources(),
             trace=Trace() if trace is None else trace,
             follower=on_step,
@@ -125,8 +119,7 @@ class FeatureWeighter(TransformerMixin, BaseEstimator):
         self.n_features_in_ = problem.n_features
         self.weights_ = self.trace_.best.astype(np.float64)
         self.score_ = self.trace_.best_score
-        self.reader_ = TableReader()
-        self.reader_.remember(problem)
+        self.reader_ = TableReader.of(problem)
         self._nominal = problem.nominal
         self._low = np.fmin.reduce(problem.X, axis=0)
         span = np.fmax.reduce(problem.X, axis=0) - self._low
@@ -167,9 +160,3 @@ class FeatureWeighter(TransformerMixin, BaseEstimator):
 
     def _tasks(self) -> tuple[Task, ...]:
         return self._criterion().tasks
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.allow_nan = True
-        return tags

@@ -1,0 +1,285 @@
+"""The one estimator base: reading X, y and what belongs to the rows, seeds, tags and metadata routing."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import narwhals as nw
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    _check_sample_weight,
+    check_array,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
+
+from fewer.columns import column_numbers, nearest
+from fewer.errors import FewerWarning
+from fewer.io import infer_task, is_frame, to_problem
+from fewer.io._names import row_number
+from fewer.io._reader import _encode_table
+from fewer.problem import FloatArray, InputError, Problem, Task
+
+ROW_METADATA = ("sample_weight", "groups", "time")
+"""What may be given for each row beside X and y, at `fit` and by scikit-learn's metadata routing."""
+
+
+class TableEstimator(BaseEstimator):
+    """What every estimator of the package shares.
+
+    `fit` reads a table through `_read`, which gives a `Problem` and tells what was noticed about it, as warnings and in
+    `notes_`. Rows may come with `sample_weight`, `groups` and `time`; inside a pipeline they are asked for with
+    `set_fit_request(groups=True)`.
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, Any]] = dict.fromkeys(ROW_METADATA)
+
+    def _tasks(self) -> tuple[Task, ...]:
+        """Return what the estimator can work for, the usual first."""
+        return ("classification", "regression")
+
+    def _takes_several_targets(self) -> bool:
+        return False
+
+    def _read(self, X: Any, y: Any, *, sparse: bool = False, **rows: Any) -> Problem:
+        """Read a table and its target into a problem, and tell what was noticed."""
+        rows = _known_metadata(type(self).__name__, rows)
+        several = self._several_targets(y)
+        if is_frame(X):
+            _check_feature_names(self, X, reset=True)
+            _check_n_features(self, X, reset=True)
+            y = y if several else column_or_1d(y, warn=True)
+            check_consistent_length(X, y)
+        else:
+            if issparse(X) and not sparse:
+                raise InputError("X is a sparse matrix, which would become dense here anyway; give X.toarray().")
+            X, y = validate_data(
+                self, X, y, accept_sparse="csr" if sparse else False, dtype=np.float64,
+                ensure_all_finite="allow-nan", ensure_min_samples=2, multi_output=several,
+            )  # fmt: skip
+        task = self._task_of(np.asarray(y))
+        if rows["sample_weight"] is not None:
+            rows["sample_weight"] = _check_sample_weight(rows["sample_weight"], X)
+        problem = to_problem(X, y, task=task, multi_output=several, **rows)
+        self.notes_: list[str] = list(problem.notes)
+        for note in problem.notes:
+            warnings.warn(note, FewerWarning, stacklevel=3)
+        return problem
+
+    def _several_targets(self, y: Any) -> bool:
+        if y is None:
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        shape: Any = np.shape(y) if isinstance(y, list | tuple) else getattr(y, "shape", ())
+        several = len(shape) == 2 and shape[1] > 1
+        if several and not self._takes_several_targets():
+            raise InputError(
+                f"The target has {shape[1]} columns, but {type(self).__name__} works with one here: give one, "
+                "or choose the criterion CrossValidated or LeastSquares."
+            )
+        return several
+
+    def _task_of(self, y: Any) -> Task:
+        """Find out what the target is for: as the user says, else as it looks, else as the estimator works."""
+        tasks, asked = self._tasks(), getattr(self, "task", None)
+        task: Task = asked or infer_task(y)
+        if task not in tasks:
+            if asked is not None:
+                raise InputError(f"task={asked!r}, but {type(self).__name__} works for {' and '.join(tasks)} here.")
+            task = tasks[0]
+        if task == "classification":
+            check_classification_targets(y)
+        return task
+
+    def _generator(self) -> np.random.Generator:
+        seed = getattr(self, "random_state", None)
+        if isinstance(seed, np.random.Generator):
+            return seed
+        if isinstance(seed, int | np.integer):
+            return np.random.default_rng(int(seed))
+        return np.random.default_rng(check_random_state(seed).randint(2**31))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class TableClassifier(ClassifierMixin, TableEstimator):
+    """A classifier that reads tables: what its columns are is learnt at `fit`, in `reader_`."""
+
+    reader_: TableReader
+
+    def _tasks(self) -> tuple[Task, ...]:
+        return ("classification",)
+
+    def _learn_table(self, X: Any, y: Any, **rows: Any) -> Problem:
+        problem = self._read(X, y, **rows)
+        self.reader_ = TableReader.of(problem)
+        return problem
+
+
+def parse_costs(costs: Any, names: Sequence[str]) -> FloatArray:
+    """Read what each feature costs: one number each, or a dict in which features that are not named cost nothing.
+
+    Parameters
+    ----------
+    costs : array of shape (n_features,), dict or None
+    names : sequence of str
+
+    Returns
+    -------
+    float array of shape (n_features,)
+
+    Examples
+    --------
+    >>> parse_costs({"b": 2.0}, ["a", "b"]).tolist()
+    [0.0, 2.0]
+    """
+    if costs is None:
+        return np.zeros(len(names))
+    if isinstance(costs, dict):
+        result = np.zeros(len(names))
+        result[column_numbers(list(costs), names, "feature_costs")] = list(costs.values())
+    else:
+        result = np.asarray(costs, dtype=np.float64)
+        if result.shape != (len(names),):
+            raise InputError(f"feature_costs has shape {result.shape}, but there are {len(names)} features.")
+    if not np.all(np.isfinite(result)) or (result < 0).any():
+        raise InputError("feature_costs must be finite numbers of at least 0.")
+    return result
+
+
+def _known_metadata(who: str, rows: dict[str, Any]) -> dict[str, Any]:
+    """Fill in what was not given for the rows, and refuse what is not known."""
+    for name in rows:
+        if name not in ROW_METADATA:
+            raise InputError(f"{who}.fit has no argument {name!r}; {nearest(name, ROW_METADATA, 'arguments')}")
+    return {name: rows.get(name) for name in ROW_METADATA}
+
+
+class TableReader:
+    """Reads tables of the columns that it has learnt: arrays with numbers, or data frames.
+
+    Attributes
+    ----------
+    names, kinds : tuples of str
+    codes : dict
+        For each nominal column, the code of each level. A level that was not there counts as missing.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    codes: dict[int, dict[str, int]]
+
+    @classmethod
+    def of(cls, problem: Problem) -> TableReader:
+        """Return a reader that has learnt the columns of a problem."""
+        reader = cls()
+        reader.remember(problem)
+        return reader
+
+    def remember(self, problem: Problem) -> None:
+        """Take names, kinds and levels from a problem."""
+        self.names, self.kinds = problem.names, problem.kinds
+        self.codes = {
+            column: {str(label): code for code, label in enumerate(levels)} for column, levels in problem.levels.items()
+        }
+
+    def read(self, estimator: Any, X: Any) -> FloatArray:
+        """Return the numbers of new rows.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Whose `n_features_in_` and `feature_names_in_` must fit.
+        X : array or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+        """
+        if not is_frame(X):
+            return np.asarray(validate_data(estimator, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False))
+        _check_feature_names(estimator, X, reset=False)
+        _check_n_features(estimator, X, reset=False)
+        return self._coded(X, range(len(self.names)))
+
+    def read_needed(self, estimator: Any, X: Any, needed: Sequence[int], *, alone: bool = False) -> FloatArray:
+        """Return the numbers of new rows in the columns that are needed; the others are NaN and not looked at.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Whose `n_features_in_` and `feature_names_in_` must fit.
+        X : array or data frame
+            A frame may leave out columns that are not needed; an array has all columns.
+        needed : sequence of int
+            Numbers of the columns, in order.
+        alone : bool, default=False
+            Take an array with the needed columns alone, too, and the columns of a frame in any order.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+        """
+        needed = list(needed)
+        if is_frame(X) and hasattr(estimator, "feature_names_in_"):
+            columns = [str(name) for name in nw.from_native(X, eager_only=True).columns]
+            absent = [self.names[j] for j in needed if self.names[j] not in columns]
+            if absent and alone:
+                raise InputError(f"The table has no column {', '.join(map(repr, absent))}, which is needed.")
+            if not alone and (absent or len(columns) >= len(self.names)):
+                _check_feature_names(estimator, X, reset=False)
+            cells = self._coded(X, needed)
+            n_samples = len(cells)
+        else:
+            table = check_array(X, dtype=np.float64, ensure_all_finite=False, input_name="X", estimator=estimator)
+            if not (alone and table.shape[1] == len(needed)):
+                _check_n_features(estimator, table, reset=False)
+                table = table[:, needed]
+            if np.isinf(table).any():
+                row, place = np.argwhere(np.isinf(table))[0]
+                raise InputError(
+                    f"Input X contains infinity: row {row}, column {self.names[needed[place]]!r}; give a number, or "
+                    "NaN where it is missing."
+                )
+            cells, n_samples = table, len(table)
+        out = np.full((n_samples, len(self.names)), np.nan)
+        out[:, needed] = cells
+        return out
+
+    def _coded(self, X: Any, columns: Sequence[int]) -> FloatArray:
+        """Read some columns of a frame, levels as the codes that were learnt; in the order asked for."""
+        names = [self.names[j] for j in columns]
+        frame = nw.from_native(X, eager_only=True)
+        if not names:
+            return np.empty((len(frame), 0))
+        there = {str(name): name for name in frame.columns}
+        if list(there) != names:
+            X = frame.select([there[name] for name in names]).to_native()
+        kinds = {self.names[j]: self.kinds[j] for j in columns}
+        table = _encode_table(
+            X,
+            [name for name in names if kinds[name] == "nominal"],
+            [name for name in names if kinds[name] == "numeric"],
+            row_number,
+        )
+        out = table.X.copy()
+        for place, column in enumerate(columns):
+            if column in self.codes:
+                levels = table.levels[place]
+                known = [self.codes[column].get(str(label), np.nan) for label in levels]
+                code_of = np.array([*known, np.nan], dtype=np.float64)
+                cells = out[:, place]
+                out[:, place] = code_of[np.where(np.isnan(cells), len(levels), cells).astype(np.int64)]
+        return out

@@ -1,0 +1,60 @@
+"""What all selectors share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from fewer.callbacks import CallbackSupportMixin, follow_callbacks, with_callbacks
+from fewer.contracts import OnStep
+from fewer.estimators import TableEstimator
+from fewer.logs import follow_steps
+from fewer.problem import BoolArray, IntArray, Problem
+
+
+class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
+    """A scikit-learn transformer that keeps some of the columns."""
+
+    support_: BoolArray
+    ranking_: IntArray
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, **params: Any) -> Any:
+        """Select features.
+
+        Callbacks of scikit-learn 1.9 (`set_callbacks`) hear of every step of a search, with the selector as it would be
+        if it ended there; one that asks to stop ends the search with its best subset so far.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Missing cells are allowed; string and categorical columns of a frame are nominal.
+        y : array of shape (n_samples,)
+            Strings, booleans and up to 20 distinct whole numbers are classes; other numbers are quantities.
+        **params
+            `sample_weight`: how much each row counts. `groups`: rows of one group stay on one side of every split.
+            `time`: training rows are earlier than test rows in every split.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        problem = self._read(X, y, sparse=True, **params)
+        with follow_callbacks(self, X, y) as on_step:
+            return self.fit_problem(problem, follow_steps(self, on_step))
+
+    def fit_problem(self, problem: Problem, on_step: OnStep | None = None) -> Any:
+        """Select features of a problem that came through the input reader already."""
+        raise NotImplementedError
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

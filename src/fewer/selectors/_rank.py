@@ -1,0 +1,144 @@
+"""Select the best features of a ranking."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import HasMethods, StrOptions
+
+from fewer.contracts import OnStep, Ranker, Resources
+from fewer.criteria import KNN
+from fewer.problem import InputError, Problem, Task
+from fewer.rankers import Fisher
+from fewer.selectors._base import Selector
+from fewer.selectors._parameters import parse_size
+from fewer.selectors._subset import SubsetSelector
+from fewer.validate import assign_folds
+
+MOST_LEADING = 100
+
+
+class RankSelector(Selector):
+    """Select the best features of a ranking.
+
+    Parameters
+    ----------
+    ranker : Ranker, default=Fisher()
+        How good is each feature?
+    n_features_to_select : int, float or "auto", default="auto"
+        How many: a number, a share, or by a cross-validated curve with the one-standard-error rule. For the curve
+        the ranking is repeated in each of ten folds; nearest neighbors (k chosen from 1, 3, …, 11) on the
+        leading 1, 2, 3, 4, 6, 8, 11, 16, … features, no more than rows (or 100), predict the rows left out; and the
+        smallest number whose error is within one standard error of the best is taken.
+    task : {"classification", "regression"}, optional
+        What the target is for, if not what it looks like.
+    n_jobs : int, optional
+        Threads; the result is the same for any number.
+    random_state : int, Generator, RandomState or None
+        Seed of folds and of rankers that draw random numbers.
+
+    Attributes
+    ----------
+    support_ : bool array of shape (n_features_in_,)
+    ranking_ : int array of shape (n_features_in_,)
+        1 is best.
+    scores_ : float array of shape (n_features_in_,)
+        The ranker's number for each feature, higher is better.
+    curve_ : dict of arrays, only with "auto"
+        `size`, `score` and `standard_error` of the cross-validated curve.
+    n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from fewer import RankSelector
+    >>> from fewer.rankers import Fisher
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> RankSelector(Fisher(), n_features_to_select=2).fit(X, y).get_feature_names_out().tolist()
+    ['worst perimeter', 'worst concave points']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "ranker": [HasMethods("rank"), None],
+        "n_features_to_select": SubsetSelector._parameter_constraints["n_features_to_select"][:3],
+        "task": [StrOptions({"classification", "regression"}), None],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        ranker: Ranker | None = None,
+        *,
+        n_features_to_select: int | float | Literal["auto"] = "auto",
+        task: Task | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.ranker = ranker
+        self.n_features_to_select = n_features_to_select
+        self.task = task
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit_problem(self, problem: Problem, on_step: OnStep | None = None) -> RankSelector:
+        """Rank and select the features of a problem; a ranking has no steps to follow."""
+        ranker = self._ranker()
+        if problem.task not in ranker.tasks:
+            raise InputError(
+                f"{type(ranker).__name__} ranks for {' and '.join(ranker.tasks)}, but the target is for {problem.task}."
+            )
+        rng = self._generator()
+        ranking = ranker.rank(problem, rng, Resources(effective_n_jobs(self.n_jobs)))
+        self.n_features_in_ = problem.n_features
+        if self.n_features_to_select == "auto":
+            self.curve_ = size_curve(ranker, problem, rng)
+            size = one_standard_error(self.curve_)
+        else:
+            size = parse_size(self.n_features_to_select, problem.n_features)[0]
+        self.scores_ = ranking.scores
+        self.ranking_ = np.empty(problem.n_features, dtype=np.int64)
+        self.ranking_[ranking.order] = np.arange(1, problem.n_features + 1)
+        self.support_ = self.ranking_ <= size
+        self.extra_ = ranking.extra
+        return self
+
+    def _ranker(self) -> Ranker:
+        return Fisher() if self.ranker is None else self.ranker
+
+    def _tasks(self) -> tuple[Task, ...]:
+        return self._ranker().tasks
+
+
+def size_curve(ranker: Ranker, problem: Problem, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+    """Return the cross-validated score of nearest neighbors against the number of leading features."""
+    most = min(problem.n_features, max(problem.n_samples, MOST_LEADING))
+    sizes = np.unique(np.round(2.0 ** np.arange(0, np.log2(most) + 0.5, 0.5)).astype(np.int64))
+    sizes = np.unique(np.append(sizes[sizes < most], most))
+    folds = assign_folds(problem, 10, rng)
+    losses = np.empty((problem.n_samples, len(sizes)))
+    weights = problem.row_weights
+    for fold in np.unique(folds):
+        train, test = problem.take(folds != fold), problem.take(folds == fold)
+        order = ranker.rank(train, rng, Resources()).order
+        scorer = KNN(n_neighbors="auto", cv="loo").bind(train, rng, Resources())
+        for i, size in enumerate(sizes):
+            mask = np.zeros(problem.n_features, dtype=bool)
+            mask[order[:size]] = True
+            outputs = scorer.predict(mask, test.X)
+            right = outputs.argmax(axis=1) != test.y if problem.task == "classification" else (outputs - test.y) ** 2
+            losses[folds == fold, i] = right
+    mean = np.average(losses, axis=0, weights=weights)
+    spread = np.sqrt(np.average((losses - mean) ** 2, axis=0, weights=weights) / problem.n_samples)
+    return {"size": sizes, "score": -mean, "standard_error": spread}
+
+
+def one_standard_error(curve: dict[str, NDArray[Any]]) -> int:
+    """Return the smallest size whose score is within one standard error of the best."""
+    best = int(np.argmax(curve["score"]))
+    good = curve["score"] >= curve["score"][best] - curve["standard_error"][best]
+    return int(curve["size"][int(np.argmax(good))])

@@ -1,0 +1,249 @@
+"""Select the subset that a search finds best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from fewer.columns import Column
+from fewer.contracts import Control, Criterion, OnStep, Ranker, Resources, Run, Search, Stopped
+from fewer.control import Prefilter, add_innermost
+from fewer.criteria import KNN
+from fewer.problem import IntArray, Problem, Task
+from fewer.search import Forward
+from fewer.selectors._base import Selector
+from fewer.selectors._parameters import Size, lay_out_space, parse_memory
+from fewer.trace import Trace
+
+
+class SubsetSelector(Selector):
+    """Select the subset that a search finds best by a criterion, under a control.
+
+    Parameters
+    ----------
+    criterion : Criterion, default=KNN()
+        How good is a subset?
+    search : Search, default=Forward()
+        Which subset next?
+    control : Control, optional
+        When to stop believing it?
+    n_features_to_select : int, float, (int, int) or "auto", default="auto"
+        How many: a number, a share of the features, a smallest and a largest number, or as many as score best.
+        Groups count as one; features forced in count too. Of equal scores the smaller subset wins.
+    prefilter : Ranker or Prefilter, optional
+        Cuts the columns before the search, on the rows that the search gets: a ranker keeps its best 200, a
+        `fewer.control.Prefilter` as many as it says, and can start the search from its best.
+    include, exclude : sequence of str or int, optional
+        Features forced in or out.
+    feature_groups : sequence of sequences of str or int, optional
+        Features that enter together, such as the columns of one one-hot block.
+    feature_costs : array of shape (n_features,) or dict, optional
+        What each feature costs; in a dict, features not named cost nothing.
+    cost_weight : float, default=0.0
+        Points of score that one unit of cost must earn: the search maximises score − cost_weight · cost.
+    start : sequence of str or int, optional
+        The subset from which the search begins; refused by searches that cannot begin from one.
+    task : {"classification", "regression"}, optional
+        What the target is for, if not what it looks like.
+    memory : str or int, default="1GiB"
+        How much memory scoring may use beside the data.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where to compute. `"auto"` takes a GPU where there is one and the criterion can use it.
+    n_jobs : int, optional
+        Threads or processes; the result is the same for any number.
+    verbose : int, default=0
+        1 prints each better subset, 2 every step. `logging.getLogger("fewer")` hears of every step too.
+    random_state : int, Generator, RandomState or None
+        Seed of folds and of stochastic searches.
+
+    Attributes
+    ----------
+    support_ : bool array of shape (n_features_in_,)
+    ranking_ : int array of shape (n_features_in_,)
+        1 is best. Chosen features in the order in which a stepwise search took them, otherwise all 1; then
+        the others, those that a backward search dropped last first.
+    score_ : float
+        What the search believed of the chosen subset. It is optimistic: it chose the subset.
+    trace_ : Trace
+        The history of the search.
+    criterion_, search_, control_ : Criterion, Search, Control or None
+        What was run, defaults filled in and the prefilter among the controls.
+    notes_ : list of str
+        What was noticed about the table and the run.
+    set_aside_ : int array
+        Columns that do not vary and took no part.
+    n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from fewer import SubsetSelector
+    >>> from fewer.criteria import KNN
+    >>> from fewer.search import Floating
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> selector = SubsetSelector(KNN(), Floating(), n_features_to_select=3, random_state=0).fit(X, y)
+    >>> selector.get_feature_names_out().tolist()
+    ['flavanoids', 'color_intensity', 'proline']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "criterion": [HasMethods("bind"), None],
+        "search": [HasMethods("steps"), None],
+        "control": [HasMethods("run"), None],
+        "n_features_to_select": [
+            StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="neither"),
+            tuple,
+            list,
+        ],
+        "prefilter": [HasMethods("rank"), HasMethods("run"), None],
+        "include": ["array-like", None],
+        "exclude": ["array-like", None],
+        "feature_groups": [list, tuple, None],
+        "feature_costs": ["array-like", dict, None],
+        "cost_weight": [Interval(Real, 0, None, closed="left")],
+        "start": ["array-like", None],
+        "task": [StrOptions({"classification", "regression"}), None],
+        "memory": [str, Interval(Integral, 1, None, closed="left")],
+        "device": [StrOptions({"cpu", "cuda", "auto"})],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        criterion: Criterion | None = None,
+        search: Search | None = None,
+        *,
+        control: Control | None = None,
+        n_features_to_select: Size = "auto",
+        prefilter: Ranker | Prefilter | None = None,
+        include: Sequence[Column] | None = None,
+        exclude: Sequence[Column] | None = None,
+        feature_groups: Sequence[Sequence[Column]] | None = None,
+        feature_costs: ArrayLike | dict[Column, float] | None = None,
+        cost_weight: float = 0.0,
+        start: Sequence[Column] | None = None,
+        task: Task | None = None,
+        memory: str | int = "1GiB",
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.criterion = criterion
+        self.search = search
+        self.control = control
+        self.n_features_to_select = n_features_to_select
+        self.prefilter = prefilter
+        self.include = include
+        self.exclude = exclude
+        self.feature_groups = feature_groups
+        self.feature_costs = feature_costs
+        self.cost_weight = cost_weight
+        self.start = start
+        self.task = task
+        self.memory = memory
+        self.device = device
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit_problem(
+        self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None
+    ) -> SubsetSelector:
+        """Select features of a problem; report each step, or go on from an interrupted trace.
+
+        If it is interrupted after its first step, the selector is fitted with the best subset so far. Whoever follows
+        the steps can end the run by raising `Stopped`; the trace then says so.
+        """
+        return self.fit_run(self.prepare(problem, on_step, trace))
+
+    def prepare(self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None) -> Run:
+        """Lay out the run that selects features of a problem.
+
+        Parameters
+        ----------
+        problem : Problem
+        on_step : callable, optional
+            Called with the trace after each step.
+        trace : Trace, optional
+            One that was interrupted, to go on from.
+
+        Returns
+        -------
+        Run
+        """
+        return Run(
+            self._criterion(),
+            problem,
+            self._search(),
+            lay_out_space(self, problem),
+            self._generator(),
+            resources=Resources(effective_n_jobs(self.n_jobs), parse_memory(self.memory), self.device),
+            trace=Trace() if trace is None else trace,
+            follower=on_step,
+        )
+
+    def fit_run(self, run: Run) -> SubsetSelector:
+        """Run what was prepared and keep its answer; the run still holds the bound criterion afterwards."""
+        self.criterion_, self.search_, self.control_ = run.criterion, run.search, self._control()
+        try:
+            run.under(self.control_)
+        except KeyboardInterrupt:
+            if run.trace.steps:
+                self._keep(run)
+            raise
+        except Stopped as stop:
+            run.trace.notes.append(str(stop))
+        self._keep(run)
+        return self
+
+    def _keep(self, run: Run) -> None:
+        trace, problem = run.trace, run.problem
+        self.n_features_in_ = problem.n_features
+        self.trace_ = trace
+        self.score_ = trace.best_score
+        self.support_ = trace.best != 0
+        self.ranking_ = _ranking(trace, run.search.ordered)
+        self.set_aside_ = np.flatnonzero(problem.constant & ~self.support_)
+        self.notes_ = [*problem.notes, *trace.notes]
+
+    def _criterion(self) -> Criterion:
+        return KNN() if self.criterion is None else self.criterion
+
+    def _search(self) -> Search:
+        return Forward() if self.search is None else self.search
+
+    def _control(self) -> Control | None:
+        if self.prefilter is None:
+            return self.control
+        inner = self.prefilter if isinstance(self.prefilter, Prefilter) else Prefilter(self.prefilter)
+        return add_innermost(self.control, inner)
+
+    def _tasks(self) -> tuple[Task, ...]:
+        return self._criterion().tasks
+
+    def _takes_several_targets(self) -> bool:
+        return self._criterion().multi_output
+
+
+def _ranking(trace: Trace, ordered: bool) -> IntArray:
+    """Rank features by when they entered the answer for good, the others by when they were last in it."""
+    support = trace.best != 0
+    if not ordered:
+        return np.where(support, 1, int(support.sum()) + 1).astype(np.int64)
+    used = np.array([step.best != 0 for step in trace.steps])
+    age = np.arange(1, len(used) + 1)[:, None]
+    last_absent = np.where(used, 0, age).max(axis=0)
+    last_present = np.where(used, age, 0).max(axis=0)
+    key = np.where(support, last_absent, 2 * len(used) + 1 - last_present)
+    return (1 + np.searchsorted(np.sort(key), key)).astype(np.int64)
