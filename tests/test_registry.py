@@ -44,7 +44,7 @@ def test_options_reach_nested_components():
     ("kind", "text", "message"),
     [
         ("criterion", "nkn", "no criterion 'nkn'; did you mean 'knn'"),
-        ("search", "zzz", "choose from annealing"),
+        ("search", "zzz", "the names are .annealing."),
         ("search", "forward:min_gian=1", "has no option 'min_gian'; did you mean 'min_gain'"),
         ("search", "forward:min_gain=", "is not understood"),
         ("search", "forward:__import__('os')", "is not understood"),

@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from fewer.columns import column_number
 from fewer.io._files import _find_target
-from fewer.io._names import column_number, row_number
+from fewer.io._names import row_number
 from fewer.io._reader import EPOCH, MAX_INTEGER_CLASSES, encode, number_label
 from fewer.io._source import Source, open_source
 from fewer.io._typed import MISSING, MOSTLY
