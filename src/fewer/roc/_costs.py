@@ -87,7 +87,9 @@ def predictive_value(fpr: ConfidenceInterval, tpr: ConfidenceInterval, prevalenc
     (0.6923, True)
     """
     if tpr.estimate == 0.0 and fpr.estimate == 0.0:
-        return ConfidenceInterval(float("nan"), 0.0, 1.0, fpr.level, "nothing is called positive", "the predictive value")
+        return ConfidenceInterval(
+            float("nan"), 0.0, 1.0, fpr.level, "nothing is called positive", "the predictive value"
+        )
 
     def value(true: float, false: float) -> float:
         caught, wrong = prevalence * true, (1.0 - prevalence) * false

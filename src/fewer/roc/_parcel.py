@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -11,14 +11,13 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import check_random_state
+from sklearn.base import clone
 from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from fewer.estimators import TableClassifier, TableReader, parse_costs
 from fewer.models import DiscreteNaiveBayes
-from fewer.estimators import TableClassifier, TableReader
 from fewer.problem import BoolArray, FloatArray, InputError, Problem
 from fewer.roc._committee import Ballot, Committee, elect, hull_shares
 from fewer.roc._curve import auroc
@@ -343,7 +342,7 @@ class Parcel(TableClassifier):
         whole, scott = lessons.whole, self.method == "scott"
         usable = ~whole.constant
         most = whole.n_features if self.max_features is None else self.max_features
-        prices = self.cost_weight * lessons.totals[1] * self._costs(whole)
+        prices = self.cost_weight * lessons.totals[1] * parse_costs(self.feature_costs, whole.names)
         return Plan(
             children=self.children or ("forward" if scott else "flip"),
             critical=self.critical_ratio if self.critical_ratio is not None else 1.96 if scott else ENOUGH,
@@ -415,7 +414,7 @@ class Parcel(TableClassifier):
         whole = lessons.whole
         usable = ~whole.constant
         placed = [(learners[m.learner], mask_of(m.features, len(usable))) for m in growth.members]
-        paid = self.cost_weight > 0 and self._costs(whole).any()
+        paid = self.cost_weight > 0 and parse_costs(self.feature_costs, whole.names).any()
         free = self.method == "auto" and self.max_features is None and not paid
         rivals = [(learner, usable) for learner in learners] if free else []
         own, others = (tuple(learner.validation_scores(m) for learner, m in side) for side in (placed, rivals))
@@ -601,23 +600,6 @@ class Parcel(TableClassifier):
         if self._positive == 1:
             return problem
         return replace(problem, y=1 - problem.y, classes=problem.classes[::-1])
-
-    def _costs(self, problem: Problem) -> FloatArray:
-        given = self.feature_costs
-        if given is None:
-            return np.zeros(problem.n_features)
-        if isinstance(given, Mapping):
-            unknown = [name for name in given if str(name) not in problem.names]
-            if unknown:
-                raise InputError(f"feature_costs names {unknown[0]!r}, which is no column of the table.")
-            own = {str(name): cost for name, cost in given.items()}
-            given = [own.get(name, 0.0) for name in problem.names]
-        costs = np.asarray(given, dtype=np.float64)
-        if costs.shape != (problem.n_features,) or not np.isfinite(costs).all() or (costs < 0).any():
-            raise InputError(
-                f"feature_costs must be {problem.n_features} finite numbers of at least 0, one for each feature."
-            )
-        return costs
 
 
 def _starts(

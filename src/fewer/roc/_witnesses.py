@@ -11,8 +11,7 @@ import numpy as np
 from fewer.problem import BoolArray, FloatArray
 from fewer.roc._choice import Digests, joint_digests, shares
 from fewer.roc._hull import ChordPoint
-from fewer.validate import ConfidenceInterval
-from fewer.validate import wilson_interval
+from fewer.validate import ConfidenceInterval, wilson_interval
 
 DISTINCT = 0.95
 """Share of rows that must be told apart by the cells in use for their hash to stand in for a draw."""
