@@ -66,7 +66,7 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "exhaustive": (
             "fewer.search:Exhaustive",
-            "Score every allowed subset: the truth, where there is time for it",
+            "Judge every allowed subset: the truth, where there is time for it",
         ),
         "floating": (
             "fewer.search:Floating",

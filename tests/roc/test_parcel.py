@@ -162,7 +162,7 @@ def test_features_that_cost_must_earn_it():
     dear = Parcel(feature_costs=[0, 0, 5, 5, 5, 5], cost_weight=1.0).fit_parts(train, validation)
     assert {f for vertex in dear.vertices_ for f in vertex.features} <= {0, 1}
     assert len({f for vertex in free.vertices_ for f in vertex.features}) > 2
-    with pytest.raises(InputError, match="6 finite numbers"):
+    with pytest.raises(InputError, match="there are 6 features"):
         Parcel(feature_costs=[1, 2]).fit_parts(train, validation)
     assert max(len(v.features) for v in Parcel(max_features=1).fit_parts(train, validation).vertices_) == 1
 
@@ -413,7 +413,7 @@ def test_costs_by_name():
     named = Parcel(feature_costs={"f0": 9.0}, cost_weight=1.0, random_state=0).fit(frame, y)
     assert listed.vertices_ == named.vertices_
     assert not named.support_[0]
-    with pytest.raises(InputError, match="'f77', which is no column"):
+    with pytest.raises(InputError, match="'f77', which is no feature"):
         Parcel(feature_costs={"f77": 1.0}).fit(frame, y)
 
 
