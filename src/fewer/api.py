@@ -118,7 +118,7 @@ class Selection:
         return f"No difference in held-out {self.score_name} was found: {numbers} with {fewer}."
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the selection as plain JSON data; a number that is not finite becomes None."""
+        """Return the selection as plain JSON data; NaN becomes None, infinity the largest number."""
         return {f.name: _finite(getattr(self, f.name)) for f in fields(self) if f.name != "trace"}
 
     def to_json(self) -> str:
@@ -593,7 +593,9 @@ def _sizes(plan: Plan) -> dict[str, Any]:
 def _finite(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+    if isinstance(value, float) and np.isinf(value):
+        return float(np.copysign(np.finfo(np.float64).max, value))  # JSON has no infinity, and it is no missing number
+    return None if isinstance(value, float) and np.isnan(value) else value
 
 
 def versions() -> dict[str, str]:

@@ -218,9 +218,15 @@ def row_codes(values: Any, n_samples: int, what: str) -> IntArray:
     return np.asarray(codes, dtype=np.int64)
 
 
+LARGEST_WEIGHT = 1e100
+"""Larger ones cannot be added up, or multiplied by the squares of cells."""
+
+
 def _checked_weights(weights: FloatArray, n_samples: int) -> FloatArray:
     if weights.shape != (n_samples,):
         raise InputError(f"The row weights have shape {weights.shape}, but there are {n_samples} rows; give one a row.")
     if not np.all(np.isfinite(weights)) or (weights < 0).any() or not (weights > 0).any():
         raise InputError("Row weights must be finite and at least 0, and some above 0.")
+    if weights.max() > LARGEST_WEIGHT:
+        raise InputError(f"Row weights up to {weights.max():g} are too large to add up; divide them by their mean.")
     return weights

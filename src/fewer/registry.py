@@ -226,10 +226,10 @@ def _options(options: str, text: str) -> dict[str, Any]:
         return {}
     try:
         call = ast.parse(f"f({options})", mode="eval").body
-        assert isinstance(call, ast.Call)
-        assert not call.args
+        if not isinstance(call, ast.Call) or call.args:
+            raise ValueError
         return {str(keyword.arg): _value(keyword.value) for keyword in call.keywords}
-    except (SyntaxError, AssertionError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError(f"{text!r} is not understood; write name:option=value,option=value.") from None
 
 

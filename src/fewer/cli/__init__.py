@@ -51,6 +51,10 @@ app = typer.Typer(
 )
 
 
+_told: set[str] = set()
+"""Warnings that were shown; each is shown once."""
+
+
 def _listed(title: str, names: dict[str, str]) -> str:
     width = max(map(len, names))
     return "\n".join(["\b", f"{title}:", *(f"  {name:<{width}}  {text}" for name, text in names.items())])
@@ -92,6 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     typed = list(sys.argv[1:] if arguments is None else arguments)
     remember(typed)
+    _told.clear()
     prepare_streams()
     with listening(), warnings.catch_warnings():
         warnings.showwarning = cast(Any, _show_warning)
@@ -137,7 +142,7 @@ def _attempt(typed: list[str]) -> tuple[str, int]:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-    if issubclass(category, FewerWarning):
-        say(f"fewer: {message}")
-    else:
-        say(f"fewer: {category.__name__}: {message}")
+    text = f"fewer: {message}" if issubclass(category, FewerWarning) else f"fewer: {category.__name__}: {message}"
+    if text not in _told:
+        _told.add(text)
+        say(text)

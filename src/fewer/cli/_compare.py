@@ -14,7 +14,7 @@ import typer
 
 from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, say
 from fewer.cli._select import JsonOption, ReportOption, SeedOption, refuse_folds
-from fewer.cli._shared import Progress, parse_features, typed
+from fewer.cli._shared import Progress, check_jobs, parse_features, typed
 from fewer.cli._signals import exit_code, raise_if_asked
 from fewer.cli._table import (
     CalendarOption,
@@ -66,9 +66,9 @@ def compare(
     encoding: EncodingOption = "utf-8",
     decimal: DecimalOption = None,
     folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation.")] = 5,
-    repeats: Annotated[int, typer.Option(help="How often to fold anew.")] = 1,
+    repeats: Annotated[int, typer.Option(min=1, help="How often to fold anew.")] = 1,
     seed: SeedOption = 0,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; −1 for all cores.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", callback=check_jobs, help="Processes; −1 for all cores.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Keep the comparison in this folder.", show_default=False)] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in --out.")] = False,
     force: ForceOption = False,

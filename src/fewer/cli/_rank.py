@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -10,6 +12,7 @@ import typer
 
 from fewer.cli._outputs import Answer, shown
 from fewer.cli._select import JsonOption, SeedOption
+from fewer.cli._shared import check_jobs
 from fewer.cli._streamed import ClusterOption, StreamOption, open_chunks, resources_of, wants_stream
 from fewer.cli._table import (
     CalendarOption,
@@ -36,9 +39,10 @@ def rank(
     file: FileArgument,
     target: TargetOption,
     method: Annotated[str, typer.Option("--method", "-m", help=f"{', '.join(COMPONENTS['ranker'])}.")] = "fisher",
-    top: Annotated[int | None, typer.Option(help="Show the best so many only.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="Show the best so many only.")] = None,
     features: Annotated[
-        int | None, typer.Option("--features", "-f", help="Rank the best so many against each other, and show them.")
+        int | None,
+        typer.Option("--features", "-f", min=1, help="Rank the best so many against each other, and show them."),
     ] = None,
     exclude: ExcludeOption = None,
     nominal: NominalOption = None,
@@ -51,7 +55,9 @@ def rank(
     encoding: EncodingOption = "utf-8",
     decimal: DecimalOption = None,
     seed: SeedOption = 0,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads or processes; −1 for all cores.")] = 1,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", callback=check_jobs, help="Threads or processes; −1 for all cores.")
+    ] = 1,
     memory: Annotated[str, typer.Option(help="Memory beside the data.")] = "1GiB",
     stream: StreamOption = None,
     cluster: ClusterOption = None,
@@ -88,7 +94,7 @@ def rank(
         {
             "feature": problem.names[column],
             "rank": place,
-            **{name: float(values[column]) if np.isfinite(values[column]) else None for name, values in told.items()},
+            **{name: _number(float(values[column])) for name, values in told.items()},
         }
         for place, column in enumerate(ranking.order[:top], 1)
     ]
@@ -99,6 +105,13 @@ def rank(
     else:
         answer.show(_text(rows, notes))
     answer.leave()
+
+
+def _number(value: float) -> float | None:
+    """Return a number that JSON can hold: it has no infinity, and NaN is missing."""
+    if math.isinf(value):
+        return math.copysign(sys.float_info.max, value)
+    return None if math.isnan(value) else value
 
 
 def _cuts(extra: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fewer.cli._shared import check_jobs
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -21,8 +23,8 @@ def reproduce(
     name: Annotated[str, typer.Argument(help="dong-kothari, nel, …, or all")],
     table: Annotated[list[str] | None, typer.Option(help="Only this table; may be given several times.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repeats, no long searches: about a minute.")] = False,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Threads; the results do not depend on it.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 0,
+    jobs: Annotated[int, typer.Option(callback=check_jobs, help="Threads; the results do not depend on it.")] = 2,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for cells, figures and intermediate results; a stopped run goes on there."),

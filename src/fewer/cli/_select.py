@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, say, shown
-from fewer.cli._shared import Progress, names_of, parse_features, typed
+from fewer.cli._shared import Progress, check_jobs, names_of, parse_features, typed
 from fewer.cli._signals import exit_code, raise_if_asked
 from fewer.cli._streamed import ClusterOption, StreamOption, open_chunks, resources_of, wants_stream
 from fewer.cli._table import (
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from fewer.problem import Problem
     from fewer.runs import RunFolder
 
-SeedOption = Annotated[int, typer.Option(help="Seed of folds and random searches.")]
+SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of folds and random searches.")]
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Write the answer as one HTML page.", show_default=False)
 ]
@@ -76,7 +76,9 @@ def select(
         str | None, typer.Option(help="Time for the whole answer: 60s, 5min.", show_default=False)
     ] = None,
     seed: SeedOption = 0,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads or processes; −1 for all cores.")] = 1,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", callback=check_jobs, help="Threads or processes; −1 for all cores.")
+    ] = 1,
     memory: Annotated[str, typer.Option(help="Memory for scoring, beside the data.")] = "1GiB",
     out: Annotated[Path | None, typer.Option(help="Keep the run in this folder.", show_default=False)] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
@@ -127,6 +129,8 @@ def select(
     )
     choices: dict[str, Any] = {"method": method, "criterion": criterion, "search": search, "control": control}
     choices |= {"n_features_to_select": parse_features(features), "include": names_of(include) or None}
+    if method == "parcel":
+        refuse_ignored(folds, budget, resume, jobs, choices)
     if wants_stream(file, stream):
         if out is not None or budget is not None or method == "parcel":
             raise InputError("--out, --budget and parcel need the table in memory (--no-stream).")
@@ -164,6 +168,21 @@ def select(
             n_jobs=jobs,
             budget=budget,
         )
+
+
+def refuse_ignored(folds: int, budget: str | None, resume: bool, jobs: int, choices: dict[str, Any]) -> None:
+    """Refuse options that a Parcel would not look at."""
+    given = {
+        "--folds": folds != 5,
+        "--budget": budget is not None,
+        "--resume": resume,
+        "--jobs": jobs != 1,
+        "--features": choices["n_features_to_select"] != "auto",
+        **{f"--{name}": choices[name] is not None for name in ("criterion", "search", "control", "include")},
+    }
+    ignored = [name for name, is_given in given.items() if is_given]
+    if ignored:
+        raise InputError(f"--method parcel does not take {', '.join(ignored)}; leave it out.")
 
 
 def _run_chunks(

@@ -63,6 +63,13 @@ def parse_features(text: str) -> Any:
     return value
 
 
+def check_jobs(jobs: int) -> int:
+    """Refuse no threads at all."""
+    if not jobs:
+        raise InputError("--jobs 0 leaves nobody to work; give 1 or more, or -1 for all cores.")
+    return jobs
+
+
 class Progress:
     """A live line on standard error; silent where nobody watches."""
 

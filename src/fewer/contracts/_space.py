@@ -211,4 +211,5 @@ class SearchSpace:
 def round_scores(scores: FloatArray) -> FloatArray:
     """Round to 40 significant bits (12 digits), so that equal scores are equal whatever the order of sums."""
     mantissa, exponent = np.frexp(scores)
-    return np.ldexp(np.round(mantissa * 2.0**40) / 2.0**40, exponent)
+    with np.errstate(over="ignore"):  # the largest number may be rounded up to infinity
+        return np.ldexp(np.round(mantissa * 2.0**40) / 2.0**40, exponent)

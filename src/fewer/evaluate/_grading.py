@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import get_scorer_names
 
 from fewer.contracts import PredictiveScorer
 from fewer.errors import InputError
@@ -18,6 +22,9 @@ from fewer.validate import ConfidenceInterval, Split, fold_interval
 
 SHARES = ("accuracy", "balanced_accuracy", "roc_auc", "f1", "precision", "recall", "jaccard", "average_precision")
 """Scores between 0 and 1 that are counted from rows (also with an ending, such as `f1_macro`)."""
+QUANTITY_SCORES = re.compile(
+    r"r2|explained_variance|max_error|neg_(mean|median|root|max)_|d2_(absolute|pinball|tweedie)"
+)
 MAX_JACKKNIFE = 2000
 """Rows up to which a score without a formula is taken again without each row."""
 
@@ -55,6 +62,8 @@ class Grader:
 
     def __init__(self, problem: Problem, scoring: Any = None) -> None:
         self.name = score_name(scoring, problem)
+        if isinstance(scoring, str):
+            _refuse_scoring(scoring, problem.task)
         self.problem = problem
         # Nothing wrong in n rows still allows 3/n wrong ones.
         self._resolution = 1.5 / problem.n_samples if is_share(self.name) else 0.0
@@ -128,6 +137,31 @@ def score_name(scoring: Any, problem: Problem) -> str:
     if scoring is None:
         return "accuracy" if problem.task == "classification" else "r2"
     return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", "score"))
+
+
+def _refuse_scoring(name: str, task: str) -> None:
+    """Refuse a score that is not known, or that is for the other task."""
+    if name not in get_scorer_names():
+        near = difflib.get_close_matches(name, get_scorer_names(), n=1, cutoff=0.5)
+        told = f"did you mean {near[0]!r}?" if near else "take one of sklearn.metrics.get_scorer_names()."
+        raise InputError(f"There is no score {name!r}; {told}")
+    meant = "regression" if QUANTITY_SCORES.match(name) else "classification"
+    if meant != task:
+        raise InputError(f"{name} scores {meant}, but the target is for {task}; choose another score.")
+
+
+@contextmanager
+def telling(what: str) -> Iterator[None]:
+    """Turn the error of somebody's estimator, selector or score into one that says whose it is."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # what comes of it is looked at
+            yield
+    except InputError:
+        raise
+    except (ValueError, TypeError, ArithmeticError, AttributeError, IndexError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InputError(f"{what} failed: {reason}") from error
 
 
 def is_share(name: str) -> bool:

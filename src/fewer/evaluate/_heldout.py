@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fewer.contracts import Criterion, PredictiveScorer, Resources
 from fewer.criteria import KNN
 from fewer.errors import InputError
-from fewer.evaluate._grading import Grade, Grader
+from fewer.evaluate._grading import Grade, Grader, telling
 from fewer.problem import FloatArray, Problem
 from fewer.validate import ConfidenceInterval, Split, split_rows
 
@@ -164,10 +164,10 @@ def _measure(
     mask, judge = chosen if isinstance(chosen, tuple) else (np.asarray(chosen), judge)
     if mask.shape != (problem.n_features,):
         raise InputError(f"A selection gave a mask of shape {mask.shape}, but there are {problem.n_features} features.")
-    scorer = judge.bind(train, rng, resources)
-    assert isinstance(scorer, PredictiveScorer)
-    outputs = scorer.predict(mask, test.X)
-    outputs_all = scorer.predict(np.ones(problem.n_features, dtype=bool), test.X)
+    with telling(f"Judging by {' '.join(repr(judge).split())} after {train.n_samples} rows"):
+        scorer = cast(PredictiveScorer, judge.bind(train, rng, resources))
+        outputs = scorer.predict(mask, test.X)
+        outputs_all = scorer.predict(np.ones(problem.n_features, dtype=bool), test.X)
     return {
         "fold": split.fold,
         "mask": mask.tolist(),

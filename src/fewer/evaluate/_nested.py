@@ -16,7 +16,7 @@ from fewer.criteria import CrossValidated
 from fewer.criteria._cross_validated import CrossValidatedScorer
 from fewer.evaluate._baselines import default_estimators, random_like
 from fewer.evaluate._choosing import choose
-from fewer.evaluate._grading import Grade, Grader
+from fewer.evaluate._grading import Grade, Grader, telling
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.validate import ConfidenceInterval, FixedFolds, Split, assign_folds, nogueira, split_rows
 
@@ -160,7 +160,8 @@ def measure(
     if selector is None:
         mask, believed = np.ones(problem.n_features, dtype=bool), None
     else:
-        mask, believed = choose(selector, train, int(np.random.default_rng(own_seed).integers(2**31)))
+        with telling(f"The selection by {name!r} on {train.n_samples} rows"):
+            mask, believed = choose(selector, train, int(np.random.default_rng(own_seed).integers(2**31)))
     record: Record = {
         "method": name,
         "split": list(place),
@@ -176,14 +177,15 @@ def measure(
         record["random_grades"] = {}
     grader = Grader(problem, scoring)
     for label, estimator in estimators.items():
-        rng = np.random.default_rng([seed, 2, *place])
-        folds = assign_folds(train, N_INNER_FOLDS, rng)
-        scorer = CrossValidated(estimator, scoring, cv=FixedFolds(folds)).bind(train, rng, Resources())
-        record["grades"][label] = grader.grade(scorer, scorer.predict(mask, test.X), test).to_json()
-        if with_random:
-            outputs = scorer.predict(random_mask, test.X)
-            record["random_grades"][label] = grader.grade(scorer, outputs, test).to_json()
-        record["search_scores"][label] = _search_score(scorer, mask, folds, grader)
+        with telling(f"Judging by {label!r} after {train.n_samples} rows"):
+            rng = np.random.default_rng([seed, 2, *place])
+            folds = assign_folds(train, N_INNER_FOLDS, rng)
+            scorer = CrossValidated(estimator, scoring, cv=FixedFolds(folds)).bind(train, rng, Resources())
+            record["grades"][label] = grader.grade(scorer, scorer.predict(mask, test.X), test).to_json()
+            if with_random:
+                outputs = scorer.predict(random_mask, test.X)
+                record["random_grades"][label] = grader.grade(scorer, outputs, test).to_json()
+            record["search_scores"][label] = _search_score(scorer, mask, folds, grader)
     return record
 
 

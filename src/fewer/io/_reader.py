@@ -25,6 +25,8 @@ from fewer.problem import BoolArray, FloatArray, InputError, Kind, Problem, Task
 MAX_INTEGER_CLASSES = 20
 LARGEST = 1e100
 """Squares of larger numbers, summed, are no numbers any more."""
+SMALLEST = 1e-100
+"""Squares of smaller differences are zero."""
 EPOCH = datetime(1970, 1, 1)
 
 NUMBERS = (Real, Decimal, np.bool_)
@@ -129,6 +131,7 @@ def to_problem(
     refuse_useless_target(problem)
     low, high = np.fmin.reduce(table.X, axis=0), np.fmax.reduce(table.X, axis=0)
     _refuse_infinite(table.X, low, high, table.names, place)
+    _refuse_tiny(low, high, table.names)
     if not (low < high).any():
         raise InputError("Every column is constant or empty; give at least one that varies.")
     shares = dict(zip(table.names, np.isnan(table.X).mean(axis=0).tolist(), strict=True))
@@ -221,12 +224,23 @@ def _as_array(X: Any) -> NDArray[Any]:
     if hasattr(X, "toarray"):
         refuse_too_large("The sparse table", 8 * X.shape[0] * X.shape[1], available_memory())
         return np.asarray(X.astype(np.float64).toarray())
+    if isinstance(X, np.ma.MaskedArray):
+        X = unmasked(X)
     array = np.asarray(X) if isinstance(X, np.ndarray) else _array_of_lists(X)
     if array.ndim != 2:
         raise InputError(f"X has {array.ndim} dimension(s); a table with rows and columns is needed.")
     if array.dtype.kind not in "biufOUS":
         raise InputError(f"X holds {array.dtype.name} cells; numbers, truth values or text are needed.")
     return array
+
+
+def unmasked(values: Any) -> NDArray[Any]:
+    """Return a masked array as a plain one, its hidden cells missing."""
+    if not np.ma.is_masked(values):
+        return np.asarray(values.data)
+    if values.dtype.kind in "biuf":
+        return np.asarray(values.astype(np.float64).filled(np.nan))
+    return np.asarray(values.astype(object).filled(None))
 
 
 def _array_of_lists(X: Any) -> NDArray[Any]:
@@ -382,6 +396,8 @@ def _days(cell: date) -> float:
 
 def target_values(y: Any, place: Place) -> NDArray[Any]:
     """Return the target as numbers, truth values or text; refuse missing."""
+    if isinstance(y, np.ma.MaskedArray):
+        y = unmasked(y)
     if is_frame(y):
         y = nw.from_native(y, eager_only=True)
         if y.shape[1] != 1:
@@ -481,6 +497,16 @@ def _refuse_infinite(X: FloatArray, low: FloatArray, high: FloatArray, names: Se
     if endless.any():
         column = int(np.argmax(endless))
         _refuse_endless(X[:, column], f"Column {names[column]!r}", place)
+
+
+def _refuse_tiny(low: FloatArray, high: FloatArray, names: Sequence[str]) -> None:
+    tiny = (low < high) & (high - low < SMALLEST)
+    if tiny.any():
+        column = int(np.argmax(tiny))
+        raise InputError(
+            f"Column {names[column]!r} varies by {high[column] - low[column]:g} only, too little to compute with; "
+            "give it in another unit, or leave it out."
+        )
 
 
 def _refuse_endless(column: FloatArray, what: str, place: Place) -> None:

@@ -51,8 +51,11 @@ class Sheet:
 def to_utf8(content: bytes, name: str, encoding: str) -> bytes:
     """Return the text as UTF-8 with line ends as they are; refuse what is no text."""
     try:
-        codec = codecs.lookup(encoding).name
-    except LookupError:
+        found = codecs.lookup(encoding)
+        if not getattr(found, "_is_text_encoding", True):
+            raise LookupError  # such as hex
+        codec = found.name
+    except (LookupError, ValueError):
         raise InputError(f"Encoding {encoding!r} is not known; use for example utf-8, latin-1 or cp1252.") from None
     if codec == "utf-8":
         content = content.removeprefix(codecs.BOM_UTF8)
