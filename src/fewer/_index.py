@@ -106,6 +106,14 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
             "fewer.control:EarlyStopping",
             "Find the step after which the search learns its rows by heart, and search all rows no further than that",
         ),
+        "fdr": (
+            "fewer.control:FalseDiscovery",
+            "Keep features by their p-values so that few of those kept are false: Benjamini and Hochberg's procedure",
+        ),
+        "knockoffs": (
+            "fewer.control:Knockoffs",
+            "Keep features that beat their knockoffs, with a bound on the false-discovery rate",
+        ),
         "noise": (
             "fewer.control:Noise",
             "Judge every subset on values with fresh noise; a subset that owes its score to a few rows does not keep it",
@@ -117,6 +125,18 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         "prefilter": (
             "fewer.control:Prefilter",
             "Keep the best-ranked units only; with `start`, also begin the search from the very best",
+        ),
+        "probe": (
+            "fewer.control:Probe",
+            "Keep the features that beat random columns",
+        ),
+        "shadow": (
+            "fewer.control:Shadow",
+            "Keep every feature that beats the best of shuffled copies of all features: all-relevant selection, as Boruta",
+        ),
+        "stability": (
+            "fewer.control:StabilitySelection",
+            "Keep features that are chosen again and again from halves of the rows: complementary pairs stability selection",
         ),
     },
     "ranker": {

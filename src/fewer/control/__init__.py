@@ -2,8 +2,25 @@
 
 from fewer.control._aggregate import Aggregate
 from fewer.control._early_stopping import EarlyStopping
+from fewer.control._false_discovery import FalseDiscovery
+from fewer.control._knockoffs import Knockoffs
 from fewer.control._noise import Noise
 from fewer.control._one_standard_error import OneStandardError
 from fewer.control._prefilter import Prefilter, add_innermost
+from fewer.control._probe import Probe
+from fewer.control._shadow import Shadow
+from fewer.control._stability_selection import StabilitySelection
 
-__all__ = ["Aggregate", "EarlyStopping", "Noise", "OneStandardError", "Prefilter", "add_innermost"]
+__all__ = [
+    "Aggregate",
+    "EarlyStopping",
+    "FalseDiscovery",
+    "Knockoffs",
+    "Noise",
+    "OneStandardError",
+    "Prefilter",
+    "Probe",
+    "Shadow",
+    "StabilitySelection",
+    "add_innermost",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
@@ -10,13 +11,17 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from fewer.contracts import OnStep, Ranker, Resources
+from fewer.columns import Column
+from fewer.contracts import Control, IncompatibleError, OnStep, Ranker, Ranking, Resources, SearchSpace, Stopped
+from fewer.control._ranking import RankingControl, RankingRun
 from fewer.criteria import KNN
-from fewer.problem import InputError, Problem, Task
+from fewer.problem import BoolArray, InputError, Problem, Task
 from fewer.rankers import Fisher
+from fewer.rankers._notes import notes_on
 from fewer.selectors._base import Selector
-from fewer.selectors._parameters import parse_size
+from fewer.selectors._parameters import lay_out_space
 from fewer.selectors._subset import SubsetSelector
+from fewer.trace import Trace
 from fewer.validate import assign_folds
 
 MOST_LEADING = 100
@@ -29,11 +34,19 @@ class RankSelector(Selector):
     ----------
     ranker : Ranker, default=Fisher()
         How good is each feature?
+    control : Control, optional
+        Which of them to believe: `Shadow`, `StabilitySelection`, `Knockoffs`, `FalseDiscovery` or `Probe`. It says how
+        many features are kept, which may be none.
     n_features_to_select : int, float or "auto", default="auto"
         How many: a number, a share, or by a cross-validated curve with the one-standard-error rule. For the curve
         the ranking is repeated in each of ten folds; nearest neighbors (k chosen from 1, 3, …, 11) on the
         leading 1, 2, 3, 4, 6, 8, 11, 16, … features, no more than rows (or 100), predict the rows left out; and the
-        smallest number whose error is within one standard error of the best is taken.
+        smallest number whose error is within one standard error of the best is taken. Groups count as one; features
+        forced in count too.
+    include, exclude : sequence of str or int, optional
+        Features forced in or out.
+    feature_groups : sequence of sequences of str or int, optional
+        Features that enter together; a group ranks with its best column.
     task : {"classification", "regression"}, optional
         What the target is for, if not what it looks like.
     n_jobs : int, optional
@@ -48,8 +61,14 @@ class RankSelector(Selector):
         1 is best.
     scores_ : float array of shape (n_features_in_,)
         The ranker's number for each feature, higher is better.
-    curve_ : dict of arrays, only with "auto"
+    curve_ : dict of arrays, only with "auto" and without a control
         `size`, `score` and `standard_error` of the cross-validated curve.
+    extra_ : dict of arrays
+        What else the ranker says, such as `p_value`.
+    trace_ : Trace, only with a control
+        Its history; `trace_.extra` holds what it counted.
+    notes_ : list of str
+        What to know: columns that look like identifiers or copies of the target, and what a control promises.
     n_features_in_, feature_names_in_
 
     Examples
@@ -64,7 +83,11 @@ class RankSelector(Selector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "ranker": [HasMethods("rank"), None],
+        "control": [HasMethods("run"), None],
         "n_features_to_select": SubsetSelector._parameter_constraints["n_features_to_select"][:3],
+        "include": ["array-like", None],
+        "exclude": ["array-like", None],
+        "feature_groups": [list, tuple, None],
         "task": [StrOptions({"classification", "regression"}), None],
         "n_jobs": [Integral, None],
         "random_state": ["random_state", np.random.Generator],
@@ -74,38 +97,91 @@ class RankSelector(Selector):
         self,
         ranker: Ranker | None = None,
         *,
+        control: Control | None = None,
         n_features_to_select: int | float | Literal["auto"] = "auto",
+        include: Sequence[Column] | None = None,
+        exclude: Sequence[Column] | None = None,
+        feature_groups: Sequence[Sequence[Column]] | None = None,
         task: Task | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.ranker = ranker
+        self.control = control
         self.n_features_to_select = n_features_to_select
+        self.include = include
+        self.exclude = exclude
+        self.feature_groups = feature_groups
         self.task = task
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit_problem(self, problem: Problem, on_step: OnStep | None = None) -> RankSelector:
-        """Rank and select the features of a problem; a ranking has no steps to follow."""
-        ranker = self._ranker()
+    def fit_problem(self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None) -> RankSelector:
+        """Rank and select the features of a problem; under a control, report its steps or go on from its trace.
+
+        Parameters
+        ----------
+        problem : Problem
+        on_step : callable, optional
+            Called with the trace after each step of a control.
+        trace : Trace, optional
+            Of a control that was interrupted, to go on from.
+
+        Returns
+        -------
+        self
+        """
+        ranker, space = self._ranker(), lay_out_space(self, problem)
+        self._refuse(ranker, problem)
+        rng, resources = self._generator(), Resources(effective_n_jobs(self.n_jobs))
+        ranking = ranker.rank(problem, rng, resources)
+        self.notes_ = notes_on(ranker, problem)
+        self._keep_ranking(ranking, problem)
+        if self.control is None:
+            self.support_ = self._best(ranking, space, problem, rng)
+            return self
+        self.trace_ = Trace() if trace is None else trace
+        run = RankingRun(ranker, problem, space.without(problem.constant), rng, resources, self.trace_, on_step)
+        try:
+            self.control.choose(run)
+        except Stopped as stop:
+            self.trace_.notes.append(str(stop))
+        finally:
+            if self.trace_.steps:
+                self.support_ = self.trace_.best != 0
+        self.notes_ += self.trace_.notes
+        return self
+
+    def _refuse(self, ranker: Ranker, problem: Problem) -> None:
         if problem.task not in ranker.tasks:
             raise InputError(
                 f"{type(ranker).__name__} ranks for {' and '.join(ranker.tasks)}, but the target is for {problem.task}."
             )
-        rng = self._generator()
-        ranking = ranker.rank(problem, rng, Resources(effective_n_jobs(self.n_jobs)))
+        if self.control is not None and not isinstance(self.control, RankingControl):
+            raise IncompatibleError(
+                f"{type(self.control).__name__} works over a search, not over a ranker; choose Shadow, "
+                "StabilitySelection, Knockoffs, FalseDiscovery or Probe."
+            )
+        if self.control is not None:
+            self.control.check_parameters()
+
+    def _keep_ranking(self, ranking: Ranking, problem: Problem) -> None:
         self.n_features_in_ = problem.n_features
-        if self.n_features_to_select == "auto":
-            self.curve_ = size_curve(ranker, problem, rng)
-            size = one_standard_error(self.curve_)
-        else:
-            size = parse_size(self.n_features_to_select, problem.n_features)[0]
         self.scores_ = ranking.scores
         self.ranking_ = np.empty(problem.n_features, dtype=np.int64)
         self.ranking_[ranking.order] = np.arange(1, problem.n_features + 1)
-        self.support_ = self.ranking_ <= size
         self.extra_ = ranking.extra
-        return self
+
+    def _best(self, ranking: Ranking, space: SearchSpace, problem: Problem, rng: np.random.Generator) -> BoolArray:
+        """Return the best units of the ranking, as many as are asked for or as a curve says."""
+        n_free = space.max_units
+        if self.n_features_to_select == "auto":
+            self.curve_ = size_curve(self._ranker(), problem, rng)
+            n_free = min(one_standard_error(self.curve_), space.max_units)
+        place = np.array([self.ranking_[unit].min() for unit in space.units])
+        state = space.empty()
+        state[np.argsort(place, kind="stable")[:n_free]] = True
+        return np.asarray(space.expand(state[None])[0], dtype=bool)
 
     def _ranker(self) -> Ranker:
         return Fisher() if self.ranker is None else self.ranker

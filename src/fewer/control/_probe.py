@@ -1,0 +1,105 @@
+"""Features that beat random columns: the simplest guard against chance."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import HasMethods, Interval
+
+from fewer.contracts import Control
+from fewer.control._ranking import RankingControl, RankingRun, fit_size, shuffled_rows, unit_scores, with_columns
+from fewer.trace import Trace
+
+
+class Probe(RankingControl):
+    """Keep the features that beat random columns.
+
+    Some columns, drawn at random and shuffled, are ranked beside all features; a feature stays if it beats the best of
+    them in more than half of the runs. A quick look: with k probes a feature that says nothing passes one run with a
+    chance of about 1 / (k + 1).
+
+    Parameters
+    ----------
+    n_probes : int, default=20
+        Random columns in each run.
+    n_runs : int, default=5
+    control : Control, optional
+        Runs inside each search, where this control is over a search.
+
+    Notes
+    -----
+    Probes keep the values of the columns that they come from; with row groups, whole groups change places. A feature
+    group ranks with its best column. Where a number of features is asked for, the features with most wins fill up or
+    those with fewest give way. The trace's `extra` holds `hits`, the wins of each feature.
+
+    See Also
+    --------
+    Shadow : Tests that; slower.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(200, 8)), np.repeat([0, 1], 100)
+    >>> X[:, [2, 5]] += y[:, None]
+    >>> selector = fewer.RankSelector(fewer.rankers.Fisher(), control=Probe(), random_state=0).fit(X, y)
+    >>> selector.support_.nonzero()
+    (array([2, 5]),)
+    """
+
+    command_name = "probe"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_probes": [Interval(Integral, 1, None, closed="left")],
+        "n_runs": [Interval(Integral, 1, None, closed="left")],
+        "control": [HasMethods("run"), None],
+    }
+
+    def __init__(self, n_probes: int = 20, n_runs: int = 5, control: Control | None = None) -> None:
+        self.n_probes = n_probes
+        self.n_runs = n_runs
+        self.control = control
+
+    def choose(self, run: RankingRun) -> Trace:
+        """Rank beside random columns a few times.
+
+        Parameters
+        ----------
+        run : RankingRun
+
+        Returns
+        -------
+        Trace
+        """
+        trace, space = run.trace, run.space
+        if not trace.state:
+            trace.state.update(seed=int(run.rng.integers(2**63)), run=0, hits=np.zeros(space.n_units))
+        state = trace.state
+        varying = np.flatnonzero(~run.problem.constant)
+        try:
+            while state["run"] < self.n_runs:
+                rng = np.random.default_rng([state["seed"], state["run"]])
+                sources = rng.choice(varying, self.n_probes)
+                probes = np.column_stack([run.problem.X[shuffled_rows(run.problem, rng), column] for column in sources])
+                scores = run.scores(with_columns(run.problem, probes, sources), rng)
+                state["hits"] += unit_scores(scores, space) > scores[run.problem.n_features :].max()
+                state["run"] += 1
+                self._tell(run)
+        except KeyboardInterrupt:
+            trace.interrupted = True
+            raise
+        trace.notes.append(
+            f"Kept what beats the best of {self.n_probes} random columns in more than half of {self.n_runs} runs: a "
+            f"feature that says nothing passes a run with a chance of about {1 / (self.n_probes + 1):.2g}."
+        )
+        trace.done, trace.interrupted = True, False
+        return trace
+
+    def _tell(self, run: RankingRun) -> None:
+        state = run.trace.state
+        hits = np.zeros(run.problem.n_features)
+        for unit, value in zip(run.space.units, state["hits"], strict=True):
+            hits[unit] = value
+        run.trace.extra["hits"] = hits
+        run.record(fit_size(state["hits"] > state["run"] / 2, state["hits"], run.space))

@@ -1,0 +1,196 @@
+"""Features that beat shuffled copies of all features, again and again (Kursa and Rudnicki 2010: Boruta)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.stats import binom
+from sklearn.utils._param_validation import HasMethods, Interval
+
+from fewer.contracts import Control
+from fewer.control._false_discovery import discoveries
+from fewer.control._ranking import RankingControl, RankingRun, fit_size, shuffled_rows, unit_scores, with_columns
+from fewer.problem import IntArray, Problem
+from fewer.trace import Trace
+
+LOOKS = (8, 10, 12, 15, 20, 27, 37, 50, 70, 100)
+"""After how many of a hundred runs decisions are made; few looks, so that each may be less strict."""
+FEWEST_SHADOWS = 5
+
+
+class Shadow(RankingControl):
+    """Keep every feature that beats the best of shuffled copies of all features: all-relevant selection, as Boruta.
+
+    Each run adds a shuffled copy of every feature that is not rejected yet and ranks all of them. A feature that beats
+    the best copy has a hit. Hits of a feature that tells nothing would come in at most half of the runs; features
+    with significantly more are *confirmed*, with significantly fewer *rejected*, others *tentative*. Any ranker works,
+    not only a forest; [boruta] on the command line is `Importance(forest)`.
+
+    Parameters
+    ----------
+    n_runs : int, default=100
+        At most so many runs; they end as soon as nothing can be decided any more.
+    alpha : float, default=0.05
+        Level of the decisions, by Benjamini and Hochberg over features and Bonferroni over the ten looks at them.
+    control : Control, optional
+        Runs inside each search, where this control is over a search.
+
+    Notes
+    -----
+    Shuffled copies keep a feature's values and lose the target. With row groups whole groups of equal size change
+    places, so that copies are as alike within groups as the features are. A feature group ranks with its best column.
+    Where a number of features is asked for, the features with most hits fill up or the ones with fewest give way, and
+    the promise no longer holds.
+
+    The level is that of the runs, on these very rows: a feature that goes with the target by chance in this table beats
+    its copies in every run. On tables of pure noise about one feature in all is confirmed falsely, however many
+    there are (`experiments/promises.md`).
+
+    The trace's `extra` holds, by feature, `hits`, `runs` (that it took part in) and `decision`: 1 confirmed, 0
+    tentative, −1 rejected.
+
+    See Also
+    --------
+    Probe : One comparison with random columns, fast.
+    Knockoffs : Promises a false-discovery rate.
+
+    References
+    ----------
+    M. Kursa and W. Rudnicki, Feature selection with the Boruta package, Journal of Statistical Software 36, 2010.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.normal(size=(200, 8)), np.repeat([0, 1], 100)
+    >>> X[:, [2, 5]] += y[:, None]
+    >>> selector = fewer.RankSelector(fewer.rankers.Fisher(), control=Shadow(), random_state=0).fit(X, y)
+    >>> selector.support_.nonzero()
+    (array([2, 5]),)
+    """
+
+    command_name = "shadow"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_runs": [Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, 1, closed="neither")],
+        "control": [HasMethods("run"), None],
+    }
+
+    def __init__(self, n_runs: int = 100, alpha: float = 0.05, control: Control | None = None) -> None:
+        self.n_runs = n_runs
+        self.alpha = alpha
+        self.control = control
+
+    def choose(self, run: RankingRun) -> Trace:
+        """Rank beside shuffled copies until every feature is decided on.
+
+        Parameters
+        ----------
+        run : RankingRun
+
+        Returns
+        -------
+        Trace
+        """
+        trace, n_units = run.trace, run.space.n_units
+        looks = np.unique(np.ceil(np.array(LOOKS) * self.n_runs / 100).astype(np.int64))
+        if not trace.state:
+            seed = int(run.rng.integers(2**63))
+            trace.state.update(seed=seed, run=0, hits=np.zeros(n_units), decision=np.zeros(n_units, dtype=np.int64))
+            trace.state.update(runs=np.zeros(n_units))
+        state = trace.state
+        try:
+            while state["run"] < self.n_runs and self._is_open(state, looks):
+                self._run_once(run, np.random.default_rng([state["seed"], state["run"]]))
+                if state["run"] in looks:
+                    self._decide(state, len(looks))
+                self._tell(run)
+        except KeyboardInterrupt:
+            trace.interrupted = True
+            raise
+        if not trace.steps:
+            self._tell(run)
+        trace.notes += [*_group_note(run), self._promise(state, run, len(looks))]
+        trace.done, trace.interrupted = True, False
+        return trace
+
+    def _run_once(self, run: RankingRun, rng: np.random.Generator) -> None:
+        """Compare every feature that is not rejected with the best shuffled copy of those."""
+        state, space = run.trace.state, run.space
+        alive = np.flatnonzero(state["decision"] >= 0)
+        columns = np.concatenate([space.units[unit] for unit in alive])
+        copied = np.resize(columns, max(len(columns), FEWEST_SHADOWS))
+        copies = np.column_stack([run.problem.X[shuffled_rows(run.problem, rng), column] for column in copied])
+        table = with_columns(run.problem, copies, copied)
+        forced, added = np.flatnonzero(space.base), np.arange(run.problem.n_features, table.n_features)
+        used = np.unique(np.concatenate([columns, forced, added]))
+        scores = np.full(table.n_features, -np.inf)
+        scores[used] = run.scores(_only(table, used), rng) if run.ranker.symmetric else run.scores(table, rng)[used]
+        best = scores[run.problem.n_features :].max()
+        hits = unit_scores(scores, space)[alive] > best
+        state["hits"][alive[hits]] += 1
+        state["runs"][alive] += 1
+        state["run"] += 1
+
+    def _decide(self, state: dict[str, Any], n_looks: int) -> None:
+        """Confirm and reject what can be."""
+        open_units = np.flatnonzero(state["decision"] == 0)
+        hits, runs = state["hits"][open_units], state["run"]
+        for decision, p_values in ((1, binom.sf(hits - 1, runs, 0.5)), (-1, binom.cdf(hits, runs, 0.5))):
+            found = discoveries(p_values, self.alpha) & (p_values <= self.alpha / n_looks)
+            state["decision"][open_units[found]] = decision
+
+    def _is_open(self, state: dict[str, Any], looks: IntArray) -> bool:
+        """Say whether some feature may still be decided on, if all the runs to come agree."""
+        hits = state["hits"][state["decision"] == 0]
+        ahead = looks[looks > state["run"]]
+        if not len(hits) or not len(ahead):
+            return False
+        level, last = self.alpha / len(looks), int(ahead[-1])
+        most, fewest = hits + (last - state["run"]), hits
+        return bool(((binom.sf(most - 1, last, 0.5) <= level) | (binom.cdf(fewest, last, 0.5) <= level)).any())
+
+    def _tell(self, run: RankingRun) -> None:
+        state = run.trace.state
+        for name in ("hits", "runs", "decision"):
+            values = np.zeros(run.problem.n_features)
+            for unit, value in zip(run.space.units, state[name], strict=True):
+                values[unit] = value
+            run.trace.extra[name] = values
+        run.record(fit_size(state["decision"] == 1, state["hits"], run.space))
+
+    def _promise(self, state: dict[str, Any], run: RankingRun, n_looks: int) -> str:
+        counts = [int((state["decision"] == decision).sum()) for decision in (1, 0, -1)]
+        return (
+            f"Confirmed {counts[0]}, tentative {counts[1]}, rejected {counts[2]} after {state['run']} runs beside "
+            f"shuffled copies: a confirmed feature beats the best copy in more than half of the runs, at level "
+            f"{self.alpha:g} (Benjamini–Hochberg over features, Bonferroni over {n_looks} looks)."
+        )
+
+
+def _only(problem: Problem, columns: IntArray) -> Problem:
+    """Return a problem with some of its columns."""
+    return replace(
+        problem,
+        X=np.ascontiguousarray(problem.X[:, columns]),
+        names=tuple(problem.names[c] for c in columns),
+        kinds=tuple(problem.kinds[c] for c in columns),
+        levels={i: problem.levels[c] for i, c in enumerate(columns.tolist()) if c in problem.levels},
+    )
+
+
+def _group_note(run: RankingRun) -> list[str]:
+    groups = run.problem.groups
+    if groups is None:
+        return []
+    sizes = np.bincount(groups)
+    alone = np.bincount(sizes)[sizes] == 1
+    if not alone.any():
+        return []
+    return [
+        f"{int(alone.sum())} row groups have a size of their own and cannot change places with another, so that their "
+        "cells stay where they are in the shuffled copies."
+    ]

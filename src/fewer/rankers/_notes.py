@@ -1,0 +1,36 @@
+"""What a reader of a ranking should know beside what the input reader noticed of its columns."""
+
+from __future__ import annotations
+
+from fewer.contracts import Ranker
+from fewer.problem import Problem
+
+
+def notes_on(ranker: Ranker, problem: Problem) -> list[str]:
+    """Say what to know before a ranking is believed.
+
+    Columns that look like identifiers or tell the target by themselves are named by the input reader: its notes come
+    first. Row weights and row groups that the ranker does not use follow.
+
+    Parameters
+    ----------
+    ranker : Ranker
+    problem : Problem
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from fewer.rankers import MutualInformation
+    >>> problem = Problem.from_arrays([[0, 7], [1, 5], [0, 7]], ["a", "b", "a"], sample_weight=[1, 2, 1])
+    >>> notes_on(MutualInformation(), problem)
+    ['MutualInformation has no use for row weights: rows count alike.']
+    """
+    notes = list(problem.notes)
+    if problem.sample_weight is not None and not ranker.uses_sample_weight:
+        notes.append(f"{type(ranker).__name__} has no use for row weights: rows count alike.")
+    if problem.groups is not None and ranker.p_values:
+        notes.append(f"{type(ranker).__name__} takes rows as independent; with row groups its p-values are too small.")
+    return notes

@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+
+import fewer
+from fewer.contracts import IncompatibleError, Resources, SearchSpace
+from fewer.control import Knockoffs
+from fewer.control._knockoffs import entropy_distances, gaussian_knockoffs, knockoff_cut, statistics_of
+from fewer.control._ranking import RankingRun
+from fewer.problem import Problem
+from fewer.rankers import Fisher, FTest, Importance
+
+
+def correlated(n=400, p=8, rho=0.6, seed=0):
+    rng = np.random.default_rng(seed)
+    covariance = rho ** np.abs(np.subtract.outer(np.arange(p), np.arange(p)))
+    return rng.normal(size=(n, p)) @ np.linalg.cholesky(covariance).T, covariance
+
+
+def test_swapping_a_feature_and_its_knockoff_keeps_means_and_covariances():
+    X, _ = correlated(20_000)
+    problem = Problem.from_arrays(X * 3 + 1, np.zeros(len(X)), task="regression")
+    copies = gaussian_knockoffs(problem, np.random.default_rng(1))
+    both = np.c_[problem.X, copies]
+    swapped = both.copy()
+    swapped[:, [2, 10, 5, 13]] = both[:, [10, 2, 13, 5]]
+    assert np.cov(swapped.T) == pytest.approx(np.cov(both.T), abs=0.35)  # variances of 9
+    assert copies.mean(axis=0) == pytest.approx(problem.X.mean(axis=0), abs=0.1)
+    likeness = [np.corrcoef(X[:, j], copies[:, j])[0, 1] for j in range(8)]
+    assert max(likeness) < 0.8
+
+
+def test_entropy_is_at_its_maximum():
+    _, covariance = correlated()
+    s = entropy_distances(covariance)
+    inverse = np.linalg.inv(2 * covariance - np.diag(s))
+    assert 1 / s == pytest.approx(np.diag(inverse), rel=1e-5)  # the derivative vanishes
+    assert np.linalg.eigvalsh(2 * covariance - np.diag(s))[0] > 0
+
+
+@pytest.mark.parametrize("ranker", [Fisher(), FTest(), Importance(Ridge(), cv=None)], ids=lambda r: type(r).__name__)
+def test_swapping_a_pair_flips_the_sign_of_its_statistic_and_no_other(ranker):
+    X, _ = correlated(200)
+    rng = np.random.default_rng(0)
+    classes = isinstance(ranker, Fisher)
+    y = (X[:, 2] + rng.normal(size=200) > 0) if classes else X[:, 2] + rng.normal(size=200)
+    problem = Problem.from_arrays(X, y, task="classification" if classes else "regression")
+    copies = gaussian_knockoffs(problem, np.random.default_rng(1))
+    exchanged, counterparts = X.copy(), copies.copy()
+    exchanged[:, 3], counterparts[:, 3] = copies[:, 3], X[:, 3]
+
+    def statistic(table, other):
+        run = RankingRun(
+            ranker,
+            Problem.from_arrays(table, y, task=problem.task),
+            SearchSpace.of(8),
+            np.random.default_rng(0),
+            Resources(),
+        )
+        return statistics_of(run, other, np.zeros(8, dtype=bool))
+
+    before, after = statistic(X, copies), statistic(exchanged, counterparts)
+    assert after[3] == pytest.approx(-before[3], abs=1e-8)
+    assert np.delete(after, 3) == pytest.approx(np.delete(before, 3), abs=1e-8)
+
+
+def test_the_cut_is_that_of_knockoff_plus():
+    rng = np.random.default_rng(0)
+    for seed in range(30):
+        statistic = np.random.default_rng(seed).normal(1.0, 1.0, 40).round(2)
+        for rate in (0.1, 0.2, 0.5):
+            cut = knockoff_cut(statistic, rate)
+            good = [
+                t
+                for t in np.abs(statistic)
+                if t > 0 and (1 + (statistic <= -t).sum()) / max((statistic >= t).sum(), 1) <= rate
+            ]
+            assert cut == (min(good) if good else np.inf)
+    assert knockoff_cut(rng.normal(size=9) ** 2, 0.1) == np.inf  # nothing, or at least ten
+
+
+def test_signals_are_found_whatever_the_seed_of_the_data():
+    """Data made with the selector's own seed must not come back as noise."""
+    for seed in (0, 1):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(300, 30))
+        y = X[:, :12].sum(axis=1) + rng.normal(size=300)
+        selector = fewer.RankSelector(Importance(cv=None), control=Knockoffs(), random_state=seed).fit(X, y)
+        assert selector.support_[:12].all()
+        assert selector.support_.sum() <= 14
+        assert "at least 10 features" in selector.notes_[-1]
+        assert "approximate" in selector.notes_[-1]
+
+
+def test_groups_weights_and_forced_features():
+    X, _ = correlated(300, 24, 0.3)
+    y = X[:, :10].sum(axis=1) + np.random.default_rng(5).normal(size=300)
+    weights = np.random.default_rng(6).random(300)
+    options = {"include": [20], "feature_groups": [[0, 1], [22, 23]]}
+    selector = fewer.RankSelector(Importance(cv=None), control=Knockoffs(0.2), random_state=0, **options)
+    support = selector.fit(X, y, sample_weight=weights, groups=np.arange(300)).support_
+    assert support[20]
+    assert support[0] == support[1]
+    assert support[22] == support[23]
+    assert support[2:10].sum() >= 5
+    assert "row groups" in selector.notes_[-1]
+
+
+def test_nominal_and_missing_cells_are_refused():
+    X, _ = correlated(50)
+    y = np.arange(50) % 2
+    for table, kinds, message in (
+        (np.round(X), ["nominal"] + ["numeric"] * 7, "column 'x0' is nominal"),
+        (np.where(X > 2, np.nan, X), None, "has missing ones"),
+    ):
+        problem = Problem.from_arrays(table, y, kinds=kinds)
+        with pytest.raises(IncompatibleError, match=message):
+            fewer.RankSelector(Importance(), control=Knockoffs()).fit_problem(problem)

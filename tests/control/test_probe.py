@@ -1,0 +1,25 @@
+import numpy as np
+
+import fewer
+from fewer.control import Probe
+from fewer.rankers import Fisher
+
+
+def test_chance_passes_about_as_often_as_it_says():
+    passed = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 10)), rng.integers(0, 2, 60)
+        control = Probe(n_probes=9, n_runs=1)
+        passed += fewer.RankSelector(Fisher(), control=control, random_state=seed + 99).fit(X, y).support_.sum()
+    assert 10 <= passed <= 60  # 300 features, a chance of one in ten each
+
+
+def test_the_majority_of_the_runs_decides_and_wins_are_told():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 8)), rng.integers(0, 2, 120)
+    X[:, 6] += 1.5 * y
+    selector = fewer.RankSelector(Fisher(), control=Probe(30, 5), random_state=0).fit(X, y)
+    assert np.flatnonzero(selector.support_).tolist() == [6]
+    assert selector.trace_.extra["hits"][6] == 5
+    assert "the best of 30 random columns" in selector.notes_[-1]

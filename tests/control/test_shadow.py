@@ -1,0 +1,87 @@
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+import fewer
+from fewer.control import Shadow
+from fewer.control._shadow import LOOKS
+from fewer.rankers import Fisher, Importance
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from boruta import BorutaPy
+
+
+def classes(seed=0):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(150, 10)), rng.integers(0, 2, 150)
+    X[:, [1, 4, 7]] += 1.5 * y[:, None]
+    return X, y, RandomForestClassifier(20, max_depth=5, random_state=0)
+
+
+def copies(seed=1):
+    """All-relevant: copies of a relevant feature are relevant, too."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(150, 10)), rng.integers(0, 2, 150)
+    X[:, 0] += 2 * y
+    X[:, 5] = X[:, 0] + 0.3 * rng.normal(size=150)
+    return X, y, RandomForestClassifier(20, max_depth=5, random_state=0)
+
+
+def quantity(seed=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(150, 10))
+    return X, 2 * X[:, 3] + 2 * X[:, 6] + rng.normal(size=150), RandomForestRegressor(20, max_depth=5, random_state=0)
+
+
+@pytest.mark.parametrize(("make", "planted"), [(classes, [1, 4, 7]), (copies, [0, 5]), (quantity, [3, 6])])
+def test_it_confirms_what_boruta_confirms(make, planted):
+    X, y, forest = make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = BorutaPy(forest, n_estimators=20, max_iter=40, random_state=0).fit(X, y)
+    ours = fewer.RankSelector(Importance(forest, cv=None), control=Shadow(40), random_state=0).fit(X, y)
+    assert np.flatnonzero(theirs.support_).tolist() == np.flatnonzero(ours.support_).tolist() == planted
+    assert ours.trace_.state["run"] <= 40
+
+
+def test_decisions_are_those_of_the_binomial_test():
+    control = Shadow(100, 0.05)
+    state = {"run": 8, "hits": np.array([8.0, 0.0, 4.0, 7.0]), "decision": np.zeros(4, dtype=np.int64)}
+    control._decide(state, len(LOOKS))
+    assert state["decision"].tolist() == [1, -1, 0, 0]
+    assert binom.sf(7, 8, 0.5) <= 0.05 / len(LOOKS) < binom.sf(6, 8, 0.5)
+
+
+def test_runs_end_when_nothing_can_be_decided_any_more():
+    control = Shadow(20)
+    looks = np.array([8, 20])
+    open_state = {"run": 8, "hits": np.array([6.0]), "decision": np.zeros(1)}
+    assert control._is_open(open_state, looks)
+    hopeless = {"run": 19, "hits": np.array([10.0]), "decision": np.zeros(1)}
+    assert not control._is_open(hopeless, looks)
+    assert not control._is_open({**open_state, "decision": np.ones(1)}, looks)
+
+
+def test_rejected_features_lose_their_copies_and_the_answer_says_what_it_promises():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 12)), rng.integers(0, 2, 200)
+    X[:, 3] += y
+    selector = fewer.RankSelector(Fisher(), control=Shadow(), random_state=0).fit(X, y)
+    extra = selector.trace_.extra
+    assert extra["decision"][3] == 1
+    assert selector.support_.sum() == (extra["decision"] == 1).sum() <= 2
+    assert extra["runs"][3] >= extra["runs"][extra["decision"] == -1].max()
+    assert "at level 0.05" in selector.notes_[-1]
+    assert f"Confirmed {selector.support_.sum()}, tentative" in selector.notes_[-1]
+
+
+def test_groups_of_their_own_size_are_noted():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), rng.integers(0, 2, 30)
+    groups = np.r_[np.zeros(7), np.arange(1, 24)]
+    selector = fewer.RankSelector(Fisher(), control=Shadow(8), random_state=0).fit(X, y, groups=groups)
+    assert any("1 row groups have a size of their own" in note for note in selector.notes_)
