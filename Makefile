@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-full study clean
+.PHONY: help demo test lint bench bench-full study docs dist clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -46,6 +46,19 @@ study: $(BENCH)/.ready  ## features kept by auto and by its peers, judged on oth
 	$(BENCH)/bin/python -m pip install --quiet --requirement experiments/requirements.txt
 	$(BENCH)/bin/python experiments/peers_study.py --jobs 2 $(ARGS)
 
+DOCS   := .venv-docs
+$(DOCS)/.ready: pyproject.toml constraints.txt docs/requirements.txt
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --constraint constraints.txt --editable . --requirement docs/requirements.txt
+	@touch $@
+
+docs: $(DOCS)/.ready  ## build the documentation site, warnings are errors: docs/_build/html/index.html
+	$(DOCS)/bin/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+
+dist: $(READY)  ## build wheel and sdist, check them, and try the wheel alone in a fresh environment
+	$(BIN)/python -m pip install --quiet 'build>=1.2' 'twine>=6'
+	$(BIN)/python tools/dist.py
+
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) .venv-bench build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-bench .venv-docs docs/_build docs/_generated build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

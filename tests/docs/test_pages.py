@@ -1,0 +1,63 @@
+"""The code on the pages runs, and every public name has its place in the reference."""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "_generated"} & set(path.relative_to(DOCS).parts))
+README = DOCS.parent / "README.md"
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.S | re.M)
+LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s#]+)(?:#[^)]*)?\)|^!\[[^\]]*\]\(([^)\s]+)\)", re.M)
+
+
+def blocks_of(path):
+    return BLOCK.findall(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", [p for p in PAGES if blocks_of(p)], ids=lambda p: p.relative_to(DOCS).as_posix())
+def test_the_code_of_a_page_runs(path, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    mpl.use("Agg")
+    space = {"__name__": "page"}
+    for block in blocks_of(path):
+        exec(compile(block, str(path), "exec"), space)
+    sys.modules["matplotlib.pyplot"].close("all") if "matplotlib.pyplot" in sys.modules else None
+
+
+@pytest.mark.parametrize("path", [*PAGES, README], ids=lambda p: p.name)
+def test_links_lead_somewhere(path):
+    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
+    for match in LINK.finditer(text):
+        address = match[1] or match[2]
+        if re.match(r"[a-z]+:", address) or "_generated/" in address:
+            continue
+        assert (path.parent / address).exists(), f"{path.name} links to {address}"
+
+
+def test_two_clicks_lead_to_the_four_questions():
+    start = (DOCS / "index.md").read_text(encoding="utf-8")
+    for page in ("guide/own-models", "guide/groups-and-time", "guide/paper", "guide/own-components"):
+        assert f":link: {page}" in start
+
+
+def test_every_public_name_has_a_page(tmp_path, monkeypatch):
+    import fewer
+
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    import generated_pages
+
+    monkeypatch.setattr(generated_pages, "MADE", tmp_path)
+    generated_pages.make_api()
+    made = {path.stem for path in (tmp_path / "api").glob("*.rst")}
+    modules = [f"fewer.{name}" for name in fewer.__all__ if f"fewer.{name}" in sys.modules]
+    assert set(modules) <= set(generated_pages.MODULES)
+    for module in generated_pages.MODULES:
+        assert module in made
+    names = [f"fewer.{name}" for name in fewer.__all__ if name[0].isupper() or name in ("select", "compare")]
+    assert set(names) <= made
+    shutil.rmtree(tmp_path / "api")
