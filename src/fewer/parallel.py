@@ -6,10 +6,10 @@ import os
 import pickle
 import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -26,10 +26,12 @@ ATTEMPTS = 3
 """How often the table is placed anew on a cluster all of whose holders were lost."""
 AHEAD = 4
 """Tasks in flight for each thread of a cluster: enough to keep it busy, few enough to hold their results."""
+LOCAL = ("LokyBackend", "MultiprocessingBackend", "ThreadingBackend", "SequentialBackend")
+LOST = {"TerminatedWorkerError", "BrokenProcessPool", "WorkerCrashedError", "ActorDiedError", "Py4JJavaError"}
 
 
 def in_threads(run: Callable[[Any], Result], jobs: Sequence[Any], n_jobs: int) -> list[Result]:
-    """Run jobs in threads, in order; kernels let go of the interpreter lock.
+    """Run jobs in threads and return the results in order; kernels let go of the interpreter lock.
 
     Examples
     --------
@@ -41,15 +43,60 @@ def in_threads(run: Callable[[Any], Result], jobs: Sequence[Any], n_jobs: int) -
     return list(_threads(n_jobs, os.getpid()).map(run, jobs))
 
 
-@lru_cache
+@cache
 def _threads(n_jobs: int, process: int) -> ThreadPoolExecutor:
-    # Started once: small tables would wait for new threads longer than for the work.
+    """Keep one pool of each size in each process: starting threads anew costs more than many a job."""
     return ThreadPoolExecutor(n_jobs, thread_name_prefix="fewer")
 
 
-def is_client(executor: Any) -> bool:
-    """Say whether this is a Dask client."""
-    return hasattr(executor, "scatter") and hasattr(executor, "submit")
+class Shared:
+    """What all tasks need (the table): placed once wherever tasks run, however often tasks are sent.
+
+    Parameters
+    ----------
+    value : object
+
+    Examples
+    --------
+    >>> list(run_tasks(pow, [(2,), (3,)], Resources(), shared=Shared(10)))
+    [100, 1000]
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self._placed: dict[Any, Any] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"value": self.value, "_placed": {}}
+
+    def on_client(self, client: Any, anew: bool = False) -> Any:
+        """Return the future of the value on the workers of a Dask client."""
+        key = client.id
+        if anew or key not in self._placed:
+            self._placed[key] = client.scatter(self.value, broadcast=True, hash=False)
+        return self._placed[key]
+
+    def handle(self, backend: Any) -> Any:
+        """Return what travels with a task of a joblib backend."""
+        name = type(backend).__name__
+        if name not in self._placed:
+            if name == "RayBackend":
+                self._placed[name] = _RayHandle(self.value)
+            elif name == "SparkDistributedBackend":
+                self._placed[name] = _BroadcastHandle(self.value)
+            elif name in ("LokyBackend", "MultiprocessingBackend") and self.value is not None:
+                self._placed[name] = self._in_file()
+            else:
+                self._placed[name] = _ObjectHandle(self.value)
+        return self._placed[name]
+
+    def _in_file(self) -> _FileHandle:
+        folder = tempfile.mkdtemp(prefix="fewer-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        path = Path(folder) / "shared"
+        with path.open("wb") as file:
+            _pickler().dump(self.value, file, protocol=5)
+        return _FileHandle(str(path))
 
 
 def run_tasks(
@@ -74,6 +121,7 @@ def run_tasks(
     resources : Resources
         A Dask client as executor; or `n_jobs` on whatever backend joblib is set to (`joblib.parallel_config`).
     shared : object
+        Wrapped in `Shared` where tasks are sent more than once.
     prefer : {"processes", "threads"}
         For joblib, where no backend is set.
     ordered : bool
@@ -84,29 +132,46 @@ def run_tasks(
     [100, 1000]
     """
     tasks = list(tasks)
-    backend, _ = get_active_backend(prefer=prefer)
-    client = resources.executor if is_client(resources.executor) else _client_of(backend)
+    placed = shared if isinstance(shared, Shared) else Shared(shared)
+    client, backend = _where(resources, prefer)
     if client is not None:
-        yield from _on_dask(client, function, tasks, shared, ordered)
-    elif len(tasks) < 2 or (resources.n_jobs == 1 and _is_local(backend)):
+        yield from _on_dask(client, function, tasks, placed, ordered)
+    elif len(tasks) < 2 or resources.n_jobs == 1:
         for task in tasks:
-            yield function(shared, *task)
+            yield function(placed.value, *task)
     else:
-        yield from _on_joblib(backend, function, tasks, resources, shared, prefer, ordered)
+        yield from _on_joblib(backend, function, tasks, resources, placed, prefer, ordered)
 
 
 def parallelism(resources: Resources) -> int:
-    """Return how many tasks run at the same time."""
-    if is_client(resources.executor):
-        return max(sum(resources.executor.nthreads().values()), 1)
-    return max(resources.n_jobs, 1)
+    """Return how many tasks run at the same time.
+
+    Examples
+    --------
+    >>> parallelism(Resources(n_jobs=3))
+    3
+    """
+    client, _ = _where(resources, "processes")
+    return max(resources.n_jobs, 1) if client is None else max(sum(client.nthreads().values()), 1)
+
+
+def leaves_machine(resources: Resources) -> bool:
+    """Say whether tasks go to a cluster: whole runs are sent there that threads would share here."""
+    client, backend = _where(resources, "processes")
+    return client is not None or (resources.n_jobs > 1 and type(backend).__name__ not in LOCAL)
+
+
+def _where(resources: Resources, prefer: Prefer) -> tuple[Any, Any]:
+    """Return the Dask client that does the tasks, if there is one, and joblib's backend."""
+    if resources.executor is not None:
+        return resources.executor, None
+    backend, _ = get_active_backend(prefer=prefer)
+    # The workers of joblib's Dask backend are asked directly, so that a lost one does no harm.
+    of_dask = type(backend).__name__ == "DaskDistributedBackend" and resources.n_jobs != 1
+    return (backend.client if of_dask else None), backend
 
 
 # ---------------------------------------------------------------------------------------------------- joblib
-
-
-def _is_local(backend: Any) -> bool:
-    return type(backend).__name__ in ("LokyBackend", "MultiprocessingBackend", "ThreadingBackend", "SequentialBackend")
 
 
 def _on_joblib(
@@ -114,7 +179,7 @@ def _on_joblib(
     function: Callable[..., Result],
     tasks: Sequence[tuple[Any, ...]],
     resources: Resources,
-    shared: Any,
+    shared: Shared,
     prefer: Prefer,
     ordered: bool,
 ) -> Iterator[Result]:
@@ -122,18 +187,17 @@ def _on_joblib(
     way: dict[str, Any] = {}
     if getattr(backend, "supports_return_generator", False):
         way["return_as"] = "generator" if ordered else "generator_unordered"
-    n_jobs = resources.n_jobs if resources.n_jobs != 1 or _is_local(backend) else None
-    with _placed(backend, shared) as handle:
-        runs = Parallel(n_jobs=n_jobs, prefer=prefer, **way)(delayed(_call)(function, handle, task) for task in tasks)
-        try:
-            yield from runs
-        except Exception as error:
-            if type(error).__name__ not in ("TerminatedWorkerError", "BrokenProcessPool", "WorkerCrashedError"):
-                raise
-            raise InputError(
-                "A worker process was ended from outside, perhaps for want of memory; run it again with fewer jobs, "
-                "or go on with --resume where the run is kept in a folder."
-            ) from error
+    handle = shared.handle(backend)
+    try:
+        jobs = (delayed(_call)(function, handle, task) for task in tasks)
+        yield from Parallel(n_jobs=resources.n_jobs, prefer=prefer, **way)(jobs)
+    except Exception as error:
+        if not {kind.__name__ for kind in type(error).__mro__} & LOST:
+            raise
+        raise InputError(
+            "A worker process was ended from outside, perhaps for want of memory; run it again with fewer jobs, "
+            "or go on with --resume where the run is kept in a folder."
+        ) from error
 
 
 class _FileHandle:
@@ -182,33 +246,19 @@ class _BroadcastHandle:
         return self.variable.value
 
 
+def _pickler() -> Any:
+    """Return the pickler that joblib ships functions with; it comes with joblib or as a package of its own."""
+    try:
+        import cloudpickle  # type: ignore[import-untyped, unused-ignore]
+    except ImportError:
+        from joblib.externals import cloudpickle
+    return cloudpickle
+
+
 @lru_cache(maxsize=2)
 def _loaded(path: str) -> Any:
     with Path(path).open("rb") as file:
         return pickle.load(file)
-
-
-@contextmanager
-def _placed(backend: Any, shared: Any) -> Iterator[Any]:
-    """Place what is shared where the workers of a backend find it."""
-    name = type(backend).__name__
-    if name == "RayBackend":
-        yield _RayHandle(shared)
-    elif name == "SparkDistributedBackend":
-        yield _BroadcastHandle(shared)
-    elif name in ("LokyBackend", "MultiprocessingBackend") and shared is not None:
-        from joblib.externals import cloudpickle
-
-        folder = tempfile.mkdtemp(prefix="fewer-")
-        try:
-            path = Path(folder) / "shared"
-            with path.open("wb") as file:
-                cloudpickle.dump(shared, file, protocol=5)
-            yield _FileHandle(str(path))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-    else:
-        yield _ObjectHandle(shared)
 
 
 def _call(function: Callable[..., Result], handle: Any, task: tuple[Any, ...]) -> Result:
@@ -218,13 +268,13 @@ def _call(function: Callable[..., Result], handle: Any, task: tuple[Any, ...]) -
 # ------------------------------------------------------------------------------------------------------ Dask
 
 
-def _client_of(backend: Any) -> Any:
-    """Return the client of joblib's Dask backend: its workers are asked directly, so that a lost one does no harm."""
-    return backend.client if type(backend).__name__ == "DaskDistributedBackend" else None
-
-
 def connect(address: str) -> Any:
     """Return a Dask client for a scheduler's address.
+
+    Parameters
+    ----------
+    address : str
+        tcp://host:port
 
     Raises
     ------
@@ -243,7 +293,7 @@ def connect(address: str) -> Any:
 
 
 def _on_dask(
-    client: Any, function: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], shared: Any, ordered: bool
+    client: Any, function: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], shared: Shared, ordered: bool
 ) -> Iterator[Result]:
     """Run on the workers of a Dask client; what a lost worker had is done again."""
     todo = list(range(len(tasks)))
@@ -251,7 +301,7 @@ def _on_dask(
     following = 0
     for attempt in range(ATTEMPTS):
         try:
-            for number, result in _attempt(client, function, tasks, todo, shared):
+            for number, result in _attempt(client, function, tasks, list(todo), shared, attempt > 0):
                 todo.remove(number)
                 if not ordered:
                     yield result
@@ -273,22 +323,27 @@ def _is_lost(error: Exception) -> bool:
 
 
 def _attempt(
-    client: Any, function: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], todo: list[int], shared: Any
+    client: Any,
+    function: Callable[..., Result],
+    tasks: Sequence[tuple[Any, ...]],
+    todo: Sequence[int],
+    shared: Shared,
+    anew: bool,
 ) -> Iterator[tuple[int, Result]]:
     """Keep some tasks for each thread in flight, and yield whatever is done."""
     from distributed import as_completed
 
-    handle = None if shared is None else client.scatter(shared, broadcast=True, hash=False)
-    waiting = iter(list(todo))
+    handle = None if shared.value is None else shared.on_client(client, anew)
+    waiting = iter(todo)
     numbers: dict[str, int] = {}
-    running = as_completed(with_results=False)
+    running = as_completed()
 
     def send() -> None:
-        for number in waiting:
+        number = next(waiting, None)
+        if number is not None:
             future = client.submit(_call_shared, function, handle, tasks[number], pure=False, retries=ATTEMPTS)
             numbers[future.key] = number
             running.add(future)
-            return
 
     for _ in range(AHEAD * max(sum(client.nthreads().values()), 1)):
         send()

@@ -1,3 +1,5 @@
+from pickle import dumps
+
 import numpy as np
 import pytest
 from joblib import parallel_config
@@ -43,16 +45,23 @@ def test_the_empty_subset_scores_what_the_frequencies_give():
     assert len(scorer.score(np.zeros((0, 2), dtype=bool))) == 0
 
 
-def says_what_it_sees(bare, X, masks):
-    return np.array([float(isinstance(X, np.memmap) and bare.problem.X.size == 0) for _ in masks]), ""
-
-
-def test_the_table_is_shared_not_copied(monkeypatch):
-    """Workers get the table as a memory map beside a scorer that holds none."""
-    monkeypatch.setattr("fewer.criteria._cross_validated._score_batch", says_what_it_sees)
-    problem = make_problem(n_rows=3000, n_features=50)  # 1.2 MB: above joblib's threshold for sharing
+def test_the_table_is_placed_once_and_batches_carry_a_handle(monkeypatch):
+    """Workers read the table once; what travels with a batch is its masks and the name of a file."""
+    sizes = []
+    monkeypatch.setattr(
+        "fewer.parallel.delayed", lambda call: lambda *job: sizes.append(len(dumps(job))) or (call, job, {})
+    )
+    problem = make_problem(n_rows=3000, n_features=50)
     scorer = bind(CrossValidated(KNeighborsClassifier()), problem, n_jobs=2)
-    np.testing.assert_array_equal(scorer.score(np.eye(50, dtype=bool)[:6]), np.ones(6))
+    masks = np.eye(50, dtype=bool)[:3]
+    np.testing.assert_array_equal(
+        scorer.score(masks), bind(CrossValidated(KNeighborsClassifier()), problem).score(masks)
+    )
+    assert len(sizes) == 3
+    assert max(sizes) < 2000
+    handle = scorer._shared._placed["LokyBackend"]
+    scorer.score(masks)
+    assert scorer._shared._placed["LokyBackend"] is handle
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])

@@ -28,8 +28,8 @@ def frame():
 
 
 def gathered(stream):
-    chunks = [chunk for part in range(stream.n_parts) for chunk in stream.chunks(part)]
-    return np.concatenate([chunk.X for chunk in chunks]), np.concatenate([chunk.y for chunk in chunks])
+    chunks = [(chunk.X.copy(), chunk.y) for part in range(stream.n_parts) for chunk in stream.chunks(part)]
+    return np.concatenate([X for X, _ in chunks]), np.concatenate([y for _, y in chunks])
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])

@@ -107,6 +107,10 @@ class Run:
         fresh: dict[str, Any] = {"trace": Trace(), "follower": None, "_bound": {}}
         return replace(self, problem=self.problem.take(rows), rng=rng, **{**fresh, **changes})
 
+    def shipped(self) -> Run:
+        """Return the run as it travels to whoever does a task of it: alone, followed by nobody, nothing bound."""
+        return replace(self, resources=self.resources.alone(), trace=Trace(), follower=None, _bound={})
+
     def under(self, control: Control | None) -> Trace:
         """Run the search on these rows, under a control if there is one.
 

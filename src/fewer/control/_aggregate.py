@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -12,7 +12,8 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from fewer.contracts import Control, Objective, Run, SearchSpace
+from fewer.contracts import Control, Criterion, Objective, Run, SearchSpace
+from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import InputError, IntArray, Problem
 from fewer.trace import Step, Trace, best_first
 
@@ -94,20 +95,16 @@ class Aggregate(Control):
 
     def run(self, run: Run) -> Trace:
         """Run, count, keep. An interrupted run goes on with the first resample that was not finished."""
-        space, trace, problem = run.space, run.trace, run.problem
+        space, trace = run.space, run.trace
         if space.weight_levels > 1:
             raise InputError("Aggregate counts how often features are chosen; it does not work on weights.")
         objective = Objective(run.scorer, space)
         criteria = [clone(run.criterion).set_params(**values) for values in ParameterGrid(dict(self.vary or {}))]
         seeds = run.rng.spawn(self.n_runs)
         masks: list[Any] = trace.state.setdefault("masks", [])
+        left = [divmod(number, len(criteria)) for number in range(len(masks), self.n_runs * len(criteria))]
         with run.ending():
-            while len(masks) < self.n_runs * len(criteria):
-                resample, setting = divmod(len(masks), len(criteria))
-                # Every setting starts from the same state, so that it sees the same rows.
-                rng = deepcopy(seeds[resample])
-                rows = draw_rows(problem, self.resample, rng, self.share)
-                inner = run.on(rows, rng, criterion=criteria[setting]).under(self.control)
+            for inner in self._runs(run, criteria, [(setting, seeds[resample]) for resample, setting in left]):
                 masks.append(inner.best != 0)
                 trace.n_evaluations += inner.n_evaluations
                 trace.extra["frequency"] = np.mean(masks, axis=0)
@@ -121,6 +118,14 @@ class Aggregate(Control):
                 trace.record(Step(masks[-1], inner.best_score, space.expand(kept[None])[0], score))
                 run.tell()
         return trace
+
+    def _runs(
+        self, run: Run, criteria: list[Criterion], tasks: list[tuple[int, np.random.Generator]]
+    ) -> Iterator[Trace]:
+        """Search the resamples: here, with threads inside each search; or each on a cluster."""
+        if leaves_machine(run.resources):
+            return run_tasks(_search_resample, tasks, run.resources, shared=(run.shipped(), self, criteria))
+        return (_search_resample((run, self, criteria), *task) for task in tasks)
 
     def _count_subsets(self, inner: Trace, trace: Trace) -> None:
         """Add what one run's best subsets gain to the poll, kept best first."""
@@ -153,6 +158,14 @@ class Aggregate(Control):
         state = space.empty()
         state[order[:size]] = True
         return state
+
+
+def _search_resample(shared: tuple[Run, Aggregate, list[Criterion]], setting: int, rng: np.random.Generator) -> Trace:
+    run, control, criteria = shared
+    # Every setting starts from the same state, so that it sees the same rows.
+    rng = deepcopy(rng)
+    rows = draw_rows(run.problem, control.resample, rng, control.share)
+    return run.on(rows, rng, criterion=criteria[setting]).under(control.control)
 
 
 def draw_rows(problem: Problem, resample: str, rng: np.random.Generator, share: float = 0.8) -> IntArray:

@@ -9,11 +9,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from fewer.contracts import Control, Objective, PredictiveScorer, Run, SearchSpace
+from fewer.parallel import parallelism, run_tasks
 from fewer.problem import FloatArray, InputError
 from fewer.trace import Step, Trace, best_first
 from fewer.validate import Split, split_rows
@@ -147,12 +147,10 @@ class EarlyStopping(Control):
             run.tell()
 
         runs: Iterable[Record]
-        if resources.n_jobs > 1 and len(left) > 1:
-            alone = replace(resources, n_jobs=1, memory=resources.memory // resources.n_jobs)
-            shipped = replace(run, resources=alone, trace=Trace(), follower=None)
-            runs = Parallel(n_jobs=resources.n_jobs, return_as="generator")(
-                delayed(validation_run)(shipped, self.control, *job) for job in left
-            )
+        if len(left) > 1 and parallelism(resources) > 1:
+            shipped = run.shipped(), self.control, splits
+            tasks = [(number, seeds[number]) for number in range(len(records), len(splits))]
+            runs = run_tasks(_sent_run, tasks, resources, shared=shipped)
         else:
             runs = (validation_run(run, self.control, *job, watch) for job in left)
         for record in runs:
@@ -271,6 +269,11 @@ def stopping_point(curves: list[FloatArray], window: int = 5) -> StoppingPoint:
     smoothed = np.full(n, np.nan)
     smoothed[half : n - half] = mean
     return StoppingPoint(best + half, n - 1, smoothed, float(mean[best] - mean[-1]), error)
+
+
+def _sent_run(shipped: tuple[Run, Control | None, list[Split]], number: int, rng: np.random.Generator) -> Record:
+    run, control, splits = shipped
+    return validation_run(run, control, splits[number], rng)
 
 
 def validation_run(

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from fewer.contracts import Control, PredictiveScorer, Run, SearchSpace
+from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import FloatArray, Problem
 from fewer.trace import Step, Trace, is_better
-from fewer.validate import split_rows
+from fewer.validate import Split, split_rows
 
 Record = dict[str, Any]
 
@@ -77,14 +78,20 @@ class OneStandardError(Control):
         *seeds, last = run.rng.spawn(len(splits) + 1)
         records: list[Record] = trace.state.setdefault("runs", [])
         with run.ending():
-            for split, seed in list(zip(splits, seeds, strict=True))[len(records) :]:
-                record = judged_run(run.on(split.train, seed), self.control, run.problem.take(split.test))
-                records.append({**record, "rows": split.test})
+            tasks = [(number, seeds[number]) for number in range(len(records), len(splits))]
+            for record in self._runs(run, splits, tasks):
+                records.append({**record, "rows": splits[len(records)].test})
                 trace.n_evaluations += int(record["n_evaluations"])
                 trace.record(Step(record["best"], record["score"], record["best"], record["score"]))
                 run.tell()
             self._search_all(run, self._choose(records, run.problem, run.space, trace), last)
         return trace
+
+    def _runs(self, run: Run, splits: list[Split], tasks: list[tuple[int, np.random.Generator]]) -> Iterator[Record]:
+        """Search without each fold: here, with threads inside each search; or each on a cluster."""
+        if leaves_machine(run.resources):
+            return run_tasks(_judged_split, tasks, run.resources, shared=(run.shipped(), self.control, splits))
+        return (_judged_split((run, self.control, splits), *task) for task in tasks)
 
     def _choose(self, records: list[Record], problem: Problem, space: SearchSpace, trace: Trace) -> int:
         """Put the runs' losses into one table and choose the size."""
@@ -124,6 +131,11 @@ class OneStandardError(Control):
             if chosen < best
             else f"Held-out rows do best with up to {best} features."
         )
+
+
+def _judged_split(shared: tuple[Run, Control | None, list[Split]], number: int, rng: np.random.Generator) -> Record:
+    run, control, splits = shared
+    return judged_run(run.on(splits[number].train, rng), control, run.problem.take(splits[number].test))
 
 
 def judged_run(run: Run, control: Control | None, held: Problem) -> Record:

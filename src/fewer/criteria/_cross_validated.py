@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import check_scoring
@@ -19,6 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
 from fewer.criteria._importances import column_importances
 from fewer.criteria._preparation import Preparation
+from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import FloatArray, IntArray, Problem, Task
 from fewer.validate import assign_folds
 
@@ -116,7 +115,8 @@ class CrossValidatedScorer(PredictiveScorer):
         self._preprocess = criterion.preprocess == "auto"
         self._splits = splits_for(problem, criterion.cv, rng)
         self._seed = int(rng.integers(2**31))
-        self._n_jobs = resources.n_jobs
+        self._resources = resources
+        self._shared: Shared | None = None
 
     @cached_property
     def _preparation(self) -> Preparation:
@@ -128,27 +128,23 @@ class CrossValidatedScorer(PredictiveScorer):
         return self.problem.labels
 
     def score(self, masks: Masks) -> FloatArray:
-        """Score (m, p) masks, batches of masks in parallel, on whatever backend joblib is set to.
+        """Score (m, p) masks, batches of masks in parallel, on a cluster or whatever backend joblib is set to.
 
-        The table travels beside the scorer, as an argument of its own: that is what backends share between workers,
-        as a memory map or on each machine once, instead of copying it with every batch.
+        The scorer with its table is placed where the batches are scored once, not with every batch.
         """
         masks = np.asarray(masks, dtype=bool)
-        if self._n_jobs == 1 or len(masks) < 2:
+        n_workers = parallelism(self._resources)
+        if n_workers == 1 or len(masks) < 2:
             return np.array([self.score_one(mask) for mask in masks], dtype=np.float64)
-        self._preparation.settle()
-        bare = self._on(np.empty((0, self.problem.n_features)))
-        batches = np.array_split(masks, min(len(masks), 4 * effective_n_jobs(self._n_jobs)))
-        results = Parallel(n_jobs=self._n_jobs)(delayed(_score_batch)(bare, self.problem.X, b) for b in batches)
+        if self._shared is None:
+            self._preparation.settle()
+            alone = copy(self)
+            alone._resources = self._resources.alone()
+            self._shared = Shared(alone)
+        batches = [(batch,) for batch in np.array_split(masks, min(len(masks), 4 * n_workers))]
+        results = list(run_tasks(_score_batch, batches, self._resources, shared=self._shared))
         self.failure = self.failure or next((failure for _, failure in results if failure), "")
         return np.concatenate([scores for scores, _ in results])
-
-    def _on(self, X: FloatArray) -> CrossValidatedScorer:
-        """Return this scorer with another array in the place of the table."""
-        scorer = copy(self)
-        scorer.problem = replace(self.problem, X=X)
-        scorer._preparation = self._preparation.on(scorer.problem)
-        return scorer
 
     def outputs(self, mask: Masks) -> FloatArray:
         """Predict each bound row from the folds that did not test it (the last, if several did)."""
@@ -292,8 +288,7 @@ class _RecordedRegressor(RegressorMixin, BaseEstimator):
         return True
 
 
-def _score_batch(bare: CrossValidatedScorer, X: FloatArray, masks: Masks) -> tuple[FloatArray, str]:
-    scorer = bare._on(X)
+def _score_batch(scorer: CrossValidatedScorer, masks: Masks) -> tuple[FloatArray, str]:
     return np.array([scorer.score_one(mask) for mask in masks]), scorer.failure
 
 

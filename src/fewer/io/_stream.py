@@ -73,14 +73,17 @@ class Stream:
         return int(np.clip(CHUNK_BYTES // (8 * max(self.n_features, 1)), 256, 1 << 17))
 
     def chunks(self, part: int) -> Iterator[Problem]:
-        """Read a part, chunk by chunk."""
+        """Read a part, chunk by chunk; the table of a chunk is only there until the next one is read."""
         columns = [*self.like.names, self.target, *([self.weights] if self.weights else [])]
+        cells = np.empty(0)
         for frame in self.source.batches(part, columns, self.chunk_rows):
             if frame.height:
-                yield self._problem(frame)
+                # Fresh memory costs as much as the copy: the same is filled again and again.
+                n_cells = frame.height * self.n_features
+                cells = cells if len(cells) >= n_cells else np.empty(n_cells)
+                yield self._problem(frame, cells[:n_cells].reshape((frame.height, self.n_features), order="F"))
 
-    def _problem(self, frame: pl.DataFrame) -> Problem:
-        X = np.empty((frame.height, self.n_features), order="F")
+    def _problem(self, frame: pl.DataFrame, X: FloatArray) -> Problem:
         for place, reader in enumerate(self.readers):
             X[:, place] = reader.numbers(frame[reader.name])
         y = self.target_reader.numbers(frame[self.target])
