@@ -464,7 +464,8 @@ def _measure(
         _judge(plan.selector),
         n_folds=folds,
         rng=np.random.default_rng([seed, 1]),
-        resources=_resources(plan),
+        # A clock that runs here means nothing on another machine.
+        resources=_resources(plan) if plan.budget is None else _resources(plan).alone(),
         done=None if folder is None else folder.folds(),
         on_fold=keep,
     )

@@ -9,11 +9,12 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
 from joblib.parallel import get_active_backend
 
 from fewer.contracts import Resources
@@ -268,13 +269,15 @@ def _call(function: Callable[..., Result], handle: Any, task: tuple[Any, ...]) -
 # ------------------------------------------------------------------------------------------------------ Dask
 
 
-def connect(address: str) -> Any:
+def connect(address: str, timeout: float = 10.0) -> Any:
     """Return a Dask client for a scheduler's address.
 
     Parameters
     ----------
     address : str
         tcp://host:port
+    timeout : float, default=10.0
+        Seconds to wait for an answer.
 
     Raises
     ------
@@ -286,10 +289,24 @@ def connect(address: str) -> Any:
     except ImportError:
         raise InputError("A cluster needs Dask; install it with: pip install 'fewer[cluster]'.") from None
     try:
-        return Client(address, timeout="10s")
+        return Client(address, timeout=timeout)
     except (OSError, ValueError, TimeoutError) as error:
         name = type(error).__name__
         raise InputError(f"No Dask scheduler answers at {address} ({name}); check the address.") from None
+
+
+@contextmanager
+def on_cluster(address: str | None) -> Iterator[None]:
+    """Let everything inside send its tasks to a Dask scheduler; without an address nothing changes."""
+    if address is None:
+        yield
+        return
+    client = connect(address)
+    try:
+        with parallel_config(backend="dask"):
+            yield
+    finally:
+        client.close()
 
 
 def _on_dask(

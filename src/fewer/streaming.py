@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from fewer.api import Plan, Selection, components_of, make_plan, run_plan, versions
@@ -56,7 +57,7 @@ def rank(
     >>> rank(open_stream(table, "y"), Fisher())[0].order
     array([0, 1])
     """
-    resources = Resources() if resources is None else resources
+    resources = Resources(effective_n_jobs(None)) if resources is None else resources
     like = stream.like
     if like.task not in ranker.tasks:
         raise InputError(
@@ -143,7 +144,7 @@ def select(
     ['worst concave points', 'worst radius']
     """
     began = time.perf_counter()
-    resources = Resources() if resources is None else resources
+    resources = Resources(effective_n_jobs(None)) if resources is None else resources
     plan = replace(make_plan(stream.like, method, **choices, seed=random_state, folds=cv), command=command)
     criterion = plan.selector._criterion() if isinstance(plan.selector, SubsetSelector) else None
     if not isinstance(criterion, LeastSquares):

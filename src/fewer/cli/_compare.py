@@ -16,6 +16,7 @@ from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, 
 from fewer.cli._select import JsonOption, ReportOption, SeedOption, refuse_folds
 from fewer.cli._shared import Progress, check_jobs, parse_features, typed
 from fewer.cli._signals import exit_code, raise_if_asked
+from fewer.cli._streamed import ClusterOption, jobs_on
 from fewer.cli._table import (
     CalendarOption,
     DecimalOption,
@@ -69,6 +70,7 @@ def compare(
     repeats: Annotated[int, typer.Option(min=1, help="How often to fold anew.")] = 1,
     seed: SeedOption = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", callback=check_jobs, help="Processes; −1 for all cores.")] = 1,
+    cluster: ClusterOption = None,
     out: Annotated[Path | None, typer.Option(help="Keep the comparison in this folder.", show_default=False)] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in --out.")] = False,
     force: ForceOption = False,
@@ -91,6 +93,7 @@ def compare(
     check_outputs(file, out=out, report=report, resume=resume, force=force)
     from fewer.api import compare_problem, thin
     from fewer.io import read_table
+    from fewer.parallel import on_cluster
     from fewer.runs import replacing
 
     names = split_outside_brackets(methods)
@@ -107,7 +110,7 @@ def compare(
         progress.say(f"{done} of {total} selections done, {text}")
 
     try:
-        with replacing(out, force and not resume), Progress("comparing") as progress:
+        with replacing(out, force and not resume), on_cluster(cluster), Progress("comparing") as progress:
             comparison = compare_problem(
                 problem,
                 names,
@@ -116,7 +119,7 @@ def compare(
                 scoring=scoring,
                 folds=folds,
                 n_repeats=repeats,
-                n_jobs=jobs,
+                n_jobs=jobs_on(cluster, jobs),
                 seed=seed,
                 on_progress=on_progress,
                 resume_dir=folder,

@@ -13,7 +13,7 @@ import typer
 from fewer.cli._outputs import Answer, shown
 from fewer.cli._select import JsonOption, SeedOption
 from fewer.cli._shared import check_jobs
-from fewer.cli._streamed import ClusterOption, StreamOption, open_chunks, resources_of, wants_stream
+from fewer.cli._streamed import ClusterOption, StreamOption, jobs_on, open_chunks, resources_of, wants_stream
 from fewer.cli._table import (
     CalendarOption,
     DecimalOption,
@@ -68,6 +68,7 @@ def rank(
 
     from fewer import registry
     from fewer.io import read_table
+    from fewer.parallel import on_cluster
 
     options = table_options(
         nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip, calendar=calendar
@@ -80,13 +81,14 @@ def rank(
     if features is not None and "n_ranked" in ranker.get_params():
         ranker.set_params(n_ranked=features)
     top = features if top is None else top
-    resources = resources_of(jobs, memory, cluster)
-    if chunks is None:
-        ranking, notes = ranker.rank(problem, np.random.default_rng(seed), resources), problem.notes
-    else:
-        from fewer import streaming
+    with on_cluster(cluster):
+        resources = resources_of(jobs_on(cluster, jobs), memory)
+        if chunks is None:
+            ranking, notes = ranker.rank(problem, np.random.default_rng(seed), resources), problem.notes
+        else:
+            from fewer import streaming
 
-        ranking, notes = streaming.rank(chunks, ranker, random_state=seed, resources=resources)
+            ranking, notes = streaming.rank(chunks, ranker, random_state=seed, resources=resources)
     told = {"score": ranking.scores} | {
         name: values for name, values in ranking.extra.items() if np.shape(values) == (problem.n_features,)
     }

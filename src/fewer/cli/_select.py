@@ -15,7 +15,7 @@ import typer
 from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, say, shown
 from fewer.cli._shared import Progress, check_jobs, names_of, parse_features, typed
 from fewer.cli._signals import exit_code, raise_if_asked
-from fewer.cli._streamed import ClusterOption, StreamOption, open_chunks, resources_of, wants_stream
+from fewer.cli._streamed import ClusterOption, StreamOption, jobs_on, open_chunks, resources_of, wants_stream
 from fewer.cli._table import (
     CalendarOption,
     DecimalOption,
@@ -123,6 +123,7 @@ def select(
         raise InputError("--resume needs --out, the folder of the run to go on with.")
     check_outputs(file, out=out, report=report, resume=resume, force=force)
     from fewer.io import calendar_groups, read_table
+    from fewer.parallel import on_cluster
 
     options = table_options(
         nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip, calendar=calendar
@@ -135,7 +136,9 @@ def select(
         if out is not None or budget is not None or method == "parcel":
             raise InputError("--out, --budget and parcel need the table in memory (--no-stream).")
         chunks = open_chunks(file, target, parse_task(task), options)
-        _run_chunks(chunks, folds, seed, resources_of(jobs, memory, cluster), report, as_json, choices)
+        with on_cluster(cluster):
+            resources = resources_of(jobs_on(cluster, jobs), memory)
+            _run_chunks(chunks, folds, seed, resources, report, as_json, choices)
         return
     problem = read_table(file, target, task=parse_task(task), **options)
     question = {"max_fpr": max_fpr, "guarantee": guarantee, "cost_fp": cost_fp, "cost_fn": cost_fn}
@@ -148,7 +151,7 @@ def select(
         )
     from fewer.runs import replacing
 
-    with replacing(out, force and not resume):
+    with replacing(out, force and not resume), on_cluster(cluster):
         if method == "parcel":
             source = f"problem = read_table({str(file)!r}, {target!r})"
             _parcel(problem, question, positive, learner, out, report, seed, as_json, source)
@@ -165,7 +168,7 @@ def select(
             **choices,
             feature_groups=calendar_groups(problem.names) or None,
             memory=memory,
-            n_jobs=jobs,
+            n_jobs=jobs_on(cluster, jobs),
             budget=budget,
         )
 

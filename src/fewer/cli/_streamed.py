@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,14 +37,19 @@ def wants_stream(file: Path, asked: bool | None) -> bool:
     return file.is_dir() or any(mark in str(file) for mark in "*?[")
 
 
-def resources_of(jobs: int, memory: str | int, cluster: str | None) -> Resources:
+def resources_of(jobs: int, memory: str | int) -> Resources:
     """Turn options into resources."""
+    from joblib import effective_n_jobs
+
     from fewer.contracts import Resources
-    from fewer.parallel import connect
     from fewer.selectors import parse_memory
 
-    n_jobs = (os.cpu_count() or 1) if jobs == -1 else jobs
-    return Resources(n_jobs, parse_memory(memory), executor=None if cluster is None else connect(cluster))
+    return Resources(effective_n_jobs(jobs), parse_memory(memory))
+
+
+def jobs_on(cluster: str | None, jobs: int) -> int:
+    """Return how many tasks may run at the same time: on a cluster, as many as it can do."""
+    return jobs if cluster is None else -1
 
 
 def open_chunks(file: Path, target: str, task: Any, options: TableOptions) -> Stream:

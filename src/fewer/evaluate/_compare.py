@@ -7,15 +7,16 @@ import html
 import json
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import effective_n_jobs
 
+from fewer.contracts import Resources
 from fewer.errors import FewerWarning, InputError
 from fewer.evaluate._baselines import ALL, RANDOM, default_estimators, filter_baseline
 from fewer.evaluate._choosing import describe, is_same
@@ -23,6 +24,7 @@ from fewer.evaluate._grading import Grader
 from fewer.evaluate._nested import Nested, Record, grades_of, in_order, measure, outer_splits, summarize
 from fewer.evaluate._verdict import MethodScore, in_points, name_of, verdict
 from fewer.files import FolderLock, Journal
+from fewer.parallel import run_tasks
 from fewer.problem import Problem
 from fewer.validate import ConfidenceInterval, Split, holm
 
@@ -239,16 +241,13 @@ def compare(
         todo = [(name, split) for name, split in cells if store.get(name, runs[name], split) is None]
         if todo:
             store.tell_damage()
-        jobs = (
-            delayed(measure)(
-                name, runs[name], split, problem, estimators, scoring, random_state, with_random=name in methods
-            )
-            for name, split in todo
-        )
+        shared = _Shared(problem, splits, runs, estimators, scoring, random_state, frozenset(methods))
+        tasks = [(name, splits.index(split)) for name, split in todo]
+        found = run_tasks(_measure, tasks, Resources(effective_n_jobs(n_jobs)), shared=shared, ordered=False)
         known = len(cells) - len(todo)
         if on_progress is not None:
             on_progress(known, len(cells), "")
-        for done, record in enumerate(_run(jobs, n_jobs), known + 1):
+        for done, record in enumerate(found, known + 1):
             store.put(record, runs[record["method"]])
             if on_progress is not None:
                 on_progress(done, len(cells), _describe_cell(record))
@@ -256,8 +255,23 @@ def compare(
     return _compile(records, methods, splits, Grader(problem, scoring), list(estimators), random_state)
 
 
-def _run(jobs: Iterator[Any], n_jobs: int | None) -> Iterator[Record]:
-    yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs)
+@dataclass(frozen=True, eq=False)
+class _Shared:
+    """What all selections of a comparison need; tasks name a method and the number of a split."""
+
+    problem: Problem
+    splits: list[Split]
+    runs: dict[str, Any]
+    estimators: dict[str, Any]
+    scoring: Any
+    seed: int
+    methods: frozenset[str]
+
+
+def _measure(shared: _Shared, name: str, split: int) -> Record:
+    selector, rows = shared.runs[name], shared.splits[split]
+    rest = shared.problem, shared.estimators, shared.scoring, shared.seed
+    return measure(name, selector, rows, *rest, with_random=name in shared.methods)
 
 
 def _describe_cell(record: Record) -> str:

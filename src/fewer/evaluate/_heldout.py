@@ -13,6 +13,7 @@ from fewer.contracts import Criterion, PredictiveScorer, Resources
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.evaluate._grading import Grade, Grader, telling
+from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import FloatArray, Problem
 from fewer.validate import ConfidenceInterval, Split, split_rows
 
@@ -141,24 +142,34 @@ def heldout(
     seed = int(rng.integers(2**63))
     records = list(done or [])
     known = {record["fold"] for record in records}
-    for split in splits:
-        if split.fold not in known:
-            own = np.random.default_rng([seed, split.fold])
-            records.append(_measure(split, choose, problem, judge, grader, own, resources))
-            if on_fold is not None:
-                on_fold(records)
+    shared = _Shared(choose, problem, judge, grader, splits, seed)
+    tasks = [(number, resources.alone()) for number, split in enumerate(splits) if split.fold not in known]
+    if leaves_machine(resources):
+        found = run_tasks(_measure, tasks, resources, shared=shared)
+    else:
+        found = (_measure(shared, number, resources) for number, _ in tasks)
+    for record in found:
+        records.append(record)
+        if on_fold is not None:
+            on_fold(records)
     return _summarize(records, splits, problem, grader)
 
 
-def _measure(
-    split: Split,
-    choose: Choose,
-    problem: Problem,
-    judge: Criterion,
-    grader: Grader,
-    rng: np.random.Generator,
-    resources: Resources,
-) -> Record:
+@dataclass(frozen=True, eq=False)
+class _Shared:
+    """What the repetitions of a selection need, wherever they run."""
+
+    choose: Choose
+    problem: Problem
+    judge: Criterion
+    grader: Grader
+    splits: list[Split]
+    seed: int
+
+
+def _measure(shared: _Shared, number: int, resources: Resources) -> Record:
+    split, problem, judge, grader = shared.splits[number], shared.problem, shared.judge, shared.grader
+    choose, rng = shared.choose, np.random.default_rng([shared.seed, split.fold])
     train, test = problem.take(split.train), problem.take(split.test)
     chosen = choose(train, rng)
     mask, judge = chosen if isinstance(chosen, tuple) else (np.asarray(chosen), judge)

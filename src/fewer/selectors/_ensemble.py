@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.metrics import accuracy_score, r2_score
@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from fewer.contracts import Control, Criterion, PredictiveScorer, Resources, Run, Search, SearchSpace
 from fewer.criteria import KNN, CrossValidated
 from fewer.estimators import TableEstimator, TableReader
+from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, Problem, Task
 from fewer.search import Annealing
 from fewer.trace import Trace
@@ -132,10 +133,9 @@ class SubsetEnsemble(TableEstimator):
         splits = split_rows(problem, self.n_runs, rng)
         criterion, search = self._criterion(), Annealing(answer="final") if self.search is None else self.search
         voter = self._voter()
-        runs = Parallel(n_jobs=self.n_jobs)(
-            delayed(_one_run)(self.control, criterion, problem, search, voter, split, seed)
-            for split, seed in zip(splits, rng.spawn(len(splits)), strict=True)
-        )
+        shared = self.control, criterion, problem, search, voter, splits
+        tasks = list(enumerate(rng.spawn(len(splits))))
+        runs = list(run_tasks(_one_run, tasks, Resources(effective_n_jobs(self.n_jobs)), shared=shared))
         self.n_features_in_ = problem.n_features
         self.reader_ = TableReader.of(problem)
         if problem.task == "classification":
@@ -232,16 +232,13 @@ class _Scored:
         return self.scorer.predict(self.mask, X)
 
 
-def _one_run(
-    control: Control | None,
-    criterion: Criterion,
-    problem: Problem,
-    search: Search,
-    voter: Criterion,
-    split: Split,
-    rng: np.random.Generator,
-) -> tuple[BoolArray, FloatArray]:
+_Shared = tuple[Control | None, Criterion, Problem, Search, Criterion, list[Split]]
+
+
+def _one_run(shared: _Shared, number: int, rng: np.random.Generator) -> tuple[BoolArray, FloatArray]:
     """Search without the rows of a fold, and predict them."""
+    control, criterion, problem, search, voter, splits = shared
+    split = splits[number]
     train = problem.take(split.train)
     own = Run(
         criterion, train, search, SearchSpace.of(problem.n_features), rng, resources=Resources(), trace=Trace(keep=1)

@@ -1,0 +1,186 @@
+"""Wherever tasks run, the answer is the serial one to the bit; a lost worker costs time, not the run."""
+
+import json
+import os
+import pickle
+import signal
+import time
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+from joblib import parallel_config
+from sklearn.neighbors import KNeighborsClassifier
+
+import fewer
+from fewer import evaluate, streaming
+from fewer.cli import main
+from fewer.contracts import Resources
+from fewer.control import Aggregate, EarlyStopping
+from fewer.criteria import KNN, CrossValidated
+from fewer.errors import InputError
+from fewer.io import open_stream
+from fewer.parallel import Shared, connect, leaves_machine, run_tasks
+from fewer.problem import Problem
+from fewer.rankers import MRMR
+from fewer.search import Annealing, Forward
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def client():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cluster = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+        )
+        client = distributed.Client(cluster)
+        yield client
+        client.close()
+        cluster.close()
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 6))
+    return X, (X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=90) > 0).astype(int)
+
+
+def cross_validated(X, y):
+    criterion = CrossValidated(KNeighborsClassifier(3), cv=3)
+    selector = fewer.SubsetSelector(criterion, Forward(), n_features_to_select=3, random_state=0).fit(X, y)
+    return selector.support_.tolist(), selector.score_
+
+
+def aggregate(X, y):
+    selector = fewer.SubsetSelector(KNN(), Forward(), control=Aggregate(n_runs=4), random_state=0).fit(X, y)
+    return selector.support_.tolist(), selector.score_, selector.trace_.extra["frequency"].tolist()
+
+
+def auto(X, y):
+    chosen = fewer.select(X[:60], y[:60], random_state=0)
+    return chosen.features, chosen.score_heldout, chosen.heldout, chosen.frequency
+
+
+def compare(X, y):
+    comparison = evaluate.compare(Problem.from_arrays(X, y), {"knn": fewer.SubsetSelector(KNN(), Forward())}, cv=3)
+    return [(row.name, row.estimator, row.score, row.n_features) for row in comparison.methods], comparison.subsets
+
+
+def early_stopping(X, y):
+    control = EarlyStopping(cv=3)
+    search = Annealing(levels=8, answer="final")
+    trace = fewer.SubsetSelector(KNN(), search, control=control, random_state=0).fit(X, y).trace_
+    return trace.best.tolist(), trace.best_score, trace.extra["validation"].tolist()
+
+
+def ensemble(X, y):
+    fitted = fewer.SubsetEnsemble(KNN(), Annealing(levels=5), n_runs=3, random_state=0).fit(X, y)
+    return fitted.subsets_.tolist(), fitted.oof_score_, fitted.predict(X[:5]).tolist()
+
+
+def streamed_rank(X, y, path=None):
+    ranking, _ = streaming.rank(open_stream(path, "y"), MRMR())
+    return ranking.order.tolist(), ranking.scores.tolist()
+
+
+KINDS = [cross_validated, aggregate, auto, compare, early_stopping, ensemble]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_cluster_gives_the_serial_answer(kind, client, table):
+    serial = kind(*table)
+    with parallel_config(backend="dask"):
+        assert kind(*table) == serial
+
+
+def test_a_streamed_ranking_on_a_cluster_is_the_serial_one(client, table, tmp_path, monkeypatch):
+    monkeypatch.setattr("fewer.io._source.PART_ROWS", 30)
+    X, y = table
+    frame = pl.DataFrame({f"x{i}": X[:, i] for i in range(6)} | {"y": y})
+    frame.write_parquet(tmp_path / "t.parquet", row_group_size=30)
+    serial = streamed_rank(X, y, tmp_path / "t.parquet")
+    with parallel_config(backend="dask"):
+        assert streamed_rank(X, y, tmp_path / "t.parquet") == serial
+    direct, _ = streaming.rank(open_stream(tmp_path / "t.parquet", "y"), MRMR(), resources=Resources(executor=client))
+    assert direct.scores.tolist() == serial[1]
+
+
+def slow_square(shared, number):
+    time.sleep(0.3)
+    return shared[number] ** 2, os.getpid()
+
+
+def test_a_killed_workers_tasks_are_done_again(client):
+    values = np.arange(12.0)
+    found, killed = [], False
+    for square, process in run_tasks(slow_square, [(i,) for i in range(12)], Resources(executor=client), shared=values):
+        found.append(square)
+        if not killed:
+            os.kill(process, signal.SIGKILL)
+            killed = True
+    np.testing.assert_array_equal(found, values**2)
+
+
+def test_a_killed_worker_of_joblib_ends_the_run_in_one_line():
+    def die(shared, number):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    began = time.monotonic()
+    with pytest.raises(InputError, match="ended from outside.*--resume"):
+        list(run_tasks(die, [(0,), (1,), (2,)], Resources(n_jobs=2), shared=1))
+    assert time.monotonic() - began < 60
+
+
+def test_tasks_of_a_comparison_are_small(monkeypatch):
+    sizes = []
+
+    def count(call):
+        return lambda *job: sizes.append(len(pickle.dumps(job))) or (call, job, {})
+
+    monkeypatch.setattr("fewer.parallel.delayed", count)
+    rng = np.random.default_rng(0)
+    problem = Problem.from_arrays(rng.normal(size=(1000, 160)), rng.integers(0, 2, 1000))
+    methods = {"fisher": fewer.RankSelector(fewer.rankers.Fisher(), n_features_to_select=5)}
+    evaluate.compare(problem, methods, cv=2, n_jobs=2)
+    assert len(sizes) == 6
+    assert max(sizes) < 20_000
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_order_and_place_of_tasks(ordered, client):
+    shared = Shared(np.arange(5.0))
+    for resources in (Resources(), Resources(n_jobs=2), Resources(executor=client)):
+        found = list(run_tasks(pow, [(2,), (3,), (4,)], resources, shared=shared, ordered=ordered))
+        order = sorted(range(3), key=lambda i: found[i][3])
+        if ordered:
+            assert order == [0, 1, 2]
+        assert [found[i][3] for i in order] == [9.0, 27.0, 81.0]
+    assert leaves_machine(Resources(executor=client))
+    assert not leaves_machine(Resources(n_jobs=2))
+
+
+def test_command_line_works_on_a_cluster(client, table, tmp_path, capsys):
+    X, y = table
+    pl.DataFrame({f"x{i}": X[:, i] for i in range(6)} | {"y": y}).write_csv(tmp_path / "t.csv")
+    file = [str(tmp_path / "t.csv"), "-t", "y", "--json"]
+    for command in (["rank", *file, "-m", "jmi", "--stream"], ["compare", *file, "-m", "fisher", "--folds", "2"]):
+        answers = []
+        for more in ([], ["--cluster", client.scheduler.address]):
+            with pytest.raises(SystemExit) as done:
+                main([*command, *more])
+            assert done.value.code == 0
+            answers.append(json.loads(capsys.readouterr().out))
+        if command[0] == "rank":
+            assert answers[0] == answers[1]
+        else:
+            one, other = ([(row["name"], row["score"]) for row in answer["methods"]] for answer in answers)
+            assert one == other
+
+
+def test_an_address_where_nobody_answers_is_named():
+    with pytest.raises(InputError, match="No Dask scheduler answers at tcp://127.0.0.1:1"):
+        connect("tcp://127.0.0.1:1", timeout=1.0)
