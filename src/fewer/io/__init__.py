@@ -28,7 +28,7 @@ from fewer.io._calendar import calendar_groups
 from fewer.io._files import TableOptions, read_frame, read_table
 from fewer.io._inspect import ColumnSummary, Inspection, describe_columns, inspect_table
 from fewer.io._problems import ParseProblem, TableError
-from fewer.io._reader import infer_task, is_frame, refuse_useless_target, to_problem
+from fewer.io._reader import infer_task, is_frame, refuse_useless_target, to_problem, without_arrow_text
 from fewer.io._schema import Schema
 from fewer.io._source import Source, is_lazy, open_source
 from fewer.io._stream import Stream, open_stream
@@ -54,4 +54,5 @@ __all__ = [
     "read_table",
     "refuse_useless_target",
     "to_problem",
+    "without_arrow_text",
 ]

@@ -48,6 +48,24 @@ def is_frame(X: Any) -> bool:
         raise
 
 
+def without_arrow_text(X: Any) -> Any:
+    """Return a pandas frame whose text and categories are not Arrow's, which scikit-learn cannot make an array of.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"c": pd.Series(["u", "v"], dtype="category")})
+    >>> without_arrow_text(frame) is frame
+    True
+    """
+    if not (hasattr(X, "dtypes") and hasattr(X, "astype") and hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2):
+        return X
+    arrow = [
+        name for name, dtype in X.dtypes.items() if type(dtype).__name__ == "ArrowDtype" and dtype.kind not in "biuf"
+    ]
+    return X.astype(dict.fromkeys(arrow, object)) if arrow else X
+
+
 def _lazy(X: Any, library: str) -> str:
     cure = {"polars": "X.collect()", "duckdb": "X.pl()", "dask": "X.compute()", "ibis": "X.to_pandas()"}
     kind = {"polars": "a lazy polars frame", "duckdb": "a DuckDB relation", "dask": "a Dask frame"}

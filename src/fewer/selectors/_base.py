@@ -9,7 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewer.callbacks import CallbackSupportMixin, follow_callbacks, with_callbacks
 from fewer.contracts import OnStep
+from fewer.errors import InputError
 from fewer.estimators import TableEstimator
+from fewer.io import without_arrow_text
 from fewer.logs import follow_steps
 from fewer.problem import BoolArray, IntArray, Problem
 
@@ -41,6 +43,7 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
         -------
         self
         """
+        self._refuse_classes()
         self._validate_params()
         problem = self._read(X, y, sparse=True, **params)
         with follow_callbacks(self, X, y) as on_step:
@@ -49,6 +52,25 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
     def fit_problem(self, problem: Problem, on_step: OnStep | None = None) -> Any:
         """Select features of a problem that came through the input reader already."""
         raise NotImplementedError
+
+    def transform(self, X: Any) -> Any:
+        """Keep the chosen columns.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array, or frame as `set_output` says, of shape (n_samples, n_chosen)
+        """
+        return super().transform(without_arrow_text(X))
+
+    def _refuse_classes(self) -> None:
+        """Refuse a component's class where an object is needed."""
+        for name, value in self.get_params(deep=False).items():
+            if isinstance(value, type):
+                raise InputError(f"{name} is the class {value.__name__}, not an object; write {value.__name__}().")
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
