@@ -449,7 +449,10 @@ def _measure(
     limit = None if plan.budget is None else plan.budget.limit(None, clock)
 
     def choose(part: Problem, rng: np.random.Generator) -> BoolArray | tuple[BoolArray, Criterion]:
-        fitted = clone(plan.selector).set_params(random_state=rng).fit_problem(part, limit)
+        again = clone(plan.selector).set_params(random_state=rng)
+        if isinstance(again, AutoSelector):
+            again.set_params(standins=False)  # they are fixed on all rows, before the repetitions
+        fitted = again.fit_problem(part, limit)
         return (fitted.support_, _judge(fitted)) if isinstance(fitted, AutoSelector) else fitted.support_
 
     def keep(records: list[dict[str, Any]]) -> None:
@@ -473,6 +476,8 @@ def _measure(
 
 def _judge(selector: AnySelector) -> Criterion:
     """Return the criterion that judges held-out rows: the method's own where it predicts, else nearest neighbors."""
+    if isinstance(selector, AutoSelector) and hasattr(selector, "judge_"):
+        return selector.judge_
     selector = winner_of(selector)
     if isinstance(selector, SubsetSelector) and selector._criterion().predictive:
         return selector._criterion()

@@ -12,7 +12,7 @@ from fewer.contracts import Criterion, OnStep, Resources, Stopped
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.problem import Problem
-from fewer.selectors._auto import FEWEST_ROWS, sample_rows, seconds_a_subset
+from fewer.selectors._auto_quantities import FEWEST_ROWS, sample_rows, seconds_a_subset
 from fewer.trace import Trace
 
 MARGIN = 0.8

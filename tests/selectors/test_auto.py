@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import fewer
 from fewer import AutoSelector
 from fewer.problem import Problem
-from fewer.selectors._auto import (
+from fewer.selectors._auto_quantities import (
     FEWEST_COLUMNS,
     FEWEST_ROWS,
     INNER_FOLDS,

@@ -1,154 +1,97 @@
-"""A choice of method for people who do not want to make one: a race between ways of seeing the data.
-
-*Nearest neighbors* see any shape, interactions too, but drown in many columns and are slow. A *linear* fit sees weak
-effects in few rows and is fast, but sees no interaction. Where there are more columns than rows, any search learns the
-rows by heart, and a *ranking*, which looks at one column at a time, takes part. All choose their number of features on
-held-out rows: the smallest within a standard error of the best (half a one for searches). Those rows also say which
-candidate predicts best, and that one answers. How wide the searches are follows from the size of the table and the
-budget; `lay_out` says how.
-"""
+"""Select features without choosing a method."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import comb
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from joblib import effective_n_jobs
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from threadpoolctl import threadpool_limits
 
-from fewer.columns import Column
-from fewer.contracts import Criterion, OnStep, Ranker
-from fewer.control import OneStandardError, Prefilter
-from fewer.control._aggregate import draw_rows
-from fewer.criteria import KNN, LeastSquares
-from fewer.problem import InputError, Problem
-from fewer.rankers import Fisher, ReliefF, RReliefF
-from fewer.search import Floating
+from fewer.columns import Column, column_numbers
+from fewer.contracts import OnStep, Stopped
+from fewer.criteria import KNN
+from fewer.errors import FewerWarning
+from fewer.problem import Problem, Task
+from fewer.selectors import _auto_quantities as quantities
+from fewer.selectors._auto_answer import Answer, answer_for_classes, answer_for_quantities
+from fewer.selectors._auto_judges import criterion_of, estimator_named
+from fewer.selectors._auto_race import FINALISTS, QUICK, Race, judges_of, prepare
+from fewer.selectors._auto_units import Units
 from fewer.selectors._base import Selector
-from fewer.selectors._parameters import Size
-from fewer.selectors._rank import RankSelector
+from fewer.selectors._parameters import Size, lay_out_space, parse_size
+from fewer.selectors._standins import stand_ins
 from fewer.selectors._subset import SubsetSelector
-from fewer.trace import Trace
+from fewer.trace import Step, Trace
+from fewer.validate import split_rows
 
-LINEAR, NEAR, RANKED = "a linear fit", "nearest neighbors", "a ranking"
-INNER_FOLDS = 5
-N_ERRORS = 0.5
-"""A whole standard error gives up features that predict: 2 to 6 points of held-out accuracy on sonar and glass."""
-SECONDS_A_PAIR, SECONDS_A_ROW = 1.9e-9, 1.0e-6
-"""What nearest neighbors take for a subset on the nominal machine: for each pair of rows, and for each row."""
-SECONDS_A_FITTED_ROW = 5e-8
-"""What a linear fit takes for a subset, for each row."""
-FEWEST_ROWS = 300
-FEWEST_COLUMNS = 20
-ROWS_A_FEATURE, FEW_FEATURES, MANY_FEATURES = 5, 10, 50
-"""No subset is larger than a feature for five rows (beyond that searches learn rows by heart), but ten may be tried and
-more than fifty are not."""
-STEPS = 12
-"""Steps of one by one that a search is given room for, forth and back."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How wide the two searches are.
-
-    Attributes
-    ----------
-    n_rows : int
-        How many rows nearest neighbors and the ranking see; the others are left out at random, classes alike. The
-        linear fit sees all.
-    n_evaluations : int
-        Subsets that each search by nearest neighbors has room for.
-    n_near, n_linear : int
-        Columns that each search gets: all, or the best of a ranking (Relief, which sees interactions, for nearest
-        neighbors; Fisher's ratio, for quantities Relief, for the linear fit).
-    exhaust : int
-        Nearest neighbors score all subsets up to this size before they go on one by one.
-    """
-
-    n_rows: int
-    n_evaluations: int
-    n_near: int
-    n_linear: int
-    exhaust: int
-
-
-def lay_out(n_rows: int, n_features: int, seconds: float) -> Layout:
-    """Lay the searches out so that one fit takes about so many nominal seconds.
-
-    Nearest neighbors get most of the time. First come rows: all, or as many as leave time to look at all pairs of
-    twenty columns. Then columns: all, or as many as all their pairs can be looked at. Where time is left, all triples
-    and larger subsets are looked at, too.
-
-    Examples
-    --------
-    >>> lay_out(200, 20, 5.0)
-    Layout(n_rows=200, n_evaluations=2264, n_near=20, n_linear=20, exhaust=3)
-    >>> lay_out(5_000, 500, 5.0)
-    Layout(n_rows=650, n_evaluations=430, n_near=20, n_linear=69, exhaust=2)
-    """
-    share = 0.75 * seconds / (1 + INNER_FOLDS)
-    needed = pairs_and_steps(min(n_features, FEWEST_COLUMNS))
-    rows = min(n_rows, FEWEST_ROWS)
-    while rows < n_rows and needed * seconds_a_subset(rows + 1) <= share:
-        rows += 1
-    evaluations = int(share / seconds_a_subset(rows))
-    near = n_features
-    while near > 2 and pairs_and_steps(near) > evaluations:
-        near -= max(near // 50, 1)
-    exhaust = 2
-    while exhaust < near == n_features and subsets_up_to(near, exhaust + 1) + STEPS * near <= evaluations:
-        exhaust += 1
-    linear = int(0.25 * seconds / (1 + INNER_FOLDS) / (STEPS * SECONDS_A_FITTED_ROW * n_rows))
-    return Layout(rows, evaluations, near, min(n_features, max(linear, FEWEST_COLUMNS)), exhaust)
-
-
-def seconds_a_subset(n_rows: int) -> float:
-    """Return the nominal time in which nearest neighbors score one subset."""
-    return SECONDS_A_PAIR * n_rows**2 + SECONDS_A_ROW * n_rows
-
-
-def pairs_and_steps(n_columns: int) -> int:
-    """Count the subsets of a search that looks at all pairs and then goes on one by one."""
-    return comb(n_columns, 2) + STEPS * n_columns
-
-
-def subsets_up_to(n_columns: int, size: int) -> int:
-    """Count the subsets of up to a size."""
-    return sum(comb(n_columns, k) for k in range(1, size + 1))
+ROWS, ROWS_OF_A_CLASS, FEWEST = 1500, 30, 400
+"""Rows that the race sees at most, with a budget of three seconds; more for many classes, fewer for many columns."""
+LEVEL = 0.05
+"""How likely what was found may be by luck before the answer is that there is nothing."""
 
 
 class AutoSelector(Selector):
-    """Select features without choosing a method: nearest neighbors and a linear fit race, held-out rows decide.
+    """Select features without choosing a method: ways of seeing the data race, and held-out rows decide.
 
-    Where there are more columns than rows, a ranking of single columns takes part.
+    For classes, six orders of the features (forest importance, elimination by a ridge, ReliefF, the mean of these, a
+    forward linear fit, a search by nearest neighbors) are found on all rows and again without each fold; nearest
+    neighbors, a ridge and trees judge every order at every size on the rows left out, every class counting the same;
+    the order with the least loss answers. For quantities, searches by nearest neighbors and by a linear fit race in the
+    same way. What the user prefers says how many features are taken.
 
     Parameters
     ----------
+    prefer : {"fewest", "balanced", "accuracy"}, default="balanced"
+        How many: `"accuracy"` the number with the least held-out loss; `"balanced"` the smallest that held-out rows can
+        hardly tell from it; `"fewest"` the smallest that they cannot tell from it for sure. The three nest.
+    estimator : estimator or str, optional
+        The model that the features are for. It judges, and where it has coefficients or importances it also orders. By
+        name: "knn", "linear", "forest", "boosting", "tree", "svm".
+    scoring : str or callable, optional
+        As in scikit-learn: what counts. If left out, every class counts the same; for quantities, squared errors.
+    cv : int, "loo", splitter or list of (train, test), default=5
+        How rows are held out.
+    standins : bool, default=True
+        Whether to look for features that can stand in for chosen ones.
     budget : float, default=3.0
         Seconds that one fit should take on one core of a nominal machine. Costs that are written down, and not a clock,
         turn them into numbers of rows, columns and subsets, so that the result does not depend on the machine.
     n_features_to_select : int, float, (int, int) or "auto", default="auto"
-        How many; `"auto"` is the smallest number that held-out rows cannot tell from the best, up to one for five rows
-        (at least 10) and up to 50.
-    include, exclude, feature_groups, memory, n_jobs, random_state
+        How many; a number, a share, or a smallest and largest number, within which `prefer` decides.
+    include, exclude, feature_groups, task, memory, n_jobs, verbose, random_state
         As in `SubsetSelector`.
 
     Attributes
     ----------
-    support_, ranking_, score_, trace_, set_aside_
-        Those of the winner. A ranking has an empty trace, and its held-out score as score.
-    selector_ : SubsetSelector or RankSelector
-        The winner.
-    candidates_ : list of dict
-        Each candidate's name, number of features, and held-out score (share of right predictions, or minus the mean
-        squared error) at that number.
-    n_evaluations_ : int
-        Subsets that all candidates scored.
-    reason_ : str
-        What was chosen, and why.
+    support_ : bool array of shape (n_features_in_,)
+        The chosen features. Where nothing was found, the best guess alone, with a warning.
+    ranking_ : int array of shape (n_features_in_,)
+        1 is best.
+    nothing_found_ : bool
+        Whether all that was seen may well be luck.
+    p_value_ : float
+        How likely luck alone gives the best candidate so much, all candidates taken into account.
+    choices_ : dict
+        By preference, the mask that it gets.
+    curve_ : dict
+        By size: `size`, held-out `score` and its `standard_error`, the `loss` that decides and the standard error of
+        its difference to the best, `loss_error`; `chosen` (the size of each preference), `all` (the place of all
+        features, or None), `score_name` and `loss_name`.
+    cost_ : dict
+        What selecting costs: `behind` (loss of the choice less that of all features), `error` of that, `costs` (whether
+        rows can see it), `smallest` (the smallest size that costs nothing that they can see).
+    standins_ : dict
+        For chosen features, others that can stand in for them, up to five.
+    judge_, judge_all_ : Criterion
+        Who predicts best with the chosen features, and with all; `judge_name_`, `judge_all_name_` say it in words.
+    score_, trace_, candidates_, n_evaluations_, reason_, set_aside_
+        The held-out score at the chosen size; the history; each candidate's name, size and held-out score; how many
+        subsets were looked at; what was chosen, and why; columns that do not vary.
     n_features_in_, feature_names_in_
 
     Examples
@@ -160,12 +103,20 @@ class AutoSelector(Selector):
     array([3, 7])
     """
 
+    standins_: dict[int, list[int]]
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "prefer": [StrOptions({"fewest", "balanced", "accuracy"})],
+        "estimator": [HasMethods(["fit", "predict"]), str, None],
+        "scoring": [str, callable, None],
+        "cv": [Interval(Integral, 2, None, closed="left"), StrOptions({"loo"}), HasMethods("split"), list],
+        "standins": ["boolean"],
         "budget": [Interval(Real, 0, None, closed="neither")],
         **{
             name: SubsetSelector._parameter_constraints[name]
             for name in (
-                "n_features_to_select", "include", "exclude", "feature_groups", "memory", "n_jobs", "random_state",
+                "n_features_to_select", "include", "exclude", "feature_groups", "task", "memory", "n_jobs", "verbose",
+                "random_state",
             )
         },
     }  # fmt: skip
@@ -173,132 +124,185 @@ class AutoSelector(Selector):
     def __init__(
         self,
         *,
+        prefer: str = "balanced",
+        estimator: Any = None,
+        scoring: Any = None,
+        cv: Any = 5,
+        standins: bool = True,
         budget: float = 3.0,
         n_features_to_select: Size = "auto",
         include: Sequence[Column] | None = None,
         exclude: Sequence[Column] | None = None,
         feature_groups: Sequence[Sequence[Column]] | None = None,
+        task: Task | None = None,
         memory: str | int = "1GiB",
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
+        self.prefer = prefer
+        self.estimator = estimator
+        self.scoring = scoring
+        self.cv = cv
+        self.standins = standins
         self.budget = budget
         self.n_features_to_select = n_features_to_select
         self.include = include
         self.exclude = exclude
         self.feature_groups = feature_groups
+        self.task = task
         self.memory = memory
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
+    def fit(self, X: Any, y: Any, **params: Any) -> AutoSelector:
+        """Select features, as every selector does; warn where nothing was found and the best guess is kept."""
+        super().fit(X, y, **params)
+        if self.nothing_found_:
+            kept = "What was asked for" if self._asked_for() else "The best guess"
+            warnings.warn(
+                "Nothing was found: no subset predicts rows held out better than luck would "
+                f"(p = {self.p_value_:.2g}). {kept} is kept.",
+                FewerWarning,
+                stacklevel=2,
+            )
+        return self
+
+    @threadpool_limits.wrap(limits=1, user_api="blas")  # the same bits with any number of threads
     def fit_problem(self, problem: Problem, on_step: OnStep | None = None) -> AutoSelector:
         """Run the race. If the user stops it, the best candidate so far answers."""
         rng = self._generator()
-        layout = lay_out(problem.n_samples, problem.n_features, self.budget)
-        sample = sample_rows(problem, layout.n_rows, rng)
-        seed = int(rng.integers(2**31))
-        finished: dict[str, SubsetSelector | RankSelector] = {}
+        if problem.task == "regression" and self.estimator is None:
+            return self._fit_quantities(problem, rng, on_step)
+        return self._fit_race(problem, rng, on_step)
+
+    def _fit_race(self, problem: Problem, rng: np.random.Generator, on_step: OnStep | None) -> AutoSelector:
+        rows = quantities.sample_rows(problem, self._n_rows(problem), rng)
+        splits = split_rows(rows, self.cv, rng)
+        seed = int(rng.integers(2**31 - 10_000))
+        units = self._units(problem)
+        sizes = parse_size(self.n_features_to_select, len(units.members))
+        estimator = estimator_named(self.estimator, problem.task)
+        race = prepare(
+            rows, splits, units, sizes, scoring=self.scoring, estimator=estimator, seed=seed,
+            n_jobs=effective_n_jobs(self.n_jobs),
+        )  # fmt: skip
+        trace = Trace()
+        judges = judges_of(estimator, "the given model")
         try:
-            for name, selector in self._candidates(problem, layout).items():
-                # Where both see the same rows, the same seed gives them the same folds.
-                selector.set_params(random_state=seed)
-                try:
-                    finished[name] = selector.fit_problem(problem if name == LINEAR else sample, on_step)
-                except InputError:
-                    continue  # some part of few rows leaves it nothing to choose from
-                except KeyboardInterrupt:
-                    if not finished and hasattr(selector, "support_"):
-                        finished[name] = selector
-                    raise
+            self._judge_paths(race, trace, judges, on_step)
         except KeyboardInterrupt:
-            if finished:
-                self._keep(finished, problem, layout)
+            if race.outputs:
+                self._keep(answer_for_classes(race, rows, judges, seed), problem, trace)
             raise
-        if not finished:
-            plain = self._candidates(problem, layout)[NEAR].set_params(control=None, random_state=seed)
-            finished = {NEAR: plain.fit_problem(problem, on_step)}
-        self._keep(finished, problem, layout)
+        except Stopped as stop:
+            trace.notes.append(str(stop))
+        trace.done = True
+        self._keep(answer_for_classes(race, rows, judges, seed), problem, trace)
+        if self.standins and not self.nothing_found_:
+            self.standins_ = stand_ins(rows, self.support_, splits, seed=seed)
         return self
 
-    def _candidates(self, problem: Problem, layout: Layout) -> dict[str, SubsetSelector | RankSelector]:
-        classes = problem.task == "classification"
-        forced = any(option is not None and len(option) for option in (self.include, self.exclude, self.feature_groups))
-        sizes = self.n_features_to_select
-        if sizes == "auto":
-            sizes = (1, int(np.clip(problem.n_samples // ROWS_A_FEATURE, FEW_FEATURES, MANY_FEATURES)))
+    def _judge_paths(self, race: Race, trace: Trace, judges: Any, on_step: OnStep | None) -> None:
+        """Let the quick judges look at all paths and the others at the best of them; report each path."""
+        best, best_loss = None, np.inf
+        for path in race.whole.orders:
+            for name, who in QUICK.items():
+                race.run(path, name, who)
+            curve = race.curve(path, QUICK)
+            place = int(np.argmin(np.where(race.free, curve.loss, np.inf)))
+            mask = race.prefix(path, int(race.sizes[place]))
+            if curve.loss[place] < best_loss:
+                best, best_loss = mask, float(curve.loss[place])
+            trace.n_evaluations += len(race.sizes)
+            trace.offer(mask[None], np.array([-curve.loss[place]]))
+            trace.record(Step(mask, -float(curve.loss[place]), mask if best is None else best, -best_loss))
+            if on_step is not None:
+                on_step(trace)
+        finalists = race.best(race.whole.orders, QUICK)[:FINALISTS]
+        for path in finalists if len(judges) > 1 else {*finalists, *race.own_paths()}:
+            for name, who in judges.items():
+                race.run(path, name, who)
 
-        def candidate(criterion: Criterion, exhaust: int, ranker: Ranker, n_columns: int) -> SubsetSelector:
-            return SubsetSelector(
-                criterion,
-                Floating(exhaust=exhaust),
-                control=OneStandardError(cv=INNER_FOLDS, n_errors=N_ERRORS),
-                n_features_to_select=sizes,
-                prefilter=Prefilter(ranker, keep=n_columns) if n_columns < problem.n_features else None,
-                include=self.include,
-                exclude=self.exclude,
-                feature_groups=self.feature_groups,
-                memory=self.memory,
-                n_jobs=self.n_jobs,
-            )
+    def _fit_quantities(self, problem: Problem, rng: np.random.Generator, on_step: OnStep | None) -> AutoSelector:
+        options = quantities.Options(
+            self.n_features_to_select,
+            self.include,
+            self.exclude,
+            self.feature_groups,
+            self.cv,
+            self.memory,
+            self.n_jobs,
+        )
+        try:
+            finished = quantities.run(problem, options, self.budget, rng, on_step)
+        except KeyboardInterrupt as stop:
+            if isinstance(stop.args[-1] if stop.args else None, quantities.Finished) and stop.args[-1].selectors:
+                self._keep_quantities(stop.args[-1], problem, rng)
+            raise
+        self._keep_quantities(finished, problem, rng)
+        return self
 
-        found: dict[str, SubsetSelector | RankSelector] = {}
-        if problem.n_features > problem.n_samples and self.n_features_to_select == "auto" and not forced:
-            found[RANKED] = RankSelector(Fisher() if classes else RReliefF())
-        return found | {
-            LINEAR: candidate(LeastSquares(), 1, Fisher() if classes else RReliefF(), layout.n_linear),
-            NEAR: candidate(KNN("auto"), layout.exhaust, ReliefF() if classes else RReliefF(), layout.n_near),
-        }
+    def _keep_quantities(self, finished: quantities.Finished, problem: Problem, rng: np.random.Generator) -> None:
+        seed = int(rng.integers(2**31 - 10_000))
+        splits = split_rows(problem, self.cv, rng) if problem.n_samples > 2 else []
+        units = self._units(problem)
+        answer = answer_for_quantities(finished, problem, splits, units, seed)
+        self.selector_ = finished.selectors[finished.best()]
+        self._keep(answer, problem, getattr(self.selector_, "trace_", Trace()))
+        self.n_evaluations_ = sum(
+            s.trace_.n_evaluations for s in finished.selectors.values() if isinstance(s, SubsetSelector)
+        )
+        if self.standins and not self.nothing_found_ and splits:
+            self.standins_ = stand_ins(problem, self.support_, splits, seed=seed)
 
-    def _keep(self, finished: dict[str, SubsetSelector | RankSelector], problem: Problem, layout: Layout) -> None:
-        self.candidates_: list[dict[str, Any]] = [
-            {"name": name, "n_features": int(selector.support_.sum()), "heldout": heldout_score(selector, problem)}
-            for name, selector in finished.items()
-        ]
-        # Of equal scores the smaller subset wins.
-        best = max(self.candidates_, key=lambda c: (c["heldout"], -c["n_features"]))
-        winner = self.selector_ = finished[best["name"]]
-        self.reason_ = self._explain(best, problem, layout)
+    def _keep(self, answer: Answer, problem: Problem, trace: Trace) -> None:
         self.n_features_in_ = problem.n_features
-        self.support_, self.ranking_ = winner.support_, winner.ranking_
-        self.score_ = best["heldout"] if isinstance(winner, RankSelector) else winner.score_
-        self.trace_ = Trace() if isinstance(winner, RankSelector) else winner.trace_
+        self.trace_ = trace
+        self.n_evaluations_ = trace.n_evaluations
+        self.p_value_ = answer.p_value
+        self.nothing_found_ = bool(answer.p_value > LEVEL)
+        self.choices_ = answer.choices
+        if self.nothing_found_ and not self._asked_for():
+            self.choices_ = dict.fromkeys(answer.choices, answer.guess)
+        self.notes_ = [*problem.notes, *trace.notes]
+        self.support_ = self.choices_[self.prefer]
+        self.ranking_ = answer.ranking
+        self.curve_ = answer.curve
+        size = answer.curve["size"]
+        place = int(np.argmax(size == answer.curve["chosen"][self.prefer])) if len(size) else -1
+        self.score_ = float(answer.curve["score"][place]) if len(size) else float("nan")
+        self.cost_ = answer.cost(self.prefer)
+        self.judge_name_, self.judge_all_name_ = answer.judges[self.prefer], answer.judge_all
+        estimator = estimator_named(self.estimator, problem.task)
+        self.judge_ = answer.criterion or criterion_of(self.judge_name_, problem.task, estimator, self.scoring)
+        self.judge_all_ = criterion_of(self.judge_all_name_, problem.task, estimator, self.scoring)
+        self.candidates_ = answer.candidates
+        self.reason_ = answer.reason(self.prefer, self.nothing_found_)
+        self.standins_ = {}
         self.set_aside_ = np.flatnonzero(problem.constant & ~self.support_)
-        self.n_evaluations_ = sum(s.trace_.n_evaluations for s in finished.values() if isinstance(s, SubsetSelector))
 
-    def _explain(self, best: dict[str, Any], problem: Problem, layout: Layout) -> str:
-        if best["heldout"] == float("-inf"):
-            return "Nearest neighbors answer, without validation: there are too few rows for it, or it was stopped."
-        unit = "share predicted right" if problem.task == "classification" else "minus the mean squared error"
-        scores = ", ".join(f"{c['name']} {c['heldout']:.3f}" for c in self.candidates_)
-        width = (
-            f"all subsets of up to {min(layout.exhaust, problem.n_features)} columns"
-            if layout.n_near == problem.n_features
-            else f"all pairs of the {layout.n_near} columns that Relief puts first"
+    def _asked_for(self) -> bool:
+        """Say whether the user wants some features in any case."""
+        return self.n_features_to_select != "auto" or bool(self.include is not None and len(self.include))
+
+    def _units(self, problem: Problem) -> Units:
+        lay_out_space(self, problem)  # says what cannot be
+        names = problem.names
+        return Units.of(
+            problem.n_features,
+            column_numbers(self.include, names, "include"),
+            column_numbers(self.exclude, names, "exclude"),
+            [column_numbers(group, names, "feature_groups") for group in self.feature_groups or ()],
         )
-        return (
-            f"{best['name'].capitalize()} did best on held-out rows ({unit}: {scores}). Nearest neighbors saw "
-            f"{layout.n_rows:,} rows and {width}, then one column more or less at a time, with room for "
-            f"{layout.n_evaluations:,} subsets a search."
-        )
+
+    def _n_rows(self, problem: Problem) -> int:
+        share = np.sqrt(self.budget / 3.0) * min((50.0 / problem.n_features) ** 0.25, 1.0)
+        return max(int(ROWS * share), FEWEST, ROWS_OF_A_CLASS * problem.n_classes)
 
     def _tasks(self) -> Any:
         return KNN.tasks
 
 
-def heldout_score(selector: SubsetSelector | RankSelector, problem: Problem) -> float:
-    """Return the held-out score at the chosen size, the least possible if it was stopped before there was one."""
-    if isinstance(selector, RankSelector):
-        chosen = selector.curve_["size"] == selector.support_.sum()
-        return float(selector.curve_["score"][chosen][0]) + (1.0 if problem.task == "classification" else 0.0)
-    extra = selector.trace_.extra
-    return float(extra["heldout"][extra["sizes"] == extra["chosen_size"][0]][0]) if "heldout" in extra else -np.inf
-
-
-def sample_rows(problem: Problem, n_rows: int, rng: np.random.Generator) -> Problem:
-    """Draw about so many rows, classes alike and row groups whole; all if there are no more."""
-    if problem.n_samples <= n_rows:
-        return problem
-    return problem.take(draw_rows(problem, "subsample", rng, n_rows / problem.n_samples))
-
-
-__all__ = ["AutoSelector", "Layout", "lay_out", "sample_rows", "seconds_a_subset"]
+__all__ = ["AutoSelector"]

@@ -1,0 +1,325 @@
+"""What follows from a race: how many features, who judges, whether there is anything at all, what selecting costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fewer.contracts import Criterion
+from fewer.criteria import KNN, LeastSquares
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.selectors import _auto_quantities as quantities
+from fewer.selectors._auto_curve import N_ERRORS, SPARED, Curve, Loss, chance_of, mean_and_error
+from fewer.selectors._auto_race import QUICK, Race, with_all_features
+from fewer.selectors._auto_units import Units
+from fewer.selectors._rank import RankSelector
+from fewer.validate import Split as Rows
+
+QUANTITY_ERRORS = {"fewest": 1.0, "balanced": 0.5, "accuracy": 0.0}
+SEEN = 2.0
+"""Standard errors from which on a loss counts as one that rows can see."""
+
+
+@dataclass(eq=False)
+class Answer:
+    """An answer for each preference, and what it rests on."""
+
+    ranking: IntArray
+    choices: dict[str, BoolArray]
+    curve: dict[str, Any]
+    p_value: float
+    guess: BoolArray
+    judges: dict[str, str]
+    judge_all: str
+    candidates: list[dict[str, Any]]
+    why: str
+    criterion: Criterion | None = None
+    costs: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def cost(self, prefer: str) -> dict[str, Any]:
+        """Return what selecting costs under a preference."""
+        return self.costs.get(prefer, {"behind": 0.0, "error": 0.0, "costs": False, "smallest": None})
+
+    def reason(self, prefer: str, nothing: bool) -> str:
+        """Say what was chosen, and why."""
+        if nothing:
+            return (
+                f"Nothing was found: the best of all candidates does no better on held-out rows than luck would "
+                f"(p = {self.p_value:.2g})."
+            )
+        told = [self.why]
+        size = self.curve["chosen"].get(prefer)
+        if prefer != "accuracy" and size is not None and size < self.curve["chosen"]["accuracy"]:
+            told.append(
+                f"Held-out rows do best with {self.curve['chosen']['accuracy']} features; {size} are hardly behind."
+            )
+        cost = self.cost(prefer)
+        if cost["costs"]:
+            least = "all" if cost["smallest"] is None else str(cost["smallest"])
+            told.append(f"Fewer features than {least} cost accuracy that held-out rows can see.")
+        return " ".join(told)
+
+
+def answer_for_classes(race: Race, rows: Problem, judges: Mapping[str, Any], seed: int) -> Answer:
+    """Choose path and sizes from the judged paths of a race."""
+    names = list(judges)
+    done = [path for path in race.whole.orders if all((path, name) in race.outputs for name in names)]
+    if not done:
+        names = list(QUICK)
+        done = [path for path in race.whole.orders if all((path, name) in race.outputs for name in names)]
+    path = race.best(done, names)[0]
+    curve = race.curve(path, names)
+    whole = with_all_features(rows, [part.rows for part in race.parts], race.units, seed) if judges else {}
+    places = _places(race, curve)
+    judge = {prefer: _best_judge(race, path, names, place) for prefer, place in places.items()}
+    score, error = race.loss.scores(race.outputs[path, judge["balanced"]])
+    complete = int(race.sizes[-1]) == len(race.units.members)
+    order = race.order(path)
+    ranking = np.empty(race.n_features, dtype=np.int64)
+    ranking[order] = np.arange(1, race.n_features + 1)
+    return Answer(
+        ranking=ranking,
+        choices={prefer: race.prefix(path, int(race.sizes[place])) for prefer, place in places.items()},
+        curve={
+            "size": race.sizes,
+            "score": score,
+            "standard_error": error,
+            "loss": curve.loss,
+            "loss_error": curve.error,
+            "chosen": {prefer: int(race.sizes[place]) for prefer, place in places.items()},
+            "all": len(race.sizes) - 1 if complete else None,
+            "score_name": race.loss.score_name,
+            "loss_name": "squared loss" if race.loss.by_rows else "minus the score",
+        },
+        p_value=_luck(race, whole, seed),
+        guess=race.prefix(path, max(len(race.units.forced), 1)),
+        judges=judge,
+        judge_all=_judge_of_all(whole, race.loss, names),
+        candidates=_candidates(race, names, done),
+        why=_why(race, path, names),
+        costs=_costs(race, path, names, places) if complete else {},
+    )
+
+
+def _places(race: Race, curve: Curve) -> dict[str, int]:
+    """Choose a size for each preference; the three nest."""
+    base = race.loss.base(np.zeros(len(race.loss.weights)))
+    gained = float(race.loss.weights @ base / race.loss.weights.sum()) - float(curve.loss[race.free].min())
+    spared = SPARED * max(gained, 0.0) if race.loss.by_rows and race.loss.problem.task == "classification" else 0.0
+    best = curve.smallest(N_ERRORS["accuracy"], race.free)
+    middle = min(curve.smallest(N_ERRORS["balanced"], race.free), best)
+    least = min(curve.smallest(N_ERRORS["fewest"], race.free, spared), middle)
+    return {"fewest": least, "balanced": middle, "accuracy": best}
+
+
+def _best_judge(race: Race, path: str, names: list[str], place: int) -> str:
+    weights, _ = race.loss.sides()
+    losses = {name: float(weights @ race.loss.losses(race.outputs[path, name])[:, place]) for name in names}
+    return min(losses, key=lambda name: round(losses[name], 9))
+
+
+def _judge_of_all(whole: Mapping[str, FloatArray], loss: Loss, names: list[str]) -> str:
+    """Name the judge that predicts best with all features; a given model speaks for itself."""
+    able = {name: values for name, values in whole.items() if name in names}
+    if not able:
+        return names[0]
+    least = {name: float(loss.weights @ loss.squared(values[:, None])[:, 0]) for name, values in able.items()}
+    return min(least, key=lambda name: round(least[name], 9))
+
+
+def _luck(race: Race, whole: Mapping[str, FloatArray], seed: int) -> float:
+    """Return how likely the best of all that was judged comes by luck."""
+    loss, means = race.loss, _means(race)
+    losses = [loss.squared(outputs) for outputs in race.outputs.values()]
+    losses += [loss.squared(values[:, None]) for values in whole.values()]
+    gains = loss.base(means)[:, None] - np.concatenate(losses, axis=1)
+    groups = loss.problem.groups
+    return chance_of(gains, loss.weights, np.arange(len(gains)) if groups is None else groups, seed)
+
+
+def _means(race: Race) -> FloatArray:
+    """Return the training rows' mean target for each held-out row (of one quantity)."""
+    out = np.zeros(int(race.held.max()) + 1)
+    for part in race.parts:
+        out[part.rows.test] = np.average(part.split.target[:, 0], weights=part.split.weights)
+    return out[race.held]
+
+
+def _costs(race: Race, path: str, names: list[str], places: dict[str, int]) -> dict[str, dict[str, Any]]:
+    """Compare the loss of each choice with that of all features, row by row."""
+    losses = race.mean_losses(path, names)
+    weights, clusters = race.loss.sides()
+    behind, error = mean_and_error(losses - losses[:, [-1]], weights, clusters)
+    fine = np.flatnonzero(behind <= error + 1e-12)
+    smallest = int(race.sizes[fine[0]]) if len(fine) else None
+    return {
+        prefer: {
+            "behind": float(behind[place]), "error": float(error[place]),
+            "costs": bool(behind[place] > SEEN * error[place] + 1e-12), "smallest": smallest,
+        }
+        for prefer, place in places.items()
+    }  # fmt: skip
+
+
+def _candidates(race: Race, names: list[str], done: list[str]) -> list[dict[str, Any]]:
+    found = []
+    for path in race.whole.orders:
+        able = names if path in done else [name for name in QUICK if (path, name) in race.outputs]
+        if not able:
+            continue
+        curve = race.curve(path, able)
+        place = curve.smallest(N_ERRORS["balanced"], race.free)
+        scores = [race.loss.scores(race.outputs[path, name][:, [place]])[0][0] for name in able]
+        found.append({"name": path, "n_features": int(race.sizes[place]), "heldout": float(max(scores))})
+    return found
+
+
+def _why(race: Race, path: str, names: list[str]) -> str:
+    order = "The order of " + path if path not in ("forward linear fit", "search by neighbors") else "A " + path
+    told = f"{order} has the least held-out loss of {len(race.whole.orders)} orders"
+    who = names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+    return f"{told}, judged by {who} in {len(race.parts)} splits of {len(race.held):,} rows."
+
+
+def answer_for_quantities(
+    finished: quantities.Finished, problem: Problem, splits: list[Rows], units: Units, seed: int
+) -> Answer:
+    """Choose among the candidates for a quantity."""
+    name = finished.best()
+    winner, rows = finished.selectors[name], finished.rows[name]
+    criterion: Criterion = KNN("auto") if isinstance(winner, RankSelector) else winner._criterion()
+    curve, places = _quantity_curve(winner, rows)
+    sizes = {prefer: int(curve["size"][place]) for prefer, place in places.items()}
+    if isinstance(winner, RankSelector):
+        choices = {prefer: winner.ranking_ <= size for prefer, size in sizes.items()}
+    elif sizes:
+        choices = quantities.nested_choices(criterion, rows, winner.support_, units, sizes)
+    else:
+        choices = dict.fromkeys(QUANTITY_ERRORS, winner.support_)
+    curve["chosen"] = {prefer: int(units.order(np.flatnonzero(mask)).size) for prefer, mask in choices.items()}
+    whole = with_all_features(problem, splits, units, seed) if splits else {}
+    judge_all, costs = _LINEAR_FIT, {}
+    if whole:
+        loss, _ = Loss.of(problem, splits)
+        judge_all = _judge_of_all(whole, loss, list(whole))
+        costs = _quantity_costs(winner, rows, problem, loss, whole[judge_all], choices)
+    guess = np.zeros(problem.n_features, dtype=bool)
+    first = np.flatnonzero(winner.support_)
+    guess[units.features(units.order(first[np.argsort(winner.ranking_[first], kind="stable")])[:1])] = True
+    return Answer(
+        ranking=winner.ranking_,
+        choices=choices,
+        curve=curve,
+        p_value=_quantity_luck(finished, problem, splits, whole, seed),
+        guess=guess,
+        judges=dict.fromkeys(QUANTITY_ERRORS, "a linear fit" if isinstance(criterion, LeastSquares) else "neighbors"),
+        judge_all=judge_all,
+        candidates=finished.scores(),
+        why=explain(name, finished, problem),
+        criterion=criterion,
+        costs=costs,
+    )
+
+
+_LINEAR_FIT = "a linear fit"
+
+
+def _quantity_curve(winner: Any, rows: Problem) -> tuple[dict[str, Any], dict[str, int]]:
+    """Read the curve of the winner and choose sizes from it."""
+    spread = float(np.average((rows.y - np.average(rows.y, weights=rows.row_weights)) ** 2, weights=rows.row_weights))
+    empty = np.empty(0)
+    told: dict[str, Any] = dict.fromkeys(("score", "standard_error", "loss", "loss_error"), empty)
+    told |= {"size": np.empty(0, dtype=np.int64), "all": None, "chosen": {}}
+    told |= {"score_name": "R²", "loss_name": "squared loss"}
+    if isinstance(winner, RankSelector):
+        size, loss, error = winner.curve_["size"], -winner.curve_["score"], winner.curve_["standard_error"]
+        own = error
+    elif (known := quantities.row_losses(winner, rows.n_samples)) is not None:
+        size, losses = known
+        seen = ~np.isnan(losses[:, 0])
+        loss, error = winner.trace_.extra["loss"], winner.trace_.extra["loss_error"]
+        own = mean_and_error(losses[seen], rows.row_weights[seen], np.arange(int(seen.sum())))[1]
+    else:
+        return told, {}
+    told |= {"size": size, "loss": loss, "loss_error": error}
+    told |= {"score": 1.0 - loss / max(spread, 1e-300), "standard_error": own / max(spread, 1e-300)}
+    behind = loss - loss.min()
+    places = {prefer: int(np.argmax(behind <= c * error + 1e-12)) for prefer, c in QUANTITY_ERRORS.items()}
+    if isinstance(winner, RankSelector):
+        places["balanced"] = places["fewest"]
+    return told, places
+
+
+def _quantity_luck(
+    finished: quantities.Finished, problem: Problem, splits: list[Rows], whole: Mapping[str, FloatArray], seed: int
+) -> float:
+    """Return how likely the best of the candidates, at any size, and of the judges with all features comes by luck."""
+    p_values = []
+    for name, selector in finished.selectors.items():
+        rows = finished.rows[name]
+        known = quantities.row_losses(selector, rows.n_samples)
+        if known is not None:
+            means = np.full(rows.n_samples, np.nan)
+            for record in selector.trace_.state["runs"]:
+                train = np.setdiff1d(np.arange(rows.n_samples), record["rows"])
+                means[record["rows"]] = np.average(rows.y[train], weights=rows.row_weights[train])
+            p_values.append(_luck_of(known[1], (means - rows.y) ** 2, rows, seed))
+    if whole:
+        loss, held = Loss.of(problem, splits)
+        means = np.zeros(problem.n_samples)
+        for split in splits:
+            means[split.test] = np.average(problem.y[split.train], weights=problem.row_weights[split.train])
+        losses = np.concatenate([loss.squared(values[:, None]) for values in whole.values()], axis=1)
+        p_values.append(_luck_of(losses, loss.base(means[held]), loss.problem, seed))
+    return min(min(p_values) * len(p_values), 1.0) if p_values else 0.0
+
+
+def _luck_of(losses: FloatArray, base: FloatArray, rows: Problem, seed: int) -> float:
+    seen = ~np.isnan(losses).any(axis=1) & ~np.isnan(base)
+    clusters = np.arange(len(base)) if rows.groups is None else rows.groups
+    return chance_of((base[:, None] - losses)[seen], rows.row_weights[seen], clusters[seen], seed)
+
+
+def _quantity_costs(
+    winner: Any, rows: Problem, problem: Problem, loss: Loss, whole: FloatArray, choices: dict[str, BoolArray]
+) -> dict[str, dict[str, Any]]:
+    """Compare the winner's held-out losses with those of the best judge with all features, row by row."""
+    known = quantities.row_losses(winner, rows.n_samples)
+    if known is None or rows.n_samples != problem.n_samples or len(whole) != problem.n_samples:
+        return {}
+    sizes, losses = known
+    clusters = np.arange(len(losses)) if problem.groups is None else problem.groups
+    behind, error = mean_and_error(losses - loss.squared(whole[:, None]), loss.weights, clusters)
+    fine = np.flatnonzero(behind <= error + 1e-12)
+    smallest = int(sizes[fine[0]]) if len(fine) else None
+    costs = {}
+    for prefer, mask in choices.items():
+        place = int(np.clip(np.searchsorted(sizes, mask.sum()), 0, len(sizes) - 1))
+        told = {"behind": float(behind[place]), "error": float(error[place]), "smallest": smallest}
+        costs[prefer] = {**told, "costs": bool(behind[place] > SEEN * error[place] + 1e-12)}
+    return costs
+
+
+def explain(name: str, finished: quantities.Finished, problem: Problem) -> str:
+    """Say which candidate did best, and what the candidates saw."""
+    scores = finished.scores()
+    layout = finished.layout
+    if max(score["heldout"] for score in scores) == float("-inf"):
+        return "Nearest neighbors answer, without validation: there are too few rows for it, or it was stopped."
+    told = ", ".join(f"{score['name']} {score['heldout']:.3f}" for score in scores)
+    width = (
+        f"all subsets of up to {min(layout.exhaust, problem.n_features)} columns"
+        if layout.n_near == problem.n_features
+        else f"all pairs of the {layout.n_near} columns that a ranking puts first"
+    )
+    return (
+        f"{name.capitalize()} did best on held-out rows (minus the mean squared error: {told}). Nearest neighbors saw "
+        f"{layout.n_rows:,} rows and {width}, then one column more or less at a time, with room for "
+        f"{layout.n_evaluations:,} subsets a search."
+    )
+
+
+__all__ = ["Answer", "answer_for_classes", "answer_for_quantities", "explain"]
