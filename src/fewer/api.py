@@ -214,7 +214,7 @@ def components_of(selector: AnySelector) -> dict[str, str | None]:
     if isinstance(selector, RankSelector):
         return {"criterion": str(selector._ranker()), "search": None, "control": None}
     if isinstance(selector, AutoSelector):
-        return {"criterion": _one_line(selector), "search": None, "control": None}
+        return {"criterion": _one_line(getattr(selector, "judge_", selector)), "search": None, "control": None}
     control = selector._control()
     return {
         "criterion": _one_line(selector._criterion()),

@@ -17,10 +17,11 @@ from fewer.contracts import OnStep, Stopped
 from fewer.criteria import KNN
 from fewer.errors import FewerWarning
 from fewer.problem import Problem, Task
+from fewer.search import Floating
 from fewer.selectors import _auto_quantities as quantities
-from fewer.selectors._auto_answer import Answer, answer_for_classes, answer_for_quantities
+from fewer.selectors._auto_answer import Answer, answer_for_classes, answer_for_quantities, answer_without_validation
 from fewer.selectors._auto_judges import criterion_of, estimator_named
-from fewer.selectors._auto_race import FINALISTS, QUICK, Race, judges_of, prepare
+from fewer.selectors._auto_race import QUICK, NothingVaries, Race, judges_of, prepare
 from fewer.selectors._auto_units import Units
 from fewer.selectors._base import Selector
 from fewer.selectors._parameters import Size, lay_out_space, parse_size
@@ -184,10 +185,13 @@ class AutoSelector(Selector):
         units = self._units(problem)
         sizes = parse_size(self.n_features_to_select, len(units.members))
         estimator = estimator_named(self.estimator, problem.task)
-        race = prepare(
-            rows, splits, units, sizes, scoring=self.scoring, estimator=estimator, seed=seed,
-            n_jobs=effective_n_jobs(self.n_jobs),
-        )  # fmt: skip
+        try:
+            race = prepare(
+                rows, splits, units, sizes, scoring=self.scoring, estimator=estimator, seed=seed,
+                n_jobs=effective_n_jobs(self.n_jobs),
+            )  # fmt: skip
+        except NothingVaries:  # some part of few rows leaves nothing to choose from
+            return self._fit_plain(problem, seed, on_step)
         trace = Trace()
         judges = judges_of(estimator, "the given model")
         try:
@@ -202,6 +206,16 @@ class AutoSelector(Selector):
         self._keep(answer_for_classes(race, rows, judges, seed), problem, trace)
         if self.standins and not self.nothing_found_:
             self.standins_ = stand_ins(rows, self.support_, splits, seed=seed)
+        return self
+
+    def _fit_plain(self, problem: Problem, seed: int, on_step: OnStep | None) -> AutoSelector:
+        """Answer without validation, by nearest neighbors."""
+        plain = SubsetSelector(
+            KNN("auto"), Floating(exhaust=2), n_features_to_select=self.n_features_to_select, include=self.include,
+            exclude=self.exclude, feature_groups=self.feature_groups, random_state=seed,
+        )  # fmt: skip
+        self.selector_ = plain.fit_problem(problem, on_step)
+        self._keep(answer_without_validation(plain), problem, plain.trace_)
         return self
 
     def _judge_paths(self, race: Race, trace: Trace, judges: Any, on_step: OnStep | None) -> None:
@@ -220,8 +234,7 @@ class AutoSelector(Selector):
             trace.record(Step(mask, -float(curve.loss[place]), mask if best is None else best, -best_loss))
             if on_step is not None:
                 on_step(trace)
-        finalists = race.best(race.whole.orders, QUICK)[:FINALISTS]
-        for path in finalists if len(judges) > 1 else {*finalists, *race.own_paths()}:
+        for path in race.finalists():
             for name, who in judges.items():
                 race.run(path, name, who)
 

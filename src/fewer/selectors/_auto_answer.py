@@ -13,12 +13,16 @@ from fewer.criteria import KNN, LeastSquares
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.selectors import _auto_quantities as quantities
 from fewer.selectors._auto_curve import N_ERRORS, SPARED, Curve, Loss, chance_of, mean_and_error
+from fewer.selectors._auto_paths import DISTINCT
 from fewer.selectors._auto_race import QUICK, Race, with_all_features
 from fewer.selectors._auto_units import Units
 from fewer.selectors._rank import RankSelector
+from fewer.selectors._subset import SubsetSelector
 from fewer.validate import Split as Rows
 
 QUANTITY_ERRORS = {"fewest": 1.0, "balanced": 0.5, "accuracy": 0.0}
+COPIES = 0.1
+"""The share of what is gained over knowing nothing that features which are nearly copies of others may add unseen."""
 SEEN = 2.0
 """Standard errors from which on a loss counts as one that rows can see."""
 
@@ -70,7 +74,7 @@ def answer_for_classes(race: Race, rows: Problem, judges: Mapping[str, Any], see
     if not done:
         names = list(QUICK)
         done = [path for path in race.whole.orders if all((path, name) in race.outputs for name in names)]
-    path = race.best(done, names)[0]
+    path = _path(race, done, names)
     curve = race.curve(path, names)
     whole = with_all_features(rows, [part.rows for part in race.parts], race.units, seed) if judges else {}
     places = _places(race, curve)
@@ -104,11 +108,25 @@ def answer_for_classes(race: Race, rows: Problem, judges: Mapping[str, Any], see
     )
 
 
+def _path(race: Race, done: list[str], names: list[str]) -> str:
+    """Choose the path with the least loss, or the one without near copies where it is not far behind."""
+    best = race.best(done, names)[0]
+    if DISTINCT in done:
+        least, other = (float(race.curve(path, names).loss[race.free].min()) for path in (best, DISTINCT))
+        if other - least <= (COPIES * _gained(race, least) if race.loss.by_rows else 0.0) + 1e-12:
+            return DISTINCT
+    return best
+
+
+def _gained(race: Race, least: float) -> float:
+    """Return by how much a loss is below that of knowing nothing."""
+    base = race.loss.base(_means(race))
+    return max(float(race.loss.weights @ base / race.loss.weights.sum()) - least, 0.0)
+
+
 def _places(race: Race, curve: Curve) -> dict[str, int]:
     """Choose a size for each preference; the three nest."""
-    base = race.loss.base(np.zeros(len(race.loss.weights)))
-    gained = float(race.loss.weights @ base / race.loss.weights.sum()) - float(curve.loss[race.free].min())
-    spared = SPARED * max(gained, 0.0) if race.loss.by_rows and race.loss.problem.task == "classification" else 0.0
+    spared = SPARED * _gained(race, float(curve.loss[race.free].min())) if race.loss.by_rows else 0.0
     best = curve.smallest(N_ERRORS["accuracy"], race.free)
     middle = min(curve.smallest(N_ERRORS["balanced"], race.free), best)
     least = min(curve.smallest(N_ERRORS["fewest"], race.free, spared), middle)
@@ -227,6 +245,26 @@ def answer_for_quantities(
 _LINEAR_FIT = "a linear fit"
 
 
+def answer_without_validation(plain: SubsetSelector) -> Answer:
+    """Take what a search found where there are too few rows to hold any out."""
+    empty = np.empty(0)
+    size = int(plain.support_.sum())
+    curve: dict[str, Any] = dict.fromkeys(("score", "standard_error", "loss", "loss_error"), empty)
+    curve |= {"size": np.empty(0, dtype=np.int64), "all": None, "chosen": dict.fromkeys(QUANTITY_ERRORS, size)}
+    return Answer(
+        ranking=plain.ranking_,
+        choices={prefer: plain.support_.copy() for prefer in QUANTITY_ERRORS},
+        curve=curve | {"score_name": "", "loss_name": ""},
+        p_value=float("nan"),
+        guess=plain.support_,
+        judges=dict.fromkeys(QUANTITY_ERRORS, "neighbors"),
+        judge_all="5 neighbors",
+        candidates=[{"name": "nearest neighbors", "n_features": size, "heldout": float("-inf")}],
+        why="Nearest neighbors answer, without validation: there are too few rows for it.",
+        criterion=KNN("auto"),
+    )
+
+
 def _quantity_curve(winner: Any, rows: Problem) -> tuple[dict[str, Any], dict[str, int]]:
     """Read the curve of the winner and choose sizes from it."""
     spread = float(np.average((rows.y - np.average(rows.y, weights=rows.row_weights)) ** 2, weights=rows.row_weights))
@@ -322,4 +360,4 @@ def explain(name: str, finished: quantities.Finished, problem: Problem) -> str:
     )
 
 
-__all__ = ["Answer", "answer_for_classes", "answer_for_quantities", "explain"]
+__all__ = ["Answer", "answer_for_classes", "answer_for_quantities", "answer_without_validation", "explain"]

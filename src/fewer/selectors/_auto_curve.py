@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.metrics import check_scoring
+from sklearn.metrics import get_scorer
 
 from fewer.criteria._cross_validated import _RecordedClassifier, _RecordedRegressor
 from fewer.problem import FloatArray, IntArray, Problem
@@ -15,7 +15,7 @@ from fewer.validate import Split as Rows
 Prefer = Literal["fewest", "balanced", "accuracy"]
 N_ERRORS: dict[str, float] = {"fewest": 2.0, "balanced": 0.25, "accuracy": 0.0}
 """How many standard errors of its difference to the best a smaller size may be behind, by what the user prefers."""
-SPARED = 0.05
+SPARED = 0.1
 """With "fewest", a smaller size may also be behind by this share of what the best one gains over knowing nothing."""
 PLAIN = {"accuracy", "neg_brier_score", "neg_log_loss", "top_k_accuracy"}
 """Scorings in which every row counts the same, not every class."""
@@ -141,10 +141,11 @@ class Loss:
     def _scored(self, outputs: FloatArray, rows: Problem) -> float:
         classes = rows.task == "classification"
         model: Any = (
-            _RecordedClassifier(outputs, np.arange(rows.n_classes)) if classes else _RecordedRegressor(outputs[:, 0])
+            _RecordedClassifier(outputs, np.asarray(rows.classes)) if classes else _RecordedRegressor(outputs[:, 0])
         )
         weights = {} if rows.sample_weight is None else {"sample_weight": rows.sample_weight}
-        return float(check_scoring(model, scoring=self.scoring)(model, rows.X, rows.y, **weights))
+        scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
+        return float(scorer(model, rows.X, rows.labels, **weights))
 
 
 def mean_and_error(values: FloatArray, weights: FloatArray, clusters: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -219,7 +220,10 @@ def chance_of(gains: FloatArray, weights: FloatArray, clusters: IntArray, seed: 
     sums = np.zeros((int(place.max()) + 1, parts.shape[1]))
     np.add.at(sums, place, parts)
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(n_draws, len(sums)))
-    drawn = ((signs @ sums) / error[alive]).max(axis=1)
+    # Each draw has a standard error of its own: that of the flipped deviations around their mean.
+    n, moved = len(sums), signs @ sums
+    spread = np.maximum((sums**2).sum(axis=0) - moved**2 / n, 1e-300)
+    drawn = (moved / np.sqrt(spread * n / max(n - 1, 1))).max(axis=1)
     seen = float((mean[alive] / error[alive]).max())
     return float((1 + (drawn >= seen - 1e-12).sum()) / (1 + n_draws))
 

@@ -21,6 +21,11 @@ SEARCHED_ROWS, SEARCHED_COLUMNS, SEARCHED_SIZE = 300, 16, 8
 
 TREES, LINEAR, RELIEF, MEAN = "forest importance", "ridge elimination", "ReliefF", "mean of rankings"
 FORWARD, NEAR, OWN = "forward linear fit", "search by neighbors", "elimination by the model itself"
+DISTINCT = "forest importance without near copies"
+COPY = 0.8
+"""The share of a feature's spread from which on one that explains it counts as a copy."""
+LOOKED_BACK = 100
+"""Features before it that a feature is compared with."""
 COMBINED = {TREES, LINEAR, RELIEF, MEAN, OWN}
 """Rankings that are averaged over the parts; a search keeps the order that it found on all rows, since of two copies it
 takes one, and an average would take both."""
@@ -130,12 +135,13 @@ def own_order(split: Split, owner: IntArray, n: int, estimator: Any) -> IntArray
 def all_orders(split: Split, owner: IntArray, rows: Problem, estimator: Any = None) -> dict[str, IntArray]:
     """Return every order of the features of some rows, best first, each of them complete."""
     n = rows.n_features
-    orders = {
+    orders: dict[str, IntArray] = {
         TREES: forest_order(split, owner, n),
         LINEAR: elimination_order(split, owner, n),
         RELIEF: relief_order(rows, split.seed),
     }
     orders[MEAN] = order_by(np.asarray(sum(np.log(ranks_of(order, n)) for order in orders.values())))
+    orders[DISTINCT] = distinct_order(orders[TREES], split, owner)
     orders[FORWARD] = completed(forward_order(split, owner, n), orders[MEAN])
     half = SEARCHED_COLUMNS // 2
     looked_at = np.union1d(orders[RELIEF][:half], orders[MEAN][:half])
@@ -151,6 +157,25 @@ def completed(order: IntArray, others: IntArray) -> IntArray:
     return np.concatenate([order, others[~np.isin(others, order)]]).astype(np.int64)
 
 
+def distinct_order(order: IntArray, split: Split, owner: IntArray) -> IntArray:
+    """Move features that are nearly copies of an earlier one to the end of an order; levels are left as they are."""
+    Z = np.sqrt(split.weights)[:, None] * (split.train - split.weights @ split.train / split.weights.sum())
+    Z = Z / np.maximum(np.sqrt((Z**2).sum(axis=0)), 1e-300)
+    inputs, counts = np.unique(owner, return_counts=True)
+    single = {int(feature): int(np.searchsorted(owner, feature)) for feature in inputs[counts == 1]}
+    kept: list[int] = []
+    first, copies = [], []
+    for feature in order.tolist():
+        place = single.get(feature)
+        if place is not None and kept and float(((Z[:, kept].T @ Z[:, place]) ** 2).max()) >= COPY:
+            copies.append(feature)
+            continue
+        first.append(feature)
+        if place is not None and len(kept) < LOOKED_BACK:
+            kept.append(place)
+    return np.array(first + copies, dtype=np.int64)
+
+
 def columns_of(problem: Problem, columns: IntArray) -> Problem:
     """Keep some columns of a problem."""
     place = {int(column): i for i, column in enumerate(columns)}
@@ -163,4 +188,4 @@ def columns_of(problem: Problem, columns: IntArray) -> Problem:
     )
 
 
-__all__ = ["COMBINED", "all_orders", "columns_of", "order_by", "ranks_of", "relief_order"]
+__all__ = ["COMBINED", "all_orders", "columns_of", "distinct_order", "order_by", "ranks_of", "relief_order"]

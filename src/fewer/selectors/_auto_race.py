@@ -39,10 +39,14 @@ SCREENED = 1000
 """Columns that rankings see; of more, those that tell most alone (and by Relief, where there is time for it)."""
 RELIEF_CELLS = 2e8
 """Rows² × columns up to which Relief sees all columns of a wide table."""
-FINALISTS = 2
-"""Paths that the slower judges look at."""
+FINALISTS = 1
+"""Paths that the slower judges look at, beside the one without near copies."""
 QUICK: dict[str, Judge] = {NEIGHBORS: neighbors_judge, LINEAR: ridge_judge}
 THREE: dict[str, Judge] = {**QUICK, FOREST: forest}
+
+
+class NothingVaries(InputError):
+    """A part of the rows in which no column tells anything."""
 
 
 @dataclass(eq=False)
@@ -115,13 +119,21 @@ class Race:
 
     def order(self, path: str) -> IntArray:
         """Return the answer's order of features on a path: a ranking is averaged over the parts."""
+        if path == paths.DISTINCT:
+            order = self.order(paths.TREES)
+            seen = np.unique(self.whole.encoder.columns)
+            local = np.searchsorted(seen, order[np.isin(order, seen)])
+            owner = np.searchsorted(seen, self.whole.encoder.columns)
+            first = seen[paths.distinct_order(local, self.whole.split, owner)]
+            return paths.completed(first, order)
         parts = [self.whole, *self.parts] if path in paths.COMBINED else [self.whole]
         places = sum(np.log(paths.ranks_of(part.orders[path], self.n_features)) for part in parts)
         return paths.order_by(np.asarray(places))
 
-    def own_paths(self) -> set[str]:
-        """Name the path of the given model itself, if it has one."""
-        return {paths.OWN} & set(self.whole.orders)
+    def finalists(self) -> list[str]:
+        """Name the paths that the slower judges look at: the best, the one without near copies, the model's own."""
+        best = self.best(self.whole.orders, QUICK)[:FINALISTS]
+        return [path for path in self.whole.orders if path in (*best, paths.DISTINCT, paths.OWN)]
 
     def prefix(self, path: str, size: int) -> Any:
         """Return the mask of the first units of a path."""
@@ -179,7 +191,7 @@ def _screened(
     forced = units.features(units.forced)
     varies = np.flatnonzero((alone > 0) & (units.of_feature >= 0))
     if not len(varies) and not len(forced):
-        raise InputError("No column varies in some part of the rows; there is nothing to choose from.")
+        raise NothingVaries("No column varies in some part of the rows; there is nothing to choose from.")
     if len(varies) > SCREENED:
         order = varies[np.argsort(-np.round(alone[varies], 12), kind="stable")]
         if len(rows) ** 2 * len(varies) <= RELIEF_CELLS:
@@ -255,4 +267,4 @@ def judges_of(estimator: Any, name: str) -> Mapping[str, Judge]:
     return THREE if estimator is None else {name: given(estimator)}
 
 
-__all__ = ["FINALISTS", "QUICK", "Race", "in_threads", "judges_of", "prepare", "with_all_features"]
+__all__ = ["FINALISTS", "QUICK", "NothingVaries", "Race", "in_threads", "judges_of", "prepare", "with_all_features"]

@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.metrics import balanced_accuracy_score, r2_score
+
+from fewer.problem import Problem
+from fewer.selectors._auto_curve import Curve, Loss, balanced_weights, chance_of, mean_and_error
+from fewer.validate import split_rows
+
+RNG = np.random.default_rng(0)
+
+
+def test_a_mean_has_the_textbook_error_and_clusters_count_once():
+    values = RNG.normal(size=(50, 3))
+    mean, error = mean_and_error(values, np.ones(50), np.arange(50))
+    assert np.allclose(mean, values.mean(axis=0))
+    assert np.allclose(error, stats.sem(values, axis=0))
+    repeated = mean_and_error(np.repeat(values, 4, axis=0), np.ones(200), np.repeat(np.arange(50), 4))
+    assert np.allclose(repeated, (mean, error))
+
+
+def test_classes_weigh_the_same_and_tiny_ones_less():
+    problem = Problem.from_arrays(np.zeros((100, 1)), np.r_[np.zeros(60), np.ones(38), np.full(2, 2)])
+    sums = np.bincount(problem.y, balanced_weights(problem))
+    assert np.isclose(sums[0], sums[1])
+    assert np.isclose(sums[2], sums[0] * 2 / 5)
+    assert np.isclose(sums.sum(), 100)
+    assert np.allclose(balanced_weights(problem, balanced=False), 1.0)
+
+
+def test_scores_are_those_of_scikit_learn():
+    y = RNG.integers(3, size=60)
+    problem = Problem.from_arrays(np.zeros((60, 1)), y)
+    loss, rows = Loss.of(problem, split_rows(problem, 5, np.random.default_rng(0)))
+    outputs = RNG.dirichlet(np.ones(3), size=(60, 1))
+    assert np.isclose(loss.scores(outputs)[0][0], balanced_accuracy_score(y, outputs[:, 0].argmax(axis=1)))
+    assert np.array_equal(rows, np.arange(60))
+    y = RNG.normal(size=60)
+    problem = Problem.from_arrays(np.zeros((60, 1)), y, task="regression")
+    loss, _ = Loss.of(problem, split_rows(problem, 5, np.random.default_rng(0)))
+    guess = y[:, None, None] + RNG.normal(size=(60, 1, 1))
+    assert np.isclose(loss.scores(guess)[0][0], r2_score(y, guess[:, 0, 0]))
+
+
+def test_the_smallest_size_within_so_many_errors():
+    losses = np.array([[1.0, 0.0, 0.1], [1.0, 0.2, 0.1], [0.9, 0.1, 0.0], [1.1, 0.1, 0.2]])
+    free = np.ones(3, dtype=bool)
+    curve = Curve.of(np.array([1, 2, 3]), losses, np.ones(4), np.arange(4), free)
+    assert [curve.smallest(c, free) for c in (0.0, 1.0, 100.0)] == [1, 1, 0]
+    only = np.array([True, False, True])
+    assert Curve.of(np.array([1, 2, 3]), losses, np.ones(4), np.arange(4), only).smallest(0.0, only) == 2
+
+
+def test_luck_is_told_with_its_probability():
+    draws = [np.random.default_rng(seed).normal(size=(40, 30)) for seed in range(200)]
+    seen = [chance_of(draw, np.ones(40), np.arange(40), 0, n_draws=299) for draw in draws]
+    assert 0.04 <= np.mean(np.array(seen) <= 0.1) <= 0.16
+    one = np.random.default_rng(1).normal(size=(200, 1)) + 0.1
+    t = stats.ttest_1samp(one[:, 0], 0.0, alternative="greater").pvalue
+    assert chance_of(one, np.ones(200), np.arange(200), 0, n_draws=4999) == pytest.approx(t, abs=0.02)

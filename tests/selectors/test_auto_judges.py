@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsRegressor
+
+from fewer.selectors._auto_judges import Split, best_penalty, neighbors, ridge, ridge_fit
+
+RNG = np.random.default_rng(0)
+TRAIN, TEST = RNG.normal(size=(40, 5)), RNG.normal(size=(15, 5))
+Y = TRAIN[:, [0]] + RNG.normal(size=(40, 1))
+STEPS = [np.array([2]), np.array([0, 4]), np.array([1, 3])]
+
+
+def split_of(train=TRAIN, test=TEST, weights=None):
+    return Split(train, test, Y, np.ones(40) if weights is None else weights, None, False, 0)
+
+
+def test_neighbors_on_growing_lists_are_those_of_scikit_learn():
+    known = []
+    for new, found in zip(STEPS, neighbors(split_of(), STEPS), strict=True):
+        known += new.tolist()
+        expected = KNeighborsRegressor(5).fit(TRAIN[:, known], Y).predict(TEST[:, known])
+        assert np.allclose(found, expected)
+
+
+@pytest.mark.parametrize("n_columns", [3, 60])
+def test_the_ridge_is_that_of_scikit_learn_at_its_penalty(n_columns):
+    X = RNG.normal(size=(40, n_columns))
+    weights = RNG.uniform(0.5, 2.0, size=40)
+    center, coefficients, constant = ridge_fit(X, Y, weights)
+    Z = np.sqrt(weights)[:, None] * (X - np.average(X, axis=0, weights=weights))
+    values, U = np.linalg.eigh(Z @ Z.T)
+    kept = values > 1e-10 * values[-1]
+    T = np.sqrt(weights)[:, None] * (Y - np.average(Y, axis=0, weights=weights))
+    alpha = best_penalty(values[kept], U[:, kept], T, weights / weights.sum())
+    model = Ridge(alpha).fit(X, Y, sample_weight=weights)
+    assert np.allclose(model.predict(X), ((X - center) @ coefficients + constant)[:, 0])
+
+
+def test_the_penalty_has_the_least_error_of_leaving_rows_out():
+    X = TRAIN - TRAIN.mean(axis=0)
+    T = Y - Y.mean()
+    values, vectors = np.linalg.eigh(X.T @ X)
+    U = X @ vectors / np.sqrt(values)
+    found = best_penalty(values, U, T, np.full(40, 1 / 40))
+
+    def error(alpha):
+        out = []
+        for i in range(40):
+            rest = np.arange(40) != i
+            model = Ridge(alpha).fit(TRAIN[rest], Y[rest, 0])
+            out.append((model.predict(TRAIN[[i]])[0] - Y[i, 0]) ** 2)
+        return np.mean(out)
+
+    assert error(found) <= min(error(found * factor) for factor in (0.03, 30.0))
+
+
+def test_memberships_are_shares():
+    target = np.eye(3)[RNG.integers(3, size=40)]
+    split = Split(TRAIN, TEST, target, np.ones(40), None, True, 0)
+    for judge in (neighbors, ridge):
+        for found in judge(split, STEPS):
+            assert np.allclose(found.sum(axis=1), 1.0)
+            assert (found >= 0).all()
