@@ -24,7 +24,7 @@ def test_the_list_has_a_line_for_each_set(run):
     code, out, _ = run()
     lines = out.splitlines()
     assert code == 0
-    assert lines[0].split() == ["name", "rows", "columns", "kinds", "task", "where", "licence", "source"]
+    assert lines[0].split() == ["name", "rows", "columns", "task", "kinds", "where", "licence", "source"]
     assert [line.split()[0] for line in lines[1:]] == names()
     sonar = next(line for line in lines if line.startswith("sonar"))
     for text in ("208", "60 numeric", "classification", "CC BY 4.0", "Sejnowski", "in this package"):
@@ -35,7 +35,7 @@ def test_the_list_as_json(run):
     _, out, _ = run("--json")
     rows = json.loads(out)
     assert [row["name"] for row in rows] == names()
-    assert {"rows", "columns", "kinds", "task", "source", "licence", "bundled", "sha256"} <= rows[0].keys()
+    assert {"rows", "columns", "task", "kinds", "source", "licence", "bundled", "sha256"} <= rows[0].keys()
 
 
 def test_one_set_in_full(run):
@@ -66,3 +66,14 @@ def test_refusals(run, tmp_path):
         "",
         f"fewer: {path} cannot be written (No such file or directory); choose another --save.\n",
     )
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 400])
+def test_the_list_fits_between_the_edges_and_shows_rows_columns_and_task(width):
+    from fewer.cli._datasets import laid_out
+    from fewer.datasets import info
+
+    lines = laid_out(info(), width).splitlines()
+    assert lines[0].split()[:4] == ["name", "rows", "columns", "task"]
+    assert max(map(len, lines)) <= width
+    assert len(lines) == 1 + len(info())

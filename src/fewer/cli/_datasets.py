@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -65,20 +66,34 @@ def _where(line: Info) -> str:
 def _show(lines: list[Info]) -> None:
     import sys
 
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+    from fewer.cli._outputs import Answer
 
-    table = Table(box=None, pad_edge=False)
-    for title in ("name", "rows", "columns", "kinds", "task", "where", "licence", "source"):
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 400  # a pipe has no edge at which to cut
+    Answer().show(laid_out(lines, width))
+
+
+def laid_out(lines: list[Info], width: int) -> str:
+    """Lay the list out: what matters first, and only columns that fit between the edges."""
+    columns: dict[str, list[str]] = {
+        "name": [line.name for line in lines],
+        "rows": [f"{line.rows}" for line in lines],
+        "columns": [f"{line.columns}" for line in lines],
+        "task": [line.task for line in lines],
+        "kinds": [line.kinds for line in lines],
+        "where": [_where(line) for line in lines],
+        "licence": [line.licence for line in lines],
+        "source": [line.source for line in lines],
+    }
+    parts: list[list[str]] = []
+    used = 0
+    for title, cells in columns.items():
+        wide = max(map(len, [title, *cells]))
+        if used + wide > width:
+            continue
+        used += wide + 2
         right = title in ("rows", "columns")
-        least = max(len(line.name) for line in lines) if title == "name" else None
-        table.add_column(title, justify="right" if right else "left", no_wrap=True, min_width=least)
-    for line in lines:
-        cells = (line.name, f"{line.rows}", f"{line.columns}", line.kinds, line.task, _where(line), line.licence)
-        table.add_row(*map(escape, (*cells, line.source)))
-    # A pipe has no edge at which to cut.
-    Console(highlight=False, width=None if sys.stdout.isatty() else 400).print(table)
+        parts.append([cell.rjust(wide) if right else cell.ljust(wide) for cell in [title, *cells]])
+    return "\n".join("  ".join(row).rstrip() for row in zip(*parts, strict=True))
 
 
 def _write(name: str | None, path: Path) -> None:

@@ -38,7 +38,15 @@ from fewer.text import printable
 def rank(
     file: FileArgument,
     target: TargetOption,
-    method: Annotated[str, typer.Option("--method", "-m", help=f"{', '.join(COMPONENTS['ranker'])}.")] = "fisher",
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            "-m",
+            help=f"{', '.join(COMPONENTS['ranker'])}; fisher for classes and f-test for quantities if none is named.",
+            show_default=False,
+        ),
+    ] = None,
     top: Annotated[int | None, typer.Option(min=1, help="Show the best so many only.")] = None,
     features: Annotated[
         int | None,
@@ -75,9 +83,14 @@ def rank(
     )
     chunks = open_chunks(file, target, parse_task(task), options) if wants_stream(file, stream) else None
     problem = read_table(file, target, task=parse_task(task), **options) if chunks is None else chunks.like
+    if method is None:
+        method = "fisher" if problem.task == "classification" else "f-test"
     ranker = registry.build("ranker", method, problem.task)
     if problem.task not in ranker.tasks:
-        raise InputError(f"{method} ranks for {' and '.join(ranker.tasks)}, but the target is for {problem.task}.")
+        raise InputError(
+            f"{method} ranks for {' and '.join(ranker.tasks)}, but the target is for {problem.task}; "
+            f"take {', '.join(_rankers_for(problem.task))}."
+        )
     if features is not None and "n_ranked" in ranker.get_params():
         ranker.set_params(n_ranked=features)
     top = features if top is None else top
@@ -107,6 +120,15 @@ def rank(
     else:
         answer.show(_text(rows, notes))
     answer.leave()
+
+
+def _rankers_for(task: Any) -> list[str]:
+    """Name the rankers that can do a task, without building those that need another library."""
+    import importlib
+
+    homes = {name: target.partition(":") for name, target in COMPONENTS["ranker"].items()}
+    classes = {name: getattr(importlib.import_module(home), kind) for name, (home, _, kind) in homes.items()}
+    return [name for name, kind in classes.items() if task in kind.tasks]
 
 
 def _number(value: float) -> float | None:

@@ -409,7 +409,11 @@ def _text(selection: Selection, as_json: bool) -> str:
     table.add_column("feature", style="bold")
     if selection.score_without:
         table.add_column("score without it", justify="right")
+    if selection.frequency:
+        table.add_column("chosen again", justify="right")
     for place, name in enumerate(selection.features, 1):
         without = selection.score_without.get(name)
-        table.add_row(str(place), escape(printable(name)), *([] if without is None else [f"{without:.4f}"]))
+        cells = ["–" if without is None else f"{without:.4f}"] if selection.score_without else []
+        cells += [f"{selection.frequency.get(name, 0):.0%}"] if selection.frequency else []
+        table.add_row(str(place), escape(printable(name)), *cells)
     return shown(table, "", *(escape(printable(line)) for line in selection.summary()))

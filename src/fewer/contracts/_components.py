@@ -181,8 +181,33 @@ class Ranking:
         return cls(scores, order.astype(np.int64), extra)
 
 
+MOSTLY_MISSING = 0.9
+
+
+def _bare_last(rank: Any) -> Any:
+    """Put columns that are mostly missing behind all others: what their few cells tell is chance."""
+    if getattr(rank, "__isabstractmethod__", False):
+        return rank
+
+    @wraps(rank)
+    def ranked(self: Ranker, problem: Problem, *args: Any, **kwargs: Any) -> Ranking:
+        ranking: Ranking = rank(self, problem, *args, **kwargs)
+        bare = problem.missing.mean(axis=0) >= MOSTLY_MISSING
+        if not bare.any():
+            return ranking
+        place = np.where(problem.constant, 2, bare)[ranking.order]
+        return replace(ranking, order=ranking.order[np.argsort(place, kind="stable")])
+
+    return ranked
+
+
 class Ranker(Component):
-    """How good is each feature?"""
+    """How good is each feature? Columns with at least nine of ten cells missing come after all others that vary."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "rank" in vars(cls):
+            cls.rank = _bare_last(vars(cls)["rank"])  # type: ignore[method-assign]
 
     tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
     symmetric: ClassVar[bool] = True

@@ -1,0 +1,37 @@
+"""`fewer rank`: a default for every task, and a sentence that names what would do."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from fewer.cli import main
+
+
+@pytest.fixture
+def quantity(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": X[:, 1] + 0.1 * rng.normal(size=60)})
+    frame.write_csv(tmp_path / "t.csv")
+    return tmp_path / "t.csv"
+
+
+def test_quantities_have_a_default(quantity, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        main(["rank", str(quantity), "-t", "y", "--json"])
+    assert not leaving.value.code
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["method"] == "f-test"
+    assert answer["ranking"][0]["feature"] == "b"
+
+
+def test_a_ranker_for_classes_names_those_for_quantities(quantity, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        main(["rank", str(quantity), "-t", "y", "-m", "fisher"])
+    assert leaving.value.code == 2
+    told = capsys.readouterr().err
+    assert "but the target is for regression; take cmim" in told
+    assert "rrelieff" in told
+    assert "relief," not in told
