@@ -11,7 +11,7 @@ from fewer.papers._chen import (
     CASES,
     DOCUMENT,
     NINE,
-    _at,
+    at_sizes,
     counts_of,
     curves_of,
     leading,
@@ -80,7 +80,7 @@ def test_information_gain_keeps_no_irrelevant_feature(cells):
 
 def test_percentages_of_dominance_sum_to_one_hundred(run):
     for case in _chen.CASES:
-        curves = _at(curves_of(run, case), sizes_of(run, case))
+        curves = at_sizes(curves_of(run, case), sizes_of(run, case))
         assert curves.sizes.tolist() == [4, 16]
         assert sum(curves.dominance(_chen.SVM).values()) == pytest.approx(100)
         assert curves.auc[_chen.SVM][_chen.GMLVQ].shape == (2, 2)

@@ -33,14 +33,42 @@ from fewer.problem import InputError
     ],
 )
 def test_verdicts(printed, ours, options, verdict):
-    assert judge("1", "row", "column", printed, ours, reason="why", **options).verdict == verdict
+    assert judge("1", "row", "column", printed, ours, reason="why", tested="this run", **options).verdict == verdict
+
+
+def test_a_difference_that_no_run_has_tested_is_unexplained():
+    cell = judge("1", "row", "column", 1.0, 2.0, reason="Perhaps the moon.")
+    assert (cell.verdict, cell.tested) == ("unexplained", "")
+    assert judge("1", "row", "column", 1.0, 2.0).reason == "No reading of the text that was tried explains it."
+    with pytest.raises(ValueError, match="no run has tested"):
+        Cell("1", "row", "column", 1.0, None, 2.0, "differs", "why")
+    with pytest.raises(ValueError, match="is no role"):
+        judge("1", "row", "column", 1.0, 1.0, role="extra")
+
+
+def test_each_printed_number_counts_once():
+    def table(run):
+        again = {"number": "accuracy of A"}
+        return [
+            judge("1", "A", "accuracy", 1.0, 1.0, **again),
+            judge("2", "A", "accuracy", 1.0, 1.0, **again),
+            judge("1", "A", "accuracy (other reading)", 1.0, 2.0, role="reading"),
+            judge("1", "A", "gain", 0.0, 0.5, role="derived", tested="this", reason="why"),
+            judge("1", "A", "p", None, 0.5, role="ours alone"),
+        ]
+
+    result = reproduce(Document("toy", "A toy", {"1": table}), Rerun())
+    assert sum(result.counts.values()) == result.counts["matches"] == 1
+    assert result.other_counts["reading"]["unexplained"] == 1
+    assert result.other_counts["derived"]["differs"] == 1
+    assert set(result.other_counts) == {"reading", "derived", "ours alone"}
 
 
 def test_no_cell_without_a_verdict_and_a_reason():
     with pytest.raises(ValueError, match="no verdict"):
         Cell("1", "row", "column", 1.0, None, 1.0, "perhaps")
     with pytest.raises(ValueError, match="Table 1, row, column differs without a reason"):
-        judge("1", "row", "column", 1.0, 2.0)
+        judge("1", "row", "column", 1.0, 2.0, tested="a run")
     assert judge("1", "row", "column", 1.0, Absent("the file is lost")).reason == "the file is lost"
 
 
@@ -92,7 +120,7 @@ def toy_document(calls):
     def first(run):
         calls.append("1")
         value = run.once("value", lambda: 0.5)
-        return [judge("1", "a", "b", 0.5, value), judge("1", "a", "c", 3, 4, reason="Another rule.")]
+        return [judge("1", "a", "b", 0.5, value), judge("1", "a", "c", 3, 4, reason="Another rule.", tested="it")]
 
     def second(run):
         calls.append("2")
@@ -116,13 +144,13 @@ def test_a_document_is_re_run_and_saved(tmp_path):
     run = Rerun(out=tmp_path, report=lines.append)
     result = reproduce(toy_document(calls), run)
     assert calls == ["1", "2"]
-    assert result.counts == {"matches": 1, "better": 0, "differs": 1, "not reproducible": 1}
+    assert result.counts == {"matches": 1, "better": 0, "differs": 1, "unexplained": 0, "not reproducible": 1}
     assert result.claims == ["It holds.", "Figure 2 could not be drawn: no data for it"]
     assert "toy: table 1" in lines
     saved = json.loads((tmp_path / "toy" / "cells.json").read_text())
     assert saved["cells"] == result.to_json()["cells"]
     assert set(saved["cells"][0]) == {
-        "table", "row", "column", "printed", "printed_sd", "ours", "verdict", "reason",
+        "table", "row", "column", "printed", "printed_sd", "ours", "verdict", "reason", "role", "tested", "number",
     }  # fmt: skip
     assert (tmp_path / "toy" / "figures" / "1.png").stat().st_size > 1000
     assert (tmp_path / "toy" / "figures" / "1.svg").exists()
@@ -160,4 +188,58 @@ def test_all_documents_together_tell_their_time(monkeypatch):
     monkeypatch.setattr(papers, "names", lambda: ["one", "two"])
     monkeypatch.setattr(papers, "document", lambda name: toy_document([]))
     result = CliRunner().invoke(app, ["reproduce", "all", "--jobs", "1"], catch_exceptions=False)
-    assert "2 documents, 6 cells: 2 match or are bettered. 0.0 minutes with 1 jobs." in result.stdout
+    assert "2 documents, 6 distinct printed numbers: 2 match or are bettered. 0.0 minutes with 1 jobs." in result.stdout
+
+
+def test_data_is_fetched_from_a_server(monkeypatch, tmp_path):
+    """On the loopback: a set that OpenML has, and one that it has not."""
+    import json as js
+    import threading
+    from http.server import BaseHTTPRequestHandler, HTTPServer
+
+    from fewer.datasets import _openml
+
+    asked = []
+    rows = "\n".join(f"{','.join('01'[(i >> k) & 1] for k in range(6))},{int(i % 160 < 70)}" for i in range(160))
+    names = ["a0", "a1", "b0", "b1", "irrelevant", "correlated"]
+    columns = "\n".join(f"@ATTRIBUTE {name} {{0, 1}}" for name in names)
+    arff = f"@RELATION corral\n{columns}\n@ATTRIBUTE class {{0, 1}}\n@DATA\n{rows}\n"
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            about = {
+                "data_set_description": {
+                    "id": "40669",
+                    "url": f"{base}/40669.arff",
+                    "default_target_attribute": "class",
+                }
+            }
+            content = {"/40669": js.dumps(about), "/40669.arff": arff}.get(self.path)
+            self.send_response(200 if content else 412)
+            self.end_headers()
+            self.wfile.write((content or "").encode())
+
+        def log_message(self, *arguments):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Answers)
+    base = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setattr(_openml, "API", f"{base}/{{number}}")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("FEWER_DATA", raising=False)
+    lines = []
+    document = Document("toy", "A toy", {}, data=("corral_file", "mofn_3_7_10_file"))
+    try:
+        found = document.fetch(lines.append)
+        again = document.fetch(lines.append)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert found["corral_file"] == "at hand"
+    assert "no data set 40680" in found["mofn_3_7_10_file"]
+    assert again == found
+    # What was fetched is kept; what was not there is asked for again.
+    assert asked.count("/40669.arff") == 1
+    assert lines[0] == "toy: corral_file: at hand"

@@ -109,7 +109,19 @@ def test_the_command_prints_the_contract(no_data, tmp_path):
     assert result.exit_code == 0
     report = json.loads(result.stdout)
     assert {cell["table"] for cell in report["cells"]} == {"2", "6"}
-    assert set(report["cells"][0]) == {"table", "row", "column", "printed", "printed_sd", "ours", "verdict", "reason"}
+    assert set(report["cells"][0]) == {
+        "table",
+        "row",
+        "column",
+        "printed",
+        "printed_sd",
+        "ours",
+        "verdict",
+        "reason",
+        "role",
+        "tested",
+        "number",
+    }
     assert (tmp_path / "dong-kothari" / "cells.csv").exists()
     again = json.loads(CliRunner().invoke(app, arguments, catch_exceptions=False).stdout)
     assert again["cells"] == report["cells"]

@@ -61,7 +61,7 @@ def test_a_reproduction_shows_cells_reasons_and_figures(tmp_path):
     }
     page = reproduction_report([document])
     assert "Table 1: 1 of 2 cells match or are bettered" in page
-    assert "1 of 2 printed cells match or are bettered (50\N{NO-BREAK SPACE}%)" in page
+    assert "1 of 2 distinct printed numbers match or are bettered (50\N{NO-BREAK SPACE}%)" in page
     assert "Another sample." in page
     assert "0.6 ± 0.1" in page
     assert ">1 2<" in page

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from fewer.papers import Cell, Reproduction
 
-STYLES = {"matches": "green", "better": "cyan", "differs": "yellow", "not reproducible": "dim"}
+STYLES = {"matches": "green", "better": "cyan", "differs": "yellow", "unexplained": "red", "not reproducible": "dim"}
 
 
 def reproduce(
@@ -32,12 +32,15 @@ def reproduce(
     report: Annotated[
         Path | None, typer.Option(help="Write one HTML page with tables, figures and claims.", show_default=False)
     ] = None,
+    fetch: Annotated[
+        bool, typer.Option("--fetch", help="First get the data that OpenML has, and say what is missing.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON only.")] = False,
 ) -> None:
     """Re-run a document's tables beside the printed ones.
 
-    Every printed number gets a verdict (matches, better, differs, not reproducible) and, where it is not a match,
-    the reason. Data that does not come with the package is read from the folder FEWER_DATA or from OpenML.
+    Every printed number gets a verdict: matches, better, differs for a reason that a run has tested, unexplained, not
+    reproducible. Data that does not come with the package is read from the folder FEWER_DATA or from OpenML.
     """
     from rich.console import Console
 
@@ -46,6 +49,9 @@ def reproduce(
     stderr = Console(stderr=True)
     scratch = tempfile.TemporaryDirectory(prefix="fewer-") if report is not None and out is None else None
     documents = [papers.document(each) for each in (papers.names() if name == "all" else [name])]
+    if fetch:
+        for document in documents:
+            document.fetch(lambda line: stderr.print(line, highlight=False))
     with stderr.status("…") as status:
         run = papers.Rerun(
             quick, seed, Path(scratch.name) if scratch else out, jobs, lambda message: status.update(message)
@@ -59,11 +65,12 @@ def reproduce(
         for result in results:
             _print(result, console)
         if len(results) > 1:
-            cells = [cell for result in results for cell in result.cells]
-            good = sum(cell.verdict in ("matches", "better") for cell in cells)
+            _print_counts(results, console)
             seconds = sum(result.seconds for result in results)
+            n_printed = sum(sum(result.counts.values()) for result in results)
+            good = sum(result.counts["matches"] + result.counts["better"] for result in results)
             console.print(
-                f"\n{len(results)} documents, {len(cells):,} cells: {good:,} match or are bettered. "
+                f"\n{len(results)} documents, {n_printed:,} distinct printed numbers: {good:,} match or are bettered. "
                 f"{seconds / 60:.1f} minutes with {jobs} jobs.",
                 highlight=False,
             )
@@ -97,9 +104,33 @@ def _print(result: Reproduction, console: Console) -> None:
         console.print("\n[bold]What the document says, and what holds here[/bold]")
         for claim in result.claims:
             console.print(f"· {escape(claim)}", highlight=False)
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in result.counts.items())
     effort = "quick run" if result.run.quick else "full run"
-    console.print(f"\n{len(result.cells)} cells: {counts}. {result.seconds:.1f} s, {effort}.", highlight=False)
+    n_printed = sum(result.counts.values())
+    console.print(
+        f"\n{n_printed} distinct printed numbers: {_counted(result.counts)}. {result.seconds:.1f} s, {effort}.",
+        highlight=False,
+    )
+    for role, counts in result.other_counts.items():
+        name = {"reading": "Other readings", "derived": "Made of printed numbers", "ours alone": "Not printed"}[role]
+        console.print(f"{name}, {sum(counts.values())}: {_counted(counts)}.", highlight=False)
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count) or "none"
+
+
+def _print_counts(results: list[Reproduction], console: Console) -> None:
+    """Print one line a document: how many distinct printed numbers got each verdict."""
+    from rich.table import Table
+
+    table = Table(title="Distinct printed numbers", title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table.add_column("document")
+    for verdict in STYLES:
+        table.add_column(verdict, justify="right")
+    for result in results:
+        table.add_row(result.document.name, *(str(result.counts[verdict]) for verdict in STYLES))
+    console.print()
+    console.print(table)
 
 
 def _print_table(name: str, cells: list[Cell], console: Console) -> None:
@@ -108,21 +139,21 @@ def _print_table(name: str, cells: list[Cell], console: Console) -> None:
 
     from fewer.papers import show
 
-    reasons = list(dict.fromkeys(cell.reason for cell in cells if cell.verdict != "matches"))
+    reasons = list(dict.fromkeys(_told(cell) for cell in cells if cell.verdict != "matches"))
     title = f"Table {name}" if any(sign.isdigit() for sign in name) else f"In the {name}"
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for heading in ("row", "column", "printed", "ours", "difference", "verdict"):
         table.add_column(heading, justify="right" if heading in ("printed", "ours", "difference") else "left")
     for cell in cells:
         spread = "" if cell.printed_sd is None else f" ± {show(cell.printed_sd)}"
-        note = f" [dim]\\[{reasons.index(cell.reason) + 1}][/dim]" if cell.verdict != "matches" else ""
+        note = f" [dim]\\[{reasons.index(_told(cell)) + 1}][/dim]" if cell.verdict != "matches" else ""
         table.add_row(
             escape(cell.row),
             escape(cell.column),
             show(cell.printed) + spread,
             show(cell.ours),
             _difference(cell),
-            f"[{STYLES[cell.verdict]}]{cell.verdict}[/]{note}",
+            f"[{STYLES[cell.verdict]}]{cell.verdict}[/]{note}" + ("" if cell.role == "printed" else f" ({cell.role})"),
         )
     console.print()
     console.print(table)
@@ -137,3 +168,8 @@ def _difference(cell: Cell) -> str:
     digits = 0 if whole else 4 if abs(float(cell.printed or 0)) < 10 else 2  # type: ignore[arg-type]
     in_sd = "" if cell.difference_in_sd is None else f" ({cell.difference_in_sd:+.1f} sd)"
     return f"{cell.difference:+.{digits}f}{in_sd}"
+
+
+def _told(cell: Cell) -> str:
+    """Return the reason with the run that supports it."""
+    return f"{cell.reason} Tested by: {cell.tested}." if cell.tested else cell.reason

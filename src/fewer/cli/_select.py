@@ -268,7 +268,7 @@ def _parcel(
         f"{found['area_expected']:.4f}; seed {seed}."
     )
     answer = Answer()
-    answer.show(text if as_json else f"{printable(found['summary'])}\n{told}", as_json=as_json)
+    answer.show(text if as_json else "\n".join([*map(printable, found["summary"].splitlines()), told]), as_json=as_json)
     if folder is not None:
         folder.write("result.json", result)
         answer.take(folder)

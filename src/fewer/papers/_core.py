@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
+from scipy.stats import f
 
 from fewer import __version__
 from fewer.files import sealed, to_json, unsealed, write_atomically
@@ -33,8 +34,11 @@ if TYPE_CHECKING:
 
     from fewer.datasets import Dataset
 
-Verdict = Literal["matches", "better", "differs", "not reproducible"]
-VERDICTS: tuple[Verdict, ...] = ("matches", "better", "differs", "not reproducible")
+Verdict = Literal["matches", "better", "differs", "unexplained", "not reproducible"]
+VERDICTS: tuple[Verdict, ...] = ("matches", "better", "differs", "unexplained", "not reproducible")
+Role = Literal["printed", "reading", "derived", "ours alone"]
+ROLES: tuple[Role, ...] = ("printed", "reading", "derived", "ours alone")
+UNEXPLAINED = "No reading of the text that was tried explains it."
 Value = float | int | str | list[int] | None
 
 T = TypeVar("T")
@@ -53,9 +57,16 @@ class Cell:
     printed_sd : float or None
         The spread that the document prints with it.
     ours : number, str, list of int or None
-    verdict : {"matches", "better", "differs", "not reproducible"}
+    verdict : {"matches", "better", "differs", "unexplained", "not reproducible"}
     reason : str
-        Why it is not a match; free for remarks where it is.
+        Why it is not a match; free for remarks where it is, and for what was tried where it is unexplained.
+    role : {"printed", "reading", "derived", "ours alone"}
+        A printed number under the reading of record; the same number under another reading; something made of printed
+        numbers; or something that the document does not print. Only the first is counted in the headline.
+    tested : str
+        The run that supports the reason. A difference without one is unexplained.
+    number : str
+        Which printed number it is; a number that is printed in several tables is one.
     """
 
     table: str
@@ -66,13 +77,22 @@ class Cell:
     ours: Value
     verdict: Verdict
     reason: str = ""
+    role: Role = "printed"
+    tested: str = ""
+    number: str = ""
 
     def __post_init__(self) -> None:
         place = f"Table {self.table}, {self.row}, {self.column}"
         if self.verdict not in VERDICTS:
             raise ValueError(f"{place}: {self.verdict!r} is no verdict.")
+        if self.role not in ROLES:
+            raise ValueError(f"{place}: {self.role!r} is no role.")
         if self.verdict != "matches" and not self.reason:
             raise ValueError(f"{place} {self.verdict} without a reason.")
+        if self.verdict == "differs" and not self.tested:
+            raise ValueError(f"{place} differs for a reason that no run has tested.")
+        if not self.number:
+            object.__setattr__(self, "number", f"{self.table}, {self.row}, {self.column}")
 
     @property
     def difference(self) -> float | None:
@@ -108,12 +128,18 @@ def judge(
     tolerance: float | None = None,
     better: Literal["higher", "lower"] | None = None,
     reason: str = "",
+    tested: str = "",
     remark: str = "",
+    role: Role = "printed",
+    number: str = "",
 ) -> Cell:
     """Set one result beside the printed one and say how they compare.
 
     Parameters
     ----------
+    table, row, column : str
+        Where it is printed.
+    printed : number, str, list of int or None
     ours : number, str, list of int or Absent
         An `Absent` makes the cell not reproducible, with its reason.
     sd : float, optional
@@ -125,8 +151,17 @@ def judge(
         Which side of the printed number is an improvement; without it a difference is only that.
     reason : str
         Why the numbers differ, if they do.
+    tested : str
+        The run that supports the reason; without one a difference is unexplained.
     remark : str
         What a reader should know even if they match.
+    role : {"printed", "reading", "derived", "ours alone"}
+    number : str
+        Which printed number it is, where one is printed in several tables.
+
+    Returns
+    -------
+    Cell
 
     Examples
     --------
@@ -134,16 +169,65 @@ def judge(
     'matches'
     >>> judge("3", "Pima", "Naive Bayes", 75.9, 81.2, sd=1.88, better="higher", reason="Another estimator.").verdict
     'better'
-    >>> judge("2", "Pima", "features", [2, 8, 1], [2, 8], reason="Stops earlier.").verdict
+    >>> judge("2", "Pima", "features", [2, 8, 1], [2, 8], reason="Stops earlier.", tested="table 2").verdict
     'differs'
+    >>> judge("2", "Pima", "features", [2, 8, 1], [2, 8]).verdict
+    'unexplained'
     """
     if isinstance(ours, Absent):
-        return Cell(table, row, column, printed, sd, None, "not reproducible", ours.reason)
+        return Cell(table, row, column, printed, sd, None, "not reproducible", ours.reason, role, "", number)
     ours = _plain(ours)
     verdict = _verdict(printed, ours, 2 * sd if tolerance is None and sd is not None else tolerance or 0.0, better)
     if verdict == "better" and not reason:
         reason = "On the good side of the printed number."
-    return Cell(table, row, column, printed, sd, ours, verdict, remark if verdict == "matches" else reason)
+    if verdict == "differs" and not tested:
+        verdict, reason = "unexplained", reason or UNEXPLAINED
+    told = remark if verdict == "matches" else reason
+    return Cell(
+        table, row, column, printed, sd, ours, verdict, told, role, tested if verdict == "differs" else "", number
+    )
+
+
+def judge_spread(
+    table: str, row: str, column: str, printed: float | None, ours: Any, sizes: tuple[int, int], *, number: str = ""
+) -> list[Cell]:
+    """Set our spread beside a printed one: they match where an F test at 5 % cannot tell them apart.
+
+    Parameters
+    ----------
+    table, row, column : str
+        Of the number that the spread belongs to.
+    printed : float or None
+        No cell where none is printed.
+    ours : float or Absent
+    sizes : (int, int)
+        How many numbers are behind the printed and behind our spread.
+    number : str
+        Which printed number the spread belongs to.
+
+    Returns
+    -------
+    list of Cell
+        One, or none.
+
+    Examples
+    --------
+    >>> judge_spread("3", "Pima", "ID3", 1.9, 1.2, (10, 10))[0].verdict
+    'matches'
+    >>> judge_spread("3", "Pima", "ID3", 1.9, 0.3, (10, 10))[0].verdict
+    'unexplained'
+    """
+    if printed is None:
+        return []
+    place = (table, row, f"{column}, ±")
+    about: dict[str, Any] = {"number": f"{number}, ±" if number else ""}
+    if isinstance(ours, Absent):
+        return [judge(*place, printed, ours, **about)]
+    high = float(np.sqrt(f.ppf(0.975, sizes[0] - 1, sizes[1] - 1)))
+    low = float(np.sqrt(f.ppf(0.025, sizes[0] - 1, sizes[1] - 1)))
+    inside = low * ours <= printed <= high * ours
+    tolerance = abs(ours - printed) if inside else 0.0
+    return [judge(*place, printed, ours, tolerance=tolerance, **about)]
 
 
 def _verdict(printed: Value, ours: Value, tolerance: float, better: str | None) -> Verdict:
@@ -262,6 +346,8 @@ class Document:
         By the printed number; each takes a `Rerun` and gives a matplotlib figure, drawn in the house style.
     claims : callable
         Takes a `Rerun` and gives sentences: what the document says, and whether it holds here.
+    data : tuple of str
+        Data sets that do not come with the package.
     """
 
     name: str
@@ -269,6 +355,32 @@ class Document:
     tables: Mapping[str, Callable[[Rerun], list[Cell]]]
     figures: Mapping[str, Callable[[Rerun], Figure]] = field(default_factory=dict)
     claims: Callable[[Rerun], list[str]] = field(default=lambda run: [])
+    data: tuple[str, ...] = ()
+
+    def fetch(self, report: Callable[[str], None]) -> dict[str, str]:
+        """Get the data sets that do not come with the package: from the folder FEWER_DATA, or else from OpenML.
+
+        Parameters
+        ----------
+        report : callable
+            Takes one line for each set.
+
+        Returns
+        -------
+        dict of str to str
+            For each set "at hand", or why it cannot be had.
+        """
+        from fewer.datasets import load
+
+        found: dict[str, str] = {}
+        for name in self.data:
+            try:
+                load(name)
+                found[name] = "at hand"
+            except InputError as error:
+                found[name] = str(error)
+            report(f"{self.name}: {name}: {found[name]}")
+        return found
 
 
 @dataclass(frozen=True)
@@ -284,8 +396,22 @@ class Reproduction:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many cells got each verdict."""
-        found = Counter(cell.verdict for cell in self.cells)
+        """How many distinct printed numbers got each verdict, under the reading of record."""
+        return self._counted("printed")
+
+    @property
+    def other_counts(self) -> dict[str, dict[str, int]]:
+        """The same for other readings, for what is made of printed numbers, and for what is not printed."""
+        return {role: self._counted(role) for role in ROLES[1:] if any(cell.role == role for cell in self.cells)}
+
+    def _counted(self, role: Role) -> dict[str, int]:
+        first: dict[str, Verdict] = {}
+        for cell in self.cells:
+            if cell.role == role:
+                first.setdefault(
+                    cell.number if role == "printed" else f"{cell.table} {cell.row} {cell.column}", cell.verdict
+                )
+        found = Counter(first.values())
         return {verdict: found[verdict] for verdict in VERDICTS}
 
     def to_json(self) -> dict[str, Any]:
@@ -297,6 +423,7 @@ class Reproduction:
             "seed": self.run.seed,
             "seconds": round(self.seconds, 3),
             "counts": self.counts,
+            "other_counts": self.other_counts,
             "cells": [asdict(cell) for cell in self.cells],
             "claims": self.claims,
             "figures": self.figures,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from fewer.papers import _loughrey_figures as figures
-from fewer.papers._core import Absent, Cell, Document, Rerun, judge, read_printed
+from fewer.papers._core import Absent, Cell, Document, Rerun, Role, judge, judge_spread, read_printed
 from fewer.papers._loughrey_work import (
+    ALL_ROWS,
     MAX_TRIES,
     SETS,
     Record,
@@ -16,8 +19,10 @@ from fewer.papers._loughrey_work import (
     accuracy_on_train,
     overfitting_by_features,
     overfitting_by_rows,
+    printed_masks,
     records,
     rights,
+    spread_on_test,
     study,
 )
 from fewer.validate import mcnemar
@@ -29,6 +34,7 @@ WHY = (
 WHY_QUICK = "A tenth of the annealing effort, a fifth of the generations, 5 × 3 folds; run without --quick. "
 WHY_COLON = f"Annealing tries at most {MAX_TRIES} changes a level here, where 10 p would be 20,000. "
 WHY_ARTIFICIAL = "The WEKA file of the thesis is not printed; another draw of the same generator. "
+BALANCED = "On the 80 balanced rows of the training file, which the printed percentages imply."
 
 
 # --------------------------------------------------------------------------------------------------- the tables
@@ -53,44 +59,74 @@ def reason(run: Rerun, name: str) -> str:
 
 
 def accuracy_cells(run: Rerun, table: str, name: str, method: str, w: int = 1) -> list[Cell]:
-    """Set training and test accuracy of one method on one set beside the printed ones."""
-    found = records(run, name, method if w == 1 else f"{method}-{w}")
-    label = method if table != "7.9" else f"{method} w={w}"
-    weight = None if method == "IG_top_half" else w
-    test = printed(table, name, method, "test_accuracy_pct", weight)
-    why = reason(run, name)
-    cells = []
-    if method != "IG_top_half":
-        train = printed(table, name, method, "train_accuracy_pct", weight)["value"]
-        cells.append(judge(table, name, f"{label} train", train, accuracy_on_train(found), tolerance=3.0, reason=why))
-    cells.append(
-        judge(
-            table, name, f"{label} test", test["value"], accuracy_on_test(found),
-            sd=test.get("plus_minus"), better="higher", reason=why,
-        )
-    )  # fmt: skip
+    """Set training and test accuracy of one method on one set beside the printed ones.
+
+    A number that several tables print is one number. Spectf has a second reading: all its rows.
+    """
+    cells = _accuracies(run, table, name, name, method, w, "printed")
+    if name == "spectf":
+        cells += _accuracies(run, table, name, ALL_ROWS, method, w, "reading")
     return cells
 
 
-def mcnemar_cell(run: Rerun, table: str, name: str, one: str, other: str, starred: bool) -> Cell:
-    """Compare two methods on the same test rows."""
+def _accuracies(run: Rerun, table: str, name: str, rows: str, method: str, w: int, role: Role) -> list[Cell]:
+    found = records(run, rows, method if w == 1 else f"{method}-{w}")
+    label = method if table != "7.9" else f"{method} w={w}"
+    place = f"{label} {{}}" if rows == name else f"{label} {{}} (all 267 rows)"
+    weight = None if method == "IG_top_half" else w
+    test = printed(table, name, method, "test_accuracy_pct", weight)
+    about: dict[str, Any] = {"reason": reason(run, name), "role": role, "remark": BALANCED if rows == "spectf" else ""}
+    number = f"{name} {method} w={weight} {{}} {{}}"
+    cells = []
+    if method != "IG_top_half":
+        train = printed(table, name, method, "train_accuracy_pct", weight)["value"]
+        cells.append(
+            judge(
+                table, name, place.format("train"), train, accuracy_on_train(found), tolerance=3.0,
+                number=number.format("train", train), **about,
+            )
+        )  # fmt: skip
+    key = number.format("test", test["value"])
+    cells.append(
+        judge(
+            table, name, place.format("test"), test["value"], accuracy_on_test(found), sd=test.get("plus_minus"),
+            better=None if name == "artificial" else "higher", number=key, **about,
+        )
+    )  # fmt: skip
+    if role == "printed":
+        n = 10 if isinstance(found, Absent) else len(found)
+        spread = spread_on_test(found)
+        cells += judge_spread(table, name, place.format("test"), test.get("plus_minus"), spread, (10, n), number=key)
+    return cells
+
+
+def mcnemar_cell(
+    run: Rerun, table: str, name: str, one: str, other: str, starred: bool | None, role: Role = "printed"
+) -> Cell:
+    """Compare two methods on the same test rows; `starred` is None where the thesis prints no such test."""
     a, b = records(run, name, one), records(run, name, other)
-    word = {True: "significant", False: "not significant"}
+    word = {True: "significant", False: "not significant", None: None}
     column = f"{one} against {other}, McNemar"
     if isinstance(a, Absent) or isinstance(b, Absent):
         absent = a if isinstance(a, Absent) else b
-        return judge(table, name, column, word[starred], absent)
+        return judge(table, name, column, word[starred], absent, role=role)
     right_a, right_b = rights(a).astype(bool), rights(b).astype(bool)
     test = mcnemar(right_a, right_b)
     ahead = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
     about = f"p = {test.p_value:.3f}; {ahead[0]} rows are right only with {one}, {ahead[1]} only with {other}."
-    return judge(table, name, column, word[starred], word[test.p_value < 0.05], reason=about, remark=about)
+    ours = word[test.p_value < 0.05]
+    if starred is None:
+        return judge(table, name, column, ours, ours, remark=about, role=role)
+    return judge(table, name, column, word[starred], ours, reason=about, remark=about, role=role)
 
 
 def is_starred(table: str, name: str, method: str, against: str) -> bool:
     """Say whether the printed number carries an asterisk against another method."""
     w = None if method == "IG_top_half" else 1
     row = printed(table, name, method, "test_accuracy_pct", w)
+    if table == "7.8":
+        # The caption does not say against what; the same numbers carry a star against SA in table 7.4.
+        return bool(row.get("starred"))
     return bool(row.get("starred")) and row.get("star_against", against) == against
 
 
@@ -118,7 +154,22 @@ def table_weights(run: Rerun) -> list[Cell]:
         for method in ("SA", "SAES"):
             for w in (1, 4):
                 cells.extend(accuracy_cells(run, "7.9", name, method, w))
-            cells.append(mcnemar_cell(run, "7.9", name, f"{method}-4", method, False))
+    return cells
+
+
+UNPRINTED = (("SAES", "BE", "7.7"), ("SA-4", "SA", "7.9"), ("SAES-4", "SAES", "7.9"))
+"""Pairs that the thesis compares without a test."""
+
+
+def table_tests(run: Rerun) -> list[Cell]:
+    """Tests that the thesis does not print, and stars of table 7.8 against the other method that it may mean."""
+    cells = [
+        mcnemar_cell(run, "tests", name, one, other, None, "ours alone") for one, other, _ in UNPRINTED for name in SETS
+    ]
+    cells += [
+        mcnemar_cell(run, "tests", name, "SAES", "SA_noise", is_starred("7.8", name, "SAES", "SA_noise"), "reading")
+        for name in SETS
+    ]
     return cells
 
 
@@ -132,7 +183,8 @@ def table_pooled(run: Rerun) -> list[Cell]:
                 judge(
                     "pooled", name, f"{method} test, pooled point",
                     row["value"], accuracy_on_test(records(run, name, f"{method}-pooled")),
-                    sd=row.get("plus_minus"), better="higher", reason=reason(run, name),
+                    sd=row.get("plus_minus"), better=None if name == "artificial" else "higher",
+                    reason=reason(run, name), role="reading",
                     remark="The stopping point has seen the test rows through the other folds.",
                 )
             )  # fmt: skip
@@ -167,15 +219,16 @@ CLAIMS = (
 """Pairs whose test accuracies the thesis compares, and in which table."""
 
 
+def printed_test(name: str, method: str, table: str) -> float:
+    """Return the printed test accuracy of a method on a set."""
+    plain, _, weights = method.partition("-")
+    w = None if method == "IG_top_half" else int(weights or 1)
+    return float(printed(table, name, plain, "test_accuracy_pct", w)["value"])
+
+
 def printed_differences(one: str, other: str, table: str) -> list[float]:
     """Return the printed differences in test accuracy on the seven sets."""
-
-    def value(name: str, method: str) -> float:
-        plain, _, weights = method.partition("-")
-        w = None if method == "IG_top_half" else int(weights or 1)
-        return float(printed(table, name, plain, "test_accuracy_pct", w)["value"])
-
-    return [value(name, one) - value(name, other) for name in SETS]
+    return [printed_test(name, one, table) - printed_test(name, other, table) for name in SETS]
 
 
 def tally(gaps: Sequence[float]) -> str:
@@ -257,6 +310,15 @@ def claims(run: Rerun) -> list[str]:
     return out
 
 
+def table_3_1(run: Rerun) -> list[Cell]:
+    """Ten masks of forward selection on resampled rows of a set that is not public."""
+    lost = Absent("The hand data (10 features, 125 rows, 7 classes) are not public; figure 3.7 is drawn on glass.")
+    return [
+        judge("3.1", f"run {number}", "features", (np.flatnonzero(mask) + 1).tolist(), lost)
+        for number, mask in enumerate(printed_masks(), 1)
+    ]
+
+
 def stops(run: Rerun) -> list[Cell]:
     """Stopping points that the figures print."""
     cells = []
@@ -280,16 +342,19 @@ def stops(run: Rerun) -> list[Cell]:
 
 DOCUMENT = Document(
     name="loughrey",
+    data=("pima", "colon"),
     title="J. Loughrey, Stochastic search with early stopping against overfitting in wrapper-based feature selection",
     tables={
         "7.3": table_of("7.3", ("GA", "GAES"), [("GAES", "GA")]),
         "7.4": table_of("7.4", ("SA", "SAES"), [("SAES", "SA")]),
         "7.5": table_of("7.5", ("GAES", "SAES"), [("SAES", "GAES")]),
         "7.6": table_of("7.6", ("IG_top_half", "SAES"), [("SAES", "IG_top_half")]),
-        "7.7": table_of("7.7", ("FS", "BE", "SA", "SAES"), [("SAES", "FS"), ("SAES", "BE")]),
-        "7.8": table_of("7.8", ("SA", "SA_noise", "SAES"), [("SAES", "SA_noise")]),
+        "7.7": table_of("7.7", ("FS", "BE", "SA", "SAES"), [("SAES", "FS")]),
+        "7.8": table_of("7.8", ("SA", "SA_noise", "SAES"), [("SAES", "SA")]),
         "7.9": table_weights,
+        "tests": table_tests,
         "pooled": table_pooled,
+        "3.1": table_3_1,
         "stops": stops,
     },
     figures={
@@ -305,6 +370,20 @@ DOCUMENT = Document(
         "7.4": figures.figure_7_4,
         "7.10": figures.figure_7_10,
         "7.12": figures.figure_7_12,
+        "3.7": figures.figure_3_7,
+        **{
+            number: partial(figures.bars, methods=methods, printed=partial(printed_test, table=table))
+            for number, table, methods in (
+                ("7.1", "7.3", ("GA", "GAES")),
+                ("7.3", "7.4", ("SA", "SAES")),
+                ("7.5", "7.5", ("GAES", "SAES")),
+                ("7.6", "7.6", ("IG_top_half", "SAES")),
+                ("7.7", "7.7", ("FS", "BE", "SA", "SAES")),
+                ("7.8", "7.8", ("SA", "SA_noise", "SAES")),
+                ("7.9", "7.9", ("SA", "SA-4")),
+                ("7.11", "7.9", ("SAES", "SAES-4")),
+            )
+        },
         "overfitting": figures.figure_overfitting,
     },
     claims=claims,

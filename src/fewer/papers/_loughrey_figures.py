@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewer.control._early_stopping import stopping_point
-from fewer.papers._core import Rerun
+from fewer.papers._core import Absent, Rerun
 from fewer.papers._loughrey_work import (
+    SETS,
+    accuracy_on_test,
+    accuracy_on_train,
     mean_curve,
     overfitting_by_features,
     overfitting_by_rows,
+    printed_masks,
+    records,
     rights,
+    selections_by_chance,
     sized_search,
     spectf_by_search,
     study,
@@ -198,8 +204,52 @@ def figure_7_10(run: Rerun) -> Figure:
 
 
 def figure_7_12(run: Rerun) -> Figure:
-    """The same with early stopping."""
-    return _pair_of_curves(run, "sonar", "SAES", ("SAES", "SAES-4"), ("w = 1", "w = 4"))
+    """The same legend, SA with w = 1 and w = 4, and no set named either; this is glass."""
+    return _pair_of_curves(run, "glass", "SA", ("SA", "SA-4"), ("SA (w = 1)", "SA (w = 4)"))
+
+
+def bars(run: Rerun, methods: Sequence[str], printed: Callable[[str, str], float]) -> Figure:
+    """Draw training and test accuracy of some methods on all sets, with the printed test accuracies as marks."""
+    from fewer.plots._style import COLORS, new_figure
+
+    figure, axes = new_figure(size=(9.0, 3.6))
+    width = 0.8 / (2 * len(methods))
+    shown = []
+    for place, name in enumerate(SETS):
+        found = [records(run, name, method) for method in methods]
+        if any(isinstance(each, Absent) for each in found):
+            continue
+        shown.append((place, name))
+        for number, (method, each) in enumerate(zip(methods, found, strict=True)):
+            left = place + (2 * number - len(methods)) * width
+            first = len(shown) == 1
+            train, test = accuracy_on_train(each), accuracy_on_test(each)
+            color = COLORS[number]
+            axes.bar(left, train, width, color=color, alpha=0.35, label=f"{method}, training" if first else None)
+            axes.bar(left + width, test, width, color=color, label=f"{method}, test" if first else None)
+            mark = "test, printed" if first and not number else None
+            axes.plot(left + width, printed(name, method), "_", color="black", markersize=9, label=mark)
+    axes.set_xticks([place for place, _ in shown], [name for _, name in shown])
+    axes.set_ylabel("accuracy, percent")
+    axes.set_ylim(30, 101)
+    _legend(axes)
+    return figure
+
+
+def figure_3_7(run: Rerun) -> Figure:
+    """How often forward selection chooses each feature of resampled rows: glass, and the ten printed masks."""
+    from fewer.plots._style import COLORS, new_figure
+
+    counts, masks = selections_by_chance(run, "glass"), printed_masks()
+    figure, (left, right) = new_figure(1, 2)
+    for axes, values, title in (
+        (left, counts, f"glass, {20 if run.quick else 100} draws of half the rows"),
+        (right, masks.sum(axis=0).tolist(), "the ten printed masks"),
+    ):
+        axes.bar(np.arange(1, len(values) + 1), values, color=COLORS[0])
+        axes.set(title=title, xlabel="feature", ylabel="times chosen")
+        axes.set_xticks(np.arange(1, len(values) + 1))
+    return figure
 
 
 def figure_overfitting(run: Rerun) -> Figure:

@@ -27,7 +27,7 @@ def reproduction_report(documents: Sequence[dict[str, Any]]) -> str:
     files = [Path(file) for document in documents for file in document["figures"] if file.endswith(".png")]
     pictures = _pictures([file for file in files if file.exists()])
     shown = [_document(document, pictures) for document in documents]
-    n_cells = sum(len(document["cells"]) for document in documents)
+    n_cells = sum(sum(document["counts"].values()) for document in documents)
     good = sum(document["counts"]["matches"] + document["counts"]["better"] for document in documents)
     seconds = sum(document["seconds"] for document in documents)
     return render("reproduction.html", documents=shown, n_cells=n_cells, good=good, minutes=seconds / 60)
@@ -38,9 +38,10 @@ def _document(document: dict[str, Any], pictures: dict[Path, dict[str, Any]]) ->
     for cell in document["cells"]:
         table = tables.setdefault(cell["table"], {"cells": [], "reasons": [], "good": 0})
         table["good"] += cell["verdict"] in ("matches", "better")
-        if cell["verdict"] != "matches" and cell["reason"] not in table["reasons"]:
-            table["reasons"].append(cell["reason"])
-        note = table["reasons"].index(cell["reason"]) + 1 if cell["verdict"] != "matches" else None
+        told = cell["reason"] + (f" Tested by: {cell['tested']}." if cell.get("tested") else "")
+        if cell["verdict"] != "matches" and told not in table["reasons"]:
+            table["reasons"].append(told)
+        note = table["reasons"].index(told) + 1 if cell["verdict"] != "matches" else None
         table["cells"].append({**cell, "note": note})
     own = [pictures[Path(file)] for file in document["figures"] if Path(file) in pictures]
     return {**document, "tables": tables, "pictures": own}
