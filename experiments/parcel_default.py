@@ -73,7 +73,8 @@ def main() -> None:
     began = time.process_time()
     print("# Is Parcel worth using?\n")
     print(
-        f"`python experiments/parcel_default.py --splits {arguments.splits}`: {' '.join(__doc__.split('Run')[0].split())}\n"
+        f"`python experiments/parcel_default.py --splits {arguments.splits}`: "
+        f"{' '.join((__doc__ or '').split('Run')[0].split())}\n"
     )
     print("| table | all features | Parcel | difference | p | ahead | line of the hull | features of the score |")
     print("|---|---|---|---|---|---|---|---|")
@@ -93,7 +94,8 @@ def main() -> None:
         means.append(np.mean(gaps))
         print(
             f"| {name} | {table[:, 0].mean():.4f} | {table[:, 1].mean():.4f} | "
-            f"{row(name, gaps, fit.n_samples, judge.n_samples)} | {table[:, 2].mean():.4f} | {table[:, 3].mean():.1f} |",
+            f"{row(name, gaps, fit.n_samples, judge.n_samples)} | "
+            f"{table[:, 2].mean():.4f} | {table[:, 3].mean():.1f} |",
             flush=True,
         )
     print(f"\nMean difference over the tables: {np.mean(means):+.4f}.\n")

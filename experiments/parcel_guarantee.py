@@ -87,11 +87,10 @@ def costs_of(problem: Problem, pos_label: Any, seed: int, most: int) -> list[dic
 def print_costs(n: int, jobs: int, most: int) -> None:
     """Measure costs and print them."""
     print(f"\n## Rates and costs, at most {most} rows to fit, all others fresh, {n} splits\n")
+    print("*Inside*: how often the fresh rate or cost lies in the 95 % interval of the point. *Above the bound*: how ")
     print(
-        "*Inside*: how often the fresh rate or cost lies in the 95 % interval of the point. *Above the bound*: how often"
-    )
-    print(
-        f"the fresh cost is above what `guarantee={GUARANTEE:g}` promises. *Constant*: the cost of the better constant answer.\n"
+        f"often the fresh cost is above what `guarantee={GUARANTEE:g}` promises. *Constant*: the cost of the better "
+        "constant answer.\n"
     )
     print(
         "| task | costs | mean cost | constant | false positives inside | true positives inside | cost inside | with a "
