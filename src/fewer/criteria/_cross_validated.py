@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property
 from numbers import Integral, Real
@@ -17,11 +19,13 @@ from sklearn.utils.validation import has_fit_parameter
 from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
 from fewer.criteria._importances import column_importances
 from fewer.criteria._preparation import Preparation
+from fewer.criteria.engines import find_engine
+from fewer.criteria.engines._folds import Split
 from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import FloatArray, IntArray, Problem, Task
 from fewer.validate import assign_folds
 
-Split = tuple[IntArray, IntArray]
+LOGGER = logging.getLogger(__name__)
 
 
 class CrossValidated(Criterion):
@@ -109,6 +113,7 @@ class CrossValidatedScorer(PredictiveScorer):
     ) -> None:
         self.problem = problem
         self.failure = ""
+        self.n_fits = 0
         self._estimator = criterion.estimator
         self._scoring = check_scoring(criterion.estimator, scoring=criterion.scoring)
         self._error_score = criterion.error_score
@@ -117,6 +122,12 @@ class CrossValidatedScorer(PredictiveScorer):
         self._seed = int(rng.integers(2**31))
         self._resources = resources
         self._shared: Shared | None = None
+        found = find_engine(
+            criterion.estimator, criterion.scoring, problem, self._splits, self._preprocess, resources.memory
+        )
+        self._engine = None if isinstance(found, str) else found
+        self.way = f"scikit-learn fits each subset: {found}" if isinstance(found, str) else "compiled"
+        LOGGER.info("CrossValidated(%s): %s.", type(criterion.estimator).__name__, self.way)
 
     @cached_property
     def _preparation(self) -> Preparation:
@@ -133,6 +144,39 @@ class CrossValidatedScorer(PredictiveScorer):
         The scorer with its table is placed where the batches are scored once, not with every batch.
         """
         masks = np.asarray(masks, dtype=bool)
+        if self._engine is not None:
+            return self._score_compiled(masks)
+        return self._score_fitted(masks)
+
+    def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
+        """Score all changes of one unit; a compiled engine adds single columns to the fit before the change."""
+        chosen = np.asarray(mask, dtype=bool)
+        adding = np.asarray(values, dtype=bool)
+        if self._engine is None or not adding.all() or any(len(unit) != 1 or chosen[unit[0]] for unit in units):
+            return super().flips(chosen, units, adding)
+        added = np.concatenate(units)
+        return self._settled(
+            self._engine.score_added(np.flatnonzero(chosen), added), lambda i: _with_column(chosen, added[i])
+        )
+
+    def _score_compiled(self, masks: Masks) -> FloatArray:
+        assert self._engine is not None
+        scores = np.empty((len(masks), len(self._splits)))
+        filled = masks.any(axis=1)
+        scores[filled] = self._engine.score_masks(masks[filled])
+        if not filled.all():
+            scores[~filled] = self._engine.score_nothing()
+        return self._settled(scores, lambda i: masks[i])
+
+    def _settled(self, scores: FloatArray, mask_of: Callable[[int], Masks]) -> FloatArray:
+        """Let scikit-learn score the folds that the engine left open, and take the means."""
+        for i, fold in zip(*np.nonzero(np.isnan(scores)), strict=True):
+            split, mask = self._splits[fold], mask_of(int(i))
+            scores[i, fold] = self._attempt(lambda s=split, m=mask: self._score_split(m, s))
+            self.n_fits += 1
+        return np.asarray(scores.mean(axis=1))
+
+    def _score_fitted(self, masks: Masks) -> FloatArray:
         n_workers = parallelism(self._resources)
         if n_workers == 1 or len(masks) < 2:
             return np.array([self.score_one(mask) for mask in masks], dtype=np.float64)
@@ -140,6 +184,7 @@ class CrossValidatedScorer(PredictiveScorer):
             self._preparation.settle()
             alone = copy(self)
             alone._resources = self._resources.alone()
+            alone._engine = None
             self._shared = Shared(alone)
         batches = [(batch,) for batch in np.array_split(masks, min(len(masks), 4 * n_workers))]
         results = list(run_tasks(_score_batch, batches, self._resources, shared=self._shared))
@@ -189,6 +234,7 @@ class CrossValidatedScorer(PredictiveScorer):
 
     def score_one(self, mask: Masks) -> float:
         """Score one mask: the mean over the splits."""
+        self.n_fits += len(self._splits)
         return float(np.mean([self._attempt(lambda s=split: self._score_split(mask, s)) for split in self._splits]))
 
     @property
@@ -299,6 +345,12 @@ def splits_for(problem: Problem, cv: Any, rng: np.random.Generator) -> list[Spli
         return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(int(folds.max()) + 1)]
     pairs = cv.split(problem.X, problem.labels, problem.groups) if hasattr(cv, "split") else cv
     return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
+
+
+def _with_column(mask: Masks, column: int) -> Masks:
+    child = mask.copy()
+    child[column] = True
+    return child
 
 
 def _weights(weights: FloatArray | None, rows: Any) -> dict[str, FloatArray]:

@@ -1,0 +1,113 @@
+"""Compiled engines for estimators that are recognised: the same predictions without fitting each subset anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+from fewer.criteria.engines._engine import Engine
+from fewer.criteria.engines._folds import Folds, Split
+from fewer.criteria.engines._gaussian import GaussianEngine
+from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine
+from fewer.criteria.engines._metric import Metric, metric_of
+from fewer.problem import Problem
+
+__all__ = ["Engine", "find_engine"]
+
+TRANSFORMERS = (StandardScaler, MinMaxScaler, SimpleImputer)
+
+Recognised = dict[type, tuple[Callable[..., Engine], dict[str, Any], bool]]
+"""Estimator → engine, the options that it must have, whether row weights go to its fit."""
+ENGINES: Recognised = {
+    GaussianNB: (GaussianEngine, {"priors": None}, True),
+    LinearRegression: (LinearEngine, {"fit_intercept": True, "positive": False}, True),
+    Ridge: (LinearEngine, {"fit_intercept": True, "positive": False, "solver": "auto"}, True),
+    RidgeClassifier: (
+        LinearEngine,
+        {"fit_intercept": True, "positive": False, "solver": "auto", "class_weight": None},
+        True,
+    ),
+    LinearDiscriminantAnalysis: (
+        DiscriminantEngine,
+        {"solver": "svd", "shrinkage": None, "covariance_estimator": None, "priors": None},
+        False,
+    ),
+}
+
+
+def find_engine(
+    estimator: Any, scoring: Any, problem: Problem, splits: Sequence[Split], fill: bool, memory: int
+) -> Engine | str:
+    """Return the engine for an estimator and a metric on these rows, or why there is none.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Alone, or at the end of a pipeline of `StandardScaler`, `MinMaxScaler`, `SimpleImputer`.
+    scoring : str or None
+    problem : Problem
+    splits : sequence of (train, test)
+    fill : bool
+        Missing cells may be filled with medians.
+    memory : int
+        Bytes that the engine may use beside the data.
+    """
+    steps = [step for _, step in estimator.steps] if type(estimator) is Pipeline else [estimator]
+    *transformers, last = steps
+    if type(last) not in ENGINES:
+        return f"{type(last).__name__} is not among the recognised estimators"
+    build, options, weighted_fit = ENGINES[type(last)]
+    given = last.get_params(deep=False)
+    odd = next((name for name, value in options.items() if given.get(name, value) != value), None)
+    if odd is not None:
+        return f"{type(last).__name__}({odd}={given[odd]!r}) is not covered"
+    if reason := _odd_transformer(transformers):
+        return reason
+    metric = metric_of(scoring, problem)
+    if metric is None or (metric.needs_chances and not hasattr(last, "predict_proba")):
+        return f"the metric {scoring!r} is not covered"
+    if reason := _odd_rows(problem, splits, metric):
+        return reason
+    if problem.missing.any() and not any(isinstance(step, SimpleImputer) for step in transformers[:1]):
+        if not fill:
+            return "cells are missing"
+        transformers = [SimpleImputer(strategy="median", keep_empty_features=True), *transformers]
+    if 8 * len(splits) * problem.n_features**2 > memory:
+        return "the folds' Gram matrices would take more memory than is allowed"
+    folds = Folds(problem, splits, transformers, weighted_fit)
+    try:
+        return build(last, folds, metric)
+    except ValueError as error:
+        return f"it could not be set up ({error})"
+
+
+def _odd_transformer(transformers: Sequence[Any]) -> str:
+    for step in transformers:
+        if step == "passthrough" or type(step) not in TRANSFORMERS:
+            return f"{type(step).__name__} is not covered"
+        if isinstance(step, SimpleImputer) and (step.add_indicator or not np.isnan(step.missing_values)):
+            return "SimpleImputer with these options is not covered"
+    return ""
+
+
+def _odd_rows(problem: Problem, splits: Sequence[Split], metric: Metric) -> str:
+    """Say what is odd about the rows: nothing that an engine should decide by itself."""
+    if problem.n_outputs > 1:
+        return "there are several targets"
+    if problem.nominal.any():
+        return "there are nominal columns"
+    if problem.task == "classification":
+        for train, test in splits:
+            if len(np.unique(problem.y[train])) < problem.n_classes:
+                return "a class is missing among the training rows of a fold"
+            if metric.name != "accuracy" and len(np.unique(problem.y[test])) < problem.n_classes:
+                return "a class is missing among the test rows of a fold"
+    return ""

@@ -1,0 +1,98 @@
+"""`LinearRegression`, `Ridge`, `RidgeClassifier`, `LinearDiscriminantAnalysis`: one Gram matrix a fold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import Ridge, RidgeClassifier
+
+from fewer.criteria.engines._engine import Engine
+from fewer.criteria.engines._folds import Folds
+from fewer.criteria.engines._metric import Metric
+from fewer.kernels import _linear
+from fewer.problem import BoolArray, FloatArray, IntArray
+
+
+class LinearEngine(Engine):
+    """Predictions that are linear in the columns: a subset's come from its part of the training rows' Gram matrix."""
+
+    least = 1e-7
+    """A column of which less than this share is left by the others is left to scikit-learn."""
+
+    def __init__(self, estimator: Any, folds: Folds, metric: Metric) -> None:
+        n_outputs = max(folds.problem.n_classes, 1)
+        super().__init__(folds, metric, n_outputs)
+        p, f = folds.problem.n_features, folds.n_folds
+        self._gram, self._moments = np.empty((f, p, p)), np.empty((f, p, n_outputs))
+        self._constant = np.empty((f, n_outputs))
+        for fold, (X, y, weights) in enumerate(folds.training()):
+            self._learn(fold, estimator, X, y, weights)
+
+    def _learn(self, fold: int, estimator: Any, X: FloatArray, y: Any, weights: FloatArray | None) -> None:
+        """Learn a regression from the training rows of a fold; classes are fitted as ±1."""
+        ridge = float(estimator.alpha) if isinstance(estimator, Ridge | RidgeClassifier) else 0.0
+        targets = np.where(y[:, None] == np.arange(self._n_outputs), 1.0, -1.0) if self._is_classifier else y[:, None]
+        w = np.ones(len(X)) if weights is None else weights
+        mean = np.average(X, axis=0, weights=w)
+        self._constant[fold] = np.average(targets, axis=0, weights=w)
+        centered = X - mean
+        scale = np.sqrt(w @ centered**2 / w.sum())
+        scale[scale == 0] = 1.0
+        centered /= scale
+        weighted = centered * w[:, None]
+        self._gram[fold] = weighted.T @ centered + np.diag(ridge / scale**2)
+        self._moments[fold] = weighted.T @ (targets - self._constant[fold])
+        self.folds.put(fold, (self.folds.tests(fold) - mean) / scale)
+
+    @property
+    def _is_classifier(self) -> bool:
+        return self.folds.problem.task == "classification"
+
+    @property
+    def _half(self) -> float:
+        return 0.0
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.folds.columns, self.folds.bounds, self._gram, self._moments, self._constant, self._half, self.least
+
+    def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
+        """Border the members' Cholesky factor by each column."""
+        sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
+        _linear.predict_added(members, added, *self._parts(), out, sure)
+        return sure
+
+    def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
+        """Solve for the members' coefficients."""
+        sure = np.ones(self.folds.n_folds, dtype=bool)
+        _linear.predict_members(members, *self._parts(), out, sure)
+        return sure
+
+
+class DiscriminantEngine(LinearEngine):
+    """Linear discriminants: in whitened coordinates each column adds its own part to the classes' scores.
+
+    scikit-learn drops directions in which the classes spread less than its `tol`; columns that come near to that are
+    left to it.
+    """
+
+    least = 1e-6
+
+    def _learn(self, fold: int, estimator: Any, X: FloatArray, y: Any, weights: FloatArray | None) -> None:
+        c = self._n_outputs
+        counts = np.bincount(y, minlength=c)
+        shares = counts / len(y) if estimator.priors is None else np.asarray(estimator.priors, dtype=np.float64)
+        means = np.stack([X[y == k].mean(axis=0) for k in range(c)])
+        center = shares @ means
+        within = X - means[y]
+        scale = within.std(axis=0)
+        scale[scale == 0] = 1.0
+        within /= scale
+        self._gram[fold] = within.T @ within / (len(X) - c)
+        self._moments[fold] = ((means - center) / scale).T
+        self._constant[fold] = np.log(shares)
+        self.folds.put(fold, (self.folds.tests(fold) - center) / scale)
+
+    @property
+    def _half(self) -> float:
+        return 0.5

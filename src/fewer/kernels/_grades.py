@@ -1,0 +1,126 @@
+"""Scores of predictions, fold by fold: many candidates at once.
+
+Arguments that the kernels share:
+
+decisions : (m, n, c) float64
+    For each candidate and test row one number a class, the highest wins, the first among equals.
+bounds : (f + 1,) int64
+    Test rows bounds[k] … bounds[k + 1] − 1 belong to fold k.
+out : (m, f) float64
+    The score of each fold; NaN where it hangs on numbers that are closer than `tolerance`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+ACCURACY, BALANCED, F1, F1_MACRO = 0, 1, 2, 3
+R2, SQUARED, ROOT_SQUARED, ABSOLUTE = 0, 1, 2, 3
+
+
+@njit(nogil=True, cache=True)
+def grade_classes(decisions, y, weights, bounds, metric, positive, tolerance, out):  # type: ignore[no-untyped-def]
+    """Grade the classes that win: accuracy, balanced accuracy, F1 of one class, mean F1 of all."""
+    m, _, c = decisions.shape
+    hits, actual, predicted = np.zeros(c), np.zeros(c), np.zeros(c)
+    for i in range(m):
+        for fold in range(bounds.shape[0] - 1):
+            hits[:], actual[:], predicted[:] = 0.0, 0.0, 0.0
+            sure = True
+            for row in range(bounds[fold], bounds[fold + 1]):
+                winner = 0
+                best = decisions[i, row, 0]
+                second = -np.inf
+                for k in range(1, c):
+                    value = decisions[i, row, k]
+                    if value > best:
+                        second = best
+                        best = value
+                        winner = k
+                    elif value > second:
+                        second = value
+                if best - second < tolerance * (1.0 + abs(best)):
+                    sure = False
+                actual[y[row]] += weights[row]
+                predicted[winner] += weights[row]
+                if winner == y[row]:
+                    hits[winner] += weights[row]
+            out[i, fold] = _share(hits, actual, predicted, metric, positive) if sure else np.nan
+
+
+@njit(nogil=True, cache=True)
+def _share(hits, actual, predicted, metric, positive):  # type: ignore[no-untyped-def]
+    """Sum up a table of hits, actual and predicted weights of each class."""
+    c = hits.shape[0]
+    if metric == ACCURACY:
+        return hits.sum() / actual.sum()
+    if metric == F1:
+        return 2.0 * hits[positive] / (actual[positive] + predicted[positive])
+    total = 0.0
+    for k in range(c):
+        if metric == BALANCED:
+            total += hits[k] / actual[k]
+        else:
+            total += 2.0 * hits[k] / (actual[k] + predicted[k])
+    return total / c
+
+
+@njit(nogil=True, cache=True)
+def grade_quantities(decisions, y, weights, bounds, metric, out):  # type: ignore[no-untyped-def]
+    """Grade numbers: R², or minus a mean error."""
+    m = decisions.shape[0]
+    for fold in range(bounds.shape[0] - 1):
+        low, high = bounds[fold], bounds[fold + 1]
+        total = 0.0
+        mean = 0.0
+        for row in range(low, high):
+            total += weights[row]
+            mean += weights[row] * y[row]
+        mean /= total
+        spread = 0.0
+        for row in range(low, high):
+            spread += weights[row] * (y[row] - mean) ** 2
+        for i in range(m):
+            lost = 0.0
+            for row in range(low, high):
+                error = y[row] - decisions[i, row, 0]
+                lost += weights[row] * (abs(error) if metric == ABSOLUTE else error * error)
+            if metric == R2:
+                out[i, fold] = 1.0 - lost / spread if spread > 0.0 else np.nan
+            elif metric == ROOT_SQUARED:
+                out[i, fold] = -np.sqrt(lost / total)
+            else:
+                out[i, fold] = -lost / total
+
+
+@njit(nogil=True, cache=True)
+def grade_ranks(values, y, weights, bounds, positive, tolerance, out):  # type: ignore[no-untyped-def]
+    """Grade by the share of pairs that (m, n) values put in the right order, ties by half (the area under the ROC)."""
+    for i in range(values.shape[0]):
+        for fold in range(bounds.shape[0] - 1):
+            low, high = bounds[fold], bounds[fold + 1]
+            order = np.argsort(values[i, low:high])
+            below, above, won = 0.0, 0.0, 0.0
+            sure = True
+            start = 0
+            while start < order.shape[0]:
+                value = values[i, low + order[start]]
+                ones, zeros = 0.0, 0.0
+                stop = start
+                while stop < order.shape[0] and values[i, low + order[stop]] == value:
+                    row = low + order[stop]
+                    if y[row] == positive:
+                        ones += weights[row]
+                    else:
+                        zeros += weights[row]
+                    stop += 1
+                if stop < order.shape[0]:
+                    gap = values[i, low + order[stop]] - value
+                    if gap < tolerance * (1.0 + abs(value)):
+                        sure = False
+                won += ones * (below + 0.5 * zeros)
+                below += zeros
+                above += ones
+                start = stop
+            out[i, fold] = won / (below * above) if sure and below * above > 0.0 else np.nan
