@@ -20,6 +20,10 @@ NEAR_COPY = 0.93
 MIN_NEAR_COPY_ROWS = 30
 NEAR_LINE = 0.9995
 """Correlation from which a column is called a copy of a quantity."""
+FEW = 24
+"""Rows on which all columns are looked at together first, and columns from which that pays."""
+NEAR_ENOUGH = 0.97
+"""Correlation on those rows from which a column is looked at whole."""
 IDENTIFIER_NAME = re.compile(
     r"(?i)(^|[^a-z])(id|uuid|guid|index|key|row|nr|no)([^a-z]|$)|identifier|^unnamed|^column 1$"
 )
@@ -44,7 +48,8 @@ def suspicions(problem: Problem) -> list[str]:
     """
     if problem.n_samples < MIN_ROWS:
         return []
-    names, counters = _names_of_rows(problem)
+    columns = _worth_a_look(problem)
+    names, counters = _names_of_rows(problem, columns)
     told = [f"Column {problem.names[i]!r} looks like an identifier, a value for each row; exclude it." for i in names]
     told += [
         f"Column {problem.names[i]!r} follows the order of the rows; exclude it if it only says when a row was written."
@@ -53,7 +58,7 @@ def suspicions(problem: Problem) -> list[str]:
     known = {*names, *counters}
     target = _Classes(problem) if problem.task == "classification" else _Quantity(problem)
     part = _some_rows(problem)
-    for i in range(problem.n_features):
+    for i in columns:
         if i not in known and target.tells(problem.X[part, i], part) and target.tells(problem.X[:, i], slice(None)):
             told.append(
                 f"Column {problem.names[i]!r} tells the target by itself, {target.how}; exclude it if it is known only "
@@ -71,13 +76,45 @@ def _some_rows(problem: Problem) -> IntArray | slice:
 # ------------------------------------------------------------------------------------------- names of the rows
 
 
-def _names_of_rows(problem: Problem) -> tuple[list[int], list[int]]:
+def _worth_a_look(problem: Problem) -> list[int]:
+    """Pass over columns that a few rows show to be innocent, all columns at once: most measurements are.
+
+    A column is looked at whole if, in those rows, it holds whole numbers or a value twice, rises or falls, lies on a
+    grid with a place for each row, orders the rows as the target does, or has a range of its own for each class.
+    """
+    n = problem.n_samples
+    rows = np.unique(np.linspace(0, n - 1, min(n, FEW)).astype(np.int64))
+    X, y = problem.X[rows], np.asarray(problem.y)[rows]
+    if problem.n_features < FEW or problem.missing[rows].any() or y.ndim > 1:
+        return list(range(problem.n_features))
+    ordered = np.sort(X, axis=0)
+    odd = problem.nominal | (ordered == np.round(ordered)).all(axis=0) | (ordered[1:] == ordered[:-1]).any(axis=0)
+    steps = np.diff(X, axis=0)
+    odd |= (steps > 0).all(axis=0) | (steps < 0).all(axis=0)
+    low, high = problem.extremes
+    places = (X - low) / np.where(high > low, high - low, 1.0) * (n - 1)
+    odd |= (np.abs(places - np.round(places)) < 1e-3).all(axis=0)
+    if problem.task == "regression":
+        centered, target = X - X.mean(axis=0), y - y.mean()
+        size = np.sqrt((centered**2).sum(axis=0) * (target @ target))
+        odd |= np.abs(target @ centered) >= NEAR_ENOUGH * size
+        steps = np.diff(X[np.argsort(y, kind="stable")], axis=0)
+        odd |= (steps > 0).all(axis=0) | (steps < 0).all(axis=0)
+    else:
+        parts = [X[y == c] for c in np.unique(y)]
+        lows = np.sort([part.min(axis=0) for part in parts], axis=0)
+        highs = np.sort([part.max(axis=0) for part in parts], axis=0)
+        odd |= (lows[1:] > highs[:-1]).all(axis=0)
+    return np.flatnonzero(odd).tolist()
+
+
+def _names_of_rows(problem: Problem, columns: list[int]) -> tuple[list[int], list[int]]:
     """Find columns that name the rows, and columns that rise or fall from row to row."""
     n = problem.n_samples
     names, counters, plain = [], [], []
     n_alike = 0
-    for i, kind in enumerate(problem.kinds):
-        column = problem.X[:, i]
+    for i in columns:
+        kind, column = problem.kinds[i], problem.X[:, i]
         if kind == "boolean" or not _all_different(column[:SAMPLE]):
             continue
         if not _all_different(column):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge, RidgeClassifier
 
 from fewer.criteria.engines._engine import Engine
@@ -69,6 +71,16 @@ class LinearEngine(Engine):
         return sure
 
 
+@cache
+def divides_by_rows() -> bool:
+    """Whether this version of scikit-learn divides the spread within classes by all rows, or by those less the classes.
+
+    Rows 0, 2 and 1, 3 of two classes: a spread of 4 and means 1 apart give a coefficient of 1 or of 1/2.
+    """
+    fitted = LinearDiscriminantAnalysis().fit([[0.0], [2.0], [1.0], [3.0]], [0, 0, 1, 1])
+    return bool(fitted.coef_[0, 0] > 0.75)
+
+
 class DiscriminantEngine(LinearEngine):
     """Linear discriminants: in whitened coordinates each column adds its own part to the classes' scores.
 
@@ -88,7 +100,7 @@ class DiscriminantEngine(LinearEngine):
         scale = within.std(axis=0)
         scale[scale == 0] = 1.0
         within /= scale
-        self._gram[fold] = within.T @ within / (len(X) - c)
+        self._gram[fold] = within.T @ within / (len(X) if divides_by_rows() else len(X) - c)
         self._moments[fold] = ((means - center) / scale).T
         self._constant[fold] = np.log(shares)
         self.folds.put(fold, (self.folds.tests(fold) - center) / scale)
