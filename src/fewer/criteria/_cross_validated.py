@@ -159,6 +159,18 @@ class CrossValidatedScorer(PredictiveScorer):
             self._engine.score_added(np.flatnonzero(chosen), added), lambda i: _with_column(chosen, added[i])
         )
 
+    def best_flip(self, mask: Masks, columns: IntArray) -> tuple[IntArray, FloatArray] | None:
+        """Find the best column to add; those that are sure to lose are given up by engines that can."""
+        chosen = np.asarray(mask, dtype=bool)
+        if self._engine is None or chosen[columns].any():
+            return None
+        members = np.flatnonzero(chosen)
+        found = self._engine.score_best(members, columns)
+        if found is None:
+            return None
+        places, scores = found
+        return places, self._settled(scores, lambda i: _with_column(chosen, columns[places[i]]))
+
     def _score_compiled(self, masks: Masks) -> FloatArray:
         assert self._engine is not None
         scores = np.empty((len(masks), len(self._splits)))

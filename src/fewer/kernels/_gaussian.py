@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def add_column(base, column, low, high, means, variances, smooth):  # type: ignore[no-untyped-def]
     """Add one column's log-likelihoods to (n, c) sums."""
     for k in range(means.shape[0]):
@@ -33,7 +33,7 @@ def add_column(base, column, low, high, means, variances, smooth):  # type: igno
             base[i, k] -= shift + scale * d * d
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def add_members(base, members, columns, low, high, means, variances, prior, smooth):  # type: ignore[no-untyped-def]
     """Write the sums over some columns."""
     for i in range(low, high):
@@ -43,7 +43,7 @@ def add_members(base, members, columns, low, high, means, variances, prior, smoo
         add_column(base, columns[f], low, high, means[f], variances[f], smooth)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def predict_added(members, added, columns, bounds, means, variances, prior, spreads, smoothing, out):  # type: ignore[no-untyped-def]
     """Predict from the members and each of `added`, one at a time: (q, n, c)."""
     base = np.empty((columns.shape[1], prior.shape[1]))
@@ -63,7 +63,7 @@ def predict_added(members, added, columns, bounds, means, variances, prior, spre
             add_column(out[q], columns[f], low, high, means[fold, f], variances[fold, f], smooth)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def predict_members(members, columns, bounds, means, variances, prior, spreads, smoothing, out):  # type: ignore[no-untyped-def]
     """Predict from the members: (n, c)."""
     for fold in range(bounds.shape[0] - 1):

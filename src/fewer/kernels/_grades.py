@@ -95,12 +95,15 @@ def grade_quantities(decisions, y, weights, bounds, metric, out):  # type: ignor
 
 
 @njit(nogil=True, cache=True)
-def grade_ranks(values, y, weights, bounds, positive, tolerance, out):  # type: ignore[no-untyped-def]
-    """Grade by the share of pairs that (m, n) values put in the right order, ties by half (the area under the ROC)."""
+def grade_ranks(values, orders, y, weights, bounds, positive, tolerance, out):  # type: ignore[no-untyped-def]
+    """Grade by the share of pairs that (m, n) values put in the right order, ties by half (the area under the ROC).
+
+    `orders` are the rows of each fold, counted from its first, in the order of their values.
+    """
     for i in range(values.shape[0]):
         for fold in range(bounds.shape[0] - 1):
             low, high = bounds[fold], bounds[fold + 1]
-            order = np.argsort(values[i, low:high])
+            order = orders[i, low:high]
             below, above, won = 0.0, 0.0, 0.0
             sure = True
             start = 0

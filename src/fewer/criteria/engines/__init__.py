@@ -10,6 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
@@ -18,11 +19,14 @@ from fewer.criteria.engines._folds import Folds, Split
 from fewer.criteria.engines._gaussian import GaussianEngine
 from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine
 from fewer.criteria.engines._metric import Metric, metric_of
+from fewer.criteria.engines._neighbors import NeighborsEngine
 from fewer.problem import Problem
 
 __all__ = ["Engine", "find_engine"]
 
 TRANSFORMERS = (StandardScaler, MinMaxScaler, SimpleImputer)
+
+NEIGHBORS = {"weights": "uniform", "algorithm": "auto", "metric": "minkowski", "p": 2, "metric_params": None}
 
 Recognised = dict[type, tuple[Callable[..., Engine], dict[str, Any], bool]]
 """Estimator → engine, the options that it must have, whether row weights go to its fit."""
@@ -35,6 +39,8 @@ ENGINES: Recognised = {
         {"fit_intercept": True, "positive": False, "solver": "auto", "class_weight": None},
         True,
     ),
+    KNeighborsClassifier: (NeighborsEngine, NEIGHBORS, False),
+    KNeighborsRegressor: (NeighborsEngine, NEIGHBORS, False),
     LinearDiscriminantAnalysis: (
         DiscriminantEngine,
         {"solver": "svd", "shrinkage": None, "covariance_estimator": None, "priors": None},
@@ -80,8 +86,8 @@ def find_engine(
         if not fill:
             return "cells are missing"
         transformers = [SimpleImputer(strategy="median", keep_empty_features=True), *transformers]
-    if 8 * len(splits) * problem.n_features**2 > memory:
-        return "the folds' Gram matrices would take more memory than is allowed"
+    if 16 * len(splits) * problem.n_features * max(problem.n_features, problem.n_samples) > memory:
+        return "the folds would take more memory than is allowed"
     folds = Folds(problem, splits, transformers, weighted_fit)
     try:
         return build(last, folds, metric)

@@ -43,6 +43,10 @@ class Engine(ABC):
         parts = [self._score_some(members, added[low : low + self._chunk]) for low in range(0, len(added), self._chunk)]
         return np.concatenate(parts) if parts else np.empty((0, self.folds.n_folds))
 
+    def score_best(self, members: IntArray, added: IntArray) -> tuple[IntArray, FloatArray] | None:
+        """Score those of `added` that may be the best to add: their places, in order, and (m, folds) scores."""
+        return None
+
     def score_masks(self, masks: BoolArray) -> FloatArray:
         """Score masks, none of them empty: (m, folds)."""
         scores = np.empty((len(masks), self.folds.n_folds))

@@ -10,7 +10,7 @@ from fewer.criteria.engines._engine import Engine
 from fewer.criteria.engines._folds import Folds
 from fewer.criteria.engines._metric import Metric
 from fewer.kernels import _gaussian
-from fewer.problem import FloatArray, IntArray
+from fewer.problem import BoolArray, FloatArray, IntArray
 
 
 class GaussianEngine(Engine):
@@ -25,6 +25,8 @@ class GaussianEngine(Engine):
         super().__init__(folds, metric, c)
         p = folds.problem.n_features
         self._smoothing = float(estimator.var_smoothing)
+        if not self._smoothing > 0:
+            raise ValueError("var_smoothing=0")
         self._means, self._variances = np.empty((folds.n_folds, p, c)), np.empty((folds.n_folds, p, c))
         self._prior, self._spreads = np.empty((folds.n_folds, c)), np.empty((folds.n_folds, p))
         for fold, (X, y, weights) in enumerate(folds.training()):
@@ -38,15 +40,18 @@ class GaussianEngine(Engine):
                 self._variances[fold, :, k] = np.average((own - self._means[fold, :, k]) ** 2, axis=0, weights=share)
         self._parts = self._means, self._variances, self._prior, self._spreads, self._smoothing
 
-    def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> None:
+    def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
         """Add each column's part to the sums of the members."""
         _gaussian.predict_added(members, added, self.folds.columns, self.folds.bounds, *self._parts, out)
         self._to_chances(out)
+        widest = self._spreads[:, members].max(axis=1, initial=0.0)
+        return np.asarray((widest > 0.0) | (self._spreads[:, added].T > 0.0))
 
-    def predict_members(self, members: IntArray, out: FloatArray) -> None:
+    def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
         """Sum up the members' parts."""
         _gaussian.predict_members(members, self.folds.columns, self.folds.bounds, *self._parts, out)
         self._to_chances(out)
+        return np.asarray(self._spreads[:, members].max(axis=1) > 0.0)
 
     def _to_chances(self, out: FloatArray) -> None:
         """Rank by chances, which are all that scikit-learn's model gives: far from the boundary they are equal."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,10 @@ class Metric:
             _grades.grade_quantities(decisions, folds.y, folds.weights, folds.bounds, QUANTITIES[self.name], out)
         elif self.name == "roc_auc":
             values = np.ascontiguousarray(decisions[:, :, 1] if by_share else decisions[:, :, 1] - decisions[:, :, 0])
-            _grades.grade_ranks(values, folds.y, folds.weights, folds.bounds, self.positive, tolerance, out)
+            orders = np.empty(values.shape, dtype=np.int64)
+            for low, high in pairwise(folds.bounds.tolist()):
+                orders[:, low:high] = np.argsort(values[:, low:high], axis=1)
+            _grades.grade_ranks(values, orders, folds.y, folds.weights, folds.bounds, self.positive, tolerance, out)
         else:
             self._log_loss(decisions, folds, by_share, out)
         return out
