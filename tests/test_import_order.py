@@ -9,7 +9,7 @@ import fewer
 
 ROOT = Path(fewer.__file__).parent
 ORDER = """
-errors text files _index columns registry problem trace contracts logs parallel io kernels statistics differences
+errors text markup files _index columns registry problem trace contracts logs parallel io kernels statistics differences
 validate estimators models criteria rankers search control roc callbacks selectors evaluate datasets plots budget runs
 api streaming report papers cli __main__
 """.split()

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.files import write_atomically
+from fewer.markup import html_card, html_table
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray
 
 MAX_STEPS = 4096
@@ -23,6 +24,18 @@ FORMAT = 1
 def size_of(masks: NDArray[Any]) -> IntArray:
     """Count the columns that each mask uses (a weight above zero is a use)."""
     return np.count_nonzero(masks, axis=-1).astype(np.int64)
+
+
+def _columns_of(mask: NDArray[Any], most: int = 12) -> str:
+    """Name the columns of a subset by number, for a reader.
+
+    Examples
+    --------
+    >>> _columns_of(np.array([True, False, True]))
+    '0, 2'
+    """
+    columns = np.flatnonzero(mask).tolist()
+    return ", ".join(map(str, columns[:most])) + (", …" if len(columns) > most else "")
 
 
 def is_better(score: float, mask: NDArray[Any], best_score: float, best: NDArray[Any]) -> bool:
@@ -258,6 +271,17 @@ class Trace:
             yield step.best, step.best_score
         if self.top_masks is not None:
             yield from zip(self.top_masks, self.top_scores.tolist(), strict=True)
+
+    def _repr_html_(self) -> str:
+        """Show the best subsets and how far the search went, in a notebook."""
+        best = [] if self.top_masks is None else zip(self.top_masks[:5], self.top_scores[:5], strict=True)
+        rows = [
+            [str(place), f"{score:.6g}", f"{int(size_of(mask))}", _columns_of(mask)]
+            for place, (mask, score) in enumerate(best, 1)
+        ]
+        table = html_table(["best subsets", "score", "features", "columns"], rows) if rows else ""
+        how = "interrupted" if self.interrupted else "finished" if self.done else "under way"
+        return html_card(f"{self.n_steps:,} steps, {self.n_evaluations:,} subsets scored, {how}", "", table, self.notes)
 
     def curve(self) -> FloatArray:
         """Return the best score after each kept step."""

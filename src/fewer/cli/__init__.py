@@ -22,6 +22,7 @@ from fewer.cli._reproduce import reproduce
 from fewer.cli._select import demo, select
 from fewer.cli._shared import remember
 from fewer.cli._signals import exit_code, listening, was_asked
+from fewer.cli._transform import transform
 from fewer.errors import FewerWarning, InputError
 from fewer.registry import COMPONENTS, METHODS
 
@@ -69,7 +70,7 @@ WORD_LIST = "\n\n".join(
     ]
 )
 app.command(epilog=f"{_listed('Methods', METHOD_LIST)}\n\n{WORD_LIST}")(select)
-for command in (inspect, rank, compare, report, reproduce, datasets, demo):
+for command in (inspect, rank, compare, transform, report, reproduce, datasets, demo):
     app.command()(command)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 import math
 import warnings
@@ -24,6 +23,7 @@ from fewer.evaluate._grading import Grader
 from fewer.evaluate._nested import Nested, Record, grades_of, in_order, measure, outer_splits, summarize
 from fewer.evaluate._verdict import MethodScore, in_points, name_of, verdict
 from fewer.files import FolderLock, Journal
+from fewer.markup import html_card, html_table, latex_table, markdown_table
 from fewer.parallel import run_tasks
 from fewer.problem import Problem
 from fewer.validate import ConfidenceInterval, Split, holm
@@ -130,17 +130,29 @@ class Comparison:
         return "\n".join([*lines, self.verdict, *self.notes])
 
     def _repr_html_(self) -> str:
+        tables = [
+            html_table(self._columns(), [self._cells(row) for row in self.rows_of(estimator)], self._heading(estimator))
+            for estimator in self.estimators
+        ]
+        title = f"{len({row.name for row in self.methods})} ways to select, compared"
+        return html_card(title, self.verdict, "".join(tables), self.notes)
+
+    def to_markdown(self) -> str:
+        """Return the tables and the verdict in Markdown."""
         parts = []
         for estimator in self.estimators:
-            head = "".join(f"<th>{html.escape(cell)}</th>" for cell in self._columns())
-            rows = "".join(
-                "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in self._cells(row)) + "</tr>"
-                for row in self.rows_of(estimator)
-            )
-            caption = html.escape(self._heading(estimator))
-            parts.append(f"<table><caption>{caption}</caption><tr>{head}</tr>{rows}</table>")
-        parts.append(f"<p>{html.escape(self.verdict)}</p>")
-        return "".join([*parts, *(f"<p>{html.escape(note)}</p>" for note in self.notes)])
+            rows = [self._cells(row) for row in self.rows_of(estimator)]
+            parts += [f"{self._heading(estimator)}.", markdown_table(self._columns(), rows)]
+        return "\n\n".join([*parts, self.verdict]) + "\n"
+
+    def to_latex(self, label: str = "tab:comparison") -> str:
+        """Return a table in LaTeX for each estimator, for the package booktabs."""
+        tables = []
+        for place, estimator in enumerate(self.estimators):
+            rows = [self._cells(row) for row in self.rows_of(estimator)]
+            own = label if place == 0 else f"{label}-{place + 1}"
+            tables.append(latex_table(self._columns(), rows, f"{self._heading(estimator)}. {self.verdict}", own))
+        return "\n".join(tables) + "\n"
 
     def _heading(self, estimator: str) -> str:
         return (

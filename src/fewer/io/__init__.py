@@ -29,6 +29,7 @@ from fewer.io._files import TableOptions, read_frame, read_table
 from fewer.io._inspect import ColumnSummary, Inspection, describe_columns, inspect_table
 from fewer.io._problems import ParseProblem, TableError
 from fewer.io._reader import infer_task, is_frame, refuse_useless_target, to_problem, without_arrow_text
+from fewer.io._reduce import frame_bytes, reduce_table
 from fewer.io._schema import Schema
 from fewer.io._source import Source, is_lazy, open_source
 from fewer.io._stream import Stream, open_stream
@@ -44,6 +45,7 @@ __all__ = [
     "TableOptions",
     "calendar_groups",
     "describe_columns",
+    "frame_bytes",
     "infer_task",
     "inspect_table",
     "is_frame",
@@ -52,6 +54,7 @@ __all__ = [
     "open_stream",
     "read_frame",
     "read_table",
+    "reduce_table",
     "refuse_useless_target",
     "to_problem",
     "without_arrow_text",

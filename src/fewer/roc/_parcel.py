@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from fewer.estimators import TableClassifier, TableReader, parse_costs
+from fewer.markup import html_card, html_table
 from fewer.models import DiscreteNaiveBayes
 from fewer.problem import BoolArray, FloatArray, InputError, Problem
 from fewer.roc._committee import Ballot, Committee, elect, hull_shares
@@ -586,6 +587,19 @@ class Parcel(TableClassifier):
         for name, _ in pairs:
             names.append(name if name not in names else f"{name} {1 + sum(n.startswith(name) for n in names)}")
         return [(name, clone(estimator)) for name, (_, estimator) in zip(names, pairs, strict=True)]
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        """Show the hull in a notebook once there is one; the parameters before."""
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**options)
+        if hasattr(self, "vertices_"):
+            rows = [
+                [vertex.algorithm, f"{vertex.fpr:.3f}", f"{vertex.tpr:.3f}", ", ".join(vertex.names) or "–"]
+                for vertex in self.vertices_[:20]
+            ]
+            table = html_table(["classifier on the hull", "false positives", "detected", "features"], rows)
+            title = f"{len(self.vertices_)} vertices, area of the hull {self.hull_.area:.4f} on the rows that judge"
+            bundle["text/html"] = html_card(title, "", table, ["operating_point(max_fpr=…) says which to use."])
+        return bundle
 
     def _positive_code(self) -> int:
         labels = self.classes_.tolist()

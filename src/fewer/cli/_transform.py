@@ -1,0 +1,82 @@
+"""`fewer transform`: a new table with the columns that a run chose."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fewer.cli._outputs import Answer
+from fewer.cli._shared import names_of
+from fewer.cli._table import EncodingOption, FileArgument
+from fewer.errors import InputError
+from fewer.files import write_atomically
+
+SaveOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--save", help="Write the table with the chosen columns here: .csv, .tsv, .parquet.", show_default=False
+    ),
+]
+
+
+def transform(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="A folder of select --out, or its answer as JSON.", show_default=False)
+    ],
+    file: FileArgument,
+    save: SaveOption = None,
+    keep: Annotated[str | None, typer.Option(help="Other columns to keep: id,outcome.", show_default=False)] = None,
+    encoding: EncodingOption = "utf-8",
+) -> None:
+    """Reduce a table to the features that a run chose.
+
+    Cells stay as they are written; a Parquet file gets numbers and dates. Without --save the table is printed as CSV.
+    """
+    from fewer.io import frame_bytes, reduce_table
+
+    columns = list(dict.fromkeys([*names_of(keep), *chosen_by(run)]))
+    if save is not None:
+        check_save(save, file)
+    frame = reduce_table(file, columns, typed=save is not None and save.suffix.lower() == ".parquet", encoding=encoding)
+    answer = Answer()
+    if save is None:
+        sys.stdout.flush()
+        answer.attempt("the table", lambda: sys.stdout.buffer.write(frame_bytes(frame, "-.csv")))
+    else:
+        answer.attempt(save, lambda: write_atomically(save, frame_bytes(frame, save)))
+        answer.show(f"{frame.height:,} rows, {frame.width} columns in {save}")
+    answer.leave()
+
+
+def chosen_by(run: Path) -> list[str]:
+    """Return the features that a run chose, from its folder or its JSON."""
+    import json
+
+    path = run / "result.json" if run.is_dir() else run
+    try:
+        features = json.loads(path.read_text(encoding="utf-8"))["features"]
+    except FileNotFoundError:
+        raise InputError(f"There is no finished run in {run}; give the folder of fewer select --out.") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(
+            f"{path} is no answer of fewer select; give the folder of --out, or what --json prints."
+        ) from None
+    if not isinstance(features, list) or not all(isinstance(name, str) for name in features):
+        raise InputError(f"{path} is no answer of fewer select; give the folder of --out, or what --json prints.")
+    if not features:
+        raise InputError(f"The run in {run} chose no feature; there is nothing to keep.")
+    return features
+
+
+def check_save(save: Path, file: Path) -> None:
+    """Refuse a place for a table before the work: the table itself, an unknown format, an unwritable folder."""
+    from fewer.files import refuse_unwritable
+
+    if save.suffix.lower() not in (".csv", ".tsv", ".parquet"):
+        raise InputError(f"--save {save} names no format that is written; end it in .csv, .tsv or .parquet.")
+    if save.exists() and file.exists() and save.samefile(file):
+        raise InputError(f"--save {save} is the table itself; choose another name.")
+    refuse_unwritable(save, "--save")
