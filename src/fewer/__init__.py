@@ -28,7 +28,7 @@ _HOMES = {
     "Parcel": "fewer.roc",
     "Problem": "fewer.problem",
     "RankSelector": "fewer.selectors",
-    "Selection": "fewer.api",
+    "Selection": "fewer.selection",
     "SubsetEnsemble": "fewer.selectors",
     "SubsetSelector": "fewer.selectors",
     "Trace": "fewer.trace",
@@ -94,11 +94,12 @@ if TYPE_CHECKING:
         selectors,
         validate,
     )
-    from fewer.api import Selection, compare, select
+    from fewer.api import compare, select
     from fewer.errors import FewerWarning, InputError
     from fewer.evaluate import Comparison
     from fewer.problem import Problem
     from fewer.roc import Parcel
+    from fewer.selection import Selection
     from fewer.selectors import AutoSelector, FeatureWeighter, RankSelector, SubsetEnsemble, SubsetSelector
     from fewer.trace import Trace
 

@@ -12,8 +12,9 @@ from fewer.contracts import Criterion, OnStep, Resources, Stopped
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.problem import Problem
-from fewer.selectors._auto_quantities import FEWEST_ROWS, sample_rows, seconds_a_subset
+from fewer.selectors._auto_quantities import FEWEST_ROWS, seconds_a_subset
 from fewer.trace import Trace
+from fewer.validate import stratified_sample
 
 MARGIN = 0.8
 """The share of the seconds that the plan spends; the rest is for what was not measured."""
@@ -27,19 +28,49 @@ class Budget:
     Attributes
     ----------
     seconds : float
-        By the clock, for the search on all rows and its repetitions on folds together.
+        By the clock, for the search on all rows and its repetitions on folds together; infinite where only subsets
+        count.
     n_subsets : int or None
-        Where each search ends. None where the method is laid out to fit its budget.
+        Where each search ends, on all rows and on the rows of a fold. None where the method is laid out to fit.
     speed : float
         How fast this machine is, as a multiple of the nominal one.
+    nominal : float
+        What one fit of `auto` may take, in nominal seconds.
     """
 
     seconds: float
     n_subsets: int | None = None
     speed: float = 1.0
+    nominal: float = 0.0
 
-    def limit(self, on_step: OnStep | None, began: float) -> OnStep:
-        """Follow a search, and end it when the budget is spent."""
+    @classmethod
+    def of_subsets(cls, text: str) -> Budget:
+        """Read "5000 subsets": where each search ends, whatever the clock says.
+
+        Examples
+        --------
+        >>> Budget.of_subsets("5,000 subsets").n_subsets
+        5000
+        """
+        number = text.lower().replace("subsets", "").replace("subset", "").replace(",", "").strip()
+        if not number.isdigit() or int(number) < 1:
+            raise InputError(f"budget={text!r} is not a number of subsets; write for example '5000 subsets'.")
+        return cls(float("inf"), int(number))
+
+    def limit(self, on_step: OnStep | None, deadline: float = float("inf")) -> OnStep:
+        """Follow a search, and end it after its number of subsets, or when a moment of the monotonic clock has come.
+
+        Parameters
+        ----------
+        on_step : callable, optional
+            Is told of each step first.
+        deadline : float
+            Only the search on all rows has one: its repetitions get the subsets that it came to.
+
+        Returns
+        -------
+        callable
+        """
 
         def follow(trace: Trace) -> None:
             if on_step is not None:
@@ -48,8 +79,8 @@ class Budget:
                 return
             if self.n_subsets is not None and trace.n_evaluations >= self.n_subsets:
                 raise Stopped(f"The budget ended the search after {trace.n_evaluations:,} subsets.")
-            if time.monotonic() - began > self.seconds:
-                raise Stopped(f"The clock ended the search after {trace.n_evaluations:,} subsets: {self.seconds:g} s.")
+            if time.monotonic() > deadline:
+                raise Stopped(f"The clock ended the search after {trace.n_evaluations:,} subsets.")
 
         return follow
 
@@ -70,7 +101,7 @@ def parse_budget(text: str | float) -> float:
 
 def measure_speed(problem: Problem, n_jobs: int, seed: int = 0) -> float:
     """Return the speed of this machine as a multiple of the nominal one: nearest neighbors on a sample of the rows."""
-    rows = sample_rows(problem, FEWEST_ROWS, np.random.default_rng(seed))
+    rows = problem.take(stratified_sample(problem, FEWEST_ROWS, np.random.default_rng(seed)))
     return seconds_a_subset(rows.n_samples) / seconds_for(KNN("auto"), rows, n_jobs, seed)
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
-from fewer.api import Plan, Selection, components_of, make_plan, run_plan, versions
 from fewer.contracts import Criterion, IncompatibleError, Ranker, Ranking, Resources, Scorer
 from fewer.criteria import LeastSquares
 from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
@@ -19,8 +18,11 @@ from fewer.errors import InputError
 from fewer.io import Stream
 from fewer.io._memory import available_memory
 from fewer.models._rann import one_blas_thread
+from fewer.planning import Plan, make_plan
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers._streamed import rank_stream
+from fewer.running import components_of, run_plan, versions
+from fewer.selection import Selection
 from fewer.selectors import SubsetSelector
 from fewer.statistics import GramSums, RowSample, Statistics, collect, row_folds
 from fewer.validate import ConfidenceInterval, fold_interval
@@ -145,7 +147,7 @@ def select(
     """
     began = time.perf_counter()
     resources = Resources(effective_n_jobs(None)) if resources is None else resources
-    plan = replace(make_plan(stream.like, method, **choices, seed=random_state, folds=cv), command=command)
+    plan = replace(make_plan(stream.like, method, **choices, seed=random_state, cv=cv), command=command)
     criterion = plan.selector._criterion() if isinstance(plan.selector, SubsetSelector) else None
     if not isinstance(criterion, LeastSquares):
         return _on_sample(stream, plan, cv, random_state, resources)
@@ -173,7 +175,7 @@ def select(
 def _on_sample(stream: Stream, plan: Plan, cv: int, seed: int, resources: Resources) -> Selection:
     n_rows = AUTO_ROWS if plan.name == "auto" else SAMPLE_ROWS
     rows = draw_sample(stream, n_rows, seed, resources)
-    return run_plan(plan, rows, folds=cv, seed=seed)
+    return run_plan(plan, rows)
 
 
 class _Known(Criterion):

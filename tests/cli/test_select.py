@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fewer.api import Selection
 from fewer.cli import main
+from fewer.selection import Selection
 from fewer.trace import Trace
 from making import make_problem
 

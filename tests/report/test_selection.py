@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from markupsafe import escape
 
-from fewer.api import Selection
 from fewer.plots._sizes import short
 from fewer.report import selection_report
+from fewer.selection import Selection
 from making import make_problem
 from pages import EVIL, HEBREW, LONG, Tags, run
 

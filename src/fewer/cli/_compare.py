@@ -23,13 +23,17 @@ from fewer.cli._table import (
     EncodingOption,
     ExcludeOption,
     FileArgument,
+    GroupsOption,
     MissingOption,
     NominalOption,
     NumericOption,
+    RareOption,
     SchemaOption,
     SkipOption,
     TargetOption,
     TaskOption,
+    TimeOption,
+    WeightsOption,
     parse_task,
     table_options,
 )
@@ -56,6 +60,10 @@ def compare(
     scoring: Annotated[
         str | None, typer.Option(help="A score of scikit-learn, such as roc_auc; else accuracy or R².")
     ] = None,
+    groups: GroupsOption = None,
+    weights: WeightsOption = None,
+    time: TimeOption = None,
+    rare: RareOption = "refuse",
     exclude: ExcludeOption = None,
     nominal: NominalOption = None,
     numeric: NumericOption = None,
@@ -91,18 +99,20 @@ def compare(
     if folds < 2:
         raise InputError(f"--folds {folds}: give at least 2.")
     check_outputs(file, out=out, report=report, resume=resume, force=force)
-    from fewer.api import compare_problem, thin
+    from fewer.api import compare_problem
     from fewer.io import read_table
     from fewer.parallel import on_cluster
+    from fewer.planning import settle_rare
     from fewer.runs import replacing
 
     names = split_outside_brackets(methods)
     options = table_options(
-        nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip, calendar=calendar
-    )
+        nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip, calendar=calendar,
+        groups=groups, weights=weights, time=time,
+    )  # fmt: skip
     problem = read_table(file, target, task=parse_task(task), **options)
-    problem = thin(problem, "auto" if "auto" in names else "named", seed)
     refuse_folds(problem, folds)
+    problem = settle_rare(problem, folds, rare)
     folder = out or Path(tempfile.mkdtemp(prefix="fewer-"))
 
     def on_progress(done: int, total: int, text: str) -> None:
@@ -117,7 +127,7 @@ def compare(
                 split_outside_brackets(estimators),
                 n_features_to_select=parse_features(features),
                 scoring=scoring,
-                folds=folds,
+                cv=folds,
                 n_repeats=repeats,
                 n_jobs=jobs_on(cluster, jobs),
                 seed=seed,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-import time
-from dataclasses import replace
+import time as clock
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,13 +22,18 @@ from fewer.cli._table import (
     EncodingOption,
     ExcludeOption,
     FileArgument,
+    GroupsOption,
     MissingOption,
     NominalOption,
     NumericOption,
+    RareOption,
     SchemaOption,
+    ScoringOption,
     SkipOption,
     TargetOption,
     TaskOption,
+    TimeOption,
+    WeightsOption,
     parse_task,
     table_options,
 )
@@ -38,10 +43,11 @@ from fewer.registry import COMPONENTS
 from fewer.text import printable
 
 if TYPE_CHECKING:
-    from fewer.api import Selection
     from fewer.contracts import Resources
+    from fewer.planning import Request
     from fewer.problem import Problem
     from fewer.runs import RunFolder
+    from fewer.selection import Selection
 
 SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of folds and random searches.")]
 ReportOption = Annotated[
@@ -57,6 +63,20 @@ def select(
     criterion: Annotated[str | None, typer.Option(help="How good is a subset?")] = None,
     search: Annotated[str | None, typer.Option(help="Which subset next?")] = None,
     control: Annotated[str | None, typer.Option(help="When to stop believing it?")] = None,
+    ranker: Annotated[str | None, typer.Option(help="A ranking instead of criterion and search.")] = None,
+    prefer: Annotated[
+        str, typer.Option(help="What auto is after: fewest, balanced or accuracy.", show_default=False)
+    ] = "balanced",
+    estimator: Annotated[
+        str | None,
+        typer.Option(help="The model that the features are for: forest, linear, boosting, …", show_default=False),
+    ] = None,
+    groups: GroupsOption = None,
+    weights: WeightsOption = None,
+    time: TimeOption = None,
+    scoring: ScoringOption = None,
+    rare: RareOption = "refuse",
+    start: Annotated[str | None, typer.Option(help="Columns from which the search begins.", show_default=False)] = None,
     features: Annotated[
         str, typer.Option("--features", "-f", help="How many: a number, a share (0.5), 3-8 or auto.")
     ] = "auto",
@@ -80,6 +100,7 @@ def select(
         int, typer.Option("--jobs", "-j", callback=check_jobs, help="Threads or processes; −1 for all cores.")
     ] = 1,
     memory: Annotated[str, typer.Option(help="Memory for scoring, beside the data.")] = "1GiB",
+    device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda or auto.")] = "cpu",
     out: Annotated[Path | None, typer.Option(help="Keep the run in this folder.", show_default=False)] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     force: ForceOption = False,
@@ -124,12 +145,15 @@ def select(
     check_outputs(file, out=out, report=report, resume=resume, force=force)
     from fewer.io import calendar_groups, read_table
     from fewer.parallel import on_cluster
+    from fewer.planning import Request
 
     options = table_options(
-        nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip, calendar=calendar
-    )
+        nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip, calendar=calendar,
+        groups=groups, weights=weights, time=time,
+    )  # fmt: skip
     choices: dict[str, Any] = {"method": method, "criterion": criterion, "search": search, "control": control}
     choices |= {"n_features_to_select": parse_features(features), "include": names_of(include) or None}
+    choices |= {"scoring": scoring} if scoring is not None else {}
     if method == "parcel":
         refuse_ignored(folds, budget, resume, jobs, choices)
     if wants_stream(file, stream):
@@ -156,36 +180,34 @@ def select(
             source = f"problem = read_table({str(file)!r}, {target!r})"
             _parcel(problem, question, positive, learner, out, report, seed, as_json, source)
             return
-        _run(
-            problem,
-            file.name.split(".")[0].strip("-") or "table",
-            out,
-            resume,
-            report,
-            as_json,
-            folds,
-            seed,
+        request = Request(
             **choices,
+            ranker=ranker,
             feature_groups=calendar_groups(problem.names) or None,
-            memory=memory,
-            n_jobs=jobs_on(cluster, jobs),
+            start=names_of(start) or None,
+            prefer=prefer,
+            estimator=estimator,
+            cv=folds,
             budget=budget,
+            rare=rare,
+            memory=memory,
+            device=device,
+            n_jobs=jobs_on(cluster, jobs),
+            seed=seed,
         )
+        name = file.name.split(".")[0].strip("-") or "table"
+        reading = reading_lines(file, target, parse_task(task), options)
+        _run(problem, request, _Outputs(name, out, resume, report, as_json), reading)
 
 
-def refuse_ignored(folds: int, budget: str | None, resume: bool, jobs: int, choices: dict[str, Any]) -> None:
-    """Refuse options that a Parcel would not look at."""
-    given = {
-        "--folds": folds != 5,
-        "--budget": budget is not None,
-        "--resume": resume,
-        "--jobs": jobs != 1,
-        "--features": choices["n_features_to_select"] != "auto",
-        **{f"--{name}": choices[name] is not None for name in ("criterion", "search", "control", "include")},
-    }
-    ignored = [name for name, is_given in given.items() if is_given]
-    if ignored:
-        raise InputError(f"--method parcel does not take {', '.join(ignored)}; leave it out.")
+def reading_lines(file: Path, target: str, task: str | None, options: Any) -> str:
+    """Write the Python lines that read a table as the command line did."""
+    defaults = table_options()
+    given = {"task": task} if task else {}
+    given |= {key: value for key, value in options.items() if value != defaults.get(key)}  # type: ignore[misc]
+    source = {key: str(value) if isinstance(value, Path) else value for key, value in given.items()}
+    arguments = [repr(str(file)), repr(target), *(f"{key}={value!r}" for key, value in source.items())]
+    return f"from fewer.io import read_table\n\nproblem = read_table({', '.join(arguments)})"
 
 
 def _run_chunks(
@@ -236,7 +258,7 @@ def _parcel(
         chosen["pos_label"] = labels[positive]
     if learners:
         chosen["estimators"] = [_learner(text) for text in learners]
-    began = time.perf_counter()
+    began = clock.perf_counter()
     folder = None
     if out is not None:
         about = {"method": "parcel", **{key: str(value) for key, value in chosen.items()}, "seed": seed}
@@ -257,7 +279,7 @@ def _parcel(
         "search": None,
         "control": None,
         "n_evaluations": found["n_evaluated"],
-        "seconds": round(time.perf_counter() - began, 3),
+        "seconds": round(clock.perf_counter() - began, 3),
         "seed": seed,
         "set_aside": [],
         "warnings": [*problem.notes, "Held-out rates are those in operating_point, under expected."],
@@ -307,32 +329,42 @@ def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption 
         print(f"Wisconsin breast cancer: {problem.n_samples} tumors, {problem.n_features} measurements of cell nuclei,")
         print("benign or malignant? Which measurements carry the answer?\n")
     check_outputs(None, report=report)
-    _run(problem, "demo", None, False, report, as_json, 5, seed, method="auto", n_jobs=-1)
+    from fewer.planning import Request
+
+    reading = (
+        "import numpy as np\nfrom sklearn.datasets import load_breast_cancer\n\nfrom fewer.problem import Problem\n\n"
+        "data = load_breast_cancer()\nlabels = data.target_names[data.target]\n"
+        "problem = Problem.from_arrays(data.data, labels, names=[str(name) for name in data.feature_names])"
+    )
+    _run(problem, Request(n_jobs=-1, seed=seed), _Outputs("demo", None, False, report, as_json), reading)
 
 
-def _run(
-    problem: Problem,
-    name: str,
-    out: Path | None,
-    resume: bool,
-    report: Path | None,
-    as_json: bool,
-    folds: int,
-    seed: int,
-    **components: Any,
-) -> None:
-    from fewer.api import Interrupted, make_plan, open_folder, run_plan, thin
+@dataclass(frozen=True)
+class _Outputs:
+    """Where an answer goes."""
+
+    name: str
+    out: Path | None
+    resume: bool
+    report: Path | None
+    as_json: bool
+
+
+def _run(problem: Problem, request: Request, outputs: _Outputs, reading: str) -> None:
+    from fewer.planning import make_plan, prepare_rows
+    from fewer.running import Followers, Interrupted, open_folder, run_plan
     from fewer.runs import recorded_budget
     from fewer.trace import Trace, size_of
 
-    problem = thin(problem, "custom" if any(components.get(w) for w in COMPONENTS) else components["method"], seed)
-    refuse_folds(problem, folds)
-    if resume and out is not None and components.get("budget") is not None:
-        components["budget"] = recorded_budget(out, components["budget"])
-    plan = replace(make_plan(problem, **components, seed=seed, folds=folds), command=typed())
+    refuse_folds(problem, request.cv)
+    problem = prepare_rows(problem, request)
+    out, as_json, report = outputs.out, outputs.as_json, outputs.report
+    if outputs.resume and out is not None and request.budget is not None:
+        request = replace(request, budget=recorded_budget(out, request.budget))
+    plan = replace(make_plan(problem, request), command=typed(), reading=reading)
     folder = None
     if out is not None:
-        folder = open_folder(out, plan, problem, folds=folds, seed=seed, resume=resume)
+        folder = open_folder(out, plan, problem, resume=outputs.resume)
     trace = Trace() if folder is None else folder.trace()
 
     def on_step(latest: Trace) -> None:
@@ -344,17 +376,17 @@ def _run(
 
     def on_fold(done: int) -> None:
         raise_if_asked()
-        progress.say(f"measuring on held-out rows, {done} of {folds} folds done")
+        progress.say(f"measuring on held-out rows, {done} of {request.cv} folds done")
 
     def keep(place: Path, stopped: Any) -> RunFolder:
-        kept = open_folder(place, plan, problem, folds=folds, seed=seed, resume=False)
+        kept = open_folder(place, plan, problem, resume=False)
         kept.keep_trace(trace, now=True)
         kept.write("result.json", stopped.to_dict())
         return kept
 
     try:
         with Progress(plan.name) as progress:
-            selection = run_plan(plan, problem, folds=folds, seed=seed, on_step=on_step, on_fold=on_fold, folder=folder)
+            selection = run_plan(plan, problem, followers=Followers(on_step, on_fold), folder=folder)
     except Interrupted as stop:
         if stop.selection is None:
             say("fewer: stopped before the first subset was scored.")
@@ -362,7 +394,7 @@ def _run(
         answer = Answer()
         answer.show(_text(stop.selection, as_json), as_json=as_json)
         if folder is None:
-            out = free_folder(f"{name}.fewer")
+            out = free_folder(f"{outputs.name}.fewer")
             answer.attempt(out, partial(keep, out, stop.selection))
         else:
             answer.take(folder)
@@ -382,20 +414,10 @@ def _run(
 
 def refuse_folds(problem: Problem, folds: int) -> None:
     """Refuse folds that the rows cannot fill."""
-    import numpy as np
-
     if folds < 0 or folds == 1:
         raise InputError(f"--folds {folds}: give at least 2, or 0 to leave the held-out evaluation out.")
     if folds > problem.n_samples:
         raise InputError(f"--folds {folds} is more than the {problem.n_samples} rows; ask for fewer folds.")
-    if folds and problem.task == "classification":
-        counts = np.bincount(problem.y, minlength=problem.n_classes)
-        rarest = int(np.argmin(counts))
-        if counts[rarest] < folds:
-            raise InputError(
-                f"Class {problem.classes[rarest]!r} has {counts[rarest]} rows, fewer than the {folds} folds; "
-                f"use --folds {max(int(counts[rarest]), 2) if counts[rarest] > 1 else 0} or leave the class out."
-            )
 
 
 def _text(selection: Selection, as_json: bool) -> str:

@@ -42,6 +42,21 @@ DecimalOption = Annotated[
 TaskOption = Annotated[str | None, typer.Option(help="classification or regression; found out from the target.")]
 
 
+GroupsOption = Annotated[
+    str | None, typer.Option(help="Column: rows of one group stay on one side of every split.", show_default=False)
+]
+WeightsOption = Annotated[str | None, typer.Option(help="Column: how much each row counts.", show_default=False)]
+TimeOption = Annotated[
+    str | None, typer.Option(help="Column: training rows are earlier than test rows.", show_default=False)
+]
+ScoringOption = Annotated[
+    str | None, typer.Option(help="The metric, scikit-learn's name: roc_auc, balanced_accuracy, …", show_default=False)
+]
+RareOption = Annotated[
+    str, typer.Option(help="Classes with fewer rows than folds: refuse, drop or merge.", show_default=False)
+]
+
+
 def parse_task(task: str | None) -> Any:
     """Read the name of a task."""
     if task not in (None, "classification", "regression"):
@@ -60,6 +75,9 @@ def table_options(
     schema: Path | None = None,
     skip: bool = False,
     calendar: bool = False,
+    groups: str | None = None,
+    weights: str | None = None,
+    time: str | None = None,
 ) -> TableOptions:
     """Turn what was typed into options of `fewer.io.read_table`."""
     if decimal not in (None, ".", ","):
@@ -74,4 +92,7 @@ def table_options(
         "schema": schema,
         "skip_rows_without_target": skip,
         "calendar": calendar,
+        "groups": groups,
+        "sample_weight": weights,
+        "time": time,
     }

@@ -75,6 +75,8 @@ class Criterion(Component):
     """Masks may hold weights between 0 and 1."""
     predictive: ClassVar[bool] = False
     """`bind` gives a `PredictiveScorer`."""
+    respects_time: ClassVar[bool] = False
+    """Where rows have a time, judges them by earlier rows alone. A criterion that does not predict need not."""
     has_importances: ClassVar[bool] = False
     """Its scorer can `examine`: tell how important each column is to its own model."""
     least_squares: ClassVar[bool] = False

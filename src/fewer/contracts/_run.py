@@ -165,6 +165,11 @@ def refuse_unmet_needs(
             f"{name} works with one target, but there are {problem.n_outputs}: give one, "
             "or choose CrossValidated or LeastSquares without a control."
         )
+    if problem.time is not None and criterion.predictive and not criterion.respects_time:
+        raise IncompatibleError(
+            f"{names[0]} judges each row by all others, also by later ones, but the rows have a time; use "
+            "CrossValidated (--criterion cross-validated:estimator=knn), whose splits go forward."
+        )
     for need in sorted(search.needs):
         if not getattr(criterion, need):
             raise IncompatibleError(f"{names[1]} needs {_WHY[need]}, and {names[0]} {_lacks(need)}.")

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import has_fit_parameter
 
@@ -23,7 +23,7 @@ from fewer.criteria.engines import find_engine
 from fewer.criteria.engines._folds import Split
 from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import FloatArray, IntArray, Problem, Task
-from fewer.validate import assign_folds
+from fewer.validate import assign_folds, split_rows
 
 LOGGER = logging.getLogger(__name__)
 
@@ -71,6 +71,7 @@ class CrossValidated(Criterion):
     command_name = "cross-validated"
 
     predictive: ClassVar[bool] = True
+    respects_time: ClassVar[bool] = True
     has_importances: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -235,14 +236,7 @@ class CrossValidatedScorer(PredictiveScorer):
 
     def grade(self, outputs: FloatArray, rows: Problem) -> float:
         """Score outputs with the criterion's own scoring."""
-        recorded = (
-            _RecordedClassifier(outputs, np.asarray(rows.classes))
-            if rows.task == "classification"
-            else _RecordedRegressor(outputs)
-        )
-        return self._attempt(
-            lambda: self._scoring(recorded, rows.X, rows.labels, **_weights(rows.sample_weight, slice(None)))
-        )
+        return self._attempt(lambda: score_outputs(self._scoring, outputs, rows))
 
     def score_one(self, mask: Masks) -> float:
         """Score one mask: the mean over the splits."""
@@ -305,6 +299,35 @@ class CrossValidatedScorer(PredictiveScorer):
         return model.fit(self._preparation.cells(mask, train), self._labels[train], **weights)
 
 
+def score_outputs(scoring: Any, outputs: FloatArray, rows: Problem) -> float:
+    """Score predictions that were made before, by a scikit-learn metric that sees the user's own labels.
+
+    Parameters
+    ----------
+    scoring : str or scorer
+    outputs : array of shape (n_samples, n_classes) or (n_samples,)
+        Class memberships, or numbers.
+    rows : Problem
+        The rows that were predicted.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> rows = Problem.from_arrays(np.zeros((4, 1)), ["no", "no", "yes", "yes"])
+    >>> score_outputs("roc_auc", np.array([[0.9, 0.1], [0.4, 0.6], [0.5, 0.5], [0.2, 0.8]]), rows)
+    0.75
+    """
+    recorded = (
+        _RecordedClassifier(outputs, np.asarray(rows.classes))
+        if rows.task == "classification"
+        else _RecordedRegressor(outputs)
+    )
+    return float(get_scorer(scoring)(recorded, rows.X, rows.labels, **_weights(rows.sample_weight, slice(None))))
+
+
 class FittedRule:
     """An estimator that was fitted on the columns of a subset."""
 
@@ -352,6 +375,8 @@ def _score_batch(scorer: CrossValidatedScorer, masks: Masks) -> tuple[FloatArray
 
 def splits_for(problem: Problem, cv: Any, rng: np.random.Generator) -> list[Split]:
     """Return training and test rows: of shuffled folds, of a splitter, or as they are listed."""
+    if problem.time is not None:
+        return [(split.train, split.test) for split in split_rows(problem, cv, rng)]
     if isinstance(cv, int | np.integer | str):
         folds = assign_folds(problem, cv, rng)
         return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(int(folds.max()) + 1)]

@@ -11,7 +11,7 @@ from fewer.evaluate._curves import (
     rounds_of_five,
     size_curves,
 )
-from fewer.evaluate._heldout import HeldOutScores, heldout
+from fewer.evaluate._heldout import Choice, HeldOutScores, heldout
 from fewer.evaluate._nested import Nested, nested
 from fewer.evaluate._planted import Planted, PlantedCounts, plant, planted_counts
 from fewer.evaluate._redundancy import redundancy
@@ -19,6 +19,7 @@ from fewer.evaluate._verdict import MethodScore, verdict
 
 __all__ = [
     "ORIGINAL",
+    "Choice",
     "Comparison",
     "Curves",
     "EstimatorEvaluator",

@@ -16,6 +16,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer_names
 
 from fewer.contracts import PredictiveScorer
+from fewer.criteria._cross_validated import score_outputs
 from fewer.errors import InputError
 from fewer.problem import FloatArray, Problem
 from fewer.validate import ConfidenceInterval, Split, fold_interval
@@ -58,15 +59,24 @@ class Grader:
     nothing, and this way the mean over the folds is the R² of all held-out rows together. Everything else is
     scored within the fold: outputs of different rules need not have the same scale, and ranking rows across folds
     (as a pooled AUC would) turns the bias of leaving rows out into score.
+
+    Parameters
+    ----------
+    problem : Problem
+    scoring : str or scorer, optional
+        scikit-learn's; accuracy or R² if left out.
+    own : bool, default=False
+        The scoring is that of the criterion that predicts, which is asked to apply it.
     """
 
-    def __init__(self, problem: Problem, scoring: Any = None) -> None:
+    def __init__(self, problem: Problem, scoring: Any = None, *, own: bool = False) -> None:
         self.name = score_name(scoring, problem)
         if isinstance(scoring, str):
             _refuse_scoring(scoring, problem.task)
+        self._scoring = None if own else scoring
         self.problem = problem
         # Nothing wrong in n rows still allows 3/n wrong ones.
-        self._resolution = 1.5 / problem.n_samples if is_share(self.name) else 0.0
+        self._resolution = 1.5 / self._n_units() if is_share(self.name) else 0.0
         center = problem.y - np.average(problem.y, weights=problem.sample_weight)
         self._spread = float(np.average(center**2, weights=problem.sample_weight)) or 1.0
 
@@ -95,13 +105,27 @@ class Grader:
         known = all(grade.influence is not None for grade in grades)
         return fold_interval(
             [grade.score for grade in grades],
-            [float(np.sum(grade.influence**2)) for grade in grades] if known else None,  # type: ignore[operator]
+            [self._variance(split, grade) for split, grade in zip(splits, grades, strict=True)] if known else None,
             sizes=[weights[split.test].sum() for split in splits],
             correlation=float(np.mean([len(split.test) / len(split.train) for split in splits])),
-            degrees_of_freedom=self.problem.n_samples - len({split.fold for split in splits}),
+            degrees_of_freedom=self._n_units() - len({split.fold for split in splits}),
             resolution=self._resolution,
             estimand=estimand,
         )
+
+    def _variance(self, split: Split, grade: Grade) -> float:
+        """Return the sampling variance of a score: of independent rows, or of row groups where there are any."""
+        influence = grade.influence
+        assert influence is not None
+        if self.problem.groups is not None:
+            by_group = np.bincount(self.problem.groups[split.test], weights=influence)
+            n_groups = len(np.unique(self.problem.groups[split.test]))
+            return float(np.sum(by_group**2)) * n_groups / max(n_groups - 1, 1)
+        return float(np.sum(influence**2))
+
+    def _n_units(self) -> int:
+        groups = self.problem.groups
+        return self.problem.n_samples if groups is None else len(np.unique(groups))
 
     def estimand(self, splits: Sequence[Split]) -> str:
         """Say what the mean over the splits estimates."""
@@ -118,7 +142,11 @@ class Grader:
     def _ask(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> float:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            score = float(scorer.grade(outputs, rows))
+            score = (
+                float(scorer.grade(outputs, rows))
+                if self._scoring is None
+                else score_outputs(self._scoring, outputs, rows)
+            )
         return score if np.isfinite(score) else _refuse(self.name, rows)
 
     def _jackknife(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> FloatArray | None:

@@ -17,7 +17,29 @@ from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import FloatArray, Problem
 from fewer.validate import ConfidenceInterval, Split, split_rows
 
-Choose = Callable[[Problem, np.random.Generator], NDArray[Any] | tuple[NDArray[Any], Criterion]]
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a selection without a fold gives.
+
+    Attributes
+    ----------
+    mask : array of shape (n_features,)
+    judge : Criterion, optional
+        Who predicts with the chosen features, if the selection chose that too.
+    judge_all : Criterion, optional
+        Who predicts with all features; the same one if left out.
+    scorer : PredictiveScorer, optional
+        `judge`, bound to these rows already.
+    """
+
+    mask: NDArray[Any]
+    judge: Criterion | None = None
+    judge_all: Criterion | None = None
+    scorer: PredictiveScorer | None = None
+
+
+Choose = Callable[[Problem, np.random.Generator], NDArray[Any] | Choice]
 Record = dict[str, Any]
 
 
@@ -97,29 +119,36 @@ def heldout(
     problem: Problem,
     criterion: Criterion,
     *,
-    n_folds: int,
+    cv: Any,
     rng: np.random.Generator,
     resources: Resources,
+    scoring: Any = None,
     done: Sequence[Record] | None = None,
     on_fold: Callable[[list[Record]], None] | None = None,
+    has_time: Callable[[int], bool] | None = None,
 ) -> HeldOutScores:
     """Measure a selection on rows that it never saw.
 
     Parameters
     ----------
-    choose : callable (Problem, Generator) -> mask, or mask and Criterion
+    choose : callable (Problem, Generator) -> mask or Choice
         The whole selection; it gets the rows outside the fold only. If it also chooses who predicts, that one judges.
     problem : Problem
     criterion : Criterion
         Judges the held-out rows by its own predictions if it is predictive; otherwise nearest neighbors do.
-    n_folds : int
-        Five keep the intervals honest also where selection is unstable; see `fewer.validate.fold_interval`.
+    cv : int, "loo", splitter or list of (train, test)
+        Five folds keep the intervals honest also where selection is unstable; see `fewer.validate.fold_interval`.
     rng : Generator
     resources : Resources
+    scoring : str or scorer, optional
+        scikit-learn's metric for the held-out rows; that of the criterion if left out.
     done : list of dict, optional
         Records of an interrupted call with the same arguments; what they hold is not computed again.
     on_fold : callable, optional
         Called with all records so far, which are plain JSON data, after each fold.
+    has_time : callable, optional
+        Asked before each fold, with the number of folds done; once it says no, the folds so far are the answer (two at
+        least are run).
 
     Returns
     -------
@@ -132,24 +161,24 @@ def heldout(
     >>> problem = Problem.from_arrays(*load_iris(return_X_y=True))
     >>> def choose(rows, rng):
     ...     return Fisher().rank(rows, rng, Resources()).scores > 10
-    >>> result = heldout(choose, problem, KNN(5), n_folds=5, rng=np.random.default_rng(0), resources=Resources())
+    >>> result = heldout(choose, problem, KNN(5), cv=5, rng=np.random.default_rng(0), resources=Resources())
     >>> result.masks[0], result.score > 0.9
     (array([False, False,  True,  True]), True)
     """
     judge = criterion if criterion.predictive else KNN(n_neighbors="auto")
-    grader = Grader(problem, getattr(judge, "scoring", None))
-    splits = split_rows(problem, n_folds, rng)
-    seed = int(rng.integers(2**63))
+    grader = Grader(problem, getattr(judge, "scoring", None) if scoring is None else scoring, own=scoring is None)
+    splits = split_rows(problem, cv, rng)
+    shared = _Shared(choose, problem, judge, grader, splits, int(rng.integers(2**63)))
     records = list(done or [])
     known = {record["fold"] for record in records}
-    shared = _Shared(choose, problem, judge, grader, splits, seed)
-    tasks = [(number, resources.alone()) for number, split in enumerate(splits) if split.fold not in known]
-    if leaves_machine(resources):
-        found = run_tasks(_measure, tasks, resources, shared=shared)
+    left = [number for number in range(len(splits)) if number not in known]
+    if leaves_machine(resources) and has_time is None:
+        found = run_tasks(_measure, [(number, resources.alone()) for number in left], resources, shared=shared)
     else:
-        found = (_measure(shared, number, resources) for number, _ in tasks)
-    for record in found:
-        records.append(record)
+        found = (_measure(shared, number, resources) for number in left)
+    while left and (has_time is None or len(records) < 2 or has_time(len(records))):
+        records.append(next(found))
+        left.pop()
         if on_fold is not None:
             on_fold(records)
     return _summarize(records, splits, problem, grader)
@@ -168,22 +197,28 @@ class _Shared:
 
 
 def _measure(shared: _Shared, number: int, resources: Resources) -> Record:
-    split, problem, judge, grader = shared.splits[number], shared.problem, shared.judge, shared.grader
-    choose, rng = shared.choose, np.random.default_rng([shared.seed, split.fold])
+    split, problem, grader = shared.splits[number], shared.problem, shared.grader
+    rng = np.random.default_rng([shared.seed, number])
     train, test = problem.take(split.train), problem.take(split.test)
-    chosen = choose(train, rng)
-    mask, judge = chosen if isinstance(chosen, tuple) else (np.asarray(chosen), judge)
-    if mask.shape != (problem.n_features,):
-        raise InputError(f"A selection gave a mask of shape {mask.shape}, but there are {problem.n_features} features.")
+    chosen = shared.choose(train, rng)
+    choice = chosen if isinstance(chosen, Choice) else Choice(np.asarray(chosen))
+    if choice.mask.shape != (problem.n_features,):
+        raise InputError(
+            f"A selection gave a mask of shape {choice.mask.shape}, but there are {problem.n_features} features."
+        )
+    judge = choice.judge or shared.judge
     with telling(f"Judging by {' '.join(repr(judge).split())} after {train.n_samples} rows"):
-        scorer = cast(PredictiveScorer, judge.bind(train, rng, resources))
-        outputs = scorer.predict(mask, test.X)
-        outputs_all = scorer.predict(np.ones(problem.n_features, dtype=bool), test.X)
+        scorer = choice.scorer or cast(PredictiveScorer, judge.bind(train, rng, resources))
+        other = scorer
+        if choice.judge_all is not None:
+            other = cast(PredictiveScorer, choice.judge_all.bind(train, rng, resources))
+        outputs = scorer.predict(choice.mask, test.X)
+        outputs_all = other.predict(np.ones(problem.n_features, dtype=bool), test.X)
     return {
-        "fold": split.fold,
-        "mask": mask.tolist(),
+        "fold": number,
+        "mask": choice.mask.tolist(),
         "grade": grader.grade(scorer, outputs, test).to_json(),
-        "grade_all": grader.grade(scorer, outputs_all, test).to_json(),
+        "grade_all": grader.grade(other, outputs_all, test).to_json(),
         "outputs": outputs.tolist(),
         "outputs_all": outputs_all.tolist(),
     }
@@ -191,6 +226,7 @@ def _measure(shared: _Shared, number: int, resources: Resources) -> Record:
 
 def _summarize(records: Sequence[Record], splits: Sequence[Split], problem: Problem, grader: Grader) -> HeldOutScores:
     records = sorted(records, key=lambda record: int(record["fold"]))
+    splits = [splits[int(record["fold"])] for record in records]
     grades = [Grade.from_json(record["grade"]) for record in records]
     grades_all = [Grade.from_json(record["grade_all"]) for record in records]
     differences = [one - other for one, other in zip(grades, grades_all, strict=True)]
@@ -207,7 +243,7 @@ def _summarize(records: Sequence[Record], splits: Sequence[Split], problem: Prob
 
 def _rows_in_order(records: Sequence[Record], key: str, splits: Sequence[Split], n_rows: int) -> FloatArray:
     parts = [np.asarray(record[key], dtype=np.float64) for record in records]
-    out = np.empty((n_rows, *parts[0].shape[1:]))
+    out = np.full((n_rows, *parts[0].shape[1:]), np.nan)  # rows that no split tests stay unknown
     for split, part in zip(splits, parts, strict=True):
         out[split.test] = part
     return out

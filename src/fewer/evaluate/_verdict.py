@@ -87,7 +87,7 @@ def name_of(estimator: str) -> str:
 
 def in_points(scoring: str) -> bool:
     """Say whether a hundredth of the score is a point."""
-    return is_share(scoring) or scoring == "r2"
+    return is_share(scoring)
 
 
 def _sentence(row: MethodScore, scoring: str, n_rows: int, n_features: int) -> tuple[int, str]:
@@ -119,4 +119,4 @@ def _number(value: float, scoring: str, *, sign: bool = False) -> str:
 
 
 def _unit(scoring: str) -> str:
-    return " points" if in_points(scoring) else f" of {scoring}"
+    return " points" if in_points(scoring) else f" of {'R²' if scoring == 'r2' else scoring}"

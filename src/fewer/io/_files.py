@@ -56,6 +56,7 @@ class TableOptions(TypedDict, total=False):
     calendar: bool
     groups: str | None
     sample_weight: str | None
+    time: str | None
 
 
 def read_table(
@@ -95,8 +96,9 @@ def read_table(
         Leave out rows whose target is missing, instead of refusing them.
     calendar : bool, default=False
         Add the weekday and the month of each date as nominal features.
-    groups, sample_weight : str, optional
-        Columns that are no features: rows of one group stay together in every split; how much each row counts.
+    groups, sample_weight, time : str, optional
+        Columns that are no features: rows of one group stay together in every split; how much each row counts; when
+        each row was, so that training rows are earlier than test rows.
 
     Returns
     -------
@@ -135,6 +137,7 @@ def read_table(
         numeric=[name for name in table.numeric if name in frame.columns],
         sample_weight=roles.get("sample_weight"),
         groups=roles.get("groups"),
+        time=roles.get("time"),
         place=table.place,
         notes=table.notes,
     )
@@ -204,7 +207,7 @@ class _Choice:
         self.nominal = named(options.get("nominal"), "nominal")
         self.numeric = named(options.get("numeric"), "numeric")
         self.exclude = named(options.get("exclude"), "exclude")
-        asked = {"groups": options.get("groups"), "sample_weight": options.get("sample_weight")}
+        asked = {name: options.get(name) for name in ("groups", "sample_weight", "time")}
         self.roles = {role: names[column_number(name, names, role)] for role, name in asked.items() if name is not None}
         if both := self.nominal & self.numeric:
             raise InputError(f"Column {sorted(both)[0]!r} is named as nominal and as numeric; choose one.")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewer.api import Selection
 from fewer.plots import FrequencyDisplay, RedundancyDisplay, SearchCurveDisplay, SizeDisplay
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, new_figure, style
 from fewer.report._page import as_svg, render, write_page
+from fewer.selection import Selection
 from fewer.trace import Trace
 
 if TYPE_CHECKING:

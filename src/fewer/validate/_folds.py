@@ -59,6 +59,10 @@ def assign_folds(problem: Problem, cv: Any, rng: np.random.Generator) -> IntArra
         splitter whose test sets hold every row once.
     rng : Generator
     """
+    if problem.time is not None:
+        raise InputError(
+            "Rows in time have no folds that can stand for each other; use CrossValidated, whose splits go forward."
+        )
     groups = problem.groups
     single = np.arange(problem.n_samples) if groups is None else groups
     if isinstance(cv, str):

@@ -38,10 +38,11 @@ def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats
     Parameters
     ----------
     problem : Problem
-        Its row groups are never split.
-    cv : int, "loo", scikit-learn splitter or list of (train, test)
-        A number of shuffled folds, stratified by class; leave-one-out; or any splitter, such as `GroupKFold`,
-        `TimeSeriesSplit` or `RepeatedStratifiedKFold`. A splitter that shuffles without a seed gets one from `rng`.
+        Its row groups are never split. Where its rows have a time, training rows are always earlier than test rows.
+    cv : int, "loo", scikit-learn splitter, list or generator of (train, test)
+        A number of shuffled folds, stratified by class (where rows have a time, of forward splits); leave-one-out; or
+        any splitter, such as `GroupKFold`, `TimeSeriesSplit` or `RepeatedStratifiedKFold`. A splitter that shuffles
+        without a seed gets one from `rng`.
     rng : Generator
     n_repeats : int, default=1
         How often to split anew, for a number of folds.
@@ -54,7 +55,9 @@ def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats
     >>> [(split.train.tolist(), split.test.tolist()) for split in splits]
     [([0, 1], [2, 3]), ([0, 1, 2, 3], [4, 5])]
     """
-    if isinstance(cv, int | np.integer | str):
+    if isinstance(cv, int | np.integer) and problem.time is not None:
+        splits = forward_splits(problem, int(cv))
+    elif isinstance(cv, int | np.integer | str):
         splits = [
             Split(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold), number, repeat)
             for repeat in range(n_repeats)
@@ -64,12 +67,52 @@ def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats
     else:
         if n_repeats != 1:
             raise InputError("Repeats are for a number of folds; give a splitter that repeats instead.")
-        pairs = splits_of(_seeded(cv, rng), problem) if hasattr(cv, "split") else cv
+        pairs = splits_of(_seeded(cv, rng), problem) if hasattr(cv, "split") else list(cv)
         splits = _number([Split(np.asarray(train), np.asarray(test)) for train, test in pairs], problem.n_samples)
     if len(splits) < 2:
         raise InputError(f"cv={cv} gives {len(splits)} split(s); at least 2 are needed.")
     for split in splits:
         _refuse_leak(problem, split, cv)
+    return splits
+
+
+def forward_splits(problem: Problem, n_splits: int) -> list[Split]:
+    """Split rows in time: each of `n_splits` later blocks is tested by the rows before it; equal times stay together.
+
+    Training rows of a group that is tested are left out.
+
+    Parameters
+    ----------
+    problem : Problem
+        With `time`.
+    n_splits : int
+
+    Returns
+    -------
+    list of Split
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays(np.zeros((5, 1)), np.arange(5.0), task="regression", time=[3, 1, 1, 2, 9])
+    >>> [(split.train.tolist(), split.test.tolist()) for split in forward_splits(problem, 2)]
+    [([1, 2], [3]), ([1, 2, 3], [0, 4])]
+    """
+    time = problem.time
+    assert time is not None
+    moments, moment, counts = np.unique(time, return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - counts / 2.0
+    block = np.unique(np.floor(middle * (n_splits + 1) / len(time)), return_inverse=True)[1][moment]
+    if n_splits < 2 or block.max() < 2:
+        raise InputError(
+            f"cv={n_splits}: rows at {len(moments)} different times cannot be split so often into earlier and later."
+        )
+    splits = []
+    for number in range(1, int(block.max()) + 1):
+        train, test = np.flatnonzero(block < number), np.flatnonzero(block == number)
+        if problem.groups is not None:
+            train = train[~np.isin(problem.groups[train], problem.groups[test])]
+        if len(train):
+            splits.append(Split(train, test, number - 1))
     return splits
 
 
@@ -118,3 +161,6 @@ def _refuse_leak(problem: Problem, split: Split, cv: Any) -> None:
         torn = np.intersect1d(problem.groups[split.train], problem.groups[split.test])
         if len(torn):
             raise InputError(f"cv={cv} has rows of one group on both sides of a split; use GroupKFold or a number.")
+    both_there = len(split.train) and len(split.test)
+    if problem.time is not None and both_there and problem.time[split.train].max() >= problem.time[split.test].min():
+        raise InputError(f"cv={cv} trains on rows that are not earlier than those it tests; give a number.")

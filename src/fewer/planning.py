@@ -1,0 +1,400 @@
+"""From names and options to a plan: the selector that runs, what it may cost, and how to repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from fewer import registry
+from fewer.budget import MARGIN, Budget, measure_speed, parse_budget, seconds_for
+from fewer.columns import Column
+from fewer.control import Prefilter
+from fewer.criteria import KNN
+from fewer.errors import InputError
+from fewer.problem import Problem
+from fewer.selectors import AutoSelector, RankSelector, Size, SubsetSelector
+from fewer.validate import near_copies, stratified_sample
+
+AUTO_ROWS = 5_000
+COPIES = 0.5
+"""The share of rows with near-copies from which on a note asks for groups."""
+RARE = "(rare)"
+
+AnySelector = SubsetSelector | RankSelector | AutoSelector
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks for: a method by name or by its components, and on which terms.
+
+    Attributes
+    ----------
+    method : str
+        A named method, or "auto".
+    criterion, search, control, ranker : component or str, optional
+        Components instead of a named method.
+    n_features_to_select, include, exclude, feature_groups, feature_costs, cost_weight, start
+        As in `SubsetSelector`.
+    scoring : str or scorer, optional
+        The metric for held-out rows, and for the search where its criterion takes one.
+    prefer : {"fewest", "balanced", "accuracy"}
+    estimator : estimator or str, optional
+        The model that the features are for; "auto" asks it, other methods are judged by it.
+    cv : int, "loo", splitter or list of (train, test)
+        The outer splits; 0 leaves the held-out evaluation out.
+    budget : str, float or Budget, optional
+        Seconds for the whole answer, or a number of subsets for each search ("5000 subsets").
+    rare : {"refuse", "drop", "merge"}
+        What happens to classes with fewer rows than there are folds.
+    memory, device, n_jobs
+        As in `SubsetSelector`.
+    seed : int
+    """
+
+    method: str = "auto"
+    criterion: Any = None
+    search: Any = None
+    control: Any = None
+    ranker: Any = None
+    n_features_to_select: Size = "auto"
+    include: Sequence[Column] | None = None
+    exclude: Sequence[Column] | None = None
+    feature_groups: Sequence[Sequence[Column]] | None = None
+    feature_costs: Any = None
+    cost_weight: float = 0.0
+    start: Sequence[Column] | None = None
+    scoring: Any = None
+    prefer: str = "balanced"
+    estimator: Any = None
+    cv: Any = 5
+    budget: Any = None
+    rare: str = "refuse"
+    memory: str | int = "1GiB"
+    device: str = "cpu"
+    n_jobs: int | None = None
+    seed: int = 0
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether the method is left to `auto`."""
+        return self.method == "auto" and not self.has_components
+
+    @property
+    def has_components(self) -> bool:
+        """Whether components were given instead of a name."""
+        return any(part is not None for part in (self.criterion, self.search, self.control, self.ranker))
+
+    @property
+    def n_folds(self) -> int:
+        """How often the whole selection will be repeated, as far as it is known beforehand."""
+        return self.cv if isinstance(self.cv, int) else 5
+
+    def changed(self) -> dict[str, Any]:
+        """Return the options that are not at their defaults."""
+        default = Request()
+        return {
+            f.name: value for f in fields(self) if not _same(value := getattr(self, f.name), getattr(default, f.name))
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A selector that is ready to run, its name, what it may cost, and what was asked for.
+
+    Attributes
+    ----------
+    name : str
+        The method's name, or "custom".
+    selector : estimator
+    budget : Budget, optional
+    command : str
+        What was typed, where it came from the command line.
+    request : Request
+    reading : str
+        The Python lines that read the table into `problem`; without them it came as X and y.
+    rows : tuple of str
+        What was given for each row: groups, sample_weight, time.
+    """
+
+    name: str
+    selector: AnySelector
+    budget: Budget | None = None
+    command: str = ""
+    request: Request = field(default_factory=Request)
+    reading: str = ""
+    rows: tuple[str, ...] = ()
+
+
+def make_plan(problem: Problem, method: str | Request = "auto", **options: Any) -> Plan:
+    """Turn a method's name, or components (names or objects), into a selector for a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : str or Request
+    **options
+        Fields of `Request`.
+
+    Returns
+    -------
+    Plan
+        Seconds to spend are turned into a number of subsets by measuring this machine; a `Budget` was measured before.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0.0, 1.0], [1.0, 1.5], [5.0, 1.2], [6.0, 1.1]], [0, 0, 1, 1])
+    >>> make_plan(problem, "knn-forward").selector.search
+    Forward()
+    """
+    asked = replace(method, **options) if isinstance(method, Request) else Request(method, **options)
+    if asked.has_components and asked.method != "auto":
+        raise InputError("Give either a method or components (criterion, search, control), not both.")
+    if asked.is_auto:
+        return _plan_auto(problem, asked)
+    name, chosen = (
+        ("custom", _components(asked)) if asked.has_components else (asked.method, registry.method_named(asked.method))
+    )
+    if chosen.ranker is not None:
+        return _plan_ranker(problem, asked, name, chosen)
+    return _plan_search(problem, asked, name, chosen)
+
+
+def _components(asked: Request) -> registry.Method:
+    if asked.ranker is not None:
+        if asked.criterion is not None or asked.search is not None:
+            raise InputError("A ranker needs no criterion and no search; give a ranker, or a criterion and a search.")
+        return registry.Method("", ranker=asked.ranker, control=asked.control)
+    return registry.Method("", asked.criterion or "knn", asked.search or "forward", asked.control)
+
+
+def _plan_auto(problem: Problem, asked: Request) -> Plan:
+    options = {
+        "prefer": asked.prefer,
+        "estimator": build_estimator(asked.estimator, problem),
+        "scoring": asked.scoring,
+        "n_features_to_select": asked.n_features_to_select,
+        "include": asked.include,
+        "exclude": asked.exclude,
+        "feature_groups": asked.feature_groups,
+        "memory": asked.memory,
+        "n_jobs": asked.n_jobs,
+        "random_state": asked.seed,
+    }
+    known = AutoSelector().get_params(deep=False)
+    auto = AutoSelector(**{name: value for name, value in options.items() if name in known})
+    if asked.start is not None or asked.feature_costs is not None:
+        raise InputError("auto takes no start and no feature costs; choose a method by name.")
+    budget = asked.budget
+    if budget is not None and not isinstance(budget, Budget):
+        seconds = parse_budget(budget)
+        budget = Budget(seconds, speed=round(measure_speed(problem, effective_n_jobs(asked.n_jobs), asked.seed), 3))
+    if not isinstance(budget, Budget):
+        return Plan("auto", auto, request=asked)
+    share = budget.nominal or round(MARGIN * budget.speed * budget.seconds / (1 + asked.n_folds), 3)
+    return Plan("auto", auto.set_params(budget=share), replace(budget, nominal=share), request=asked)
+
+
+def _plan_ranker(problem: Problem, asked: Request, name: str, chosen: registry.Method) -> Plan:
+    ranker = build_component("ranker", chosen.ranker, problem)
+    who = chosen.ranker if isinstance(chosen.ranker, str) else type(ranker).__name__
+    if asked.budget is not None:
+        raise InputError(f"A budget is for searches; the ranker {who!r} has nothing to cut short.")
+    if asked.start is not None or asked.feature_costs is not None:
+        raise InputError(f"start and feature_costs are for subset searches; the ranker {who!r} ranks all features.")
+    control = None if chosen.control is None else build_component("control", chosen.control, problem)
+    options: dict[str, Any] = {
+        "n_features_to_select": asked.n_features_to_select,
+        "n_jobs": asked.n_jobs,
+        "random_state": asked.seed,
+    }
+    forced = {name: getattr(asked, name) for name in ("include", "exclude", "feature_groups") if getattr(asked, name)}
+    known = RankSelector(ranker).get_params(deep=False)
+    for option in forced:
+        if option not in known:
+            raise InputError(f"{option} is for subset searches; the ranker {who!r} ranks all features.")
+    if isinstance(asked.n_features_to_select, tuple | list):
+        raise InputError(f"A ranker takes a number, a share or 'auto', not the range {asked.n_features_to_select}.")
+    if control is not None:
+        options["control"] = control
+    return Plan(name, RankSelector(ranker, **options, **forced), request=asked)
+
+
+def _plan_search(problem: Problem, asked: Request, name: str, chosen: registry.Method) -> Plan:
+    criterion = chosen.criterion
+    if name != "custom" and criterion == "knn" and problem.task == "regression":
+        criterion = "knn:n_neighbors=auto"  # the value of one neighbor alone is too noisy to predict quantities
+    prefilter = None
+    if chosen.prefilter is not None:
+        prefilter = Prefilter(registry.build("ranker", chosen.prefilter, problem.task), keep=50)
+    selector = SubsetSelector(
+        with_scoring(build_component("criterion", criterion, problem), asked.scoring),
+        build_component("search", chosen.search, problem),
+        control=build_component("control", chosen.control, problem),
+        n_features_to_select=asked.n_features_to_select,
+        prefilter=prefilter,
+        include=asked.include,
+        exclude=asked.exclude,
+        feature_groups=asked.feature_groups,
+        feature_costs=asked.feature_costs,
+        cost_weight=asked.cost_weight,
+        start=asked.start,
+        memory=asked.memory,
+        device=asked.device,
+        n_jobs=asked.n_jobs,
+        random_state=asked.seed,
+    )
+    budget = asked.budget
+    if budget is not None and not isinstance(budget, Budget):
+        if isinstance(budget, str) and "subset" in budget:
+            budget = Budget.of_subsets(budget)
+        else:
+            seconds = parse_budget(budget)
+            cost = seconds_for(selector.criterion or KNN(), problem, effective_n_jobs(asked.n_jobs), asked.seed)
+            budget = Budget(seconds, max(int(MARGIN * seconds / (1 + asked.n_folds) / cost), 1))
+    return Plan(name, selector, budget, request=asked)
+
+
+def build_component(kind: registry.ComponentKind, component: Any, problem: Problem) -> Any:
+    """Build a component from its name, or take it as it is.
+
+    Parameters
+    ----------
+    kind : {"criterion", "search", "control", "ranker", "estimator"}
+    component : component, str or None
+    problem : Problem
+        Whose task decides, where a name stands for two classes.
+
+    Returns
+    -------
+    component or None
+    """
+    if isinstance(component, type):
+        raise InputError(f"{component.__name__} is a class; give an object: {component.__name__}().")
+    return registry.build(kind, component, problem.task) if isinstance(component, str) else component
+
+
+def build_estimator(estimator: Any, problem: Problem) -> Any:
+    """Build the model that the features are for, from its name or as it is; None stays None."""
+    return build_component("estimator", estimator, problem)
+
+
+def with_scoring(criterion: Any, scoring: Any) -> Any:
+    """Let a criterion search by the user's metric, where it takes one."""
+    if scoring is None or "estimator" not in criterion.get_params(deep=False):
+        return criterion
+    return criterion if criterion.scoring is not None else criterion.set_params(scoring=scoring)
+
+
+def prepare_rows(problem: Problem, asked: Request) -> Problem:
+    """Look at the rows before anything runs: rare classes, many rows, near-copies; what is done is noted.
+
+    Parameters
+    ----------
+    problem : Problem
+    asked : Request
+
+    Returns
+    -------
+    Problem
+    """
+    problem = settle_rare(problem, asked.n_folds if asked.cv else 0, asked.rare)
+    if asked.is_auto and problem.n_samples > AUTO_ROWS:
+        problem = thin(problem, AUTO_ROWS, asked.seed)
+    if problem.groups is None and near_copies(problem) > COPIES:
+        note = (
+            "Many rows are near-copies of a few others, as if several belonged to one patient or machine, and no "
+            "groups are given: held-out scores are then far too good. Name what they belong to (groups=, --groups)."
+        )
+        problem = replace(problem, notes=(*problem.notes, note))
+    return problem
+
+
+def thin(problem: Problem, n_samples: int, seed: int) -> Problem:
+    """Draw a stratified sample of the rows, which is noted; all of them if there are no more."""
+    if problem.n_samples <= n_samples:
+        return problem
+    sample = problem.take(stratified_sample(problem, n_samples, np.random.default_rng([seed, 2])))
+    note = (
+        f"auto worked on a sample of {sample.n_samples:,} of the {problem.n_samples:,} rows; "
+        "any method by name works on all of them."
+    )
+    return replace(sample, notes=(*sample.notes, note))
+
+
+def settle_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
+    """Refuse classes with fewer rows than folds, leave their rows out, or merge them into one class.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_folds : int
+        0 where nothing is held out.
+    rare : {"refuse", "drop", "merge"}
+
+    Returns
+    -------
+    Problem
+    """
+    if rare not in ("refuse", "drop", "merge"):
+        raise InputError(f"rare={rare!r} is not known; choose 'refuse', 'drop' or 'merge'.")
+    if problem.task != "classification" or problem.y.ndim != 1 or n_folds < 2:
+        return problem
+    counts = np.bincount(problem.y, minlength=problem.n_classes)
+    few = counts < n_folds
+    if not few.any():
+        return problem
+    names = ", ".join(repr(problem.classes[code]) for code in np.flatnonzero(few)[:5])
+    rarest = int(counts[few].min())
+    if rare == "refuse":
+        raise InputError(
+            f"Class {names} has {rarest} rows, fewer than the {n_folds} folds; use fewer folds (cv={max(rarest, 2)}), "
+            "or leave rare classes out or merge them (rare='drop' or 'merge')."
+        )
+    if rare == "drop":
+        changed = problem.take(~few[problem.y])
+        what = f"{int(counts[few].sum())} rows of rare classes ({names}) were left out."
+    else:
+        changed, what = _merged(problem, few), f"Rare classes ({names}) were merged into {RARE!r}."
+    if (np.bincount(changed.y, minlength=changed.n_classes) > 0).sum() < 2:
+        raise InputError(f"Without its rare classes ({names}) the target has one class left; use fewer folds.")
+    return replace(_recoded(changed), notes=(*problem.notes, what))
+
+
+def _merged(problem: Problem, few: np.ndarray) -> Problem:
+    labels = (*(label for code, label in enumerate(problem.classes) if not few[code]), RARE)
+    place = np.cumsum(~few) - 1
+    codes = np.where(few[problem.y], len(labels) - 1, place[problem.y])
+    return replace(problem, y=codes.astype(np.int64), classes=labels)
+
+
+def _recoded(problem: Problem) -> Problem:
+    """Drop classes that no row has."""
+    there, codes = np.unique(problem.y, return_inverse=True)
+    return replace(problem, y=codes.astype(np.int64), classes=tuple(problem.classes[code] for code in there))
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    if type(one) is not type(other) and not (isinstance(one, int | float) and isinstance(other, int | float)):
+        return False
+    return bool(np.array_equal(np.asarray(one, dtype=object), np.asarray(other, dtype=object)))
+
+
+__all__ = [
+    "AUTO_ROWS",
+    "AnySelector",
+    "Plan",
+    "Request",
+    "build_component",
+    "build_estimator",
+    "make_plan",
+    "prepare_rows",
+    "settle_rare",
+    "thin",
+    "with_scoring",
+]

@@ -1,0 +1,413 @@
+"""The run of a plan: a selection on all rows, its repetitions on parts of them, and the answer made of both."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import clone
+
+from fewer import evaluate
+from fewer.contracts import Criterion, OnStep, Resources, Run
+from fewer.criteria import KNN, CrossValidated
+from fewer.evaluate import Choice, HeldOutScores, heldout
+from fewer.evaluate._grading import is_share
+from fewer.planning import AnySelector, Plan, build_estimator
+from fewer.problem import Problem
+from fewer.registry import build
+from fewer.runs import RunFolder, fingerprint
+from fewer.scripts import script_for
+from fewer.selection import Selection, rows_to_tell
+from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
+from fewer.trace import Trace
+
+LOGGER = logging.getLogger("fewer")
+MAX_REDUNDANCY = 40
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run stopped by the user; `selection` is the best so far, or None."""
+
+    def __init__(self, selection: Selection | None) -> None:
+        super().__init__("interrupted")
+        self.selection = selection
+
+
+@dataclass(frozen=True)
+class Followers:
+    """Who is told how a run goes on.
+
+    Attributes
+    ----------
+    on_step : callable, optional
+        Called with the trace after each step of the search on all rows.
+    on_fold : callable, optional
+        Called with the number of folds done.
+    """
+
+    on_step: OnStep | None = None
+    on_fold: Callable[[int], None] | None = None
+
+
+def run_plan(
+    plan: Plan,
+    problem: Problem,
+    *,
+    followers: Followers | None = None,
+    folder: RunFolder | None = None,
+) -> Selection:
+    """Run a plan: search on all rows, then repeat it on folds to measure it; keep both in a folder if there is one.
+
+    Parameters
+    ----------
+    plan : Plan
+    problem : Problem
+    followers : Followers, optional
+    folder : RunFolder, optional
+
+    Returns
+    -------
+    Selection
+
+    Raises
+    ------
+    Interrupted
+        By Ctrl-C, with the best so far.
+    """
+    return _Running(plan, problem, followers or Followers(), folder).go()
+
+
+class _Running:
+    """One run of a plan, from its first step to its selection."""
+
+    def __init__(self, plan: Plan, problem: Problem, followers: Followers, folder: RunFolder | None) -> None:
+        self.plan, self.problem, self.followers, self.folder = plan, problem, followers, folder
+        self.selector = clone(plan.selector)
+        self.request = plan.request
+        self.began, self.clock = time.perf_counter(), time.monotonic()
+        self.run: Run | None = None
+        self.budget = plan.budget
+        self.notes: list[str] = []
+
+    def go(self) -> Selection:
+        LOGGER.info("%s: selecting on %d rows and %d features", self.plan.name, *self.problem.X.shape)
+        try:
+            self._search()
+        except KeyboardInterrupt:
+            raise Interrupted(self._finish(None, True) if hasattr(self.selector, "support_") else None) from None
+        if not self.request.cv:
+            return self._finish(None, False)
+        try:
+            return self._finish(self._measure(), False)
+        except KeyboardInterrupt:
+            raise Interrupted(self._finish(None, True)) from None
+
+    def _search(self) -> None:
+        """Select on all rows; what the clock ended gives its repetitions as many subsets."""
+        follow: OnStep | None = self._keep
+        if self.budget is not None:
+            share = self.budget.seconds / (1 + self.request.n_folds)
+            follow = self.budget.limit(follow, self.clock + 1.5 * share)
+        selector = self.selector
+        if isinstance(selector, SubsetSelector):
+            trace = Trace() if self.folder is None else self.folder.trace()
+            self.run = selector.prepare(self.problem, follow, trace)
+            selector.fit_run(self.run)
+        else:
+            selector.fit_problem(self.problem, follow)
+        if self.budget is not None and any(note.startswith("The clock") for note in _trace_of(selector).notes):
+            self.budget = replace(self.budget, n_subsets=_trace_of(selector).n_evaluations)
+        self.seconds_for_one = time.monotonic() - self.clock
+
+    def _keep(self, trace: Trace) -> None:
+        if self.folder is not None:
+            self.folder.keep_trace(trace)
+        if self.followers.on_step is not None:
+            self.followers.on_step(trace)
+
+    def _measure(self) -> HeldOutScores:
+        """Repeat the whole selection without each fold and judge it on that fold."""
+
+        def keep(records: list[dict[str, Any]]) -> None:
+            LOGGER.info("%s: %d folds measured", self.plan.name, len(records))
+            if self.folder is not None:
+                self.folder.keep_folds(records)
+            if self.followers.on_fold is not None:
+                self.followers.on_fold(len(records))
+
+        outcome = heldout(
+            self._choose,
+            self.problem,
+            self._judge(self.selector),
+            cv=self.request.cv,
+            rng=np.random.default_rng([self.request.seed, 1]),
+            resources=_resources(self.selector),
+            scoring=self.request.scoring,
+            done=None if self.folder is None else self.folder.folds(),
+            on_fold=keep,
+            has_time=None if self.budget is None else self._has_time,
+        )
+        if isinstance(self.request.cv, int) and outcome.n_folds < self.request.cv and self.problem.time is None:
+            self.notes.append(
+                f"The budget had room for {outcome.n_folds} of the {self.request.cv} folds; each had the same "
+                "effort as the answer itself."
+            )
+        return outcome
+
+    def _has_time(self, n_done: int) -> bool:
+        assert self.budget is not None
+        spent = time.monotonic() - self.clock
+        one = max(self.seconds_for_one, (spent - self.seconds_for_one) / max(n_done, 1))
+        return spent + one <= self.budget.seconds
+
+    def _choose(self, rows: Problem, rng: np.random.Generator) -> Choice:
+        selector = clone(self.plan.selector).set_params(random_state=rng)
+        if "standins" in selector.get_params(deep=False):
+            selector.set_params(standins=False)
+        limit = None if self.budget is None else self.budget.limit(None)
+        if not isinstance(selector, SubsetSelector):
+            selector.fit_problem(rows, limit)
+            return Choice(selector.support_, self._judge(selector), getattr(selector, "judge_all_", None))
+        run = selector.prepare(rows, limit)
+        selector.fit_run(run)
+        bound = run.criterion.predictive and run.is_bound and self.request.estimator is None
+        return Choice(
+            selector.support_,
+            self._judge(selector),
+            scorer=run.scorer if bound else None,  # type: ignore[arg-type]
+        )
+
+    def _judge(self, selector: AnySelector) -> Criterion:
+        """Return who judges held-out rows: the user's model, the method's own criterion, else nearest neighbors."""
+        if self.request.estimator is not None:
+            return CrossValidated(build_estimator(self.request.estimator, self.problem), cv=2)
+        if hasattr(selector, "judge_"):
+            return selector.judge_
+        selector = winner_of(selector)
+        if isinstance(selector, SubsetSelector) and (own := _criterion_of(selector)).predictive:
+            return own
+        if self.problem.time is not None:
+            return CrossValidated(build("estimator", "knn", self.problem.task), cv=2)
+        return KNN(n_neighbors="auto")
+
+    def _finish(self, outcome: HeldOutScores | None, interrupted: bool) -> Selection:
+        if self.folder is not None and hasattr(self.selector, "trace_"):
+            self.folder.keep_trace(self.selector.trace_, now=True)
+        selection = _describe(self, outcome, interrupted)
+        if self.folder is not None:
+            self.folder.write("result.json", selection.to_dict())
+        return selection
+
+
+def winner_of(selector: AnySelector) -> AnySelector:
+    """Return the selector that `auto` took, once it has; any other as it is."""
+    winner: AnySelector = getattr(selector, "selector_", selector) if isinstance(selector, AutoSelector) else selector
+    return winner
+
+
+def components_of(selector: AnySelector) -> dict[str, str | None]:
+    """Write the components of a selector out: those of the winner, once `auto` has chosen."""
+    selector = winner_of(selector)
+    if isinstance(selector, RankSelector):
+        control = getattr(selector, "control", None)
+        ranker = getattr(selector, "ranker_", selector.ranker)
+        return {
+            "criterion": _one_line(ranker),
+            "search": None,
+            "control": None if control is None else _one_line(control),
+        }
+    if isinstance(selector, AutoSelector):
+        return {"criterion": _one_line(selector), "search": None, "control": None}
+    unfitted = clone(selector) if not hasattr(selector, "criterion_") else selector
+    control = getattr(unfitted, "control_", unfitted.control)
+    return {
+        "criterion": _one_line(_criterion_of(unfitted)),
+        "search": _one_line(getattr(unfitted, "search_", unfitted.search)),
+        "control": None if control is None else _one_line(control),
+    }
+
+
+def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: bool) -> Selection:
+    plan, selector, problem = running.plan, running.selector, running.problem
+    winner = winner_of(selector)
+    nothing = bool(getattr(selector, "nothing_found_", False))
+    chosen = np.flatnonzero(selector.support_) if not nothing else np.empty(0, dtype=np.int64)
+    order = chosen[np.argsort(selector.ranking_[chosen], kind="stable")]
+    trace = _trace_of(selector)
+    notes = list(dict.fromkeys([*problem.notes, *trace.notes, *running.notes]))
+    if interrupted:
+        notes.append("The run was stopped before its end; this is the best so far.")
+    whole = not interrupted and not nothing
+    is_search = isinstance(winner, SubsetSelector)
+    plan = replace(plan, budget=running.budget)
+    return Selection(
+        features=[problem.names[i] for i in order],
+        support=[bool(kept) and not nothing for kept in selector.support_],
+        score_search=winner.score_ if is_search else None,
+        score_heldout=None if outcome is None else outcome.score,
+        score_heldout_all_features=None if outcome is None else outcome.score_all,
+        score_name=_score_name(running, problem),
+        method=plan.name,
+        **components_of(selector),
+        n_evaluations=getattr(selector, "n_evaluations_", 0) or trace.n_evaluations,
+        seconds=round(time.perf_counter() - running.began, 3),
+        seed=plan.request.seed,
+        set_aside=[problem.names[i] for i in np.flatnonzero(problem.constant & ~selector.support_)],
+        warnings=notes,
+        reason=getattr(selector, "reason_", ""),
+        heldout={} if outcome is None else _numbers(outcome, problem, running),
+        sizes=evaluate.scores_by_size(winner, problem) if whole and not isinstance(winner, AutoSelector) else {},
+        redundancy=evaluate.redundancy(problem, order.tolist()) if 2 <= len(order) <= MAX_REDUNDANCY else {},
+        score_without=_score_without(running.run, order, problem) if whole and is_search and running.run else {},
+        frequency={} if outcome is None else _frequencies(outcome, problem),
+        n_rows=problem.n_samples,
+        n_features=problem.n_features,
+        data=_at_a_glance(problem),
+        command=plan.command,
+        code=script_for(plan, outcome),
+        versions=versions(),
+        interrupted=interrupted,
+        prefer=plan.request.prefer if isinstance(selector, AutoSelector) else "",
+        curve=_curve(selector),
+        stand_ins={
+            problem.names[i]: [problem.names[j] for j in others]
+            for i, others in getattr(selector, "standins_", {}).items()
+        },
+        judges=_judges(selector),
+        nothing_found=nothing,
+        promise=getattr(selector, "promise_", ""),
+        effort=(running.budget.n_subsets or 0) if running.budget is not None else 0,
+        trace=getattr(selector, "trace_", None),
+    )
+
+
+def _trace_of(selector: AnySelector) -> Trace:
+    return getattr(winner_of(selector), "trace_", None) or Trace()
+
+
+def _score_name(running: _Running, problem: Problem) -> str:
+    scoring = running.request.scoring
+    if scoring is None:
+        scoring = getattr(running._judge(running.selector), "scoring", None)
+    if scoring is None:
+        return "accuracy" if problem.task == "classification" else "R²"
+    return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", "score"))
+
+
+def _numbers(outcome: HeldOutScores, problem: Problem, running: _Running) -> dict[str, Any]:
+    names = ("low", "high", "difference", "difference_low", "difference_high", "p_value", "n_folds")
+    numbers = {name: getattr(outcome, name) for name in names}
+    n_units = problem.n_samples if problem.groups is None else len(np.unique(problem.groups))
+    return {
+        **numbers,
+        "estimand": outcome.interval.estimand,
+        "in_points": is_share(_score_name(running, problem)),
+        "rows_to_tell": rows_to_tell(outcome.difference_low, outcome.difference_high, n_units),
+        "by": "row" if problem.groups is None else "group",
+    }
+
+
+def _judges(selector: AnySelector) -> dict[str, str]:
+    names = {"chosen": getattr(selector, "judge_name_", ""), "all": getattr(selector, "judge_all_name_", "")}
+    return {key: name for key, name in names.items() if name}
+
+
+def _curve(selector: AnySelector) -> dict[str, Any]:
+    curve = getattr(selector, "curve_", None)
+    if not isinstance(selector, AutoSelector) or not curve:
+        return {}
+    plain = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in curve.items()}
+    cost = getattr(selector, "cost_", None) or {}
+    if cost.get("costs"):
+        plain["smallest_without_loss"] = int(cost["smallest"])
+    return plain
+
+
+def _frequencies(outcome: HeldOutScores, problem: Problem) -> dict[str, float]:
+    shares = np.mean([mask != 0 for mask in outcome.masks], axis=0)
+    often = np.argsort(-shares, kind="stable")
+    return {problem.names[i]: round(float(shares[i]), 4) for i in often if shares[i] > 0}
+
+
+def _at_a_glance(problem: Problem) -> dict[str, Any]:
+    kinds = {kind: problem.kinds.count(kind) for kind in ("numeric", "nominal", "boolean")}
+    glance: dict[str, Any] = {"task": problem.task, "missing_cells": int(problem.missing.sum()), **kinds}
+    if problem.groups is not None:
+        glance["groups"] = len(np.unique(problem.groups))
+    if problem.task == "regression":
+        glance["target"] = {"smallest": float(problem.y.min()), "largest": float(problem.y.max())}
+    elif problem.y.ndim == 1:
+        counts = np.bincount(problem.y, minlength=problem.n_classes)
+        glance["classes"] = {str(label): int(count) for label, count in zip(problem.classes, counts, strict=True)}
+    return glance
+
+
+def _score_without(run: Run, chosen: Any, problem: Problem) -> dict[str, float]:
+    """Score the chosen subset without each of its features, by the folds that the search itself used."""
+    mask = np.zeros(problem.n_features, dtype=bool)
+    mask[chosen] = True
+    units = [np.array([column]) for column in sorted(chosen)]
+    scores = run.scorer.flips(mask, units, np.zeros(len(units), dtype=bool))
+    return {problem.names[unit[0]]: round(float(score), 12) for unit, score in zip(units, scores, strict=True)}
+
+
+def _criterion_of(selector: SubsetSelector) -> Criterion:
+    criterion: Criterion | None = getattr(selector, "criterion_", selector.criterion)
+    return KNN() if criterion is None else criterion
+
+
+def _resources(selector: AnySelector) -> Resources:
+    return Resources(effective_n_jobs(getattr(selector, "n_jobs", 1)))
+
+
+def _one_line(component: Any) -> str:
+    return " ".join(repr(component).split())
+
+
+def open_folder(path: Path | str, plan: Plan, problem: Problem, *, resume: bool) -> RunFolder:
+    """Open the folder of a run, new or to be resumed.
+
+    Parameters
+    ----------
+    path : path
+    plan : Plan
+    problem : Problem
+    resume : bool
+
+    Returns
+    -------
+    RunFolder
+    """
+    parameters = plan.selector.get_params(deep=False)
+    names = ("n_features_to_select", "include", "exclude", "feature_groups", "cost_weight", "start")
+    sizes = {name: parameters[name] for name in names if parameters.get(name)}
+    request = plan.request
+    about = {
+        "method": plan.name,
+        **components_of(plan.selector),
+        "features": sizes,
+        "folds": request.cv if isinstance(request.cv, int | str) else str(request.cv),
+        "seed": request.seed,
+    }
+    if request.scoring is not None:
+        about["scoring"] = str(request.scoring)
+    if plan.budget is not None:
+        about["budget"] = asdict(plan.budget)
+    return RunFolder(path, about, fingerprint(problem, about), resume=resume)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a result depends on."""
+    packages = ("fewer", "numpy", "scikit-learn", "numba")
+    return {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}}
+
+
+__all__ = ["Followers", "Interrupted", "components_of", "open_folder", "run_plan", "versions", "winner_of"]

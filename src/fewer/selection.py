@@ -1,0 +1,257 @@
+"""The answer: what was selected, how, and whether it helped."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+import sys
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from fewer.errors import InputError
+from fewer.trace import Trace
+
+TOLD_DIFFERENCE = 0.02
+"""The difference for which the rows that would tell it are counted: 2 points, or 0.02 of R²."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was selected, how, and whether it helped.
+
+    Attributes
+    ----------
+    features : list of str
+        The chosen features, in the order in which a stepwise search took them.
+    support : list of bool
+        One truth value for each feature of the table.
+    score_search : float or None
+        What the search believed of them. It is optimistic: this score chose them.
+    score_heldout, score_heldout_all_features : float or None
+        The score on rows that the whole selection never saw, with the features selected without those rows, and
+        with all features. The first estimates the *procedure*; the features above come from all rows.
+    heldout : dict
+        The interval of the held-out score, the difference from all features with its interval and p-value, and the
+        number of folds.
+    score_without : dict
+        For each chosen feature, the search's score of the others without it.
+    frequency : dict
+        For each feature chosen at least once when the selection was repeated on the folds, the share of those
+        repetitions: how sure we can be of it.
+    sizes : dict
+        Score against the number of features (`fewer.evaluate.scores_by_size`).
+    redundancy : dict
+        How far the chosen features repeat each other (`fewer.evaluate.redundancy`).
+    data : dict
+        The table at a glance.
+    command, code : str
+        What repeats the run on the command line, where it came from there, and in Python.
+    versions : dict
+    prefer : str
+        What `auto` was asked to prefer.
+    curve : dict
+        The held-out score against the number of features, with the sizes that each preference would take.
+    stand_ins : dict
+        For each chosen feature, others that can stand in for it at no measurable loss.
+    judges : dict
+        Who predicts the held-out rows with the chosen features and with all.
+    nothing_found : bool
+        No feature predicts better than chance; `features` is empty.
+    promise : str
+        What a control promises: a rate of false discoveries, a number of false selections.
+    effort : int
+        Subsets after which each search ended, where a budget ended it; with it the run repeats without a clock.
+    trace : Trace or None
+        The history of the search; it is not part of the JSON.
+    """
+
+    features: list[str]
+    support: list[bool]
+    score_search: float | None
+    score_heldout: float | None
+    score_heldout_all_features: float | None
+    score_name: str
+    method: str
+    criterion: str | None
+    search: str | None
+    control: str | None
+    n_evaluations: int
+    seconds: float
+    seed: int
+    set_aside: list[str]
+    warnings: list[str]
+    reason: str = ""
+    heldout: dict[str, Any] = field(default_factory=dict)
+    sizes: dict[str, Any] = field(default_factory=dict)
+    redundancy: dict[str, Any] = field(default_factory=dict)
+    score_without: dict[str, float] = field(default_factory=dict)
+    frequency: dict[str, float] = field(default_factory=dict)
+    n_rows: int = 0
+    n_features: int = 0
+    data: dict[str, Any] = field(default_factory=dict)
+    command: str = ""
+    code: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+    prefer: str = ""
+    curve: dict[str, Any] = field(default_factory=dict)
+    stand_ins: dict[str, list[str]] = field(default_factory=dict)
+    judges: dict[str, str] = field(default_factory=dict)
+    nothing_found: bool = False
+    promise: str = ""
+    effort: int = 0
+    trace: Trace | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def verdict(self) -> str:
+        """Say in one sentence or two whether selecting helped, and what the data can exclude."""
+        if self.nothing_found:
+            return f"Nothing was found: no feature predicts the target better than chance in these {self.n_rows} rows."
+        if self.score_heldout is None or self.score_heldout_all_features is None:
+            return "Whether this helps was not measured: there is no held-out score."
+        low, high = self.heldout.get("difference_low"), self.heldout.get("difference_high")
+        if low is None or high is None or high - low >= 1.0:
+            return f"Whether this helps cannot be told from {self.n_rows} rows."
+        difference = self.score_heldout - self.score_heldout_all_features
+        ends = [self._amount(end, sign=True, unit=False) for end in (low, high)]
+        numbers = f"{self._amount(difference, sign=True)} ({ends[0]} to {ends[1]})"
+        fewer = f"{len(self.features)} of {self.n_features} features{self._judged_by()}"
+        if low > 0:
+            return f"Selection helps: {numbers} of held-out {self.score_name} with {fewer}."
+        if high < 0:
+            smallest = self.curve.get("smallest_without_loss")
+            cure = f" The fewest that lose nothing the data can see: {smallest}." if smallest else ""
+            return (
+                f"Selection costs {numbers} of held-out {self.score_name}; all features do better than {fewer}.{cure}"
+            )
+        return f"No difference in held-out {self.score_name} was found: {numbers} with {fewer}. {self._excluded(low, high)}"
+
+    def _excluded(self, low: float, high: float) -> str:
+        lost = (
+            f"At most {self._amount(-low)} may be lost, at 95 %" if low < 0 else "Nothing is lost, at 95 %"
+        )
+        rows = self.heldout.get("rows_to_tell")
+        if not rows:
+            return f"{lost}."
+        return f"{lost}; about {rows:,} rows would tell a difference of {self._amount(TOLD_DIFFERENCE)}."
+
+    def _amount(self, value: float, *, sign: bool = False, unit: bool = True) -> str:
+        """Write a difference in the metric's own unit: points of a share, else as it is."""
+        plus = "+" if sign else ""
+        if self.score_name in ("R²", "r2") or not self.heldout.get("in_points", True):
+            return f"{value:{plus}.3f}" + (f" of {self.score_name}" if unit and not sign else "")
+        return f"{100 * value:{plus}.1f}" + (" points" if unit else "")
+
+    def _judged_by(self) -> str:
+        ours, all_ = self.judges.get("chosen"), self.judges.get("all")
+        if not ours or not all_:
+            return ""
+        return f" (by {ours}; all by {all_})" if ours != all_ else f" (both by {ours})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the selection as plain JSON data; NaN becomes None, infinity the largest number."""
+        return {f.name: _finite(getattr(self, f.name)) for f in fields(self) if f.name != "trace"}
+
+    def to_json(self) -> str:
+        """Return the selection as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> Selection:
+        """Read a selection from JSON text; nothing in it is run."""
+        try:
+            content = json.loads(text)
+            return cls(**{f.name: content[f.name] for f in fields(cls) if f.name in content})
+        except (ValueError, TypeError) as error:
+            raise InputError(f"This is not a selection in JSON: {error}") from None
+
+    def to_frame(self) -> Any:
+        """Return one row a chosen feature, as a polars frame."""
+        import polars as pl
+
+        without = [self.score_without.get(name) for name in self.features]
+        return pl.DataFrame(
+            {"feature": self.features, "score_without": without},
+            schema={"feature": pl.String, "score_without": pl.Float64},
+        )
+
+    def summary(self) -> list[str]:
+        """Return the lines that go with the table of features."""
+        grammar = " × ".join(component for component in (self.criterion, self.search, self.control) if component)
+        lines = [f"{len(self.features)} of {self.n_features} features chosen by {self.method} ({grammar})."]
+        if self.reason:
+            lines.append(self.reason)
+        if self.score_heldout is not None:
+            lines.append(
+                f"Held-out {self.score_name}: {self.score_heldout:.4f} with the chosen features, "
+                f"{self.score_heldout_all_features:.4f} with all {self.n_features} "
+                f"({self.heldout['n_folds']} folds, the selection repeated in each)."
+            )
+        lines.append(self.verdict)
+        if self.promise:
+            lines.append(self.promise)
+        lines += [f"{name} can be replaced by {', '.join(others)}." for name, others in self.stand_ins.items()]
+        if self.score_search is not None:
+            lines.append(f"The search itself believed {self.score_search:.4f}, on the rows that it chose by.")
+        lines.append(f"{self.n_evaluations:,} subsets scored; {self.seconds:.1f} s in all; seed {self.seed}.")
+        if self.set_aside:
+            lines.append(f"Set aside, since they do not vary: {', '.join(self.set_aside)}.")
+        return [*lines, *(f"Note: {warning}" for warning in self.warnings)]
+
+    def __str__(self) -> str:
+        width = max([len(name) for name in self.features], default=0)
+        rows = []
+        for place, name in enumerate(self.features, 1):
+            without = self.score_without.get(name)
+            fall = "" if without is None else f"   {without:.4f} without it"
+            rows.append(f"{place:>3}  {name:<{width}}{fall}")
+        return "\n".join([*rows, "", *self.summary()])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{self.score_without.get(name, float('nan')):.4f}</td></tr>"
+            for name in self.features
+        )
+        lines = "".join(f"<p>{html.escape(line)}</p>" for line in self.summary())
+        return f"<table><tr><th>feature</th><th>score without it</th></tr>{rows}</table>{lines}"
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and math.isinf(value):
+        return math.copysign(sys.float_info.max, value)  # JSON has no infinity, and it is no missing number
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def rows_to_tell(low: float | None, high: float | None, n_rows: int) -> int:
+    """Count the rows from which a difference of 0.02 could be told, if the interval shrinks with the root of the rows.
+
+    Parameters
+    ----------
+    low, high : float or None
+        The ends of the interval of the difference.
+    n_rows : int
+        The rows it was measured on.
+
+    Returns
+    -------
+    int
+        0 where it is not known; rounded to two digits.
+
+    Examples
+    --------
+    >>> rows_to_tell(-0.09, 0.09, 200)
+    4100
+    """
+    if low is None or high is None or not math.isfinite(high - low):
+        return 0
+    needed = n_rows * ((high - low) / 2 / TOLD_DIFFERENCE) ** 2
+    digits = 1 - math.floor(math.log10(needed)) if needed >= 1 else 0
+    return int(round(needed, digits))
+
+
+__all__ = ["Selection", "rows_to_tell"]
