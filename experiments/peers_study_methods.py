@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import fewer
-from fewer.api import make_plan
+from fewer.planning import make_plan
 from fewer.problem import Problem
 
 DESIGN = json.loads((Path(__file__).parent / "peers_study_design.json").read_text())

@@ -6,8 +6,9 @@ from html.parser import HTMLParser
 import numpy as np
 import polars as pl
 
-from fewer.api import make_plan, run_plan
 from fewer.io import to_problem
+from fewer.planning import make_plan
+from fewer.running import Followers, run_plan
 from making import make_problem
 
 EVIL = '<script>document.title="run"</script><img src=x onerror=alert(1)> & \'quoted\' "name"'
@@ -15,12 +16,11 @@ HEBREW = "\u202eשם התכונה\u0000 🙂 $x^2$"
 LONG = "long" * 2500
 
 
-def run(problem, folds=3, **words):
+def run(problem, cv=3, **options):
     """Run a selection and give it with its trace."""
     kept = {"trace": None}
-    selection = run_plan(
-        make_plan(problem, **words), problem, folds=folds, on_step=lambda trace: kept.update(trace=trace)
-    )
+    followers = Followers(on_step=lambda trace: kept.update(trace=trace))
+    selection = run_plan(make_plan(problem, cv=cv, **options), problem, followers=followers)
     return selection, kept["trace"]
 
 

@@ -6,11 +6,12 @@ import pandas as pd
 import pytest
 
 import fewer
-from fewer.api import AUTO_ROWS, Selection, make_plan, thin
 from fewer.criteria import KNN
 from fewer.errors import InputError
+from fewer.planning import AUTO_ROWS, make_plan, thin
 from fewer.problem import Problem
 from fewer.search import Floating
+from fewer.selection import Selection
 from making import make_problem
 
 
@@ -33,7 +34,7 @@ def test_the_answer_is_complete_and_repeatable(selection):
 
 def test_words_may_be_objects():
     problem = make_problem()
-    chosen = fewer.select(problem.X, problem.y, criterion=KNN(3), search=Floating(), folds=0, random_state=1)
+    chosen = fewer.select(problem.X, problem.y, criterion=KNN(3), search=Floating(), cv=0, random_state=1)
     assert chosen.criterion == "KNN(n_neighbors=3)"
     assert chosen.score_heldout is None
     assert "not measured" in chosen.verdict
@@ -82,11 +83,11 @@ def test_numbers_that_are_not_finite_do_not_break_json(selection):
 def test_auto_samples_many_rows():
     rng = np.random.default_rng(0)
     many = Problem.from_arrays(rng.normal(size=(3 * AUTO_ROWS, 2)), np.arange(3 * AUTO_ROWS) % 3)
-    sample = thin(many, "auto", 0)
+    sample = thin(many, AUTO_ROWS, 0)
     assert sample.n_samples == AUTO_ROWS
     assert np.ptp(np.bincount(sample.y)) <= 1
     assert "sample of 5,000 of the 15,000 rows" in sample.notes[-1]
-    assert thin(many, "knn-forward", 0) is many
+    assert thin(many, many.n_samples, 0) is many
 
 
 def test_rankers_refuse_what_they_cannot_do():
@@ -95,7 +96,7 @@ def test_rankers_refuse_what_they_cannot_do():
         fewer.select(problem.X, problem.y, "fisher", include=[0])
     with pytest.raises(InputError, match="not the range"):
         fewer.select(problem.X, problem.y, "fisher", n_features_to_select=(1, 2))
-    assert fewer.select(problem.X, problem.y, "fisher", n_features_to_select=2, folds=2).score_search is None
+    assert fewer.select(problem.X, problem.y, "fisher", n_features_to_select=2, cv=2).score_search is None
 
 
 def test_quantities_are_predicted_by_several_neighbors():

@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 import fewer
-from fewer.api import make_plan, open_folder, run_plan
 from fewer.budget import Budget, measure_speed, parse_budget, seconds_for
 from fewer.criteria import KNN
 from fewer.errors import InputError
+from fewer.planning import make_plan
+from fewer.running import open_folder, run_plan
 from fewer.runs import recorded_budget
 from making import make_problem
 
@@ -26,31 +27,31 @@ def test_what_is_no_amount_of_time_is_refused(text):
 
 def test_a_search_ends_where_its_subsets_are_spent_and_says_so():
     problem = make_problem(n_features=12)
-    plan = make_plan(problem, "knn-forward", budget=Budget(1000.0, n_subsets=25))
-    found = run_plan(plan, problem, folds=2)
+    plan = make_plan(problem, "knn-forward", budget=Budget(1000.0, n_subsets=25), cv=2)
+    found = run_plan(plan, problem)
     assert found.n_evaluations == 1 + 12 + 11 + 10 or found.n_evaluations <= 25 + 12
-    whole = run_plan(make_plan(problem, "knn-backward"), problem, folds=0)
-    cut = run_plan(make_plan(problem, "knn-backward", budget=Budget(1000.0, n_subsets=13)), problem, folds=0)
+    whole = run_plan(make_plan(problem, "knn-backward", cv=0), problem)
+    cut = run_plan(make_plan(problem, "knn-backward", budget=Budget(1000.0, n_subsets=13), cv=0), problem)
     assert cut.n_evaluations < whole.n_evaluations
     assert len(cut.features) > len(whole.features)
     assert any("budget ended the search after 13 subsets" in note for note in cut.warnings)
-    assert run_plan(make_plan(problem, "knn-backward", budget=Budget(1000.0, 13)), problem, folds=0).features == (
+    assert run_plan(make_plan(problem, "knn-backward", budget=Budget(1000.0, 13), cv=0), problem).features == (
         cut.features
     )
 
 
 def test_a_stop_by_the_clock_is_noted(monkeypatch):
     problem = make_problem(n_features=12)
-    plan = make_plan(problem, "knn-backward", budget=Budget(5.0))
+    plan = make_plan(problem, "knn-backward", budget=Budget(5.0), cv=0)
     now = iter(np.arange(0.0, 10_000.0, 3.0))
     monkeypatch.setattr(time, "monotonic", lambda: next(now))
-    found = run_plan(plan, problem, folds=0)
+    found = run_plan(plan, problem)
     assert any(note.startswith("The clock ended the search after") for note in found.warnings)
 
 
 def test_seconds_become_subsets_and_auto_gets_wider_with_them():
     problem = make_problem(n_rows=300, n_features=30)
-    little, much = (make_plan(problem, budget=seconds, folds=5) for seconds in ("2s", "200s"))
+    little, much = (make_plan(problem, budget=seconds, cv=5) for seconds in ("2s", "200s"))
     assert 20 < much.selector.budget / little.selector.budget < 500
     assert little.budget.seconds == 2.0
     forward = make_plan(problem, "knn-forward", budget=10.0)
@@ -69,13 +70,13 @@ def test_the_machine_is_measured():
 
 def test_a_resumed_run_takes_the_budget_that_was_measured(tmp_path):
     problem = make_problem()
-    plan = make_plan(problem, budget="3s", folds=2)
-    open_folder(tmp_path / "run", plan, problem, folds=2, seed=0, resume=False)
+    plan = make_plan(problem, budget="3s", cv=2)
+    open_folder(tmp_path / "run", plan, problem, resume=False).close()
     recorded = recorded_budget(tmp_path / "run", "3s")
     assert recorded == plan.budget
-    again = make_plan(problem, budget=recorded, folds=2)
+    again = make_plan(problem, budget=recorded, cv=2)
     assert again.selector.budget == plan.selector.budget
-    open_folder(tmp_path / "run", again, problem, folds=2, seed=0, resume=True)
+    open_folder(tmp_path / "run", again, problem, resume=True).close()
     assert recorded_budget(tmp_path / "run", "4s") == "4s"
     assert recorded_budget(tmp_path / "nowhere", "4s") == "4s"
     assert json.loads((tmp_path / "run" / "run.json").read_text())["components"]["budget"]["seconds"] == 3.0

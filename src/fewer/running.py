@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -209,8 +209,8 @@ class _Running:
 
 def winner_of(selector: AnySelector) -> AnySelector:
     """Return the selector that `auto` took, once it has; any other as it is."""
-    winner: AnySelector = getattr(selector, "selector_", selector) if isinstance(selector, AutoSelector) else selector
-    return winner
+    winner: Any = getattr(selector, "selector_", selector) if isinstance(selector, AutoSelector) else selector
+    return cast(AnySelector, winner)
 
 
 def components_of(selector: AnySelector) -> dict[str, str | None]:
@@ -264,7 +264,9 @@ def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: boo
         warnings=notes,
         reason=getattr(selector, "reason_", ""),
         heldout={} if outcome is None else _numbers(outcome, problem, running),
-        sizes=evaluate.scores_by_size(winner, problem) if whole and not isinstance(winner, AutoSelector) else {},
+        sizes=evaluate.scores_by_size(winner, problem, running.run)
+        if whole and not isinstance(winner, AutoSelector)
+        else {},
         redundancy=evaluate.redundancy(problem, order.tolist()) if 2 <= len(order) <= MAX_REDUNDANCY else {},
         score_without=_score_without(running.run, order, problem) if whole and is_search and running.run else {},
         frequency={} if outcome is None else _frequencies(outcome, problem),
@@ -360,8 +362,8 @@ def _score_without(run: Run, chosen: Any, problem: Problem) -> dict[str, float]:
 
 
 def _criterion_of(selector: SubsetSelector) -> Criterion:
-    criterion: Criterion | None = getattr(selector, "criterion_", selector.criterion)
-    return KNN() if criterion is None else criterion
+    criterion: Any = getattr(selector, "criterion_", selector.criterion)
+    return cast(Criterion, KNN() if criterion is None else criterion)
 
 
 def _resources(selector: AnySelector) -> Resources:

@@ -125,12 +125,11 @@ class Selection:
             return (
                 f"Selection costs {numbers} of held-out {self.score_name}; all features do better than {fewer}.{cure}"
             )
-        return f"No difference in held-out {self.score_name} was found: {numbers} with {fewer}. {self._excluded(low, high)}"
+        found = f"No difference in held-out {self.score_name} was found: {numbers} with {fewer}."
+        return f"{found} {self._excluded(low)}"
 
-    def _excluded(self, low: float, high: float) -> str:
-        lost = (
-            f"At most {self._amount(-low)} may be lost, at 95 %" if low < 0 else "Nothing is lost, at 95 %"
-        )
+    def _excluded(self, low: float) -> str:
+        lost = f"At most {self._amount(-low)} may be lost, at 95 %" if low < 0 else "Nothing is lost, at 95 %"
         rows = self.heldout.get("rows_to_tell")
         if not rows:
             return f"{lost}."

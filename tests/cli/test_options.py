@@ -113,12 +113,12 @@ def test_masked_cells_are_missing_cells():
     holes = np.where(X > 1e8, np.nan, X)
     for method in ("knn-forward", "fisher"):
         one, other = (
-            fewer.select(table, problem.y, method, n_features_to_select=2, folds=0, random_state=0)
+            fewer.select(table, problem.y, method, n_features_to_select=2, cv=0, random_state=0)
             for table in (masked, holes)
         )
         assert (one.features, one.score_search) == (other.features, other.score_search)
     with pytest.raises(InputError, match="missing"):
-        fewer.select(problem.X, np.ma.masked_equal(problem.y, 1), "fisher", folds=0)
+        fewer.select(problem.X, np.ma.masked_equal(problem.y, 1), "fisher", cv=0)
 
 
 def test_weights_that_cannot_be_added_up():
@@ -141,12 +141,10 @@ def test_the_order_of_the_rows_matters_only_where_folds_are_drawn():
     problem = make_problem(n_rows=90, decimals=6)
     order = np.random.default_rng(1).permutation(90)
     for method in ("fisher", "relieff", "mrmr", "classifiability"):
-        one = fewer.select(problem.X, problem.y, method, n_features_to_select=3, folds=0, random_state=0)
-        other = fewer.select(
-            problem.X[order], problem.y[order], method, n_features_to_select=3, folds=0, random_state=0
-        )
+        one = fewer.select(problem.X, problem.y, method, n_features_to_select=3, cv=0, random_state=0)
+        other = fewer.select(problem.X[order], problem.y[order], method, n_features_to_select=3, cv=0, random_state=0)
         assert one.features == other.features, method
     loo = {"criterion": fewer.criteria.KNN(cv="loo"), "search": fewer.search.Forward()}
-    one = fewer.select(problem.X, problem.y, **loo, folds=0, random_state=0)
-    other = fewer.select(problem.X[order], problem.y[order], **loo, folds=0, random_state=0)
+    one = fewer.select(problem.X, problem.y, **loo, cv=0, random_state=0)
+    other = fewer.select(problem.X[order], problem.y[order], **loo, cv=0, random_state=0)
     assert (one.features, one.score_search) == (other.features, other.score_search)

@@ -66,7 +66,7 @@ LONG = {"forest-forward", "knn-annealing", "knn-aggregate", "sa", "saes", "ga", 
 
 
 def test_any_method_runs(table, tmp_path, capsys):
-    from fewer.api import make_plan
+    from fewer.planning import make_plan
     from fewer.registry import METHODS
 
     quantities = write_table(tmp_path / "r.csv", task="regression")

@@ -39,7 +39,7 @@ def test_the_band_and_the_redundancy_are_shown_where_the_selection_has_them():
 
 
 def test_a_stopped_search_shows_training_validation_and_the_stopping_point():
-    selection, trace = run(make_problem(n_rows=60), folds=0, method="saes")
+    selection, trace = run(make_problem(n_rows=60), cv=0, method="saes")
     page = selection_report(selection, trace)
     stop, length = trace.extra["stop"]
     assert f"do best around step {stop} of {length}" in page

@@ -39,7 +39,6 @@ from fewer.cli._table import (
 )
 from fewer.columns import nearest
 from fewer.errors import InputError
-from fewer.registry import COMPONENTS
 from fewer.text import printable
 
 if TYPE_CHECKING:
@@ -200,11 +199,26 @@ def select(
         _run(problem, request, _Outputs(name, out, resume, report, as_json), reading)
 
 
+def refuse_ignored(folds: int, budget: str | None, resume: bool, jobs: int, choices: dict[str, Any]) -> None:
+    """Refuse options that a Parcel would not look at."""
+    given = {
+        "--folds": folds != 5,
+        "--budget": budget is not None,
+        "--resume": resume,
+        "--jobs": jobs != 1,
+        "--features": choices["n_features_to_select"] != "auto",
+        **{f"--{name}": choices[name] is not None for name in ("criterion", "search", "control", "include")},
+    }
+    ignored = [name for name, is_given in given.items() if is_given]
+    if ignored:
+        raise InputError(f"--method parcel does not take {', '.join(ignored)}; leave it out.")
+
+
 def reading_lines(file: Path, target: str, task: str | None, options: Any) -> str:
     """Write the Python lines that read a table as the command line did."""
     defaults = table_options()
     given = {"task": task} if task else {}
-    given |= {key: value for key, value in options.items() if value != defaults.get(key)}  # type: ignore[misc]
+    given |= {key: value for key, value in options.items() if value != defaults.get(key)}
     source = {key: str(value) if isinstance(value, Path) else value for key, value in given.items()}
     arguments = [repr(str(file)), repr(target), *(f"{key}={value!r}" for key, value in source.items())]
     return f"from fewer.io import read_table\n\nproblem = read_table({', '.join(arguments)})"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from fewer.contracts import Masks, PredictiveScorer, Resources
+from fewer.contracts import Masks, PredictiveScorer, Run
 from fewer.problem import Problem
 from fewer.selectors import RankSelector, SubsetSelector
 from fewer.trace import Trace, size_of
@@ -21,7 +21,7 @@ CURVED = "cross-validated"
 HELDOUT = "on rows that the search did not see"
 
 
-def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem) -> dict[str, Any]:
+def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem, run: Run | None = None) -> dict[str, Any]:
     """Return the best score of each number of features that a fitted selector met.
 
     For a subset search: the best subset of each size, scored as the search scored it; under `OneStandardError`, the R²
@@ -34,6 +34,8 @@ def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem) ->
     selector : SubsetSelector or RankSelector
         Fitted to the problem.
     problem : Problem
+    run : Run, optional
+        The selector's own run, whose bound criterion need not be bound again.
 
     Returns
     -------
@@ -60,7 +62,7 @@ def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem) ->
         return {
             "sizes": list(best),
             "scores": [score for score, _ in best.values()],
-            "standard_error": _error_of(selector, problem, mask),
+            "standard_error": _error_of(run or selector.prepare(problem), mask),
             "measured": SEEN,
         }
     curve = getattr(selector, "curve_", None)
@@ -114,7 +116,7 @@ def standard_error(
     outputs = scorer.outputs(mask)
     judged = np.isfinite(outputs.reshape(len(outputs), -1)).all(axis=1)
     rows, outputs = problem.take(np.flatnonzero(judged)), outputs[judged]
-    parts = assign_folds(rows, n_parts, rng)
+    parts = assign_folds(replace(rows, time=None), n_parts, rng)  # parts are left out, not predicted
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an undefined grade is told by the NaN that it leaves
         grades = [scorer.grade(outputs[parts != part], rows.take(parts != part)) for part in np.unique(parts)]
@@ -122,11 +124,7 @@ def standard_error(
     return error if np.isfinite(error) else None
 
 
-def _error_of(selector: SubsetSelector, problem: Problem, mask: Masks) -> float | None:
-    criterion = selector._criterion()
-    if not criterion.predictive:
+def _error_of(run: Run, mask: Masks) -> float | None:
+    if not run.criterion.predictive:
         return None
-    rng = selector._generator()
-    scorer = criterion.bind(problem, rng, Resources(effective_n_jobs(selector.n_jobs)))
-    assert isinstance(scorer, PredictiveScorer)
-    return standard_error(scorer, mask, problem, rng)
+    return standard_error(cast(PredictiveScorer, run.scorer), mask, run.problem, np.random.default_rng(0))

@@ -207,7 +207,11 @@ class _Choice:
         self.nominal = named(options.get("nominal"), "nominal")
         self.numeric = named(options.get("numeric"), "numeric")
         self.exclude = named(options.get("exclude"), "exclude")
-        asked = {name: options.get(name) for name in ("groups", "sample_weight", "time")}
+        asked = {
+            "groups": options.get("groups"),
+            "sample_weight": options.get("sample_weight"),
+            "time": options.get("time"),
+        }
         self.roles = {role: names[column_number(name, names, role)] for role, name in asked.items() if name is not None}
         if both := self.nominal & self.numeric:
             raise InputError(f"Column {sorted(both)[0]!r} is named as nominal and as numeric; choose one.")
