@@ -172,20 +172,18 @@ def _components(asked: Request) -> registry.Method:
 
 
 def _plan_auto(problem: Problem, asked: Request) -> Plan:
-    options = {
-        "prefer": asked.prefer,
-        "estimator": build_estimator(asked.estimator, problem),
-        "scoring": asked.scoring,
-        "n_features_to_select": asked.n_features_to_select,
-        "include": asked.include,
-        "exclude": asked.exclude,
-        "feature_groups": asked.feature_groups,
-        "memory": asked.memory,
-        "n_jobs": asked.n_jobs,
-        "random_state": asked.seed,
-    }
-    known = AutoSelector().get_params(deep=False)
-    auto = AutoSelector(**{name: value for name, value in options.items() if name in known})
+    auto = AutoSelector(
+        prefer=asked.prefer,
+        estimator=build_estimator(asked.estimator, problem),
+        scoring=asked.scoring,
+        n_features_to_select=asked.n_features_to_select,
+        include=asked.include,
+        exclude=asked.exclude,
+        feature_groups=asked.feature_groups,
+        memory=asked.memory,
+        n_jobs=asked.n_jobs,
+        random_state=asked.seed,
+    )
     if asked.start is not None or asked.feature_costs is not None:
         raise InputError("auto takes no start and no feature costs; choose a method by name.")
     budget = asked.budget

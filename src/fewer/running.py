@@ -16,7 +16,8 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from fewer import evaluate
-from fewer.contracts import Criterion, OnStep, Resources, Run
+from fewer.budget import Budget
+from fewer.contracts import Criterion, OnStep, PredictiveScorer, Resources, Run
 from fewer.criteria import KNN, CrossValidated
 from fewer.evaluate import Choice, HeldOutScores, heldout
 from fewer.evaluate._grading import is_share
@@ -144,12 +145,13 @@ class _Running:
                 self.followers.on_fold(len(records))
 
         outcome = heldout(
-            self._choose,
+            _Chooser(self.plan, self.budget),
             self.problem,
-            self._judge(self.selector),
+            judge_of(self.selector, self.plan, self.problem),
             cv=self.request.cv,
             rng=np.random.default_rng([self.request.seed, 1]),
-            resources=_resources(self.selector),
+            # A clock that runs here means nothing on another machine.
+            resources=_resources(self.selector) if self.budget is None else _resources(self.selector).alone(),
             scoring=self.request.scoring,
             done=None if self.folder is None else self.folder.folds(),
             on_fold=keep,
@@ -168,36 +170,6 @@ class _Running:
         one = max(self.seconds_for_one, (spent - self.seconds_for_one) / max(n_done, 1))
         return spent + one <= self.budget.seconds
 
-    def _choose(self, rows: Problem, rng: np.random.Generator) -> Choice:
-        selector = clone(self.plan.selector).set_params(random_state=rng)
-        if "standins" in selector.get_params(deep=False):
-            selector.set_params(standins=False)
-        limit = None if self.budget is None else self.budget.limit(None)
-        if not isinstance(selector, SubsetSelector):
-            selector.fit_problem(rows, limit)
-            return Choice(selector.support_, self._judge(selector), getattr(selector, "judge_all_", None))
-        run = selector.prepare(rows, limit)
-        selector.fit_run(run)
-        bound = run.criterion.predictive and run.is_bound and self.request.estimator is None
-        return Choice(
-            selector.support_,
-            self._judge(selector),
-            scorer=run.scorer if bound else None,  # type: ignore[arg-type]
-        )
-
-    def _judge(self, selector: AnySelector) -> Criterion:
-        """Return who judges held-out rows: the user's model, the method's own criterion, else nearest neighbors."""
-        if self.request.estimator is not None:
-            return CrossValidated(build_estimator(self.request.estimator, self.problem), cv=2)
-        if hasattr(selector, "judge_"):
-            return selector.judge_
-        selector = winner_of(selector)
-        if isinstance(selector, SubsetSelector) and (own := _criterion_of(selector)).predictive:
-            return own
-        if self.problem.time is not None:
-            return CrossValidated(build("estimator", "knn", self.problem.task), cv=2)
-        return KNN(n_neighbors="auto")
-
     def _finish(self, outcome: HeldOutScores | None, interrupted: bool) -> Selection:
         if self.folder is not None and hasattr(self.selector, "trace_"):
             self.folder.keep_trace(self.selector.trace_, now=True)
@@ -205,6 +177,55 @@ class _Running:
         if self.folder is not None:
             self.folder.write("result.json", selection.to_dict())
         return selection
+
+
+@dataclass(frozen=True)
+class _Chooser:
+    """The whole selection, repeated on some of the rows with the effort of the answer itself."""
+
+    plan: Plan
+    budget: Budget | None
+
+    def __call__(self, rows: Problem, rng: np.random.Generator) -> Choice:
+        selector = clone(self.plan.selector).set_params(random_state=rng)
+        limit = None if self.budget is None else self.budget.limit(None)
+        if isinstance(selector, SubsetSelector):
+            run = selector.prepare(rows, limit)
+            selector.fit_run(run)
+            judge = judge_of(selector, self.plan, rows)
+            bound = judge is run.criterion and run.is_bound
+            return Choice(selector.support_, judge, scorer=cast(PredictiveScorer, run.scorer) if bound else None)
+        if isinstance(selector, AutoSelector):
+            selector.set_params(standins=False)  # they are fixed on all rows, before the repetitions
+        selector.fit_problem(rows, limit)
+        return Choice(selector.support_, judge_of(selector, self.plan, rows), getattr(selector, "judge_all_", None))
+
+
+def judge_of(selector: AnySelector, plan: Plan, problem: Problem) -> Criterion:
+    """Return who judges held-out rows: the user's model, the method's own criterion, else nearest neighbors.
+
+    Parameters
+    ----------
+    selector : estimator
+        Fitted, or about to be.
+    plan : Plan
+    problem : Problem
+
+    Returns
+    -------
+    Criterion
+        A predictive one.
+    """
+    if plan.request.estimator is not None:
+        return CrossValidated(build_estimator(plan.request.estimator, problem), cv=2)
+    if isinstance(selector, AutoSelector) and hasattr(selector, "judge_"):
+        return selector.judge_
+    selector = winner_of(selector)
+    if isinstance(selector, SubsetSelector) and (own := _criterion_of(selector)).predictive:
+        return own
+    if problem.time is not None:
+        return CrossValidated(build("estimator", "knn", problem.task), cv=2)
+    return KNN(n_neighbors="auto")
 
 
 def winner_of(selector: AnySelector) -> AnySelector:
@@ -225,7 +246,7 @@ def components_of(selector: AnySelector) -> dict[str, str | None]:
             "control": None if control is None else _one_line(control),
         }
     if isinstance(selector, AutoSelector):
-        return {"criterion": _one_line(selector), "search": None, "control": None}
+        return {"criterion": _one_line(getattr(selector, "judge_", selector)), "search": None, "control": None}
     unfitted = clone(selector) if not hasattr(selector, "criterion_") else selector
     control = getattr(unfitted, "control_", unfitted.control)
     return {
@@ -298,7 +319,7 @@ def _trace_of(selector: AnySelector) -> Trace:
 def _score_name(running: _Running, problem: Problem) -> str:
     scoring = running.request.scoring
     if scoring is None:
-        scoring = getattr(running._judge(running.selector), "scoring", None)
+        scoring = getattr(judge_of(running.selector, running.plan, problem), "scoring", None)
     if scoring is None:
         return "accuracy" if problem.task == "classification" else "R²"
     return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", "score"))
