@@ -176,9 +176,10 @@ def heldout(
         found = run_tasks(_measure, [(number, resources.alone()) for number in left], resources, shared=shared)
     else:
         found = (_measure(shared, number, resources) for number in left)
-    while left and (has_time is None or len(records) < 2 or has_time(len(records))):
+    for _ in left:
+        if has_time is not None and len(records) >= 2 and not has_time(len(records)):
+            break
         records.append(next(found))
-        left.pop()
         if on_fold is not None:
             on_fold(records)
     return _summarize(records, splits, problem, grader)
