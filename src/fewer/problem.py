@@ -171,6 +171,19 @@ class Problem:
         low, high = self.extremes
         return np.asarray(low >= high)
 
+    @property
+    def table(self) -> Any:
+        """The table as it came: an array, or a sparse one."""
+        return self.X if self.sparse is None else self.sparse
+
+    def column(self, feature: int) -> FloatArray:
+        """Return the cells of one column."""
+        return self.X[:, feature]
+
+    def as_dense(self) -> Problem:
+        """Return the problem with its table as an array, whatever it came as."""
+        return self
+
     def take(self, rows: NDArray[Any]) -> Problem:
         """Return the same problem on some of its rows (indices or a boolean mask)."""
         return replace(

@@ -132,7 +132,7 @@ def statistics_of(run: RankingRun, copies: FloatArray, swapped: BoolArray) -> Fl
     """
     problem = run.problem
     first, second = np.where(swapped, copies, problem.X), np.where(swapped, problem.X, copies)
-    table = with_columns(replace(problem, X=first), second, np.arange(problem.n_features))
+    table = with_columns(replace(problem.as_dense(), X=first), second, np.arange(problem.n_features))
     scores = run.scores(table, run.rng)
     p = problem.n_features
     one, other = unit_scores(scores[:p], run.space), unit_scores(scores[p:], run.space)

@@ -201,7 +201,7 @@ class NoisyRows(_Clean):
     def _noisy(self, mask: Masks) -> Problem:
         rng = np.random.default_rng(_seed_of(np.asarray(mask, dtype=np.float64), self._seed))
         noise = rng.choice(self._table, size=self.problem.X.shape)
-        return replace(self.problem, X=self.problem.X + noise * self._span)
+        return replace(self.problem.as_dense(), X=self.problem.X + noise * self._span)
 
     def _bind(self, problem: Problem) -> Scorer:
         # The same folds each time.

@@ -11,6 +11,8 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from fewer.contracts import Control, Ranker, Run
+from fewer.control._narrow import NarrowCriterion
+from fewer.io import SparseProblem
 from fewer.problem import InputError
 from fewer.trace import Trace
 
@@ -66,7 +68,11 @@ class Prefilter(Control):
         if dropped.any() and not trace.notes:
             ranker = type(self.ranker).__name__
             trace.notes.append(f"{ranker} kept {self.keep} of {len(units)} features for the search.")
-        return replace(run, space=space.without(dropped)).under(self.control)
+        kept = space.without(dropped)
+        if isinstance(problem, SparseProblem):
+            columns = np.flatnonzero(space.base | np.isin(np.arange(problem.n_features), np.concatenate(kept.units)))
+            run = replace(run, criterion=NarrowCriterion(run.criterion, columns))
+        return replace(run, space=kept).under(self.control)
 
 
 def add_innermost(control: Control | None, inner: Control) -> Control:

@@ -185,7 +185,7 @@ def with_columns(problem: Problem, columns: FloatArray, sources: IntArray) -> Pr
     first = problem.n_features
     levels = {first + i: problem.levels[s] for i, s in enumerate(sources.tolist()) if s in problem.levels}
     return replace(
-        problem,
+        problem.as_dense(),
         X=np.ascontiguousarray(np.hstack([problem.X, columns])),
         names=(*problem.names, *(f"{problem.names[s]} (copy {i})" for i, s in enumerate(sources.tolist()))),
         kinds=(*problem.kinds, *(problem.kinds[s] for s in sources.tolist())),

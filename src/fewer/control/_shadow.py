@@ -174,7 +174,7 @@ class Shadow(RankingControl):
 def _only(problem: Problem, columns: IntArray) -> Problem:
     """Return a problem with some of its columns."""
     return replace(
-        problem,
+        problem.as_dense(),
         X=np.ascontiguousarray(problem.X[:, columns]),
         names=tuple(problem.names[c] for c in columns),
         kinds=tuple(problem.kinds[c] for c in columns),

@@ -380,7 +380,7 @@ def splits_for(problem: Problem, cv: Any, rng: np.random.Generator) -> list[Spli
     if isinstance(cv, int | np.integer | str):
         folds = assign_folds(problem, cv, rng)
         return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(int(folds.max()) + 1)]
-    pairs = cv.split(problem.X, problem.labels, problem.groups) if hasattr(cv, "split") else cv
+    pairs = cv.split(problem.table, problem.labels, problem.groups) if hasattr(cv, "split") else cv
     return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
 
 

@@ -15,6 +15,7 @@ from fewer.contracts import Criterion, IncompatibleError, Masks, PredictiveScore
 from fewer.criteria._bordering import LEAST, Bordering
 from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
 from fewer.criteria._rann import CHUNK_CELLS, Encoder, left_out, readable, targets_of
+from fewer.io._memory import amount
 from fewer.models._rann import class_targets, one_blas_thread
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, IntArray, Problem
@@ -84,6 +85,12 @@ class LeastSquares(Criterion):
             raise IncompatibleError("Folds work with one target; leave cv='loo' for several.")
         folds = np.unique(assign_folds(problem, self.cv, rng), return_inverse=True)[1]
         n_folds = int(folds.max()) + 1
+        needed = 16 * n_folds * (problem.n_features + 2) ** 2
+        if needed > max(resources.memory, 1 << 30):
+            raise IncompatibleError(
+                f"Folds keep one Gram matrix each, which takes {amount(needed)} for {problem.n_features:,} columns; "
+                "use a prefilter, fewer folds, or cv='loo'."
+            )
         sums = GramSums(problem, n_folds, folds=folds)
         with one_blas_thread():
             sums.add(problem)

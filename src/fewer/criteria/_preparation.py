@@ -8,13 +8,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, get_tags
 
 from fewer.contracts import Masks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
@@ -34,7 +35,8 @@ class Preparation:
         self._rows = rows
         self._prepare = prepare
         self._seed = seed
-        self._holed = problem.missing.any(axis=0)
+        self._holed = _columns_with_holes(problem)
+        self._takes_sparse = bool(get_tags(estimator).input_tags.sparse) and not self._holed.any()
         self._framed = problem.schema is not None and problem.schema.fits(problem)
         # Codes stand for levels wherever no frame with text or categories can be given.
         self._coded: BoolArray = problem.nominal & ~problem.schema.textual() if self._framed else problem.nominal
@@ -88,11 +90,16 @@ class Preparation:
     @cached_property
     def _table(self) -> Any:
         rows = self._problem
+        if rows.sparse is not None:
+            return rows.sparse
         return rows.schema.frame(rows, rows.X) if self._framed and self._is_native else rows.X
 
     def _some(self, table: Any, mask: Masks, rows: IntArray) -> Any:
         if not np.any(mask):
             return np.zeros((len(rows), 1))
+        if issparse(table):
+            some = table[:, np.flatnonzero(mask)].tocsr()[rows]
+            return some if self._takes_sparse else some.toarray()
         if isinstance(table, np.ndarray):
             return table[np.ix_(rows, np.flatnonzero(mask))]
         return _safe_indexing(_safe_indexing(table, np.flatnonzero(mask), axis=1), rows)
@@ -117,3 +124,13 @@ class Preparation:
         if not steps:
             return self._bare()
         return make_pipeline(ColumnTransformer(steps, remainder="passthrough"), self._bare())
+
+
+def _columns_with_holes(problem: Problem) -> BoolArray:
+    """Say which columns have missing cells, without making a sparse table dense."""
+    if problem.sparse is None:
+        return np.asarray(problem.missing.any(axis=0))
+    table, holed = problem.sparse, np.zeros(problem.n_features, dtype=bool)
+    places = np.flatnonzero(np.isnan(table.data))
+    holed[np.searchsorted(table.indptr, places, side="right") - 1] = True
+    return holed

@@ -101,7 +101,7 @@ def plant(
             kinds.append(problem.kinds[column] if problem.nominal[column] else "numeric")
             source.append(column)
     wider = replace(
-        problem,
+        problem.as_dense(),
         X=np.column_stack([problem.X, *columns]),
         names=(*problem.names, *_unused(names, problem.names)),
         kinds=(*problem.kinds, *kinds),

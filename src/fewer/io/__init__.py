@@ -32,6 +32,7 @@ from fewer.io._reader import infer_task, is_frame, refuse_useless_target, to_pro
 from fewer.io._reduce import frame_bytes, reduce_table
 from fewer.io._schema import Schema
 from fewer.io._source import Source, is_lazy, open_source
+from fewer.io._sparse import SparseProblem
 from fewer.io._stream import Stream, open_stream
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "ParseProblem",
     "Schema",
     "Source",
+    "SparseProblem",
     "Stream",
     "TableError",
     "TableOptions",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -13,16 +13,20 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy import sparse
 
 from fewer.io._frames import schema_of
 from fewer.io._memory import available_memory, refuse_too_large
 from fewer.io._names import Place, forced_kinds, refuse_repeated_names, row_number
 from fewer.io._numbers import find_number_format
+from fewer.io._sparse import SparseProblem, column_ranges
 from fewer.io._suspicions import suspicions
 from fewer.io._typed import ReadOptions, missing_notes, name_list, typed_columns
 from fewer.problem import BoolArray, FloatArray, InputError, Kind, Problem, Task
 
 MAX_INTEGER_CLASSES = 20
+DENSE_BYTES = 1 << 25
+"""A sparse table that is smaller than this as an array becomes one."""
 LARGEST = 1e100
 """Squares of larger numbers, summed, are no numbers any more."""
 SMALLEST = 1e-100
@@ -130,6 +134,9 @@ def to_problem(
     >>> problem.kinds, problem.levels, problem.X.tolist()
     (('numeric', 'nominal'), {1: ('blue', 'red')}, [[1.5, 1.0], [2.5, 0.0], [nan, 1.0]])
     """
+    if hasattr(X, "tocsc") and 8 * X.shape[0] * X.shape[1] > DENSE_BYTES and not [*nominal]:
+        rows = {"sample_weight": sample_weight, "groups": groups, "time": time}
+        return _sparse_problem(X, y, task, rows, place, notes)
     table = _encode_table(X, nominal, numeric, place)
     schema = schema_of(X) if is_frame(X) else None
     n_rows, n_columns = table.X.shape
@@ -155,6 +162,30 @@ def to_problem(
     shares = dict(zip(table.names, np.isnan(table.X).mean(axis=0).tolist(), strict=True))
     noticed = (*notes, *table.notes, *missing_notes(shares), *suspicions(problem))
     return replace(problem, notes=noticed, schema=schema)
+
+
+def _sparse_problem(
+    X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], place: Place, notes: Sequence[str]
+) -> Problem:
+    """Make a problem of a sparse table, and leave it sparse."""
+    table = sparse.csc_array(X, dtype=np.float64)
+    target = target_values(y, place)
+    if len(target) != table.shape[0]:
+        raise InputError(
+            f"The target has {len(target)} rows, but the table has {table.shape[0]}; give one for each row."
+        )
+    target, task = _settle_task(target, task, place)
+    problem = Problem.from_arrays(np.zeros((len(target), 1)), target, task=task, **rows)
+    refuse_useless_target(problem)
+    low, high = column_ranges(table)
+    if endless := np.flatnonzero(np.isinf(table.data)).tolist():
+        column = int(np.searchsorted(table.indptr, endless[0], side="right")) - 1
+        raise InputError(f"Column 'x{column}' holds an infinite number; correct or empty the cell.")
+    if not (low < high).any():
+        raise InputError("Every column is constant or empty; give at least one that varies.")
+    n_columns = table.shape[1]
+    names: tuple[str, ...] = tuple(f"x{i}" for i in range(n_columns))
+    return SparseProblem.of(replace(problem, names=names, kinds=("numeric",) * n_columns, notes=tuple(notes)), table)
 
 
 def refuse_useless_target(problem: Problem) -> None:

@@ -15,7 +15,7 @@ from fewer.io._memory import amount, available_memory
 from fewer.problem import BoolArray, FloatArray, Problem
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SparseProblem(Problem):
     """A problem whose table is sparse: `sparse` holds it column by column, `X` is made dense when it is asked for.
 
@@ -36,6 +36,9 @@ class SparseProblem(Problem):
         kept = {f.name: getattr(problem, f.name) for f in fields(problem) if f.name not in ("X", "sparse")}
         return cls(**kept, sparse=sparse.csc_array(table, dtype=np.float64))
 
+    def __repr__(self) -> str:
+        return f"SparseProblem(<{self.n_samples} × {self.n_features}, {self.sparse.nnz} stored>, task={self.task!r})"
+
     def __getattr__(self, name: str) -> Any:
         if name != "X":
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
@@ -52,6 +55,30 @@ class SparseProblem(Problem):
                 "are free; choose a criterion or ranker that works on sparse tables, or a prefilter."
             )
         return np.asarray(self.sparse.toarray(), order="C")
+
+    def column(self, feature: int) -> FloatArray:
+        """Return the cells of one column."""
+        cells = np.zeros(self.n_samples)
+        low, high = self.sparse.indptr[feature : feature + 2]
+        cells[self.sparse.indices[low:high]] = self.sparse.data[low:high]
+        return cells
+
+    def as_dense(self) -> Problem:
+        """Return the problem with its table as an array."""
+        return self._plain(self.X)
+
+    def narrowed(self, columns: NDArray[Any]) -> Problem:
+        """Return the problem on some of its columns, as an array."""
+        whole = self._plain(np.asarray(self.sparse[:, columns].toarray(), order="C"))
+        return replace(
+            whole,
+            names=tuple(self.names[int(c)] for c in columns),
+            kinds=tuple(self.kinds[int(c)] for c in columns),
+        )
+
+    def _plain(self, X: FloatArray) -> Problem:
+        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("X", "sparse")}
+        return Problem(X=X, **kept)
 
     @property
     def is_dense(self) -> bool:

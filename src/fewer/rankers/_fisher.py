@@ -8,6 +8,7 @@ import numpy as np
 
 from fewer.contracts import Ranker, Ranking, Resources
 from fewer.problem import FloatArray, IntArray, Problem, Task
+from fewer.rankers._by_moments import class_moments, fisher_scores
 
 
 class Fisher(Ranker):
@@ -48,6 +49,8 @@ class Fisher(Ranker):
         -------
         Ranking
         """
+        if problem.sparse is not None:
+            return Ranking.by_score(fisher_scores(class_moments(problem), None, problem))
         weights = problem.row_weights
         between, within = _scatter(problem.X, problem.y, weights, problem.n_classes)
         for column in np.flatnonzero(problem.nominal):

@@ -68,8 +68,9 @@ class InformationGain(Ranker):
         """
         scores, bins = np.zeros(problem.n_features), np.zeros(problem.n_features, dtype=np.int64)
         for feature, nominal in enumerate(problem.nominal):
-            present = ~problem.missing[:, feature]
-            column, classes = problem.X[present, feature], problem.y[present]
+            cells = problem.column(feature)
+            present = ~np.isnan(cells)
+            column, classes = cells[present], problem.y[present]
             codes = column.astype(np.int64) if nominal else bin_numbers(column, self._cuts(column, classes))
             weights = None if problem.sample_weight is None else problem.sample_weight[present]
             scores[feature] = mutual_information(codes, classes, weights)

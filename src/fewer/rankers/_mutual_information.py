@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from fewer.contracts import Ranker, Ranking, Resources
 from fewer.problem import BoolArray, FloatArray, Problem
 from fewer.rankers._density import Bins, Kernels
+from fewer.rankers._sparse_bins import SparseBins
 
 Stop = Literal["share", "permutation"]
 
@@ -81,6 +82,8 @@ class _Greedy(Ranker):
         )
 
     def _information(self, problem: Problem, resources: Resources) -> Any:
+        if problem.sparse is not None:
+            return SparseBins(problem, self.n_bins, resources.n_jobs)
         return Bins(problem, self.n_bins, resources.n_jobs)
 
     def _order(self, information: Any, relevance: FloatArray, free: BoolArray) -> tuple[list[int], list[float]]:
@@ -199,6 +202,8 @@ class MIFS(_Greedy):
     def _information(self, problem: Problem, resources: Resources) -> Any:
         if self.density == "kernel":
             return Kernels(problem, self.width, resources.n_jobs)
+        if problem.sparse is not None:
+            return SparseBins(problem, self.n_bins, resources.n_jobs)
         return Bins(problem, self.n_bins, resources.n_jobs)
 
     def _revalue(

@@ -10,6 +10,14 @@ from scipy.stats import f as f_distribution
 
 from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
 from fewer.problem import FloatArray, IntArray, Problem, Task
+from fewer.rankers._by_moments import (
+    chi2_ranking,
+    class_moments,
+    f_test_of_classes,
+    f_test_of_correlation,
+    lows,
+    target_moments,
+)
 
 
 class FTest(Ranker):
@@ -64,6 +72,10 @@ class FTest(Ranker):
         if classes and problem.nominal.any():
             name = problem.names[int(np.argmax(problem.nominal))]
             raise IncompatibleError(f"FTest compares means, and column {name!r} is nominal; use Chi2.")
+        if problem.sparse is not None:
+            return (
+                f_test_of_classes(class_moments(problem)) if classes else f_test_of_correlation(target_moments(problem))
+            )
         weights = scaled_weights(problem)
         scores, p_values = np.zeros(problem.n_features), np.ones(problem.n_features)
         for feature, nominal in enumerate(problem.nominal):
@@ -125,6 +137,8 @@ class Chi2(Ranker):
         Ranking
             With `p_value` in its `extra`.
         """
+        if problem.sparse is not None:
+            return chi2_ranking(class_moments(problem), None, lows(problem), problem)
         negative = ~problem.nominal & (np.fmin.reduce(problem.X, axis=0, initial=0.0) < 0)
         if negative.any():
             name = problem.names[int(np.argmax(negative))]

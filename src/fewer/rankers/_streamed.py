@@ -6,13 +6,12 @@ from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2 as chi2_distribution
-from scipy.stats import f as f_distribution
 
 from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
 from fewer.io import Stream
 from fewer.models._mdlp import mdlp_cuts
-from fewer.problem import BoolArray, FloatArray, Problem
+from fewer.problem import BoolArray, FloatArray
+from fewer.rankers._by_moments import chi2_ranking, f_test_of_classes, f_test_of_correlation, fisher_scores
 from fewer.rankers._density import bin_edges
 from fewer.rankers._fisher import Fisher
 from fewer.rankers._information_gain import InformationGain
@@ -71,23 +70,6 @@ def _fisher(ranker: Fisher, stream: Stream, rng: np.random.Generator, resources:
     return Ranking.by_score(fisher_scores(moments, counts, stream.like))
 
 
-def fisher_scores(moments: ClassMoments, counts: JointCounts | None, like: Problem) -> FloatArray:
-    """Return Fisher's score of each column; a nominal one counts as its level indicators."""
-    between, within = moments.scatter()
-    for column in np.flatnonzero(like.nominal):
-        assert counts is not None
-        table = counts.table(int(column))[:-1]
-        mass = table.sum(axis=0)
-        share = np.divide(table, mass, out=np.zeros_like(table), where=mass > 0)
-        middle = table.sum(axis=1, keepdims=True) / max(float(mass.sum()), 1e-300)
-        between[column] = (mass * (share - middle) ** 2).sum()
-        within[column] = (mass * share * (1.0 - share)).sum()
-    with np.errstate(divide="ignore"):
-        scores = np.divide(between, within, out=np.zeros_like(between), where=between > 0)
-    scores[moments.constant] = 0.0
-    return scores
-
-
 def _class_statistics(
     stream: Stream, resources: Resources, with_ranges: bool = False
 ) -> tuple[ClassMoments, JointCounts | None, Any]:
@@ -116,64 +98,10 @@ def _f_test(ranker: FTest, stream: Stream, rng: np.random.Generator, resources: 
     return f_test_of_classes(collect(stream, partial(ClassMoments, shift_of(like)), resources))
 
 
-def f_test_of_classes(moments: ClassMoments) -> Ranking:
-    """Rank by one-way analysis of variance."""
-    between, within = moments.scatter()
-    scale = moments.n_weighted / moments.weight
-    counts = moments.counts
-    n, k = counts.sum(axis=1), (counts > 0).sum(axis=1)
-    usable = (k >= 2) & (n > k) & ~moments.constant
-    upper = scale * between / np.maximum(k - 1, 1)
-    lower = scale * within / np.maximum(n - k, 1)
-    sure = usable & (lower <= 1e-28 * upper)
-    scores = np.divide(upper, lower, out=np.zeros_like(upper), where=usable & ~sure)
-    p_values = np.where(usable, f_distribution.sf(scores, np.maximum(k - 1, 1), np.maximum(n - k, 1)), 1.0)
-    return Ranking.by_score(np.where(sure, np.inf, scores), p_value=np.where(sure, 0.0, p_values))
-
-
-def f_test_of_correlation(moments: TargetMoments) -> Ranking:
-    """Rank by the test of the correlation with a quantity."""
-    n, square = moments.counts, moments.correlation**2
-    usable = (n >= 3) & ~moments.constant
-    sure = usable & (1.0 - square <= 1e-15)
-    rest = np.where(sure, 1.0, 1.0 - square)
-    scores = np.where(usable, square / rest * np.maximum(n - 2, 0), 0.0)
-    p_values = np.where(usable, f_distribution.sf(scores, 1, np.maximum(n - 2, 1)), 1.0)
-    return Ranking.by_score(np.where(sure, np.inf, scores), p_value=np.where(sure, 0.0, p_values))
-
-
 @rank_stream.register
 def _chi2(ranker: Chi2, stream: Stream, rng: np.random.Generator, resources: Resources) -> Ranking:
     moments, counts, ranges = _class_statistics(stream, resources, with_ranges=True)
     return chi2_ranking(moments, counts, ranges.low, stream.like)
-
-
-def chi2_ranking(moments: ClassMoments, counts: JointCounts | None, low: FloatArray, like: Problem) -> Ranking:
-    """Rank by chi-squared: of levels against classes, or of sums of counts in the classes."""
-    negative = ~like.nominal & (low < 0)
-    if negative.any():
-        name = like.names[int(np.argmax(negative))]
-        raise IncompatibleError(f"Chi2 counts, and column {name!r} has negative numbers; use FTest.")
-    scale = moments.n_weighted / moments.weight
-    scores, p_values = np.zeros(like.n_features), np.ones(like.n_features)
-    sums, mass = scale * moments.sums, scale * moments.mass
-    for column in range(like.n_features):
-        if like.nominal[column]:
-            assert counts is not None
-            observed = scale * counts.table(column)[:-1]
-            observed = observed[observed.sum(axis=1) > 0][:, observed.sum(axis=0) > 0]
-            freedom = (observed.shape[0] - 1) * (observed.shape[1] - 1)
-            expected = observed.sum(axis=1, keepdims=True) * observed.sum(axis=0) / max(float(observed.sum()), 1e-300)
-        else:
-            there = mass[column] > 0
-            observed = sums[column, there]
-            freedom = len(observed) - 1
-            expected = mass[column, there] / mass[column, there].sum() * observed.sum()
-        if freedom < 1 or observed.sum() == 0:
-            continue
-        scores[column] = ((observed - expected) ** 2 / expected).sum()
-        p_values[column] = chi2_distribution.sf(scores[column], freedom)
-    return Ranking.by_score(scores, p_value=p_values)
 
 
 # ---------------------------------------------------------------------------------------------------- counts

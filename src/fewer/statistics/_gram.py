@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from fewer.io._sparse import column_ranges
 from fewer.kernels._statistics import gather_shifted
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics._base import Statistics
@@ -52,8 +54,10 @@ class GramSums(Statistics):
         order = np.argsort(owner, kind="stable")
         self.owner: IntArray = owner[order]
         self._level: FloatArray = np.concatenate(levels)[order]
-        present = ~np.isnan(like.X)
-        mean = np.where(present, like.X, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
+        mean = np.zeros(like.n_features)
+        if like.sparse is None:
+            present = ~np.isnan(like.X)
+            mean = np.where(present, like.X, 0.0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
         self._shift = np.where(np.isnan(self._level), mean[self.owner], 0.0)
         self._y_shift = float(like.y.mean()) if like.task == "regression" else 0.0
         self._incomplete: list[int] = []
@@ -80,12 +84,38 @@ class GramSums(Statistics):
             folds = row_folds(part, start, chunk.n_samples, self.n_folds, self.seed)
         order = np.argsort(folds, kind="stable")
         edges = np.searchsorted(folds[order], np.arange(self.n_folds + 1))
+        if chunk.sparse is not None and not np.isnan(chunk.sparse.data).any():
+            by_row = chunk.sparse.tocsr()
+            for fold in np.flatnonzero(np.diff(edges)):
+                self._add_sparse(chunk, by_row, int(fold), order[edges[fold] : edges[fold + 1]])
+            return
         # Blocks small enough for the cache, whatever the chunk.
         for fold in np.flatnonzero(np.diff(edges)):
             mine = order[edges[fold] : edges[fold + 1]]
             self.n_rows[fold] += len(mine)
             for low in range(0, len(mine), 8192):
                 self._add_block(chunk, int(fold), mine[low : low + 8192])
+
+    def _add_sparse(self, chunk: Problem, by_row: Any, fold: int, rows: IntArray) -> None:
+        """Add rows of a sparse table, whose shift is zero."""
+        X, w = by_row[rows], chunk.row_weights[rows]
+        sides = np.column_stack([np.ones(len(rows)), self._targets(chunk, rows)])
+        first = 1 + self.n_inputs
+        ends = [0, *range(first, first + self.n_targets)]
+        inputs = slice(1, first)
+        weighted = X.multiply(w[:, None]).tocsr()
+        cross = np.asarray(X.T @ (sides * w[:, None]))
+        mine = self.products[fold]
+        mine[inputs, inputs] += (X.T @ weighted).toarray()
+        mine[inputs, ends] += cross
+        mine[ends, inputs] += cross.T
+        mine[np.ix_(ends, ends)] += sides.T @ (sides * w[:, None])
+        low, high = column_ranges(X.tocsc())
+        about = self.about[fold]
+        about[:, 0] += len(rows)
+        about[:, 1] += np.asarray(X.sum(axis=0)).ravel()
+        about[:, 2], about[:, 3] = np.minimum(about[:, 2], low), np.maximum(about[:, 3], high)
+        self.n_rows[fold] += len(rows)
 
     def _add_block(self, chunk: Problem, fold: int, rows: IntArray) -> None:
         base = self.base(chunk, rows, self.about[fold])

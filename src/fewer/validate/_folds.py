@@ -43,7 +43,7 @@ def splits_of(splitter: Any, problem: Problem) -> list[tuple[IntArray, IntArray]
         warnings.filterwarnings("ignore", message="The groups parameter is ignored")
         return [
             (np.asarray(train), np.asarray(test))
-            for train, test in splitter.split(problem.X, problem.y, problem.groups)
+            for train, test in splitter.split(problem.table, problem.y, problem.groups)
         ]
 
 

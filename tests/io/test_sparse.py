@@ -1,0 +1,132 @@
+"""Sparse tables stay sparse for whoever can work on them, and give the dense table's answers."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+import fewer
+from fewer.contracts import Resources
+from fewer.control import Prefilter
+from fewer.criteria import KNN, CrossValidated, LeastSquares
+from fewer.errors import InputError
+from fewer.io import SparseProblem, to_problem
+from fewer.problem import Problem
+from fewer.rankers import CMIM, DISR, JMI, MRMR, Chi2, Fisher, FTest, InformationGain
+from fewer.search import Forward
+from fewer.validate import FixedFolds
+
+
+@pytest.fixture
+def pair():
+    """Return a problem, dense and sparse; dense forms of the sparse one are errors."""
+    return both("classification")
+
+
+def both(task, missing=False):
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((300, 12)) < 0.8, 0.0, np.round(rng.exponential(size=(300, 12)) * 3))
+    X[:, 11] = 0.0
+    if missing:
+        X[rng.random(X.shape) < 0.03] = np.nan
+    signal = np.nan_to_num(X[:, 0] + X[:, 1]) + rng.normal(size=300)
+    y = np.digitize(signal, [0.5, 2.0]) if task == "classification" else signal
+    dense = Problem.from_arrays(X, y, task=task, sample_weight=rng.random(300))
+    thin = SparseProblem.of(dense, sparse.csr_array(X))
+    return dense, thin
+
+
+def forbid_dense(monkeypatch):
+    def refuse(self):
+        raise AssertionError("the table became dense")
+
+    monkeypatch.setattr(SparseProblem, "dense", refuse)
+
+
+RANKERS = [Fisher(), FTest(), Chi2(), InformationGain(), MRMR(), JMI(), CMIM(n_bins=4), DISR()]
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=str)
+@pytest.mark.parametrize("missing", [False, True])
+def test_rankers_give_the_dense_ranking(ranker, missing, monkeypatch):
+    dense, thin = both("classification", missing)
+    forbid_dense(monkeypatch)
+    expected = ranker.rank(dense, np.random.default_rng(0), Resources())
+    found = ranker.rank(thin, np.random.default_rng(0), Resources(n_jobs=2))
+    np.testing.assert_array_equal(found.order, expected.order)
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-9, atol=1e-12)
+    for name in expected.extra:
+        np.testing.assert_allclose(found.extra[name], expected.extra[name], rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("ranker", [FTest(), MRMR()], ids=str)
+def test_quantities_are_ranked_too(ranker, monkeypatch):
+    dense, thin = both("regression")
+    forbid_dense(monkeypatch)
+    expected = ranker.rank(dense, np.random.default_rng(0), Resources())
+    np.testing.assert_allclose(
+        ranker.rank(thin, np.random.default_rng(0), Resources()).scores, expected.scores, rtol=1e-8
+    )
+
+
+@pytest.mark.parametrize(
+    "criterion",
+    [
+        CrossValidated(LogisticRegression(), cv=3),
+        CrossValidated(GaussianNB(), cv=3),
+        LeastSquares(cv=FixedFolds(np.arange(300) % 4)),
+    ],
+    ids=["sparse estimator", "another", "least squares"],
+)
+def test_criteria_give_the_dense_scores(criterion, pair, monkeypatch):
+    dense, thin = pair
+    forbid_dense(monkeypatch)
+    masks = np.eye(12, dtype=bool)[:4] | np.eye(12, dtype=bool)[1:5]
+    expected = criterion.bind(dense, np.random.default_rng(1), Resources()).score(masks)
+    found = criterion.bind(thin, np.random.default_rng(1), Resources()).score(masks)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_a_prefilter_makes_dense_what_it_keeps(pair, monkeypatch):
+    dense, thin = pair
+    prefilter = Prefilter(Fisher(), keep=4)
+    selector = fewer.SubsetSelector(KNN(), Forward(), prefilter=prefilter, include=[5], random_state=0)
+    expected = selector.fit_problem(dense)
+    support, score = expected.support_.copy(), expected.score_
+    forbid_dense(monkeypatch)
+    found = selector.fit_problem(thin)
+    np.testing.assert_array_equal(found.support_, support)
+    assert found.score_ == pytest.approx(score)
+
+
+def test_parts_columns_and_dense_forms(pair):
+    dense, thin = pair
+    rows = np.flatnonzero(dense.y == 1)
+    np.testing.assert_array_equal(thin.take(rows).X, dense.take(rows).X)
+    np.testing.assert_array_equal(thin.column(3), dense.column(3))
+    np.testing.assert_array_equal(thin.constant, dense.constant)
+    assert type(thin.as_dense()) is Problem
+    assert thin.narrowed(np.array([2, 5])).names == ("x2", "x5")
+    assert not thin.take(rows).is_dense
+
+
+def test_the_reader_keeps_large_tables_sparse_and_refuses_what_does_not_fit(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((200, 50), density=0.1, rng=rng, format="csr")
+    y = rng.integers(0, 2, 200)
+    assert to_problem(X, y).sparse is None
+    monkeypatch.setattr("fewer.io._reader.DENSE_BYTES", 1000)
+    problem = to_problem(X, y)
+    np.testing.assert_array_equal(problem.sparse.toarray(), X.toarray())
+    monkeypatch.setattr("fewer.io._sparse.available_memory", lambda: 1000)
+    with pytest.raises(InputError, match="dense one of 78.1 KiB, and 1.0 KiB are free"):
+        KNN().bind(problem, np.random.default_rng(0), Resources())
+    bad = X.tolil()
+    bad[3, 7] = np.inf
+    with pytest.raises(InputError, match="'x7' holds an infinite number"):
+        to_problem(bad.tocsr(), y)
+    with pytest.raises(InputError, match="constant or empty"):
+        to_problem(sparse.csr_array((200, 50)), y)
+    with pytest.raises(InputError, match="199 rows"):
+        to_problem(X, y[:-1])
