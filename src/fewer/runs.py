@@ -156,6 +156,8 @@ class RunFolder:
             if not resume and self._read(RUN) is not None:
                 raise InputError(f"{self.path} holds a run already; --resume goes on with it, --force replaces it.")
             sweep(self.path, OWN)
+            if resume:
+                self.folds()  # what is damaged is told before anything is written
             if not resume:
                 write_atomically(self.path / RUN, to_json({"fingerprint": name, "words": words}))
             else:

@@ -135,6 +135,8 @@ def _attempt(typed: list[str]) -> tuple[str, int]:
     except Exception as error:
         if "FEWER_DEBUG" in os.environ:
             raise
+        if type(error).__module__.startswith("polars"):
+            return f"the table cannot be read: {str(error).splitlines()[0]}", 2
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{os.path.basename(place.filename)}:{place.lineno}"
         return f"this is a mistake in fewer, please report it: {type(error).__name__}: {error} ({where})", 70

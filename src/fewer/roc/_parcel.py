@@ -245,6 +245,8 @@ class Parcel(TableClassifier):
         Parcel
             Itself.
         """
+        if problem.task != "classification":
+            raise InputError("Parcel tells classes apart, but the target is a quantity; choose another method.")
         for code, label in enumerate(problem.classes):
             if problem.sample_weight is not None and not problem.sample_weight[problem.y == code].any():
                 raise InputError(f"Every row of class {label!r} has weight 0; each class needs rows that count.")

@@ -1,0 +1,149 @@
+"""Full disks, little memory, two writers, closed and odd outputs, odd locales."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+
+from torture.forking import call, finish, read, start, told, write_table
+from torture.outcomes import Outcome
+
+SELECT = ["--criterion", "knn", "--search", "annealing:effort=0.03", "--folds", "2", "--json"]
+COMPARE = ["-m", "fisher", "-e", "tree", "--folds", "3", "--json"]
+
+
+def full_disks(n, seed, folder):
+    """Run where files cannot grow beyond a size, then resume where they can."""
+    outcome = Outcome("full disks, then resumed on free ones")
+    table = write_table(folder / "table.csv", n_rows=50, n_features=6)
+    commands = {"select": ["select", table, "-t", "y", *SELECT], "compare": ["compare", table, "-t", "y", *COMPARE]}
+    whole = {kind: told(call(command, folder)[1]) for kind, command in commands.items()}
+    for case in range(n):
+        rng = random.Random(1000 * seed + case)
+        kind, limit, place = rng.choice(list(commands)), rng.choice((400, 900, 1300, 1600, 2000, 3000)), folder / "run"
+        shutil.rmtree(place, ignore_errors=True)
+        code, out, error = call([*commands[kind], "--out", place], folder, _file_limit(limit, folder))
+        about = f"case {1000 * seed + case} {kind}, {limit} bytes"
+        if code == 2 and error.count("\n") == 1:
+            outcome.add("refused", about)
+            continue
+        if code not in (0, 1) or (code == 1 and not error.startswith("fewer: ")):
+            outcome.add(f"exit code {code}: {error[-300:]}", about)
+            continue
+        if told(out) != whole[kind]:
+            outcome.add("the answer on a full disk differs", about)
+            continue
+        code, out, error = call([*commands[kind], "--out", place, "--resume"], folder)
+        good = code == 0 and told(out) == whole[kind]
+        outcome.add("answered" if good else f"resumed: exit code {code}: {error[-300:]}", about)
+    return outcome
+
+
+def _file_limit(limit, folder):
+    def set_limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        # standard output is a pipe here: it must not count as a file that is too large
+        reader, writer = os.pipe()
+        if os.fork() == 0:
+            os.close(writer)
+            with open(folder / "stdout", "wb") as file:
+                while part := os.read(reader, 65536):
+                    file.write(part)
+            os._exit(0)
+        os.dup2(writer, 1)
+        os.close(writer)
+        os.close(reader)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    return set_limit
+
+
+def little_memory(n, seed, folder):
+    """Run with less and less memory: an answer, or one line."""
+    outcome = Outcome("little memory")
+    table = write_table(folder / "table.csv", n_rows=3000, n_features=20)
+    command = ["select", table, "-t", "y", "-m", "knn-forward", "--folds", "0", "--json"]
+    for case in range(n):
+        more = random.Random(1000 * seed + case).choice((2, 5, 20, 60, 150, 300, 600, 1200)) << 20
+
+        def set_limit(more=more):
+            with open("/proc/self/statm") as file:
+                now = int(file.read().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (now + more, now + more))
+
+        code, out, error = call(command, folder, set_limit)
+        about = f"case {1000 * seed + case}, {more >> 20} MiB"
+        if code == 0:
+            outcome.add("answered" if told(out)["features"] else "no features", about)
+        elif code in (1, 2) and error.strip().splitlines()[-1].startswith("fewer: ") and "Traceback" not in error:
+            outcome.add("refused", about)
+        else:
+            outcome.add(f"exit code {code}: {error[-300:]}", about)
+    return outcome
+
+
+def two_writers(n, seed, folder):
+    """Start two runs in one folder at once: one answers, the other is refused."""
+    outcome = Outcome("two writers in one folder")
+    table = write_table(folder / "table.csv", n_rows=60, n_features=7)
+    command = ["select", table, "-t", "y", *SELECT]
+    whole = told(call(command, folder)[1])
+    for case in range(n):
+        place = folder / f"two{case}"
+        parts = [folder / "one", folder / "other"]
+        children = []
+        for part in parts:
+            part.mkdir(exist_ok=True)
+            children.append(start([*command, "--out", place], part))
+        codes = [finish(child) for child in children]
+        for code, part in zip(codes, parts, strict=True):
+            about = f"seed {seed} pair {case}"
+            if code == 0:
+                outcome.add("answered" if told(read(part / "stdout")) == whole else "another answer", about)
+            elif code == 2 and read(part / "stderr").count("\n") == 1:
+                outcome.add("refused", about)
+            else:
+                outcome.add(f"exit code {code}: {read(part / 'stderr')[-300:]}", about)
+        if sorted(codes) != [0, 2]:
+            outcome.add(f"exit codes {codes}", f"seed {seed} pair {case}")
+        shutil.rmtree(place, ignore_errors=True)
+    return outcome
+
+
+def odd_outputs(n, seed, folder):
+    """Closed and full outputs, places that cannot be written, locales without our letters, all in new processes."""
+    outcome = Outcome("closed, full and read-only outputs")
+    table = write_table(folder / "table.csv")
+    python = f"{sys.executable} -m fewer"
+    plain = "env LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 PYTHONIOENCODING=ascii"
+    job = f"{table} -t y -m fisher -f 2"
+    cases = [
+        (f"{python} select {job} --folds 0 > /dev/full", 1),
+        (f"{python} rank {table} -t y > /dev/full", 1),
+        (f"{python} select {job} --folds 0 >&-", 2),
+        (f"{python} select {job} --folds 0 2>&- >/dev/null", 0),
+        (f"{python} select {job} --folds 0 >/dev/null 2>/dev/full", 0),
+        (f"{python} compare {table} -t y -m fisher -e tree --folds 3 | head -c 10 >/dev/null; exit 0", 0),
+        (f"{python} select {job} --folds 0 --out /proc/run", 2),
+        (f"{python} select {job} --folds 0 --report /sys/page.html", 2),
+        (f"{python} select {job} --folds 0 --report {table}", 2),
+        (f"{python} datasets sonar --save {table}", 2),
+        (f"{plain} {python} compare {table} -t y -m fisher -e tree --folds 3", 0),
+        (f"{plain} {python} select {job} --folds 2 --report {folder}/page.html", 0),
+        (f"cat {table} | {python} select - -t y -m fisher -f 2 --folds 0", 0),
+        (f"cat {table} | {python} select /dev/stdin -t y -m fisher -f 2 --folds 0", 0),
+        (f"gzip -c {table} | {python} rank - -t y --json", 0),
+    ]
+    for command, expected in cases[:n]:
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+        short = command.replace(str(folder), "").replace(sys.executable, "python")
+        if done.returncode != expected or "Traceback" in done.stderr or (expected and done.stderr.count("\n") != 1):
+            outcome.add(f"exit code {done.returncode}: {done.stderr[-300:]}", short)
+        else:
+            outcome.add("answered" if expected == 0 else "refused", short)
+    return outcome

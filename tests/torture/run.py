@@ -1,0 +1,82 @@
+"""The torture suite: everything that can happen to a run, many times. `make torture`; counts go to docs/reliability.md.
+
+`python -m torture.run [--seed 0] [--share 1.0] [--only NAME] [--write FILE]`
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from torture import damage, determinism, fits, fuzz, kills, places
+from torture.forking import warm
+
+PARTS = {
+    "fuzz": (fuzz.run, 5000),
+    "kills": (kills.run, 300),
+    "damage": (damage.run, 200),
+    "disks": (places.full_disks, 60),
+    "memory": (places.little_memory, 24),
+    "writers": (places.two_writers, 20),
+    "outputs": (places.odd_outputs, 15),
+    "concurrent": (fits.concurrent, 60),
+    "fits": (fits.many, 1000),
+    "determinism": (determinism.run, 100),
+}
+FORKING = ("kills", "damage", "disks", "memory", "writers")
+BEGIN, END = "<!-- counts: begin -->", "<!-- counts: end -->"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--share", type=float, default=1.0, help="of the full number of cases")
+    parser.add_argument("--only", nargs="*", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--write", type=Path, help="put the counts into this page")
+    given = parser.parse_args()
+    warm()
+    outcomes, began = [], time.monotonic()
+    # copies of this process are made before anything in it starts threads
+    for name in sorted(given.only, key=lambda name: (name not in FORKING, list(PARTS).index(name))):
+        part, n = PARTS[name]
+        n = max(int(n * given.share), 1)
+        with tempfile.TemporaryDirectory(prefix="fewer-torture-") as folder:
+            start = time.monotonic()
+            outcome = part(n, given.seed, Path(folder))
+        outcomes.append(outcome)
+        print(f"{outcome}  [{time.monotonic() - start:.0f} s]", flush=True)
+        for failure in outcome.failures[:20]:
+            print(f"    FAILED {failure}", flush=True)
+    seconds = time.monotonic() - began
+    failed = sum(len(outcome.failures) for outcome in outcomes)
+    print(f"{sum(outcome.tried for outcome in outcomes):,} tried, {failed} failed, {seconds / 60:.1f} minutes")
+    if given.write:
+        write(given.write, outcomes, seconds, given.seed)
+    sys.exit(1 if failed else 0)
+
+
+def write(path, outcomes, seconds, seed):
+    """Put the counts into a page, between two marks."""
+    lines = ["| part | tried | answered | refused | failed | |", "|---|---|---|---|---|---|"]
+    for outcome in outcomes:
+        numbers = (outcome.tried, outcome.answered, outcome.refused, len(outcome.failures))
+        lines.append(
+            f"| {outcome.name} | {' | '.join(f'{number:,}' for number in numbers)} | {'; '.join(outcome.notes)} |"
+        )
+    lines.append("")
+    lines.append(
+        f"Seed {seed}, {seconds / 60:.0f} minutes, Python {platform.python_version()}, {platform.system()}; "
+        f"`make torture` (or `python -m torture.run --seed {seed}`)."
+    )
+    text = path.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    path.write_text(before + BEGIN + "\n" + "\n".join(lines) + "\n" + END + after, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
