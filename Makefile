@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-full study docs dist clean
+.PHONY: help demo test test-oldest test-newest torture lint bench bench-full study docs dist clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -28,6 +28,24 @@ test: $(READY)  ## set up, then lint, types, tests and doctests
 lint: $(READY)  ## fix what can be fixed and show the rest
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+OLDEST := .venv-oldest
+$(OLDEST)/.ready: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --constraint constraints-oldest.txt --editable '.[dev]'
+	@touch $@
+
+test-oldest: $(OLDEST)/.ready  ## the tests with the oldest versions that are supported, in an environment of their own
+	$(OLDEST)/bin/python -m pytest -q -n 2 -W default
+
+NEWEST := .venv-newest
+test-newest:  ## the tests with the newest versions that there are, in an environment of their own
+	$(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[dev]'
+	$(NEWEST)/bin/python -m pytest -q -n 2
+
+torture: $(READY)  ## everything that can happen to a run, thousands of times (minutes); counts for docs/reliability.md
+	PYTHONPATH=tests $(BIN)/python -m torture.run $(ARGS)
 
 BENCH  := .venv-bench
 $(BENCH)/.ready: pyproject.toml constraints.txt benchmarks/requirements.txt
@@ -60,5 +78,5 @@ dist: $(READY)  ## build wheel and sdist, check them, and try the wheel alone in
 	$(BIN)/python tools/dist.py
 
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) .venv-bench .venv-docs docs/_build docs/_generated build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-bench .venv-oldest .venv-newest .venv-docs docs/_build docs/_generated build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -56,11 +56,11 @@ def _until_done(command, place, folder, rng, length, whole):
     while True:
         goes_on = (place / "run.json").exists() or (place / "cells.jsonl").exists()
         child = start([*command, *(["--resume"] if goes_on else [])], folder, save_always)
-        time.sleep(rng.random() * length * 1.1 if kills < 12 else 60)
+        time.sleep(rng.random() ** 2 * length * 1.1 if kills < 20 else 60)
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid:
             code = os.waitstatus_to_exitcode(status)
-        elif kills < 12:
+        elif kills < 20:
             os.kill(child, signal.SIGKILL)
             finish(child)
             kills += 1

@@ -69,7 +69,7 @@ def little_memory(n, seed, folder):
     table = write_table(folder / "table.csv", n_rows=3000, n_features=20)
     command = ["select", table, "-t", "y", "-m", "knn-forward", "--folds", "0", "--json"]
     for case in range(n):
-        more = random.Random(1000 * seed + case).choice((2, 5, 20, 60, 150, 300, 600, 1200)) << 20
+        more = random.Random(1000 * seed + case).choice((2, 60, 300, 700, 800, 1000, 1500, 2500)) << 20
 
         def set_limit(more=more):
             with open("/proc/self/statm") as file:

@@ -15,7 +15,7 @@ from fewer import __version__
 from fewer.cli._compare import compare
 from fewer.cli._datasets import datasets
 from fewer.cli._inspect import inspect
-from fewer.cli._outputs import prepare_streams, say, silence
+from fewer.cli._outputs import prepare_streams, refuse_little_memory, say, silence
 from fewer.cli._rank import rank
 from fewer.cli._report import report
 from fewer.cli._reproduce import reproduce
@@ -117,6 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _attempt(typed: list[str]) -> tuple[str, int]:
     """Run a command; say in a line what went wrong, and give the exit code."""
     try:
+        refuse_little_memory()
         code = app(args=typed, prog_name="fewer", standalone_mode=False)
     except InputError as error:
         return "\n".join(getattr(error, "table", ())) or " ".join(str(error).split()), 2

@@ -18,6 +18,8 @@ from fewer.files import refuse_unwritable
 from fewer.text import printable, printable_json
 
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace the run that is in --out.")]
+LEAST_MEMORY = 768 << 20
+"""Addresses, not pages: threads and compilers reserve far more than they use."""
 MARK = b'<meta name="generator" content="fewer'
 
 
@@ -76,6 +78,24 @@ def _refuse_closed() -> int:
     if sys.stderr is not None:
         say("fewer: standard output is closed; send it to a file, or to /dev/null with --out.")
     return 2
+
+
+def refuse_little_memory() -> None:
+    """Refuse to begin where a limit on this process leaves so little memory that libraries would end it midway."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return
+        left = limit - int(Path("/proc/self/statm").read_bytes().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError):
+        return
+    if left < LEAST_MEMORY:
+        raise InputError(
+            f"The limit on this process (ulimit -v) leaves {max(left, 0) >> 20} MiB of memory; at least "
+            f"{LEAST_MEMORY >> 20} MiB are needed."
+        )
 
 
 def say(message: object, *, keep_lines: bool = False) -> None:
