@@ -10,6 +10,10 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
             "fewer.criteria:Classifiability",
             "Smoothness of the label surface: do rows that lie near each other carry the same label?",
         ),
+        "consistency": (
+            "fewer.criteria:Consistency",
+            "The share of rows that a table of the chosen features gets right: the largest class among equal rows",
+        ),
         "cross-validated": (
             "fewer.criteria:CrossValidated",
             "Mean cross-validated score of any scikit-learn estimator on the columns of a subset",
@@ -29,6 +33,10 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         "least-squares": (
             "fewer.criteria:LeastSquares",
             "How well a linear model tells rows that it was not fitted on: R² of leave-one-out predictions",
+        ),
+        "linear-separability": (
+            "fewer.criteria:LinearSeparability",
+            "One minus the mean distance by which rows lie on the wrong side of the best plane",
         ),
         "naive-bayes": (
             "fewer.criteria:NaiveBayes",

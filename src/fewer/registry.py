@@ -117,7 +117,13 @@ METHODS: dict[str, Method] = {
     "naive-bayes-forward": Method("naive Bayes, features added one by one", "naive-bayes", "forward"),
     "sa": Method("nearest neighbors, annealing as in Loughrey's thesis", "knn", "annealing:answer=final"),
     "saes": Method(
-        "annealing that stops before it overfits",
+        "annealing that stops before it overfits (Loughrey's SAES)",
+        "knn",
+        "annealing:answer=final",
+        "early-stopping",
+    ),
+    "saes-vote": Method(
+        "the same, keeping what half of the validation runs hold there",
         "knn",
         "annealing:answer=final",
         "early-stopping:how=aggregate",
@@ -128,14 +134,23 @@ METHODS: dict[str, Method] = {
         "genetic:population=25,generations=120,mutation=0.05,selection=roulette,answer=final",
     ),
     "gaes": Method(
-        "genetic search that stops before it overfits",
+        "genetic search that stops before it overfits (Loughrey's GAES)",
+        "knn",
+        "genetic:population=25,generations=120,mutation=0.05,selection=roulette,answer=final",
+        "early-stopping",
+    ),
+    "gaes-vote": Method(
+        "the same, keeping what half of the validation runs hold there",
         "knn",
         "genetic:population=25,generations=120,mutation=0.05,selection=roulette,answer=final",
         "early-stopping:how=aggregate",
     ),
     "fisher": Method("spread between the classes over spread within, for each feature", ranker="fisher"),
     "information-gain": Method("information about the class, for each feature", ranker="information-gain"),
-    "mifs": Method("information about the target less that about features before", ranker="mifs"),
+    "mifs": Method(
+        "information about the target less that about features before, with kernels (Nel)", ranker="mifs:density=kernel"
+    ),
+    "mifs-bins": Method("the same with bins, for many rows or columns", ranker="mifs"),
     "mrmr": Method("relevance to the target less mean redundancy", ranker="mrmr"),
     "jmi": Method("information about the target jointly with features before", ranker="jmi"),
     "cmim": Method("information about the target beyond any feature before", ranker="cmim"),

@@ -62,7 +62,18 @@ def test_words_with_options_and_a_table(table, capsys):
     assert "Held-out accuracy" in text
 
 
-LONG = {"forest-forward", "knn-annealing", "knn-aggregate", "sa", "saes", "ga", "gaes", "gmlvq"}
+LONG = {
+    "forest-forward",
+    "knn-annealing",
+    "knn-aggregate",
+    "sa",
+    "saes",
+    "saes-vote",
+    "ga",
+    "gaes",
+    "gaes-vote",
+    "gmlvq",
+}
 
 
 def test_any_method_runs(table, tmp_path, capsys):

@@ -2,12 +2,15 @@
 
 from fewer.criteria._boundary import BoundaryShare, FisherRatio, boundary_share, fisher_ratio
 from fewer.criteria._classifiability import Classifiability, classifiability
+from fewer.criteria._consistency import Consistency
 from fewer.criteria._cross_validated import CrossValidated
 from fewer.criteria._gamma_test import GammaTest, gamma_test
 from fewer.criteria._knn import KNN
 from fewer.criteria._least_squares import LeastSquares
+from fewer.criteria._linear_separability import LinearSeparability, linear_separability
 from fewer.criteria._naive_bayes import NaiveBayes
 from fewer.criteria._rann import RANN
+from fewer.criteria._reachable_error import intrinsic_dimension, reachable_error
 from fewer.criteria._separability import Separability
 
 __all__ = [
@@ -15,14 +18,19 @@ __all__ = [
     "RANN",
     "BoundaryShare",
     "Classifiability",
+    "Consistency",
     "CrossValidated",
     "FisherRatio",
     "GammaTest",
     "LeastSquares",
+    "LinearSeparability",
     "NaiveBayes",
     "Separability",
     "boundary_share",
     "classifiability",
     "fisher_ratio",
     "gamma_test",
+    "intrinsic_dimension",
+    "linear_separability",
+    "reachable_error",
 ]

@@ -1,5 +1,6 @@
 """Splits of rows, significance tests, intervals, stability."""
 
+from fewer.validate._bootstrap import Bootstrap, accuracy_632
 from fewer.validate._copies import near_copies
 from fewer.validate._folds import FixedFolds, assign_folds, stratified_folds
 from fewer.validate._intervals import ConfidenceInterval, fold_interval, wilson_interval
@@ -18,6 +19,7 @@ from fewer.validate._splits import Split, folds_of, forward_splits, split_rows
 from fewer.validate._stability import jaccard, kuncheva, nogueira
 
 __all__ = [
+    "Bootstrap",
     "ConfidenceInterval",
     "FixedFolds",
     "Layer",
@@ -25,6 +27,7 @@ __all__ = [
     "RankComparison",
     "Significance",
     "Split",
+    "accuracy_632",
     "assign_folds",
     "corrected_resampled_t",
     "fold_interval",
