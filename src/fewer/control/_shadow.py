@@ -24,8 +24,9 @@ FEWEST_SHADOWS = 5
 class Shadow(RankingControl):
     """Keep every feature that beats the best of shuffled copies of all features: all-relevant selection, as Boruta.
 
-    Each run adds a shuffled copy of every feature that is not rejected yet and ranks all of them. A feature that beats
-    the best copy has a hit. Hits of a feature that tells nothing would come in at most half of the runs; features
+    Each run ranks the features that are not rejected yet beside a shuffled copy of every feature; Boruta leaves out
+    the copies of rejected ones, which makes it ever easier for the rest. A feature that beats the best copy has
+    a hit. Hits of a feature that tells nothing would come in at most half of the runs; features
     with significantly more are *confirmed*, with significantly fewer *rejected*, others *tentative*. Any ranker works,
     not only a forest; [boruta] on the command line is `Importance(forest)`.
 
@@ -118,11 +119,12 @@ class Shadow(RankingControl):
         return trace
 
     def _run_once(self, run: RankingRun, rng: np.random.Generator) -> None:
-        """Compare every feature that is not rejected with the best shuffled copy of those."""
+        """Compare every feature that is not rejected with the best of shuffled copies of all features."""
         state, space = run.trace.state, run.space
         alive = np.flatnonzero(state["decision"] >= 0)
         columns = np.concatenate([space.units[unit] for unit in alive])
-        copied = np.resize(columns, max(len(columns), FEWEST_SHADOWS))
+        everyone = np.concatenate(space.units)
+        copied = np.resize(everyone, max(len(everyone), FEWEST_SHADOWS))
         copies = np.column_stack([run.problem.X[shuffled_rows(run.problem, rng), column] for column in copied])
         table = with_columns(run.problem, copies, copied)
         forced, added = np.flatnonzero(space.base), np.arange(run.problem.n_features, table.n_features)

@@ -9,7 +9,7 @@ from scipy.stats import chi2 as chi2_distribution
 from scipy.stats import f as f_distribution
 
 from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
-from fewer.problem import FloatArray, IntArray, Problem, Task
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 from fewer.rankers._by_moments import (
     chi2_ranking,
     class_moments,
@@ -77,6 +77,10 @@ class FTest(Ranker):
                 f_test_of_classes(class_moments(problem)) if classes else f_test_of_correlation(target_moments(problem))
             )
         weights = scaled_weights(problem)
+        if not problem.nominal.any() and not problem.missing.any() and weights.all():
+            test = variance_tests if classes else correlation_tests
+            scores, p_values = test(problem.X, problem.y, weights)
+            return Ranking.by_score(scores, p_value=p_values)
         scores, p_values = np.zeros(problem.n_features), np.ones(problem.n_features)
         for feature, nominal in enumerate(problem.nominal):
             cells = problem.X[:, feature]
@@ -172,19 +176,8 @@ def variance_test(values: FloatArray, codes: IntArray, weights: FloatArray) -> t
     >>> np.allclose(variance_test(values, codes, np.ones(6)), f_oneway(values[:3], values[3:]))
     True
     """
-    codes = np.unique(codes, return_inverse=True)[1]
-    mass = np.bincount(codes, weights)
-    n, k = len(values), len(mass)
-    if k < 2 or n <= k or np.ptp(values) == 0:
-        return 0.0, 1.0
-    values = values - np.average(values, weights=weights)
-    means = np.bincount(codes, weights * values) / mass
-    between = float(mass @ means**2) / (k - 1)
-    within = float(weights @ (values - means[codes]) ** 2) / (n - k)
-    if within <= 1e-28 * between:
-        return np.inf, 0.0
-    statistic = between / within
-    return statistic, float(f_distribution.sf(statistic, k - 1, n - k))
+    statistic, p_value = variance_tests(values[:, None], codes, weights)
+    return float(statistic[0]), float(p_value[0])
 
 
 def correlation_test(values: FloatArray, target: FloatArray, weights: FloatArray) -> tuple[float, float]:
@@ -197,16 +190,69 @@ def correlation_test(values: FloatArray, target: FloatArray, weights: FloatArray
     >>> np.allclose(correlation_test(x, y, np.ones(4)), np.ravel(f_regression(x[:, None], y)))
     True
     """
-    n = len(values)
-    if n < 3 or np.ptp(values) == 0 or np.ptp(target) == 0:
-        return 0.0, 1.0
-    x = values - np.average(values, weights=weights)
-    y = target - np.average(target, weights=weights)
-    square = float((weights * x) @ y) ** 2 / (float(weights @ x**2) * float(weights @ y**2))
-    if 1.0 - square <= 1e-15:
-        return np.inf, 0.0
-    statistic = square / (1.0 - square) * (n - 2)
-    return statistic, float(f_distribution.sf(statistic, 1, n - 2))
+    statistic, p_value = correlation_tests(values[:, None], target, weights)
+    return float(statistic[0]), float(p_value[0])
+
+
+def variance_tests(table: FloatArray, codes: IntArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return F and p of one-way analysis of variance for every column.
+
+    Parameters
+    ----------
+    table : array of shape (n, p)
+    codes : int array of shape (n,)
+    weights : array of shape (n,)
+
+    Returns
+    -------
+    statistics, p_values : arrays of shape (p,)
+    """
+    codes = np.unique(codes, return_inverse=True)[1]
+    n, k = len(table), int(codes.max(initial=-1)) + 1
+    if k < 2 or n <= k:
+        return np.zeros(table.shape[1]), np.ones(table.shape[1])
+    members = (codes == np.arange(k)[:, None]) * weights
+    mass = members.sum(axis=1)
+    centered = table - weights @ table / weights.sum()
+    means = members @ centered / mass[:, None]
+    between = mass @ means**2 / (k - 1)
+    within = weights @ (centered - means[codes]) ** 2 / (n - k)
+    return _f_of(between, within, np.ptp(table, axis=0) > 0, k - 1, n - k)
+
+
+def correlation_tests(table: FloatArray, target: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return F and p of the correlation of every column with a quantity.
+
+    Parameters
+    ----------
+    table : array of shape (n, p)
+    target : array of shape (n,)
+    weights : array of shape (n,)
+
+    Returns
+    -------
+    statistics, p_values : arrays of shape (p,)
+    """
+    n = len(table)
+    if n < 3 or np.ptp(target) == 0:
+        return np.zeros(table.shape[1]), np.ones(table.shape[1])
+    X = table - weights @ table / weights.sum()
+    y = target - weights @ target / weights.sum()
+    lengths = (weights @ X**2) * float(weights @ y**2)
+    varies = np.ptp(table, axis=0) > 0
+    square = np.divide(((weights * y) @ X) ** 2, lengths, out=np.zeros(len(lengths)), where=varies & (lengths > 0))
+    left = np.where(1.0 - square <= 1e-15, 0.0, 1.0 - square)
+    return _f_of(square * (n - 2), left, varies, 1, n - 2)
+
+
+def _f_of(
+    above: FloatArray, below: FloatArray, varies: BoolArray, one: int, other: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return F and p: nothing where a column does not vary, infinity where nothing is left below."""
+    endless = varies & (below <= 1e-28 * above)
+    statistic = np.divide(above, below, out=np.zeros(len(above)), where=varies & ~endless)
+    statistic[endless] = np.inf
+    return statistic, np.where(varies, f_distribution.sf(statistic, one, other), 1.0)
 
 
 def count_test(counts: FloatArray, codes: IntArray, weights: FloatArray) -> tuple[float, float]:
