@@ -110,6 +110,10 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
             "fewer.control:Aggregate",
             "Run the search on resamples of the rows and keep the features chosen in enough of them, or the best subset",
         ),
+        "boruta": (
+            "fewer.control:Shadow",
+            "Keep every feature that beats the best of shuffled copies of all features: all-relevant selection, as Boruta",
+        ),
         "early-stopping": (
             "fewer.control:EarlyStopping",
             "Find the step after which the search learns its rows by heart, and search all rows no further than that",
@@ -137,10 +141,6 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         "probe": (
             "fewer.control:Probe",
             "Keep the features that beat random columns",
-        ),
-        "shadow": (
-            "fewer.control:Shadow",
-            "Keep every feature that beats the best of shuffled copies of all features: all-relevant selection, as Boruta",
         ),
         "stability": (
             "fewer.control:StabilitySelection",

@@ -25,8 +25,18 @@ ESTIMATORS = {
     "svm": "sklearn.svm:SVC|SVR",
     "tree": "sklearn.tree:DecisionTreeClassifier|DecisionTreeRegressor",
     "forest": "sklearn.ensemble:RandomForestClassifier|RandomForestRegressor",
+    "lasso": "fewer.rankers._models:lasso_classifier|lasso_regressor",
     "boosting": "sklearn.ensemble:HistGradientBoostingClassifier|HistGradientBoostingRegressor",
 }
+ALIASES: dict[str, dict[str, str]] = {
+    "ranker": {
+        "forest-importance": "importance:estimator='forest:random_state=None'",
+        "lasso": "importance:estimator=lasso",
+    },
+    "search": {"elastic-net-path": "lasso-path:penalty='elastic-net'"},
+    "control": {"shadow": "boruta"},
+}
+"""Names that stand for a component with some of its options."""
 COMPONENTS: dict[str, dict[str, str]] = {
     **{kind: {name: target for name, (target, _) in index.items()} for kind, index in INDEX.items()},
     "estimator": ESTIMATORS,
@@ -157,6 +167,30 @@ METHODS: dict[str, Method] = {
     "relieff": Method("difference to near rows of other classes less that to its own", ranker="relieff"),
     "rrelieff": Method("the same for quantities", ranker="rrelieff"),
     "gmlvq": Method("relevance in a learnt distance (Chen)", ranker="gmlvq"),
+    "importance": Method("coefficients of a linear model", ranker="importance"),
+    "forest-importance": Method("importances of a random forest", ranker="forest-importance"),
+    "lasso": Method("coefficients of the lasso", ranker="lasso"),
+    "permutation": Method("what held-out rows lose when a feature is shuffled", ranker="permutation"),
+    "shap": Method("mean size of SHAP values; needs fewer[shap]", ranker="shap"),
+    "f-test": Method("analysis of variance, or correlation, for each feature", ranker="f-test"),
+    "chi2": Method("chi-squared test of counts and levels, for each feature", ranker="chi2"),
+    "mutual-information": Method("information about the target by neighbors", ranker="mutual-information"),
+    "surf": Method("ReliefF with all rows within a radius", ranker="surf"),
+    "multisurf": Method("ReliefF with a radius for each row", ranker="multisurf"),
+    "disr": Method("information with features before as a share of all there is", ranker="disr"),
+    "jim": Method("impurity taken jointly with features before", ranker="jim"),
+    "rfe": Method("recursive elimination by a linear model", "cross-validated:estimator=linear", "rfe"),
+    "lasso-path": Method(
+        "features in the order in which they enter the lasso", "cross-validated:estimator=linear", "lasso-path"
+    ),
+    "elastic-net-path": Method(
+        "in the order of the elastic net", "cross-validated:estimator=linear", "elastic-net-path"
+    ),
+    "boruta": Method("all that beat shuffled copies in a forest", ranker="forest-importance:cv=None", control="boruta"),
+    "stability": Method("what halves of the rows agree on", ranker="importance:cv=None", control="stability"),
+    "knockoffs": Method("what beats its knockoff in the lasso", ranker="lasso:cv=None", control="knockoffs"),
+    "fdr": Method("single tests with a false-discovery rate", ranker="f-test", control="fdr"),
+    "probe": Method("what beats random columns in a forest", ranker="forest-importance:cv=None", control="probe"),
 }
 
 
@@ -169,14 +203,17 @@ def build(kind: ComponentKind, text: str, task: str = "classification") -> Any:
     KNN(cv='loo', n_neighbors=(1, 3))
     """
     name, _, options = text.partition(":")
-    known = COMPONENTS[kind]
+    known, aliases = COMPONENTS[kind], ALIASES.get(kind, {})
+    if name in aliases:
+        name, _, given = aliases[name].partition(":")
+        options = ",".join(part for part in (given, options) if part)
     if name not in known:
-        raise InputError(f"There is no {kind} {name!r}; {nearest(name, known, 'names')}")
+        raise InputError(f"There is no {kind} {name!r}; {nearest(name, [*known, *aliases], 'names')}")
     module, classes = known[name].split(":")
     chosen = classes.split("|")[-1 if task == "regression" else 0]
     component = getattr(importlib.import_module(module), chosen)
     arguments = _options(options, text)
-    parameters = [p for p in inspect.signature(component).parameters if p != "self"]
+    parameters = {n: p for n, p in inspect.signature(component).parameters.items() if n != "self"}
     for key in arguments:
         if key not in parameters:
             raise InputError(
@@ -187,10 +224,9 @@ def build(kind: ComponentKind, text: str, task: str = "classification") -> Any:
     for key, inner in (("estimator", "estimator"), ("ranker", "ranker"), ("control", "control")):
         if isinstance(arguments.get(key), str):
             arguments[key] = build(inner, arguments[key], task)  # type: ignore[arg-type]
-    if "estimator" in parameters and "estimator" not in arguments:
-        arguments["estimator"] = build("estimator", "linear", task)
-    if "ranker" in parameters and "ranker" not in arguments:
-        arguments["ranker"] = build("ranker", "fisher", task)
+    for key, default in (("estimator", "linear"), ("ranker", "fisher")):
+        if key in parameters and key not in arguments and parameters[key].default is inspect.Parameter.empty:
+            arguments[key] = build(key, default, task)  # type: ignore[arg-type]
     return component(**arguments)
 
 

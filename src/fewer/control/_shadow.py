@@ -73,7 +73,7 @@ class Shadow(RankingControl):
     (array([2, 5]),)
     """
 
-    command_name = "shadow"
+    command_name = "boruta"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_runs": [Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, 1, closed="neither")],

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LassoCV, LogisticRegression, LogisticRegressionCV, Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
@@ -54,6 +55,21 @@ class Columns(TransformerMixin, BaseEstimator):
 def default_estimator(task: Task) -> Any:
     """Return logistic or ridge regression on scaled columns."""
     return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000) if task == "classification" else Ridge())
+
+
+def lasso_classifier(n_penalties: int = 10, cv: int = 5) -> Any:
+    """Return logistic regression with an l1 penalty, its strength by cross-validation."""
+    options: dict[str, Any] = {"Cs": n_penalties, "cv": cv, "solver": "saga", "tol": 1e-2, "max_iter": 1000}
+    if "use_legacy_attributes" in signature(LogisticRegressionCV).parameters:
+        options.update(l1_ratios=(1.0,), use_legacy_attributes=False)
+    else:
+        options.update(penalty="l1")
+    return LogisticRegressionCV(scoring="neg_log_loss", random_state=0, **options)
+
+
+def lasso_regressor(cv: int = 5) -> Any:
+    """Return the lasso, its strength by cross-validation."""
+    return LassoCV(cv=cv)
 
 
 def last_step(model: Any) -> Any:
