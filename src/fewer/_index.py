@@ -64,6 +64,10 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
             "fewer.search:BestFirst",
             "Always expand the most promising subset that was not expanded yet, wherever it lies",
         ),
+        "best-subset": (
+            "fewer.search:BestSubset",
+            "Find the linear fit of least residual sum of squares of each size; the criterion's score picks the size",
+        ),
         "branch-and-bound": (
             "fewer.search:BranchAndBound",
             "The best subset of a size without looking at most of them",

@@ -186,6 +186,7 @@ METHODS: dict[str, Method] = {
     "elastic-net-path": Method(
         "in the order of the elastic net", "cross-validated:estimator=linear", "elastic-net-path"
     ),
+    "best-subset": Method("the best linear fit of every size, by leaps and bounds", "least-squares", "best-subset"),
     "boruta": Method("all that beat shuffled copies in a forest", ranker="forest-importance:cv=None", control="boruta"),
     "stability": Method("what halves of the rows agree on", ranker="importance:cv=None", control="stability"),
     "knockoffs": Method("what beats its knockoff in the lasso", ranker="lasso:cv=None", control="knockoffs"),

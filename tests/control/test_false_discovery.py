@@ -26,7 +26,7 @@ def test_over_a_ranker_and_with_feature_groups():
     units = np.array([p[0], p[1], min(1.0, 2 * p[2]), *p[4:]])
     truth = multipletests(units, 0.05, method="fdr_bh")[0]
     assert selector.support_.tolist() == [truth[0], truth[1], truth[2], truth[2], *truth[3:]]
-    assert "false-discovery rate of 0.05" in selector.notes_[-1]
+    assert "false-discovery rate of 0.05" in selector.promise_
     groups = np.arange(len(y)) // 2
     assert (
         "rows as independent"

@@ -88,8 +88,8 @@ def test_signals_are_found_whatever_the_seed_of_the_data():
         selector = fewer.RankSelector(Importance(cv=None), control=Knockoffs(), random_state=seed).fit(X, y)
         assert selector.support_[:12].all()
         assert selector.support_.sum() <= 14
-        assert "at least 10 features" in selector.notes_[-1]
-        assert "approximate" in selector.notes_[-1]
+        assert "at least 10 features" in selector.promise_
+        assert "approximate" in selector.promise_
 
 
 def test_groups_weights_and_forced_features():

@@ -22,4 +22,4 @@ def test_the_majority_of_the_runs_decides_and_wins_are_told():
     selector = fewer.RankSelector(Fisher(), control=Probe(30, 5), random_state=0).fit(X, y)
     assert np.flatnonzero(selector.support_).tolist() == [6]
     assert selector.trace_.extra["hits"][6] == 5
-    assert "the best of 30 random columns" in selector.notes_[-1]
+    assert "the best of 30 random columns" in selector.promise_

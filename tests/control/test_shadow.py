@@ -75,8 +75,8 @@ def test_rejected_features_lose_their_copies_and_the_answer_says_what_it_promise
     assert extra["decision"][3] == 1
     assert selector.support_.sum() == (extra["decision"] == 1).sum() <= 2
     assert extra["runs"][3] >= extra["runs"][extra["decision"] == -1].max()
-    assert "at level 0.05" in selector.notes_[-1]
-    assert f"Confirmed {selector.support_.sum()}, tentative" in selector.notes_[-1]
+    assert "at level 0.05" in selector.promise_
+    assert f"Confirmed {selector.support_.sum()}, tentative" in selector.promise_
 
 
 def test_groups_of_their_own_size_are_noted():

@@ -66,6 +66,6 @@ def test_frequencies_are_counted_and_the_promise_is_told():
     assert frequency[4] == 1
     assert frequency.sum() == pytest.approx(selector.trace_.extra["n_chosen"])
     assert (selector.support_ == (frequency >= 0.7)).all()
-    note = selector.notes_[-1]
+    note = selector.promise_
     assert "unimodal" in note
     assert "features of low selection probability" in note

@@ -80,7 +80,7 @@ class Criterion(Component):
     has_importances: ClassVar[bool] = False
     """Its scorer can `examine`: tell how important each column is to its own model."""
     least_squares: ClassVar[bool] = False
-    """Its scorer has `normal_equations`, and scores subsets of one size by their residual sum of squares."""
+    """Its scores go by the residual sums of squares of linear fits."""
     multi_output: ClassVar[bool] = False
     """Takes a target of several columns."""
     tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")

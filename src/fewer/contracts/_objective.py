@@ -49,6 +49,16 @@ class Objective:
             raise InputError("This search looks at the rows; give them to Objective(scorer, space, problem).")
         return self._problem
 
+    def note(self, text: str) -> None:
+        """Tell the reader of the result something, once.
+
+        Parameters
+        ----------
+        text : str
+        """
+        if self._trace is not None and text not in self._trace.notes:
+            self._trace.notes.append(text)
+
     def follow(self, trace: Trace) -> None:
         """Report to a trace from now on."""
         self._trace = trace

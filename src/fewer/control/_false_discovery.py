@@ -76,7 +76,7 @@ class FalseDiscovery(RankingControl):
         kept = discoveries(by_unit, self.rate)
         run.trace.extra["p_value"] = p_values
         run.record(fit_size(kept, -by_unit, run.space))
-        run.trace.notes.append(
+        run.trace.state["promise"] = (
             f"{int(kept.sum())} of {len(kept)} features pass at a false-discovery rate of {self.rate:g} "
             "(Benjamini–Hochberg; for independent or positively related p-values)."
         )

@@ -91,7 +91,7 @@ class Knockoffs(RankingControl):
         trace.extra.update(statistic=by_feature, cut=np.array(cut))
         kept = statistic >= cut
         run.record(fit_size(kept, statistic, space))
-        trace.notes.append(
+        trace.state["promise"] = (
             f"{int(kept.sum())} of {len(kept)} features beat their knockoffs at a false-discovery rate of {self.fdr:g} "
             f"(knockoff+). At this rate either nothing or at least {int(np.ceil(1 / self.fdr - 1e-9))} features are "
             "kept; the guarantee is approximate, since the covariance of the columns is estimated."

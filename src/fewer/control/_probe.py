@@ -89,7 +89,7 @@ class Probe(RankingControl):
         except KeyboardInterrupt:
             trace.interrupted = True
             raise
-        trace.notes.append(
+        state["promise"] = (
             f"Kept what beats the best of {self.n_probes} random columns in more than half of {self.n_runs} runs: a "
             f"feature that says nothing passes a run with a chance of about {1 / (self.n_probes + 1):.2g}."
         )

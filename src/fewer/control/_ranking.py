@@ -75,7 +75,10 @@ class RankingRun:
 
 
 class RankingControl(Control):
-    """A control that works over a ranker, and over a criterion and its search taken as one."""
+    """A control that works over a ranker, and over a criterion and its search taken as one.
+
+    What it promises is a sentence in `trace.state["promise"]`.
+    """
 
     over_searches: bool = True
 

@@ -114,7 +114,8 @@ class Shadow(RankingControl):
             raise
         if not trace.steps:
             self._tell(run)
-        trace.notes += [*_group_note(run), self._promise(state, run, len(looks))]
+        trace.notes += _group_note(run)
+        state["promise"] = self._promise(state, run, len(looks))
         trace.done, trace.interrupted = True, False
         return trace
 

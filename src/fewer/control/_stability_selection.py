@@ -118,7 +118,7 @@ class StabilitySelection(RankingControl):
         except KeyboardInterrupt:
             trace.interrupted = True
             raise
-        trace.notes.append(self._promise(n_chosen, space.n_units))
+        state["promise"] = self._promise(n_chosen, space.n_units)
         trace.done, trace.interrupted = True, False
         return trace
 

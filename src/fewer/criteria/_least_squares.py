@@ -68,6 +68,7 @@ class LeastSquares(Criterion):
         "cv": [StrOptions({"loo"}), Interval(Integral, 2, None, closed="left"), HasMethods("split")],
     }
     predictive: ClassVar[bool] = True
+    least_squares: ClassVar[bool] = True
     multi_output: ClassVar[bool] = True
     statistics: ClassVar[tuple[str, ...]] = ("gram",)
 

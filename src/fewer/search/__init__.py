@@ -2,6 +2,7 @@
 
 from fewer.search._annealing import Annealing
 from fewer.search._best_first import BestFirst
+from fewer.search._best_subset import BestSubset
 from fewer.search._branch_and_bound import BranchAndBound
 from fewer.search._diet import DIET
 from fewer.search._elimination import Elimination
@@ -19,6 +20,7 @@ __all__ = [
     "Annealing",
     "Backward",
     "BestFirst",
+    "BestSubset",
     "BranchAndBound",
     "Elimination",
     "Exhaustive",

@@ -68,7 +68,9 @@ class RankSelector(Selector):
     trace_ : Trace, only with a control
         Its history; `trace_.extra` holds what it counted.
     notes_ : list of str
-        What to know: columns that look like identifiers or copies of the target, and what a control promises.
+        What to know, such as columns that look like identifiers or tell the target by themselves.
+    promise_ : str, only with a control
+        What the control promises: a rate, a number or a level, and under which assumptions.
     n_features_in_, feature_names_in_
 
     Examples
@@ -150,6 +152,7 @@ class RankSelector(Selector):
             if self.trace_.steps:
                 self.support_ = self.trace_.best != 0
         self.notes_ += self.trace_.notes
+        self.promise_ = str(self.trace_.state.get("promise", ""))
         return self
 
     def _refuse(self, ranker: Ranker, problem: Problem) -> None:

@@ -216,6 +216,7 @@ class SubsetSelector(Selector):
         self.ranking_ = _ranking(trace, run.search.ordered)
         self.set_aside_ = np.flatnonzero(problem.constant & ~self.support_)
         self.notes_ = [*problem.notes, *trace.notes]
+        self.promise_ = str(trace.state.get("promise", ""))
 
     def _criterion(self) -> Criterion:
         return KNN() if self.criterion is None else self.criterion

@@ -1,0 +1,138 @@
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+import fewer
+from fewer.contracts import IncompatibleError, Objective, Resources, SearchSpace
+from fewer.criteria import KNN, LeastSquares
+from fewer.problem import Problem
+from fewer.search import BestSubset, Exhaustive
+from fewer.search._best_subset import NormalEquations, open_gap, spliced, tree_of
+from fewer.trace import Trace
+
+
+def least_sum(X, Y, columns, weights=None, forced=()):
+    """The residual sum of squares of a fit, by scikit-learn's own least squares."""
+    weights = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
+    root = np.sqrt(weights)[:, None]
+    X = X[:, [*columns, *forced]]
+    X, Y = (X - weights @ X) * root, (Y - weights @ Y) * root
+    return float(((Y - X @ np.linalg.lstsq(X, Y, rcond=None)[0]) ** 2).sum()) if X.shape[1] else float((Y**2).sum())
+
+
+def made(seed, n=30, p=7, q=1):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) @ rng.normal(size=(p, p))
+    return X, X[:, :3] @ rng.normal(size=(3, q)) + 3 * rng.normal(size=(n, q))
+
+
+def searched(problem, space, search=None, trace=None, follow=None):
+    scorer = LeastSquares().bind(problem, np.random.default_rng(0), Resources())
+    search = BestSubset() if search is None else search
+    return search.run(Objective(scorer, space, problem), space, np.random.default_rng(0), follow, trace)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_of_every_size_no_subset_is_better(seed):
+    X, Y = made(seed, q=1 + seed % 2)
+    y = Y[:, 0] if seed % 2 == 0 else Y
+    trace = searched(Problem.from_arrays(X, y, task="regression"), SearchSpace.of(7))
+    for size in range(1, 8):
+        truth = min(least_sum(X, Y, columns) for columns in itertools.combinations(range(7), size))
+        assert trace.state["best_sums"][size] == pytest.approx(truth, rel=1e-6)
+        chosen = np.flatnonzero(trace.state["best_masks"][size])
+        assert len(chosen) == size
+        assert least_sum(X, Y, chosen) == pytest.approx(truth, rel=1e-6)
+    assert trace.notes[0].startswith("Leaps and bounds looked at")
+
+
+def test_classes_weights_groups_and_forced_features():
+    X, y = load_wine(return_X_y=True)
+    X = X[:, :8]
+    weights = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    codes = (y[:, None] == np.arange(3)).astype(float)
+    problem = Problem.from_arrays(X, y, sample_weight=weights)
+    space = SearchSpace.of(8, groups=[[0, 1]], include=[5])
+    trace = searched(problem, space)
+    units = [unit.tolist() for unit in space.units]
+    for size in range(space.n_units + 1):
+        subsets = (list(itertools.chain(*some)) for some in itertools.combinations(units, size))
+        truth = min(least_sum(X, codes, columns, weights, [5]) for columns in subsets)
+        assert trace.state["best_sums"][size] == pytest.approx(truth, rel=1e-6)
+
+
+def test_copies_and_constants_do_no_harm():
+    X, Y = made(1)
+    X = np.c_[X[:, :4], X[:, 0], 2 * X[:, 1] + 1]
+    trace = searched(Problem.from_arrays(X, Y[:, 0], task="regression"), SearchSpace.of(6))
+    for size in range(1, 7):
+        truth = min(least_sum(X, Y, columns) for columns in itertools.combinations(range(6), size))
+        assert trace.state["best_sums"][size] == pytest.approx(truth, rel=1e-4)
+
+
+def test_the_criterion_picks_the_size_as_it_does_among_all_subsets():
+    """With leave-one-out scores the best of each size need not be the fit of least sum; the answer is near it."""
+    for seed in range(5):
+        X, Y = made(seed, 60, 8)
+        best = fewer.SubsetSelector(LeastSquares(), BestSubset(), random_state=0).fit(X, Y[:, 0])
+        every = fewer.SubsetSelector(LeastSquares(), Exhaustive(), random_state=0).fit(X, Y[:, 0])
+        assert best.score_ <= every.score_ + 1e-12
+        assert best.score_ >= every.score_ - 0.02
+        assert "The criterion's score picked the size" in best.notes_[-1]
+
+
+def test_an_unfinished_tree_tells_the_gap_that_remains():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 24)) + rng.normal(size=(60, 1))
+    y = X[:, :5].sum(axis=1) + 5 * rng.normal(size=60)
+    problem, space = Problem.from_arrays(X, y, task="regression"), SearchSpace.of(24)
+    short = searched(problem, space, BestSubset(max_nodes=20))
+    whole = searched(problem, space, BestSubset(max_nodes=None))
+    assert "was ended after" in short.notes[0]
+    assert whole.state["progress"][0] == -1
+    for size in range(1, 24):
+        gap = open_gap(short.state, size, space)
+        assert 0 <= gap < 1
+        assert whole.state["best_sums"][size] >= short.state["best_sums"][size] * (1 - gap) * (1 - 1e-9)
+
+
+def test_a_stopped_run_goes_on_as_if_nothing_had_happened(tmp_path, monkeypatch):
+    monkeypatch.setattr("fewer.search._best_subset.CHUNK", 30)
+    X, Y = made(3, 40, 14)
+    problem, space = Problem.from_arrays(X, Y[:, 0], task="regression"), SearchSpace.of(14)
+
+    def stop(trace):
+        if trace.n_steps == 2:
+            raise KeyboardInterrupt
+
+    trace = Trace()
+    with pytest.raises(KeyboardInterrupt):
+        searched(problem, space, trace=trace, follow=stop)
+    trace.save(tmp_path / "trace.npz")
+    again, whole = searched(problem, space, trace=Trace.load(tmp_path / "trace.npz")), searched(problem, space)
+    assert (again.best == whole.best).all()
+    assert (again.state["best_sums"] == whole.state["best_sums"]).all()
+    assert again.notes == whole.notes
+
+
+def test_splicing_finds_what_leaps_and_bounds_proves_where_that_is_easy_and_says_what_it_is():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 60))
+    y = X[:, [3, 17, 42]] @ np.array([3.0, -2.0, 2.0]) + rng.normal(size=150)
+    selector = fewer.SubsetSelector(LeastSquares(), BestSubset(), n_features_to_select=3, random_state=0).fit(X, y)
+    assert np.flatnonzero(selector.support_).tolist() == [3, 17, 42]
+    assert "Splicing" in selector.notes_[-1]
+    assert "no proof" in selector.notes_[-1]
+    problem, space = Problem.from_arrays(X[:, :12], y, task="regression"), SearchSpace.of(12)
+    equations = NormalEquations.of(problem, space)
+    mask, total = spliced(equations, np.zeros(12, dtype=bool), 2)
+    assert total == pytest.approx(tree_of(equations, space)["best_sums"][2])
+    assert mask[3]
+
+
+def test_other_criteria_are_refused():
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(IncompatibleError, match="needs the residual sums of squares of LeastSquares, and KNN has none"):
+        fewer.SubsetSelector(KNN(), BestSubset()).fit(X, y)
