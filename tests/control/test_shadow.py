@@ -19,7 +19,7 @@ def classes(seed=0):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(150, 10)), rng.integers(0, 2, 150)
     X[:, [1, 4, 7]] += 1.5 * y[:, None]
-    return X, y, RandomForestClassifier(20, max_depth=5, random_state=0)
+    return X, y, RandomForestClassifier(20, max_depth=5)
 
 
 def copies(seed=1):
@@ -28,13 +28,13 @@ def copies(seed=1):
     X, y = rng.normal(size=(150, 10)), rng.integers(0, 2, 150)
     X[:, 0] += 2 * y
     X[:, 5] = X[:, 0] + 0.3 * rng.normal(size=150)
-    return X, y, RandomForestClassifier(20, max_depth=5, random_state=0)
+    return X, y, RandomForestClassifier(20, max_depth=5)
 
 
 def quantity(seed=2):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(150, 10))
-    return X, 2 * X[:, 3] + 2 * X[:, 6] + rng.normal(size=150), RandomForestRegressor(20, max_depth=5, random_state=0)
+    return X, 2 * X[:, 3] + 2 * X[:, 6] + rng.normal(size=150), RandomForestRegressor(20, max_depth=5)
 
 
 @pytest.mark.parametrize(("make", "planted"), [(classes, [1, 4, 7]), (copies, [0, 5]), (quantity, [3, 6])])

@@ -46,6 +46,8 @@ class Shadow(RankingControl):
     Where a number of features is asked for, the features with most hits fill up or the ones with fewest give way, and
     the promise no longer holds.
 
+    Give a forest no seed of its own (`random_state=None`): it then gets a fresh one in every run.
+
     The level is that of the runs, on these very rows: a feature that goes with the target by chance in this table beats
     its copies in every run. On tables of pure noise about one feature in all is confirmed falsely, however many
     there are (`experiments/promises.md`).
