@@ -25,6 +25,7 @@ Rules of the reader
 """
 
 from fewer.io._calendar import calendar_groups
+from fewer.io._features import features_of
 from fewer.io._files import TableOptions, read_frame, read_table
 from fewer.io._inspect import ColumnSummary, Inspection, describe_columns, inspect_table
 from fewer.io._problems import ParseProblem, TableError
@@ -47,6 +48,7 @@ __all__ = [
     "TableOptions",
     "calendar_groups",
     "describe_columns",
+    "features_of",
     "frame_bytes",
     "infer_task",
     "inspect_table",

@@ -380,14 +380,16 @@ def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
     return notes
 
 
-def left_out_notes(readings: Mapping[str, Reading]) -> list[str]:
+def left_out_notes(
+    readings: Mapping[str, Reading], cure: str = "Name one as nominal (--nominal) to keep it."
+) -> list[str]:
     """Say which columns are left out, and why."""
     out = [f"{name!r} ({reading.reason})" for name, reading in readings.items() if reading.kind == "left out"]
     if not out:
         return []
     more = f" and {len(out) - 2 * MOST_NAMED} more" if len(out) > 2 * MOST_NAMED else ""
     shown = ", ".join(out[: 2 * MOST_NAMED])
-    return [f"Left out, being no features: {shown}{more}. Name one as nominal (--nominal) to keep it."]
+    return [f"Left out, being no features: {shown}{more}. {cure}"]
 
 
 def missing_notes(shares: Mapping[str, float]) -> list[str]:
