@@ -15,7 +15,7 @@ from fewer.columns import Column, nearest
 from fewer.errors import InputError
 from fewer.estimators import ROW_METADATA
 from fewer.evaluate import Comparison, OnProgress
-from fewer.io import is_frame, to_problem
+from fewer.io import features_of, is_frame, to_problem
 from fewer.planning import AUTO_ROWS, Request, make_plan, prepare_rows, settle_rare, thin
 from fewer.problem import Problem, Task
 from fewer.running import open_folder, run_plan, versions
@@ -189,7 +189,8 @@ def read_rows(X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], *, mul
                 raise InputError(f"{key}={column!r} is no column; {nearest(column, [str(c) for c in frame.columns])}")
             found[key] = frame[column].to_numpy()
         X = frame.drop(list(set(named.values()))).to_native()
-    return to_problem(X, y, task=task, multi_output=multi_output, **found)
+    X, notes = features_of(X)
+    return to_problem(X, y, task=task, multi_output=multi_output, notes=notes, **found)
 
 
 def compare(

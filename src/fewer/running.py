@@ -21,6 +21,7 @@ from fewer.contracts import Criterion, OnStep, PredictiveScorer, Resources, Run
 from fewer.criteria import KNN, CrossValidated
 from fewer.evaluate import Choice, HeldOutScores, heldout
 from fewer.evaluate._grading import is_share
+from fewer.io import describe_columns
 from fewer.planning import AnySelector, Plan, build_estimator
 from fewer.problem import Problem
 from fewer.registry import build
@@ -360,9 +361,14 @@ def _frequencies(outcome: HeldOutScores, problem: Problem) -> dict[str, float]:
     return {problem.names[i]: round(float(shares[i]), 4) for i in often if shares[i] > 0}
 
 
+DESCRIBED = 100
+"""So many columns are described one by one."""
+
+
 def _at_a_glance(problem: Problem) -> dict[str, Any]:
     kinds = {kind: problem.kinds.count(kind) for kind in ("numeric", "nominal", "boolean")}
     glance: dict[str, Any] = {"task": problem.task, "missing_cells": int(problem.missing.sum()), **kinds}
+    glance["columns"] = describe_columns(problem, DESCRIBED)
     if problem.groups is not None:
         glance["groups"] = len(np.unique(problem.groups))
     if problem.task == "regression":

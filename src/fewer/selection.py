@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 import sys
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from fewer.errors import InputError
+from fewer.markup import html_card, html_table, latex_table, markdown_table
 from fewer.trace import Trace
 
 TOLD_DIFFERENCE = 0.02
@@ -207,13 +207,111 @@ class Selection:
             rows.append(f"{place:>3}  {name:<{width}}{fall}")
         return "\n".join([*rows, "", *self.summary()])
 
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the titles and rows of the table of features, with the columns that there are."""
+        titles = ["feature"]
+        titles += ["chosen again"] if self.frequency else []
+        titles += ["score without it"] if self.score_without else []
+        rows = []
+        for name in self.features:
+            without = self.score_without.get(name)
+            row = [name]
+            row += [f"{self.frequency.get(name, 0.0):.0%}"] if self.frequency else []
+            row += ["–" if without is None else f"{without:.4f}"] if self.score_without else []
+            rows.append(row)
+        return titles, rows
+
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{html.escape(name)}</td><td>{self.score_without.get(name, float('nan')):.4f}</td></tr>"
-            for name in self.features
-        )
-        lines = "".join(f"<p>{html.escape(line)}</p>" for line in self.summary())
-        return f"<table><tr><th>feature</th><th>score without it</th></tr>{rows}</table>{lines}"
+        title = f"{len(self.features)} of {self.n_features} features chosen by {self.method}"
+        told = [line for line in self.summary() if line != self.verdict]
+        return html_card(title, self.verdict, html_table(*self._table()), told)
+
+    def to_markdown(self) -> str:
+        """Return the table of features and what goes with it in Markdown.
+
+        Returns
+        -------
+        str
+        """
+        lines = [f"- {line}" for line in self.summary()]
+        return "\n".join([markdown_table(*self._table()), "", *lines]) + "\n"
+
+    def to_latex(self, label: str = "tab:features") -> str:
+        """Return the table of features in LaTeX, for the package booktabs; the caption says whether it helped.
+
+        Parameters
+        ----------
+        label : str
+
+        Returns
+        -------
+        str
+        """
+        return latex_table(*self._table(), caption=" ".join([*self.summary()[:1], self.verdict]), label=label) + "\n"
+
+    def plot(self, kind: str = "frequency", ax: Any = None) -> Any:
+        """Draw the selection.
+
+        Parameters
+        ----------
+        kind : {"frequency", "sizes"}, default="frequency"
+            How often each feature was chosen when the selection was repeated; or the score against the number of
+            features.
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_`.
+        """
+        from fewer.plots import FrequencyDisplay, SizeDisplay
+
+        if kind == "frequency":
+            if not self.frequency:
+                raise InputError("The selection was not repeated, so there are no frequencies; give cv of at least 2.")
+            names = list(dict.fromkeys([*self.frequency, *self.features]))[:30]
+            shares = [self.frequency.get(name, 0.0) for name in names]
+            return FrequencyDisplay(names, shares, [name in self.features for name in names]).plot(ax)
+        if kind != "sizes":
+            raise InputError(f"kind={kind!r} is not known; choose 'frequency' or 'sizes'.")
+        if not self.sizes:
+            raise InputError("This method has no score for each number of features; plot 'frequency'.")
+        return SizeDisplay.from_curve(self.sizes, len(self.features), score_name=self.score_name).plot(ax)
+
+    def to_pipeline(self, estimator: Any) -> Any:
+        """Return a scikit-learn pipeline to go on with: the chosen columns, then an estimator.
+
+        The columns are fixed. To select anew inside each training fold, put a selector into a pipeline instead.
+
+        Parameters
+        ----------
+        estimator : scikit-learn estimator
+
+        Returns
+        -------
+        sklearn.pipeline.Pipeline
+            Not fitted.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> import fewer
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> selection = fewer.select(X, y, "knn-forward", random_state=0)
+        >>> selection.to_pipeline(KNeighborsClassifier()).fit(X, y).score(X, y) > 0.9
+        True
+        """
+        from sklearn.compose import ColumnTransformer
+        from sklearn.pipeline import Pipeline
+
+        if not self.features:
+            raise InputError("No feature was chosen; there is nothing to build a pipeline on.")
+        places = [place for place, chosen in enumerate(self.support) if chosen]
+        unnamed = sorted(self.features) == sorted(f"x{place}" for place in places)  # an array: by place
+        columns: list[Any] = [int(name[1:]) for name in self.features] if unnamed else list(self.features)
+        keep = ColumnTransformer([("chosen", "passthrough", columns)], verbose_feature_names_out=False)
+        return Pipeline([("features", keep), ("estimator", estimator)])
 
 
 def _finite(value: Any) -> Any:
@@ -243,8 +341,8 @@ def rows_to_tell(low: float | None, high: float | None, n_rows: int) -> int:
 
     Examples
     --------
-    >>> rows_to_tell(-0.09, 0.09, 200)
-    4100
+    >>> rows_to_tell(-0.1, 0.1, 200)
+    5000
     """
     if low is None or high is None or not math.isfinite(high - low):
         return 0

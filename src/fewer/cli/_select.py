@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import time as clock
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, say, shown
+from fewer.cli._save import SaveOption, check_save, saver
 from fewer.cli._shared import Progress, check_jobs, names_of, parse_features, typed
 from fewer.cli._signals import exit_code, raise_if_asked
 from fewer.cli._streamed import ClusterOption, StreamOption, jobs_on, open_chunks, resources_of, wants_stream
@@ -127,6 +129,7 @@ def select(
     stream: StreamOption = None,
     cluster: ClusterOption = None,
     report: ReportOption = None,
+    save: SaveOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Select features, and measure whether that helped.
@@ -142,6 +145,12 @@ def select(
     if resume and out is None:
         raise InputError("--resume needs --out, the folder of the run to go on with.")
     check_outputs(file, out=out, report=report, resume=resume, force=force)
+    if save is not None:
+        check_save(save, file)
+        if method == "parcel" or str(file) == "-" or wants_stream(file, stream):
+            raise InputError(
+                "--save needs one subset of a file that can be read twice; use fewer transform afterwards."
+            )
     from fewer.io import calendar_groups, read_table
     from fewer.parallel import on_cluster
     from fewer.planning import Request
@@ -196,7 +205,9 @@ def select(
         )
         name = file.name.split(".")[0].strip("-") or "table"
         reading = reading_lines(file, target, parse_task(task), options)
-        _run(problem, request, _Outputs(name, out, resume, report, as_json), reading)
+        _run(
+            problem, request, _Outputs(name, out, resume, report, as_json, saver(save, file, target, options)), reading
+        )
 
 
 def refuse_ignored(folds: int, budget: str | None, resume: bool, jobs: int, choices: dict[str, Any]) -> None:
@@ -362,6 +373,7 @@ class _Outputs:
     resume: bool
     report: Path | None
     as_json: bool
+    save: Callable[[list[str]], str] | None = None
 
 
 def _run(problem: Problem, request: Request, outputs: _Outputs, reading: str) -> None:
@@ -423,7 +435,13 @@ def _run(problem: Problem, request: Request, outputs: _Outputs, reading: str) ->
         from fewer.report import write_selection_report
 
         answer.attempt(report, lambda: say(f"Report: {write_selection_report(report, selection, selection.trace)}"))
+    if outputs.save is not None:
+        answer.attempt("the table", partial(_save, outputs.save, selection.features))
     answer.leave()
+
+
+def _save(save: Callable[[list[str]], str], features: list[str]) -> None:
+    say(f"Table: {save(features)}")
 
 
 def refuse_folds(problem: Problem, folds: int) -> None:

@@ -9,17 +9,11 @@ from typing import Annotated
 import typer
 
 from fewer.cli._outputs import Answer
+from fewer.cli._save import SaveOption, check_save
 from fewer.cli._shared import names_of
 from fewer.cli._table import EncodingOption, FileArgument
 from fewer.errors import InputError
 from fewer.files import write_atomically
-
-SaveOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--save", help="Write the table with the chosen columns here: .csv, .tsv, .parquet.", show_default=False
-    ),
-]
 
 
 def transform(
@@ -69,14 +63,3 @@ def chosen_by(run: Path) -> list[str]:
     if not features:
         raise InputError(f"The run in {run} chose no feature; there is nothing to keep.")
     return features
-
-
-def check_save(save: Path, file: Path) -> None:
-    """Refuse a place for a table before the work: the table itself, an unknown format, an unwritable folder."""
-    from fewer.files import refuse_unwritable
-
-    if save.suffix.lower() not in (".csv", ".tsv", ".parquet"):
-        raise InputError(f"--save {save} names no format that is written; end it in .csv, .tsv or .parquet.")
-    if save.exists() and file.exists() and save.samefile(file):
-        raise InputError(f"--save {save} is the table itself; choose another name.")
-    refuse_unwritable(save, "--save")

@@ -172,7 +172,7 @@ def understand_table(
         path, encoding=options.get("encoding", "utf-8"), separator=options.get("separator"), memory=memory
     )
     names = sheet.frame.columns
-    label = None if target is None else names[_find_target(target, names, display_name(path))]
+    label = None if target is None else names[find_target(target, names, display_name(path))]
     choice = _Choice(names, options)
     if label is not None and label in choice.exclude:
         raise InputError(f"{label!r} is the target and excluded; choose one.")
@@ -405,7 +405,8 @@ def _unpack(content: bytes, name: str, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def _find_target(target: str | int, names: list[str], file: str) -> int:
+def find_target(target: str | int, names: list[str], file: str) -> int:
+    """Return the place of the target, given by name or by number."""
     if isinstance(target, str):
         if target in names:
             return names.index(target)

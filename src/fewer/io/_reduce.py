@@ -12,13 +12,18 @@ import polars as pl
 from fewer.columns import nearest
 from fewer.errors import InputError
 from fewer.io._calendar import PARTS, add_calendar
-from fewer.io._files import TableOptions, display_name, read_sheet, understand_table
+from fewer.io._files import TableOptions, display_name, find_target, read_sheet, understand_table
 
 FORMATS = (".csv", ".tsv", ".parquet")
 
 
 def reduce_table(
-    path: Path | str, columns: Sequence[str], *, typed: bool = True, **options: Unpack[TableOptions]
+    path: Path | str,
+    columns: Sequence[str],
+    *,
+    target: str | int | None = None,
+    typed: bool = True,
+    **options: Unpack[TableOptions],
 ) -> pl.DataFrame:
     r"""Return the rows of a file with some of its columns.
 
@@ -28,6 +33,8 @@ def reduce_table(
         As in `read_table`.
     columns : sequence of str
         Which, in this order. The weekday and month of a date may be among them, as `calendar` names them.
+    target : str or int, optional
+        The column to predict, by name or number, to be kept as the last one.
     typed : bool, default=True
         Whether columns of text become numbers and dates, as the reader understands them, or stay as they were written.
     **options
@@ -58,6 +65,9 @@ def reduce_table(
         )
     else:
         frame = read_sheet(path, encoding=options.get("encoding", "utf-8"), separator=options.get("separator")).frame
+        whole = frame
+    if target is not None:
+        columns = [*columns, whole.columns[find_target(target, whole.columns, display_name(path))]]
     absent = [name for name in columns if name not in frame.columns]
     if absent:
         more = f" and {len(absent) - 1} more of the chosen columns" if len(absent) > 1 else ""

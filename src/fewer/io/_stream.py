@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from fewer.columns import column_number
-from fewer.io._files import _find_target
+from fewer.io._files import find_target
 from fewer.io._names import row_number
 from fewer.io._reader import EPOCH, MAX_INTEGER_CLASSES, encode, number_label
 from fewer.io._source import Source, open_source
@@ -186,7 +186,7 @@ def open_stream(
     """
     source = open_source(data)
     names = list(source.columns)
-    label = names[_find_target(target, names, source.name)]
+    label = names[find_target(target, names, source.name)]
     left_out = {names[column_number(column, names, "exclude")] for column in exclude} | {label, weights}
     features = [name for name in names if name not in left_out]
     if weights is not None and weights not in names:

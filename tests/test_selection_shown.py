@@ -1,0 +1,99 @@
+"""How a selection shows itself: notebooks, papers, pictures, a pipeline to go on with, a smaller table."""
+
+import json
+
+import matplotlib as mpl
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+
+import fewer
+from fewer.cli import main
+from fewer.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True, as_frame=True)
+
+
+@pytest.fixture(scope="module")
+def selection(iris):
+    return fewer.select(*iris, "knn-forward", random_state=0)
+
+
+def test_a_notebook_shows_what_the_page_does_without_a_script(selection):
+    shown = selection._repr_html_()
+    for name in selection.features:
+        assert name in shown
+    assert "chosen again" in shown
+    assert "2 of 4 features chosen by knn-forward" in shown
+    assert "<script" not in shown
+    assert "background:#" not in shown  # the notebook's own colors, light or dark
+
+
+def test_papers(selection):
+    markdown, latex = selection.to_markdown(), selection.to_latex("tab:iris")
+    assert markdown.splitlines()[0] == "| feature | chosen again | score without it |"
+    assert selection.verdict in markdown
+    assert latex.count("\\\\") == 1 + len(selection.features)
+    assert "\\label{tab:iris}" in latex
+    assert " % " not in latex.replace("\\%", "")
+
+
+def test_pictures(selection):
+    mpl.use("Agg")
+    display = selection.plot()
+    assert display.names[: len(selection.features)]
+    assert selection.plot("sizes").ax_ is not None
+    with pytest.raises(InputError, match="choose 'frequency' or 'sizes'"):
+        selection.plot("scores")
+    mpl.pyplot.close("all")
+
+
+def test_a_pipeline_to_go_on_with(iris, selection):
+    X, y = iris
+    pipeline = selection.to_pipeline(GaussianNB()).fit(X, y)
+    twin = GaussianNB().fit(X[selection.features], y)
+    np.testing.assert_array_equal(pipeline.predict(X), twin.predict(X[selection.features]))
+    shuffled = X[X.columns[::-1]]
+    np.testing.assert_array_equal(pipeline.predict(shuffled[X.columns]), pipeline.predict(X))
+    by_place = fewer.select(X.to_numpy(), y, "knn-forward", cv=0, random_state=0)
+    pipeline = by_place.to_pipeline(GaussianNB()).fit(X.to_numpy(), y)
+    columns = [X.columns.get_loc(name) for name in selection.features]
+    np.testing.assert_array_equal(pipeline.predict(X.to_numpy()), GaussianNB().fit(X.to_numpy()[:, columns], y).predict(
+        X.to_numpy()[:, columns]
+    ))  # fmt: skip
+
+
+def test_text_and_lists_of_a_frame_are_left_out_with_a_note(iris):
+    X, y = iris
+    note = [f"the petal of flower {i} was measured on day {i * 3} by hand" for i in range(len(X))]
+    selection = fewer.select(X.assign(note=note), y, "knn-forward", cv=0, random_state=0)
+    assert selection.n_features == 4
+    assert "'note' (free text)" in selection.warnings[0]
+
+
+def test_columns_are_described_for_the_page(selection):
+    columns = selection.data["columns"]
+    assert [column["name"] for column in columns][:1] == ["sepal length (cm)"]
+    assert columns[0]["values"] == "4.3 to 7.9"
+
+
+def test_save_writes_the_reduced_table(iris, tmp_path, capsys):
+    X, y = iris
+    pl.from_pandas(X).with_columns(kind=pl.Series(y.to_numpy())).write_csv(tmp_path / "t.csv")
+    arguments = ["select", str(tmp_path / "t.csv"), "-t", "-1", "-m", "knn-forward", "--folds", "0", "--json"]
+    with pytest.raises(SystemExit) as leaving:
+        main([*arguments, "--save", str(tmp_path / "small.parquet")])
+    assert not leaving.value.code
+    features = json.loads(capsys.readouterr().out)["features"]
+    small = pl.read_parquet(tmp_path / "small.parquet")
+    assert small.columns == [*features, "kind"]
+    np.testing.assert_array_equal(small[features[0]].to_numpy(), X[features[0]].to_numpy())
+    with pytest.raises(SystemExit) as leaving:
+        main([*arguments, "--save", str(tmp_path / "t.csv")])
+    assert leaving.value.code == 2
+    assert "is the table itself" in capsys.readouterr().err
