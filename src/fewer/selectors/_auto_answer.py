@@ -126,10 +126,10 @@ def _gained(race: Race, least: float) -> float:
 
 def _places(race: Race, curve: Curve) -> dict[str, int]:
     """Choose a size for each preference; the three nest."""
-    spared = SPARED * _gained(race, float(curve.loss[race.free].min())) if race.loss.by_rows else 0.0
+    gained = _gained(race, float(curve.loss[race.free].min())) if race.loss.by_rows else 0.0
     best = curve.smallest(N_ERRORS["accuracy"], race.free)
-    middle = min(curve.smallest(N_ERRORS["balanced"], race.free), best)
-    least = min(curve.smallest(N_ERRORS["fewest"], race.free, spared), middle)
+    middle = min(curve.smallest(N_ERRORS["balanced"], race.free, SPARED["balanced"] * gained), best)
+    least = min(curve.smallest(N_ERRORS["fewest"], race.free, SPARED["fewest"] * gained), middle)
     return {"fewest": least, "balanced": middle, "accuracy": best}
 
 

@@ -15,8 +15,8 @@ from fewer.validate import Split as Rows
 Prefer = Literal["fewest", "balanced", "accuracy"]
 N_ERRORS: dict[str, float] = {"fewest": 2.0, "balanced": 0.25, "accuracy": 0.0}
 """How many standard errors of its difference to the best a smaller size may be behind, by what the user prefers."""
-SPARED = 0.1
-"""With "fewest", a smaller size may also be behind by this share of what the best one gains over knowing nothing."""
+SPARED: dict[str, float] = {"fewest": 0.1, "balanced": 0.03, "accuracy": 0.0}
+"""A smaller size may also be behind by this share of what the best one gains over knowing nothing."""
 PLAIN = {"accuracy", "neg_brier_score", "neg_log_loss", "top_k_accuracy"}
 """Scorings in which every row counts the same, not every class."""
 ABSOLUTE = {"neg_mean_absolute_error", "neg_median_absolute_error"}
