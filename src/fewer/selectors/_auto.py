@@ -20,6 +20,7 @@ from fewer.problem import Problem, Task
 from fewer.search import Floating
 from fewer.selectors import _auto_quantities as quantities
 from fewer.selectors._auto_answer import Answer, answer_for_classes, answer_for_quantities, answer_without_validation
+from fewer.selectors._auto_encoding import constant_columns
 from fewer.selectors._auto_judges import criterion_of, estimator_named
 from fewer.selectors._auto_race import QUICK, NothingVaries, Race, judges_of, prepare
 from fewer.selectors._auto_units import Units
@@ -294,7 +295,7 @@ class AutoSelector(Selector):
         self.candidates_ = answer.candidates
         self.reason_ = answer.reason(self.prefer, self.nothing_found_)
         self.standins_ = {}
-        self.set_aside_ = np.flatnonzero(problem.constant & ~self.support_)
+        self.set_aside_ = np.flatnonzero(constant_columns(problem.X) & ~self.support_)
 
     def _asked_for(self) -> bool:
         """Say whether the user wants some features in any case."""

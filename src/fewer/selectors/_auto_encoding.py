@@ -8,7 +8,7 @@ import numpy as np
 
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
-BLOCK_CELLS = 1 << 22
+BLOCK_CELLS = 1 << 20
 """Cells of a table that are looked at together, so that wide tables need no second copy."""
 
 
@@ -64,6 +64,11 @@ def _values(X: FloatArray, columns: IntArray, level: FloatArray) -> FloatArray:
     return cells
 
 
+def constant_columns(X: FloatArray) -> BoolArray:
+    """Say which columns hold at most one distinct value, missing cells apart, without a copy of the table."""
+    return np.asarray(np.fmax.reduce(X, axis=0, initial=-np.inf) <= np.fmin.reduce(X, axis=0, initial=np.inf))
+
+
 def blocks_of(n_rows: int, features: IntArray) -> list[IntArray]:
     """Cut a list of features into blocks of a bounded number of cells."""
     step = max(BLOCK_CELLS // max(n_rows, 1), 1)
@@ -113,4 +118,4 @@ def _score_block(
         out[features] = (moment**2).sum(axis=1) / np.maximum(weights @ inputs**2, 1e-300)
 
 
-__all__ = ["Encoder", "blocks_of", "f_scores"]
+__all__ = ["Encoder", "blocks_of", "constant_columns", "f_scores"]

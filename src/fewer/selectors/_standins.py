@@ -7,7 +7,7 @@ from scipy import stats
 
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.selectors._auto_curve import Loss, balanced_weights, mean_and_error, targets
-from fewer.selectors._auto_encoding import Encoder, f_scores
+from fewer.selectors._auto_encoding import Encoder, constant_columns, f_scores
 from fewer.selectors._auto_judges import Split, neighbors, ridge, trees
 from fewer.selectors._auto_paths import columns_of
 from fewer.validate import Split as Rows
@@ -54,7 +54,7 @@ def stand_ins(problem: Problem, support: BoolArray, splits: list[Rows], *, seed:
     {0: [3]}
     """
     chosen = np.flatnonzero(support)
-    others = np.flatnonzero(~support & ~_constant(problem))
+    others = np.flatnonzero(~support & ~constant_columns(problem.X))
     if not len(chosen) or not len(others):
         return {}
     candidates = {int(j): _alike(problem, int(j), others) for j in chosen[:MOST_CHOSEN]}
@@ -79,11 +79,6 @@ def stand_ins(problem: Problem, support: BoolArray, splits: list[Rows], *, seed:
             if behind[0] <= N_ERRORS * error[0]:
                 found.setdefault(j, []).append(int(k))
     return found
-
-
-def _constant(problem: Problem) -> BoolArray:
-    alone = np.nanmax(problem.X, axis=0, initial=-np.inf) <= np.nanmin(problem.X, axis=0, initial=np.inf)
-    return np.asarray(alone)
 
 
 def _alike(problem: Problem, feature: int, others: IntArray) -> IntArray:
