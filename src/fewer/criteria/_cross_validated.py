@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -25,6 +25,8 @@ from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import FloatArray, IntArray, Problem, Task
 from fewer.validate import assign_folds, split_rows
 
+MARGIN = 1e-9
+"""A column is given up only if it is worse by more than rounding can do."""
 LOGGER = logging.getLogger(__name__)
 
 
@@ -167,10 +169,27 @@ class CrossValidatedScorer(PredictiveScorer):
             return None
         members = np.flatnonzero(chosen)
         found = self._engine.score_best(members, columns)
-        if found is None:
-            return None
-        places, scores = found
-        return places, self._settled(scores, lambda i: _with_column(chosen, columns[places[i]]))
+        if found is not None:
+            places, scores = found
+            return places, self._settled(scores, lambda i: _with_column(chosen, columns[places[i]]))
+        scores, optimistic = self._engine.score_optimistically(members, columns)
+        return self._settle_contenders(chosen, columns, scores, optimistic.mean(axis=1))
+
+    def _settle_contenders(
+        self, mask: Masks, columns: IntArray, scores: FloatArray, optimistic: FloatArray
+    ) -> tuple[IntArray, FloatArray]:
+        """Let scikit-learn score open folds, the most promising columns first, until no other can win."""
+        means = scores.mean(axis=1)
+        best = np.nanmax(means, initial=-np.inf)
+        for i in np.argsort(-optimistic, kind="stable"):
+            if optimistic[i] < best - MARGIN:
+                break
+            if np.isnan(means[i]):
+                means[i] = self._settled(scores[i : i + 1], partial(_child, mask, columns[i]))[0]
+                best = np.fmax(best, means[i])
+        places = np.flatnonzero(~np.isnan(means))
+        # If scikit-learn could score none, the search is told.
+        return (places, means[places]) if len(places) else (np.arange(len(columns)), means)
 
     def _score_compiled(self, masks: Masks) -> FloatArray:
         assert self._engine is not None
@@ -382,6 +401,10 @@ def splits_for(problem: Problem, cv: Any, rng: np.random.Generator) -> list[Spli
         return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(int(folds.max()) + 1)]
     pairs = cv.split(problem.table, problem.labels, problem.groups) if hasattr(cv, "split") else cv
     return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
+
+
+def _child(mask: Masks, column: int, _: int) -> Masks:
+    return _with_column(mask, column)
 
 
 def _with_column(mask: Masks, column: int) -> Masks:

@@ -7,11 +7,11 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
 
 import fewer
@@ -29,6 +29,7 @@ CLASSIFIERS = [
     KNeighborsClassifier(1),
     KNeighborsClassifier(4),
 ]
+CLASSIFIERS.append(make_pipeline(StandardScaler(), LogisticRegression()))
 REGRESSORS = [LinearRegression(), Ridge(2.0), KNeighborsRegressor(3)]
 SMALL = Resources()
 
@@ -84,6 +85,8 @@ def some_masks(seed=1, m=5):
 def test_classes_are_those_of_scikit_learn(estimator, n_classes, decimals):
     """Also where rows tie: with rounded columns most do."""
     problem = Problem.from_arrays(*table(n_classes=n_classes, decimals=decimals))
+    if n_classes > 2 and isinstance(estimator, Pipeline):
+        estimator, problem = estimator.set_params(logisticregression__C=0.5), Problem.from_arrays(*table(decimals=0))
     fast, slow = both(estimator, problem, StratifiedKFold(4, shuffle=True, random_state=0))
     agree(fast, slow, some_masks())
 
@@ -156,6 +159,26 @@ def test_what_is_not_covered_goes_the_ordinary_way_and_says_so(estimator, scorin
     assert scorer._engine is None
     assert why.replace(".", "") in scorer.way.replace("(", "").replace(")", "")
     assert "scikit-learn fits each subset" in caplog.text
+
+
+@pytest.mark.parametrize("scoring", ["f1", "balanced_accuracy", "roc_auc", "neg_log_loss"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_logistic_regression_to_the_tolerance_of_its_solver(scoring, weighted):
+    X, y = table()
+    weights = np.random.default_rng(2).uniform(0.5, 2, len(y)) if weighted else None
+    problem = Problem.from_arrays(X, y, sample_weight=weights)
+    estimator = make_pipeline(StandardScaler(), LogisticRegression())
+    fast, slow = both(estimator, problem, StratifiedKFold(3), scoring)
+    agree(fast, slow, some_masks(m=3), 1e-9 if scoring in CLASSES else 2e-4 if scoring == "neg_log_loss" else 6e-3)
+    exact = make_pipeline(StandardScaler(), LogisticRegression(tol=1e-9, max_iter=1000))
+    agree(*both(exact, problem, StratifiedKFold(3), scoring), some_masks(m=3), 1e-7)
+
+
+def test_columns_of_different_scales_are_left_to_the_solver_that_may_not_converge():
+    scorer = CrossValidated(LogisticRegression(), cv=3).bind(
+        Problem.from_arrays(*table()), np.random.default_rng(0), SMALL
+    )
+    assert "scale them" in scorer.way
 
 
 def test_folds_without_a_class_go_the_ordinary_way():

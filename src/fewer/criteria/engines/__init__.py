@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
@@ -18,6 +18,7 @@ from fewer.criteria.engines._engine import Engine
 from fewer.criteria.engines._folds import Folds, Split
 from fewer.criteria.engines._gaussian import GaussianEngine
 from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine
+from fewer.criteria.engines._logistic import LogisticEngine
 from fewer.criteria.engines._metric import Metric, metric_of
 from fewer.criteria.engines._neighbors import NeighborsEngine
 from fewer.problem import Problem
@@ -27,6 +28,15 @@ __all__ = ["Engine", "find_engine"]
 TRANSFORMERS = (StandardScaler, MinMaxScaler, SimpleImputer)
 
 NEIGHBORS = {"weights": "uniform", "algorithm": "auto", "metric": "minkowski", "p": 2, "metric_params": None}
+
+LOGISTIC = {
+    "fit_intercept": True,
+    "solver": "lbfgs",
+    "class_weight": None,
+    "dual": False,
+    "l1_ratio": (0.0, None),
+    "penalty": ("deprecated", "l2"),
+}
 
 Recognised = dict[type, tuple[Callable[..., Engine], dict[str, Any], bool]]
 """Estimator → engine, the options that it must have, whether row weights go to its fit."""
@@ -39,6 +49,7 @@ ENGINES: Recognised = {
         {"fit_intercept": True, "positive": False, "solver": "auto", "class_weight": None},
         True,
     ),
+    LogisticRegression: (LogisticEngine, LOGISTIC, True),
     KNeighborsClassifier: (NeighborsEngine, NEIGHBORS, False),
     KNeighborsRegressor: (NeighborsEngine, NEIGHBORS, False),
     LinearDiscriminantAnalysis: (
@@ -72,7 +83,7 @@ def find_engine(
         return f"{type(last).__name__} is not among the recognised estimators"
     build, options, weighted_fit = ENGINES[type(last)]
     given = last.get_params(deep=False)
-    odd = next((name for name, value in options.items() if given.get(name, value) != value), None)
+    odd = next((name for name, value in options.items() if name in given and not _is_one_of(given[name], value)), None)
     if odd is not None:
         return f"{type(last).__name__}({odd}={given[odd]!r}) is not covered"
     if reason := _odd_transformer(transformers):
@@ -80,6 +91,8 @@ def find_engine(
     metric = metric_of(scoring, problem)
     if metric is None or (metric.needs_chances and not hasattr(last, "predict_proba")):
         return f"the metric {scoring!r} is not covered"
+    if type(last) is LogisticRegression and problem.n_classes != 2:
+        return "LogisticRegression of more than two classes is not covered"
     if reason := _odd_rows(problem, splits, metric):
         return reason
     if problem.missing.any() and not any(isinstance(step, SimpleImputer) for step in transformers[:1]):
@@ -93,6 +106,10 @@ def find_engine(
         return build(last, folds, metric)
     except ValueError as error:
         return f"it could not be set up ({error})"
+
+
+def _is_one_of(given: Any, allowed: Any) -> bool:
+    return given in allowed if isinstance(allowed, tuple) else given is allowed or given == allowed
 
 
 def _odd_transformer(transformers: Sequence[Any]) -> str:

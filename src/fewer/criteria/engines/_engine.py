@@ -43,6 +43,11 @@ class Engine(ABC):
         parts = [self._score_some(members, added[low : low + self._chunk]) for low in range(0, len(added), self._chunk)]
         return np.concatenate(parts) if parts else np.empty((0, self.folds.n_folds))
 
+    def score_optimistically(self, members: IntArray, added: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Score the members with each of `added`: (q, folds), NaN where open, and what the scores can be at best."""
+        scores = self.score_added(members, added)
+        return scores, np.where(np.isnan(scores), self.metric.ceiling, scores)
+
     def score_best(self, members: IntArray, added: IntArray) -> tuple[IntArray, FloatArray] | None:
         """Score those of `added` that may be the best to add: their places, in order, and (m, folds) scores."""
         return None

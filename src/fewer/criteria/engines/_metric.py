@@ -46,6 +46,11 @@ class Metric:
         """Whether probabilities count, not only which class wins."""
         return self.name == "neg_log_loss"
 
+    @property
+    def ceiling(self) -> float:
+        """The best score that there can be."""
+        return 1.0 if self.name in {*CLASSES, "r2", "roc_auc"} else 0.0
+
     def grade(self, decisions: FloatArray, folds: Folds, tolerance: float, by_share: bool) -> FloatArray:
         """Score (m, n, c) decisions: (m, folds), NaN where rounding may decide.
 
