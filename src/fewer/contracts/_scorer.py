@@ -83,6 +83,8 @@ class Scorer(ABC):
 
     abandons: ClassVar[bool] = False
     """`sweep` gives subsets up early once it is told what score they must reach."""
+    sweep_limit: int = 1 << 30
+    """How many subsets a search of all of them may have, unless it is told otherwise."""
     failure: str = ""
     """Why the first subset that could not be scored failed, where that is known."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from itertools import pairwise
@@ -24,16 +25,19 @@ from fewer.contracts import (
     Walk,
     best_of,
 )
+from fewer.criteria._knn_device import NeighborDevice
 from fewer.criteria._knn_sweep import TREE, Sweeper, nothing, trees_of
 from fewer.differences import Coarse, Differences, Scaling
+from fewer.errors import FewerWarning
 from fewer.kernels import _mask_tables as tables
 from fewer.kernels import _moves as walking
 from fewer.kernels import _nearest as nearest
 from fewer.kernels import _neighbors as kernels
 from fewer.kernels._bundles import Flips, Moved, Rules, Units
+from fewer.kernels._device import Device, device_named
 from fewer.kernels._distances import fill_distances
 from fewer.parallel import in_threads
-from fewer.problem import FloatArray, InputError, IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds
 
 AUTO_NEIGHBORS = (1, 3, 5, 7, 9, 11)
@@ -43,6 +47,7 @@ TABLE_SIZE = 16  # combinations of levels in one such table
 BATCH = 4096  # masks whose verdicts are held at once
 REMEMBERED = 1 << 16  # states whose scores a run of moves remembers
 MOVES_AT_ONCE = 1 << 28  # distances of one run of moves: the interpreter is deaf for about a tenth of a second
+DEVICE_LIMIT = 1 << 36  # subsets that an exhaustive search may have on a GPU
 WORTH_A_THREAD = 1_000_000  # distances: less than this is done before a thread has woken up
 
 
@@ -67,6 +72,7 @@ class KNN(Criterion):
     -----
     Nominal columns count 0 if equal and 1 if not. A missing cell is as far from every other as two cells of its
     column are on average. Row weights count in votes and in the score. See `fewer.differences` for the precision.
+    With one neighbor and classes, `device="cuda"` scores subsets on a GPU, to the same bits.
 
     Examples
     --------
@@ -162,6 +168,20 @@ class KNNScorer(PredictiveScorer):
         self._coarse: Coarse | None = None
         if classification and ks[-1] == 1 and weights.min(initial=1.0) > 0:
             self._coarse = Coarse.of(self._differences, problem.y, problem.n_classes)
+        self._device = self._opened(device_named(resources.device))
+        if self._device is not None:
+            self.sweep_limit = DEVICE_LIMIT
+
+    def _opened(self, device: Device | None) -> NeighborDevice | None:
+        """Bring the rows to a device, if this criterion can use one."""
+        if device is None or self._coarse is None:
+            if device is not None:
+                note = (
+                    "KNN works on a GPU for one neighbor, classes and rows that all weigh something; here on the CPU."
+                )
+                warnings.warn(note, FewerWarning, stacklevel=2)
+            return None
+        return NeighborDevice(device, self)
 
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks or weights."""
@@ -170,6 +190,8 @@ class KNNScorer(PredictiveScorer):
             return np.empty(0)
         if self._coarse is None:
             return self._best(self._gains(kernels.score_masks, len(weights), weights))
+        if self._device is not None and _is_mask(weights):
+            return self._best(self._settle(self._coarse, 0, self._device.masks(weights > 0), lambda m: weights[m]))
         batches = in_parts(len(weights), -(-len(weights) // BATCH))
         return self._best(np.concatenate([self._coarse_masks(self._coarse, weights[a:b]) for a, b in batches]))
 
@@ -179,6 +201,12 @@ class KNNScorer(PredictiveScorer):
         coarse, flips = self._coarse, Flips(weights, np.flatnonzero(weights), Units.of(units), new)
         if coarse is None:
             return self._best(self._gains(kernels.score_flips, len(units), flips))
+
+        if self._device is not None and _is_mask(weights) and _is_mask(new):
+            verdicts = self._flips_on_device(self._device, weights > 0, units, new > 0)
+            gains = ((verdicts == nearest.RIGHT) @ self._rules.row_weights[coarse.order])[:, None]
+            kernels.score_unsure_flips(coarse.order, verdicts, flips, self._differences.arrays(), self._rules, gains)
+            return self._best(gains)
 
         reach = max(float(coarse.largest[unit].sum()) for unit in units) + float(coarse.largest[weights > 0].sum())
         unit = coarse.unit_for(reach)
@@ -194,6 +222,23 @@ class KNNScorer(PredictiveScorer):
 
         return self._best(self._in_blocks(look, len(flips.units.members) + len(flips.used)))
 
+    def _flips_on_device(
+        self, device: NeighborDevice, mask: BoolArray, units: Sequence[IntArray], new: BoolArray
+    ) -> NDArray[np.uint8]:
+        """Return verdicts (u, n): columns that come to the mask together, all else as masks of its own."""
+        verdicts = np.empty((len(units), self.problem.n_samples), dtype=np.uint8)
+        comes = np.array([len(unit) == 1 and on and not mask[unit[0]] for unit, on in zip(units, new, strict=True)])
+        together, alone = np.flatnonzero(comes), np.flatnonzero(~comes)
+        if len(together):
+            columns = np.array([units[u][0] for u in together.tolist()])
+            verdicts[together] = device.flips(np.flatnonzero(mask), columns)
+        if len(alone):
+            masks = np.repeat(mask[None], len(alone), axis=0)
+            for row, u in zip(masks, alone.tolist(), strict=True):
+                row[units[u]] = new[u]
+            verdicts[alone] = device.masks(masks)
+        return verdicts
+
     def walk(self, mask: Masks, units: Sequence[IntArray]) -> Walk:
         """Stand on one mask with its distances at hand, if they fit into memory."""
         n = self.problem.n_samples
@@ -204,6 +249,10 @@ class KNNScorer(PredictiveScorer):
     def sweep(self, space: SearchSpace, start: int, stop: int, top: int, floor: float = -np.inf) -> Sweep:
         """Score a range of subsets in Gray-code order; those below the floor are given up as soon as that is sure."""
         sweeper, n_jobs, best = self._sweeper(space), self._resources.n_jobs, nothing(space)
+        if self._device is not None and sweeper.can_use(self._device) and floor > -np.inf:
+            for tree in trees_of(start, stop, space.n_units, sweeper.typical):
+                best = best_of(best, sweeper.judge_on(self._device, tree, top, floor), top)
+            return best
         # A tree for each thread at least, if there is work for them.
         highest = TREE if n_jobs == 1 else max(min(TREE, (stop - start).bit_length() - n_jobs.bit_length() - 2), 4)
         trees = list(trees_of(start, stop, highest, sweeper.typical))
@@ -424,6 +473,10 @@ class CoarseWalk(RunningWalk):
             rows = judges.order[self._running.unsure[low : low + n_unsure]]
             kernels.score_listed(rows, self._masks[2], judges.exact, judges.rules, gains)
         return gains
+
+
+def _is_mask(weights: FloatArray) -> bool:
+    return bool(((weights == 0.0) | (weights == 1.0)).all())
 
 
 def in_parts(n: int, n_parts: int) -> list[tuple[int, int]]:

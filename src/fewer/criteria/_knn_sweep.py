@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import comb
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,9 +15,14 @@ from fewer.problem import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from fewer.criteria._knn import KNNScorer
+    from fewer.criteria._knn_device import NeighborDevice
 
-TREE = 16
-"""Units decided in one tree: its losses stay in the second cache."""
+SMALLEST = 13
+"""Units of the smallest tree that a device judges."""
+BATCH = 1 << 14
+"""Subsets scored at once."""
+TREE = 18
+"""Units decided in one tree at most: to begin with a row costs as much as some thousand subsets."""
 
 
 class Tree(NamedTuple):
@@ -29,6 +35,11 @@ class Tree(NamedTuple):
     def n_subsets(self) -> int:
         """How many subsets the tree has."""
         return 1 << len(self.free)
+
+    def half(self, chosen: bool) -> Tree:
+        """Return the subsets with, or without, the unit decided first."""
+        fixed = np.append(self.fixed, self.free[-1:]) if chosen else self.fixed
+        return Tree(fixed, self.free[:-1])
 
     def sizes(self) -> IntArray:
         """Count the units of each subset."""
@@ -62,7 +73,7 @@ def trees_of(start: int, stop: int, highest: int, typical: FloatArray) -> Iterat
 
 
 class Sweeper:
-    """Judges trees of subsets for one scorer and one space, and learns which rows most subsets get wrong.
+    """Judges trees of subsets for one scorer and one space, and learns which rows decide most for the least work.
 
     Parameters
     ----------
@@ -73,7 +84,7 @@ class Sweeper:
     def __init__(self, scorer: KNNScorer, space: SearchSpace) -> None:
         self._scorer, self._space = scorer, space
         self._exact, self._rules = scorer._differences.arrays(), scorer._rules
-        self._shares = np.zeros(scorer.problem.n_samples)
+        self._worth = np.zeros(scorer.problem.n_samples)
         self.typical = np.array([self._exact.gap[0, unit].sum() for unit in space.units])
         self._most = float(self._rules.row_weights.sum()) if self._rules.n_classes else 0.0
         self.n_looked = 0.0
@@ -99,6 +110,36 @@ class Sweeper:
         found = Sweep(states, space.objective(scores, states), int(np.count_nonzero(allowed)))
         return best_of(found, nothing(space), top)
 
+    def can_use(self, device: NeighborDevice) -> bool:
+        """Say whether a device can count this space's sure errors: rows weigh the same, and no unit has a reward."""
+        weights = self._rules.row_weights
+        return device.can_sweep() and bool((weights == weights[0]).all()) and bool((self._space.prices >= 0).all())
+
+    def judge_on(self, device: NeighborDevice, tree: Tree, top: int, floor: float) -> Sweep:
+        """Do as `judge` on a device, which gives up most subsets; those left are scored in full."""
+        space, scorer = self._space, self._scorer
+        bound = int(self._bound(floor) / self._rules.row_weights[0])
+        leaves = None
+        if len(tree.free) >= SMALLEST and bound < len(self._rules.row_weights):
+            leaves = device.survivors(tree, space.units, space.base.astype(np.float64), bound)
+        elif len(tree.free) <= TREE:
+            return self.judge(tree, top, floor)
+        if leaves is None:
+            halves = [tree.half(False), tree.half(True)]
+            one, other = (self.judge_on(device, half, top, floor) for half in halves)
+            return best_of(one, other, top)
+        states = tree.states(leaves, space.n_units)
+        states = states[space.allows(states)]
+        scores = [scorer.score(space.expand(states[low : low + BATCH])) for low in range(0, len(states), BATCH)]
+        found = Sweep(states, space.objective(np.concatenate([*scores, np.empty(0)]), states), self._n_allowed(tree))
+        return best_of(found, nothing(space), top)
+
+    def _n_allowed(self, tree: Tree) -> int:
+        fixed, space = len(tree.fixed), self._space
+        return sum(
+            comb(len(tree.free), size - fixed) for size in range(space.min_units, space.max_units + 1) if size >= fixed
+        )
+
     def _losses(self, tree: Tree, against: FloatArray, bound: float) -> FloatArray:
         shape = (2 * tree.n_subsets, len(self._scorer.ks))
         nodes = kernels.Tree(np.empty(shape), np.empty(shape))
@@ -107,10 +148,10 @@ class Sweeper:
         for unit in tree.fixed:
             base[self._space.units[unit]] = 1.0
         units = Units.of([self._space.units[unit] for unit in tree.free])
-        shares = self._shares.copy()
-        rows = np.argsort(-shares, kind="stable")
-        self.n_looked += kernels.score_tree(rows, shares, bound, base, units, self._exact, self._rules, nodes)
-        self._shares = shares
+        worth = self._worth.copy()
+        rows = np.argsort(-worth, kind="stable")
+        self.n_looked += kernels.score_tree(rows, worth, bound, base, units, self._exact, self._rules, nodes)
+        self._worth = worth
         losses = np.empty((tree.n_subsets, len(self._scorer.ks)))
         kernels.harvest(nodes, losses)
         # Rows were not judged where a subset was given up: what it lost so far is beyond the bound already.

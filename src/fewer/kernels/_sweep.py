@@ -8,7 +8,7 @@ vote, all subsets below the node are done at once. Units that separate the rows 
 
 A row's *loss* is what it could have gained and did not: its weight if it is judged wrong, or its squared error. Losses
 only add up, so a subset whose loss passes a bound is out of the race, and with it every node below which all are. Rows
-that most subsets get wrong come first; those that come later meet a tree with little left of it.
+that cost most subsets most for the least work come first; those that come later meet a tree with little left of it.
 
 See `_bundles` for the arguments that the kernels share.
 """
@@ -24,6 +24,8 @@ from fewer.kernels._distances import FAR, add_masks, add_terms, least_64
 from fewer.kernels._votes import ballot_for, farthest_complete, gain, list_nearest, vote, vote_by_levels, vote_by_rows
 
 WRONG, RIGHT, JUDGED, OPEN, OUT = 0, 1, 2, 3, 4
+TO_BEGIN, A_NODE = 3000.0, 8.0
+"""Work of a row's walk beside the rows that it passes over: to begin, and at each node."""
 
 
 class Tree(NamedTuple):
@@ -277,14 +279,14 @@ def beyond(level, node, above, fewest, bound):
 def walk_tree(query, lists, tree, race, rules, ballot):
     """Add one row's loss to the subsets of a tree that are still in the race.
 
-    Returns the number of subsets looked at, and the loss that they shared.
+    Returns the number of subsets looked at, the loss that they shared, and the work that it took.
     """
     i, top, weight = query.row, query.parts.shape[0], rules.row_weights[query.row]
     parts, rest, own, codes, ks = query.parts, query.rest, query.own, rules.codes, rules.ks
     rows, least, counts, n_owns, limits = lists.rows, lists.least, lists.counts, lists.n_owns, lists.limits
     visits, above, passed, fewest = lists.visits, lists.above, tree.passed, tree.fewest
     start_walk(query, lists, race)
-    node, level, seen, lost = 1, top, 0.0, 0.0
+    node, level, seen, lost, work = 1, top, 0.0, 0.0, TO_BEGIN
     above[top] = 0.0
     while level <= top:
         if visits[level] == 0:
@@ -296,6 +298,7 @@ def walk_tree(query, lists, tree, race, rules, ballot):
                     sure = judge_list(v, node, level, query, lists, rules, ballot)
             if sure == OPEN:
                 u = np.uint64(level - 1)
+                work += A_NODE + count
                 w = np.uint64(2) * u
                 x = w + np.uint64(1)
                 # With the unit no row's bounds grow closer, and the limit stays what it is.
@@ -327,7 +330,7 @@ def walk_tree(query, lists, tree, race, rules, ballot):
         visits[level] += 1
         level -= 1
         visits[level] = 0
-    return seen, lost
+    return seen, lost, work
 
 
 @njit(nogil=True, cache=True)
@@ -377,11 +380,11 @@ def harvest(tree, losses):
 
 
 @njit(nogil=True, cache=True)
-def score_tree(rows, shares, bound, base, units, exact, rules, tree):
+def score_tree(rows, worth, bound, base, units, exact, rules, tree):
     """Judge rows, in the order given, under all subsets of some units beside the columns in `base` (p,).
 
-    Each adds its loss to the tree. A row's share (n,) of loss among the subsets that it met is remembered. Returns how
-    many pairs of a row and a subset were looked at.
+    Each adds its loss to the tree. What a row's work was worth (n,), its loss over all subsets for the work it took, is
+    remembered. Returns how many pairs of a row and a subset were looked at.
     """
     n, top = exact.columns.shape[1], units.offsets.shape[0] - 1
     ballot, parts, rest, start = ballot_for(rules), np.empty((top, n)), np.empty((top + 1, n)), np.empty(n)
@@ -403,8 +406,8 @@ def score_tree(rows, shares, bound, base, units, exact, rules, tree):
         fill_parts(i, units, exact, parts)
         for j in range(n):
             own[j] = rules.codes[j] == rules.codes[i]
-        seen, lost = walk_tree(Query(i, start, parts, rest, own), lists, tree, race, rules, ballot)
+        seen, lost, work = walk_tree(Query(i, start, parts, rest, own), lists, tree, race, rules, ballot)
         looked += seen
         if seen > 0.0:
-            shares[i] = lost / seen
+            worth[i] = lost / work
     return looked

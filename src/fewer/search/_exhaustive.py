@@ -16,7 +16,7 @@ from fewer.contracts import IncompatibleError, Objective, Scorer, Search, Search
 from fewer.problem import BoolArray, FloatArray
 from fewer.trace import Step
 
-PATIENCE = 0.25  # seconds of work between two reports
+PATIENCE = 0.5  # seconds of work between two reports
 KEPT = 100  # subsets kept of each block where every subset is scored
 
 
@@ -25,8 +25,8 @@ class Exhaustive(Search):
 
     Parameters
     ----------
-    max_subsets : int, default=2**30
-        Refuse a space with more subsets than this.
+    max_subsets : int or None, default=None
+        Refuse a space with more subsets than this; `None` is 2^30, or 2^36 if the criterion works on a GPU.
     top : int or None, default=100
         The exact best so many subsets are found. A criterion that can (`KNN`) gives every other subset up as soon as
         it is sure that it is not among them; all others, and `None`, score every subset in full.
@@ -51,11 +51,11 @@ class Exhaustive(Search):
     command_name = "exhaustive"
     takes_start = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "max_subsets": [Interval(Integral, 1, None, closed="left")],
+        "max_subsets": [Interval(Integral, 1, None, closed="left"), None],
         "top": [Interval(Integral, 1, None, closed="left"), None],
     }
 
-    def __init__(self, max_subsets: int = 2**30, top: int | None = 100) -> None:
+    def __init__(self, max_subsets: int | None = None, top: int | None = 100) -> None:
         self.max_subsets = max_subsets
         self.top = top
 
@@ -66,9 +66,10 @@ class Exhaustive(Search):
         q = space.n_units
         counts = [comb(q, size) for size in range(space.min_units, space.max_units + 1)]
         total = sum(counts)
-        if total > self.max_subsets:
+        limit = scorer.scorer.sweep_limit if self.max_subsets is None else self.max_subsets
+        if total > limit:
             raise IncompatibleError(
-                f"{total:.3g} subsets of {q} features are too many for Exhaustive (max_subsets={self.max_subsets}): "
+                f"{total:.3g} subsets of {q} features are too many for Exhaustive (max_subsets={limit}): "
                 "ask for fewer features, prefilter, or choose Floating, Forward or Annealing."
             )
         in_gray_order = 2**q <= 4 * total
