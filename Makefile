@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-oldest test-newest torture lint bench bench-full study docs dist clean
+.PHONY: help demo test test-cuda test-oldest test-newest torture lint bench bench-full study docs dist clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,6 +24,10 @@ test: $(READY)  ## set up, then lint, types, tests and doctests
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -n 2
+
+test-cuda: $(READY)  ## on a machine with an NVIDIA GPU: the same answers as the CPU's
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[cuda]'
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/kernels/test_cuda.py
 
 lint: $(READY)  ## fix what can be fixed and show the rest
 	$(BIN)/ruff format .

@@ -7,9 +7,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
+from fewer.io._polars import pl
 from fewer.problem import InputError
 
 Table = tuple[pl.DataFrame, NDArray[Any]]

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from fewer.io import read_frame
+from fewer.io._polars import pl
 from fewer.problem import InputError
 
 API = "https://www.openml.org/api/v1/json/data/{number}"

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
+
+from fewer.io._polars import pl
 
 Table = tuple[pl.DataFrame, NDArray[Any]]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from fewer.io._names import refuse_repeated_names
+from fewer.io._polars import pl
 from fewer.io._text import Sheet, plain_cells
 from fewer.problem import InputError, IntArray
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import polars as pl
+from fewer.io._polars import pl
 
 PARTS = {"weekday": "%a", "month": "%b"}
 

@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-import polars as pl
-
 from fewer.io._numbers import MOSTLY
+from fewer.io._polars import pl
 
 Order = Literal["year-month-day", "day-month-year", "month-day-year", "yyyymmdd", "seconds", "milliseconds"]
 DATE_NAME = re.compile(r"(?i)date|time|stamp|epoch|created|updated|modified|birth|day|(^|[^a-z])(dob|ts|dt|at|on)$")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import narwhals as nw
-import polars as pl
 
+from fewer.io._polars import pl
 from fewer.io._reader import is_frame
 from fewer.io._typed import Reading, left_out_notes
 from fewer.io._words import why_left_out

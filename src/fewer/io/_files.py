@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypedDict, Unpack
 
-import polars as pl
-
 from fewer.columns import column_number, nearest
 from fewer.io._arff import is_arff, read_arff
 from fewer.io._calendar import add_calendar
 from fewer.io._memory import available_memory, refuse_too_large
 from fewer.io._names import Place, refuse_repeated_names
+from fewer.io._polars import pl
 from fewer.io._problems import ParseProblem
 from fewer.io._reader import LARGEST, to_problem
 from fewer.io._schema import Schema, read_schema

@@ -9,9 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, Unpack
 
-import polars as pl
-
 from fewer.io._files import TableOptions, UnderstoodTable, display_name, understand_table
+from fewer.io._polars import pl
 from fewer.io._problems import ParseProblem
 from fewer.io._schema import Schema
 from fewer.io._typed import MOSTLY_MISSING, Reading

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import polars as pl
+from fewer.io._polars import pl
 
 MOSTLY = 0.9
 """The share of cells of one form above which a column is meant to have it, and its other cells are mistakes."""

@@ -11,7 +11,6 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -19,6 +18,7 @@ from fewer.io._frames import schema_of
 from fewer.io._memory import available_memory, refuse_too_large
 from fewer.io._names import Place, forced_kinds, refuse_repeated_names, row_number
 from fewer.io._numbers import find_number_format
+from fewer.io._polars import pl
 from fewer.io._sparse import SparseProblem, column_ranges
 from fewer.io._suspicions import suspicions
 from fewer.io._typed import ReadOptions, missing_notes, name_list, typed_columns

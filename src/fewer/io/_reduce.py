@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
-import polars as pl
-
 from fewer.columns import nearest
 from fewer.errors import InputError
 from fewer.io._calendar import PARTS, add_calendar
 from fewer.io._files import TableOptions, display_name, find_target, read_sheet, understand_table
+from fewer.io._polars import pl
 
 FORMATS = (".csv", ".tsv", ".parquet")
 

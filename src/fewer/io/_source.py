@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from fewer.io._names import refuse_repeated_names
+from fewer.io._polars import pl
 from fewer.io._text import find_separator
 from fewer.problem import InputError
 

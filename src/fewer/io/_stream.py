@@ -8,12 +8,12 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from fewer.columns import column_number
 from fewer.io._files import find_target
 from fewer.io._names import row_number
+from fewer.io._polars import pl
 from fewer.io._reader import EPOCH, MAX_INTEGER_CLASSES, encode, number_label
 from fewer.io._source import Source, open_source
 from fewer.io._typed import MISSING, MOSTLY

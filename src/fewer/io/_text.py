@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from fewer.io._memory import refuse_too_large
 from fewer.io._names import Place, refuse_repeated_names, row_number
+from fewer.io._polars import pl
 from fewer.io._typed import MISSING, ReadOptions, Understood, typed_columns, typed_frame
 from fewer.problem import InputError
 

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-import polars as pl
-
 from fewer.io._dates import ZONED, DateFormat, find_compact, find_date_format, find_epoch
 from fewer.io._names import Place
 from fewer.io._numbers import MOSTLY, NumberFormat, find_number_format
+from fewer.io._polars import pl
 from fewer.io._problems import ParseProblem, TableError
 from fewer.io._words import MIN_CELLS, why_left_out
 

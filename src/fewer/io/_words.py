@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import polars as pl
+from fewer.io._polars import pl
 
 MIN_CELLS = 20
 """Fewer cells than this say little about a column."""
