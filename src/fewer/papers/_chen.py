@@ -370,19 +370,53 @@ def rankings(run: Rerun) -> list[Cell]:
     """What the text says about the ranking plots: leading features and features that all methods have in common."""
     cells: list[Cell] = []
     iono, sonar, breast, spectf = CASES
-    why = ""
     for method in (GMLVQ, FISHER, RELIEFF, GAIN):
         printed = sorted(_quotes(iono.name, "top3_feature", method=method))
         ours = run.attempt(lambda m=method: sorted(leading(curves_of(run, iono), m, 3)))  # type: ignore[misc]
-        cells.append(judge("rankings", iono.name, f"first three, {method}", printed, ours, reason=why))
+        cells.append(judge("rankings", iono.name, f"first three, {method}", printed, ours))
     for case, size in ((sonar, 8), (breast, 10), (spectf, 12)):
         printed = sorted(set(_quotes(case.name, f"common_in_top{size}")))
         for method in (GMLVQ, GAIN, FISHER, RELIEFF):
             ours = run.attempt(lambda c=case, m=method, k=size: leading(curves_of(run, c), m, k))  # type: ignore[misc]
             shared = ours if isinstance(ours, Absent) else sorted(set(ours) & set(printed))
             column = f"named features among the first {size}, {method}"
-            cells.append(judge("rankings", case.name, column, printed, shared, reason=_missing(printed, shared)))
+            told, tested = _missing(printed, shared), ""
+            if method == GMLVQ:
+                other = run.attempt(lambda c=case, k=size: small_steps(run, c)[:k])  # type: ignore[misc]
+                other = other if isinstance(other, Absent) else sorted(set(other) & set(printed))
+                if other == printed:
+                    told, tested = f"{told} Smaller steps find all.", "rankings, the column with steps 0.1 / 0.02"
+                reading = f"{column}, steps 0.1 / 0.02"
+                cells.append(
+                    judge(
+                        "rankings", case.name, reading, printed, other, reason=_missing(printed, other), role="reading"
+                    )
+                )
+            cells.append(judge("rankings", case.name, column, printed, shared, reason=told, tested=tested))
     return cells
+
+
+def small_steps(run: Rerun, case: Case) -> list[int]:
+    """Rank by GMLVQ with smaller steps than those of record: features from 1, the leading one first.
+
+    These steps were found by searching against the print; `experiments/gmlvq_steps.md` has them on other data.
+    """
+
+    def measure() -> list[Any]:
+        run.report(f"chen: small steps on {case.name}")
+        problem = problem_of(run, case)
+        ranker = GMLVQRelevance(step_prototypes=0.1, step_matrix=0.02)
+        orders = []
+        rng = run.rng(f"small steps {case.set}")
+        for part in rounds_of_five(problem, QUICK_ROUNDS if run.quick else PART, rng):
+            train, held, seen = (problem.take(rows) for rows in (part.train, part.validation, part.seen))
+            seed = int(rng.integers(2**63))
+            orders.append(rank_seen(ranker, train, held, seen, np.random.default_rng(seed))[0].order)
+        return orders
+
+    orders = np.array(run.once(f"small steps {case.set}", measure))
+    places = np.argsort(orders, axis=1).mean(axis=0)
+    return [int(feature) + 1 for feature in np.argsort(places, kind="stable")]
 
 
 def _missing(printed: list[int], shared: Any) -> str:

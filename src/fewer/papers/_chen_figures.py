@@ -80,7 +80,7 @@ def figure_9(run: Rerun) -> Figure:
 
 
 def figure_10(run: Rerun) -> Figure:
-    """Descent with a fixed step, and with waypoint averaging, in a long valley."""
+    """Descent with a fixed step, and with waypoint averaging, in a long valley: the one circles, the other arrives."""
     figure, ax = new_figure(size=(5.6, 3.0))
     grid_x, grid_y = np.meshgrid(np.linspace(-4.5, 1.5, 120), np.linspace(-1.6, 1.6, 80))
     ax.contour(
@@ -101,7 +101,7 @@ def _valley(place: Any) -> Any:
     return 0.5 * place[0] ** 2 + 8.0 * place[1] ** 2
 
 
-def _path(averaging: bool, step: float = 0.9, n_steps: int = 16) -> FloatArray:
+def _path(averaging: bool, step: float = 0.9, n_steps: int = 60) -> FloatArray:
     places = [np.array([-4.0, 0.9])]
     recent: deque[FloatArray] = deque(places, maxlen=3)
     for t in range(n_steps):

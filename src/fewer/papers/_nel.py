@@ -433,6 +433,7 @@ DOCUMENT = Document(
     title="Nel, Feature Subset Selection for Neural Networks (1998)",
     tables=TABLES,
     figures={
+        "3.1": figures.two_directions,
         "4.1": figures.three_features,
         "4.2": figures.three_informations,
         "5.1": figures.wdbc_line,

@@ -22,6 +22,32 @@ if TYPE_CHECKING:
 SEVEN = [subset for size in (1, 2, 3) for subset in combinations(range(3), size)]
 
 
+def two_directions(run: Rerun) -> Figure:
+    """Figure 3.1: the direction of most variance, and the one that tells two classes apart."""
+    rng = run.rng("figure 3.1")
+    y = np.repeat([0, 1], 80)
+    X = rng.normal(size=(160, 2)) @ np.array([[2.4, 2.0], [0.0, 0.45]]) + np.where(
+        y[:, None] == 1, [0.9, -0.9], [-0.9, 0.9]
+    )
+    principal = np.linalg.eigh(np.cov(X.T))[1][:, -1]
+    within = sum(np.cov(X[y == code].T) for code in (0, 1))
+    discriminant = np.linalg.solve(within, X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0))
+    discriminant /= np.linalg.norm(discriminant)
+    figure, (left, right) = new_figure(1, 2, size=(4.4, 3.4))
+    _scatter(left, X, y)
+    for number, (direction, label) in enumerate(((principal, "principal component"), (discriminant, "discriminant"))):
+        ends = np.outer([-6, 6], direction) + X.mean(axis=0)
+        left.plot(*ends.T, color="black", linestyle=LINES[number], linewidth=1.2, label=label)
+        for code in (0, 1):
+            places = (X[y == code] - X.mean(axis=0)) @ direction
+            right.plot(places, np.full(len(places), 1 - number + 0.12 * code), MARKERS[code], color=COLORS[code], ms=3)
+    left.set(xlabel="feature 1", ylabel="feature 2", xlim=(-8, 8), ylim=(-7, 7))
+    right.set(xlabel="place along the direction", ylim=(-0.4, 1.6), title="the rows, projected")
+    right.set_yticks([0.06, 1.06], ["discriminant", "principal"])
+    legend_beside(left)
+    return figure
+
+
 def three_features(run: Rerun) -> Figure:
     """Figure 4.1: the three-feature data in its three planes."""
     X, y = make_nel_three_features(random_state=run.seed)

@@ -9,6 +9,7 @@ from fewer.search._elimination import Elimination
 from fewer.search._exhaustive import Exhaustive
 from fewer.search._floating import Floating
 from fewer.search._genetic import Genetic
+from fewer.search._in_order import InOrder
 from fewer.search._pbil import PBIL
 from fewer.search._plus_l_take_away_r import PlusLTakeAwayR
 from fewer.search._regularization_path import RegularizationPath
@@ -27,6 +28,7 @@ __all__ = [
     "Floating",
     "Forward",
     "Genetic",
+    "InOrder",
     "PlusLTakeAwayR",
     "RegularizationPath",
 ]
