@@ -92,6 +92,10 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
             "fewer.search:Genetic",
             "A population of subsets that recombine and mutate, the better ones more often",
         ),
+        "in-order": (
+            "fewer.search:InOrder",
+            "Take features in the order of a ranking, and keep each one that raises the score of those kept before it",
+        ),
         "lasso-path": (
             "fewer.search:RegularizationPath",
             "Score the nested subsets in which features enter a penalised fit, from the strongest penalty to the weakest",

@@ -30,7 +30,7 @@ def test_it_is_the_slow_twin():
     kept, best = slow(X, y)
     np.testing.assert_array_equal(selector.support_, kept)
     assert selector.score_ == pytest.approx(best)
-    assert selector.n_evaluations_ <= X.shape[1] + 1
+    assert selector.trace_.n_evaluations <= X.shape[1] + 1
     assert 0 < kept.sum() < X.shape[1]
 
 

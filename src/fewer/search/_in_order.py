@@ -35,7 +35,7 @@ class InOrder(Search):
     >>> X, y = load_iris(return_X_y=True)
     >>> search = InOrder(fewer.rankers.InformationGain())
     >>> selector = fewer.SubsetSelector(fewer.criteria.KNN(5), search, random_state=0).fit(X, y)
-    >>> selector.n_evaluations_ <= 5
+    >>> selector.trace_.n_evaluations <= 5
     True
     """
 
