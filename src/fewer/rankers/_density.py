@@ -15,6 +15,7 @@ from fewer.kernels._information import information_with
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
 Codes = NDArray[np.int32]
+BLOCK = 4096
 
 
 class Bins:
@@ -26,12 +27,12 @@ class Bins:
 
     def __init__(self, problem: Problem, n_bins: int, n_jobs: int = 1) -> None:
         nominal = problem.nominal
-        columns = np.ascontiguousarray(problem.X.T)
-        coded = [to_codes(column, n_bins, bool(nominal[f])) for f, column in enumerate(columns)]
-        self.codes: Codes = np.array([codes for codes, _ in coded], dtype=np.int32).reshape(
-            len(coded), problem.n_samples
-        )
-        self.levels: IntArray = np.array([n for _, n in coded], dtype=np.int64)
+        self.codes: Codes = np.empty((problem.n_features, problem.n_samples), dtype=np.int32)
+        self.levels: IntArray = np.empty(problem.n_features, dtype=np.int64)
+        for low in range(0, problem.n_features, BLOCK):
+            # Block by block: a whole table turned round is one table more.
+            for f, column in enumerate(np.ascontiguousarray(problem.X[:, low : low + BLOCK].T), low):
+                self.codes[f], self.levels[f] = to_codes(column, n_bins, bool(nominal[f]))
         if problem.task == "classification":
             self.target, self.n_target = problem.y.astype(np.int32), max(problem.n_classes, 1)
         else:

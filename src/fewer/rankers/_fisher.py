@@ -10,6 +10,8 @@ from fewer.contracts import Ranker, Ranking, Resources
 from fewer.problem import FloatArray, IntArray, Problem, Task
 from fewer.rankers._by_moments import class_moments, fisher_scores
 
+BLOCK = 4096
+
 
 class Fisher(Ranker):
     """Fisher score of each feature: Σ n_c (m_c − m)² / Σ n_c s_c².
@@ -67,6 +69,10 @@ class Fisher(Ranker):
 
 def _scatter(X: FloatArray, y: IntArray, weights: FloatArray, n_classes: int) -> tuple[FloatArray, FloatArray]:
     """Return the scatter between and within classes of each column, over its present cells."""
+    if X.shape[1] > BLOCK:
+        # Wide tables block by block: what is computed on the way is larger than the table.
+        parts = [_scatter(X[:, low : low + BLOCK], y, weights, n_classes) for low in range(0, X.shape[1], BLOCK)]
+        return np.concatenate([one for one, _ in parts]), np.concatenate([other for _, other in parts])
     present = ~np.isnan(X)
     cells = np.where(present, X, 0.0)
     middle = _mean(cells, present * weights[:, None])

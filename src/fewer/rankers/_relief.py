@@ -19,6 +19,7 @@ from fewer.kernels._relief import STEPS, Classes, Table, regression_sums, relief
 from fewer.problem import FloatArray, IntArray, Problem, Task
 
 CHUNK = 256
+BLOCK = 4096
 """Rows a task: sums are added chunk by chunk, so that the number of threads changes nothing."""
 
 
@@ -219,17 +220,18 @@ class _Table:
     @classmethod
     def of(cls, problem: Problem, order: IntArray) -> _Table:
         nominal, missing = problem.nominal, problem.missing
-        low = np.where(missing, np.inf, problem.X).min(axis=0)
-        high = np.where(missing, -np.inf, problem.X).max(axis=0)
+        low, high = problem.extremes
         scaled = ~nominal & (high > low)
         shift, span = np.where(scaled, low, 0.0), np.where(scaled, high - low, 1.0)
-        rows = (problem.X[order] - shift) / span
+        rows = problem.X[order]
+        rows -= shift
+        rows /= span
         still = ~nominal & ~scaled
         rows[:, still] = np.where(missing[order][:, still], np.nan, 0.0)
         special = nominal | missing.any(axis=0)
         return cls(
             rows=rows,
-            steps=np.ascontiguousarray(np.rint(STEPS * rows[:, ~special].T), dtype=np.int16),
+            steps=_in_steps(rows, np.flatnonzero(~special)),
             columns=np.ascontiguousarray(rows[:, special].T, dtype=np.float32),
             nominal=nominal.astype(np.uint8),
             others=np.flatnonzero(special).astype(np.int64),
@@ -240,6 +242,15 @@ class _Table:
     def arrays(self) -> Table:
         """Return what the kernels take."""
         return Table(self.rows, self.steps, self.columns, self.nominal, self.others, self.numbers, self.slack)
+
+
+def _in_steps(rows: FloatArray, columns: IntArray) -> NDArray[np.int16]:
+    """Return some columns in coarse steps, (n_columns, n_rows); block by block, so that wide tables are not copied."""
+    steps = np.empty((len(columns), len(rows)), dtype=np.int16)
+    for low in range(0, len(columns), BLOCK):
+        some = columns[low : low + BLOCK]
+        steps[low : low + BLOCK] = np.rint(STEPS * rows[:, some].T)
+    return steps
 
 
 def _slack(n_features: int) -> float:
