@@ -39,7 +39,7 @@ A method has three components, criterion × search × control: how good is a sub
 stop believing it. Choose one by name (--method knn-floating) or say your own
 (--criterion knn:n_neighbors=5 --search annealing --control aggregate).
 
-New here? Run: fewer demo
+New here? Run: fewer demo. Read on: docs/start.md in the project, or its site (make docs); fewer COMMAND --help.
 """
 
 app = typer.Typer(

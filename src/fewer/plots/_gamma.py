@@ -59,7 +59,7 @@ class GammaDisplay:
             ax.plot(self.delta, self.gammas, marker="o", linestyle="none", color=COLORS[0], label="neighbors 1, 2, …")
             half = np.abs(np.array(self.interval) - self.gamma)[:, None]
             ax.errorbar([0.0], [self.gamma], yerr=half, color=COLORS[3], capsize=4, label="its 95 % interval")
-            ax.set(xlabel="Δ: mean squared distance to the neighbors", ylabel="Γ: half mean squared difference of y")
+            ax.set(xlabel="Δ: mean squared distance to the neighbors", ylabel="Γ: half mean squared\ndifference of y")
             ax.locator_params(axis="x", nbins=4)
             legend_below(ax, ncols=3)
         self.ax_, self.figure_ = ax, figure_of(ax)

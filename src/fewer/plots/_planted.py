@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.evaluate import Curves, PlantedCounts
-from fewer.plots._style import COLORS, LINES, MARKERS, axes_or_new, legend_beside, style
+from fewer.plots._style import COLORS, LINES, MARKERS, axes_or_new, legend_beside, style, wrapped
 from fewer.problem import FloatArray
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class PlantedDisplay:
             _lines(ax, sizes, dict(zip(counts.names, counts.mean, strict=True)))
             ax.axvline(counts.n_original, color="#444444", linewidth=0.8)
             ax.set_xlabel("leading features")
-            ax.set_ylabel(label)
+            ax.set_ylabel(wrapped(label))
             legend_beside(ax)
         self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
         return self
@@ -94,7 +94,7 @@ class SizeCurvesDisplay:
             ax = axes_or_new(ax)
             _lines(ax, self.curves.sizes, {**self.curves.mean(self.evaluator), **self.beside}, markers=True)
             ax.set_xlabel("leading features")
-            ax.set_ylabel(f"AUC on test rows ({self.evaluator})")
+            ax.set_ylabel(wrapped(f"AUC on test rows ({self.evaluator})"))
             legend_beside(ax)
         self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
         return self

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.errors import InputError
-from fewer.plots._style import COLORS, axes_or_new, legend_below, style
+from fewer.plots._style import COLORS, axes_or_new, legend_below, style, wrapped
 from fewer.problem import FloatArray
 from fewer.trace import Trace
 
@@ -81,7 +81,7 @@ class SearchCurveDisplay:
             if self.stop is not None:
                 ax.axvline(self.stop, color=COLORS[3], linestyle=":", label=f"stop at {self.stop}")
             ax.set_xlabel(self.step_name)
-            ax.set_ylabel(self.score_name)
+            ax.set_ylabel(wrapped(self.score_name))
             legend_below(ax)
             self.ax_, self.figure_ = ax, ax.figure
         return self

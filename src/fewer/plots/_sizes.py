@@ -12,7 +12,7 @@ from fewer.errors import InputError
 from fewer.evaluate import scores_by_size
 from fewer.evaluate._by_size import SEEN, best_by_size
 from fewer.io import to_problem
-from fewer.plots._style import COLORS, axes_or_new, legend_below, style
+from fewer.plots._style import COLORS, axes_or_new, legend_below, style, wrapped
 from fewer.problem import FloatArray, IntArray
 from fewer.trace import Trace, size_of
 
@@ -122,7 +122,7 @@ class SizeDisplay:
             self._mark(ax, self.chosen, "D", COLORS[1], f"chosen: {self.chosen}{both}")
             if self.smallest is not None and not both:
                 self._mark(ax, self.smallest, "s", "white", f"the fewest in it: {self.smallest}")
-            ax.set(xlabel="number of features", ylabel=self.label)
+            ax.set(xlabel="number of features", ylabel=wrapped(self.label))
             ax.xaxis.set_major_locator(MaxNLocator(integer=True))
             legend_below(ax)
         self.ax_, self.figure_ = ax, figure_of(ax)

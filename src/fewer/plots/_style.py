@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -88,3 +89,14 @@ def axes_or_new(axes: Axes | None) -> Axes:
     import matplotlib.pyplot as plt
 
     return plt.subplots(layout="constrained")[1]
+
+
+def wrapped(label: str, width: int = 34) -> str:
+    """Break a long label into lines, so that it does not run out of its figure.
+
+    Examples
+    --------
+    >>> wrapped("held-out accuracy, the mean over many classes").count(chr(10))
+    1
+    """
+    return "\n".join(textwrap.wrap(label, width, break_long_words=True)) or label
