@@ -151,9 +151,9 @@ def _judge_of_all(whole: Mapping[str, FloatArray], loss: Loss, names: list[str])
 def _luck(race: Race, whole: Mapping[str, FloatArray], seed: int) -> float:
     """Return how likely the best of all that was judged comes by luck."""
     loss, means = race.loss, _means(race)
-    losses = [loss.squared(outputs) for outputs in race.outputs.values()]
-    losses += [loss.squared(values[:, None]) for values in whole.values()]
-    gains = loss.base(means)[:, None] - np.concatenate(losses, axis=1)
+    found = [loss.told(outputs, means) for outputs in race.outputs.values()]
+    found += [loss.told(values[:, None], means) for values in whole.values()]
+    gains = np.concatenate(found, axis=1)
     groups = loss.problem.groups
     return chance_of(gains, loss.weights, np.arange(len(gains)) if groups is None else groups, seed)
 
@@ -304,21 +304,21 @@ def _quantity_luck(
             for record in selector.trace_.state["runs"]:
                 train = np.setdiff1d(np.arange(rows.n_samples), record["rows"])
                 means[record["rows"]] = np.average(rows.y[train], weights=rows.row_weights[train])
-            p_values.append(_luck_of(known[1], (means - rows.y) ** 2, rows, seed))
+            p_values.append(_luck_of(((means - rows.y) ** 2)[:, None] - known[1], rows, seed))
     if whole:
         loss, held = Loss.of(problem, splits)
         means = np.zeros(problem.n_samples)
         for split in splits:
             means[split.test] = np.average(problem.y[split.train], weights=problem.row_weights[split.train])
-        losses = np.concatenate([loss.squared(values[:, None]) for values in whole.values()], axis=1)
-        p_values.append(_luck_of(losses, loss.base(means[held]), loss.problem, seed))
+        gains = np.concatenate([loss.told(values[:, None], means[held]) for values in whole.values()], axis=1)
+        p_values.append(_luck_of(gains, loss.problem, seed))
     return min(min(p_values) * len(p_values), 1.0) if p_values else 0.0
 
 
-def _luck_of(losses: FloatArray, base: FloatArray, rows: Problem, seed: int) -> float:
-    seen = ~np.isnan(losses).any(axis=1) & ~np.isnan(base)
-    clusters = np.arange(len(base)) if rows.groups is None else rows.groups
-    return chance_of((base[:, None] - losses)[seen], rows.row_weights[seen], clusters[seen], seed)
+def _luck_of(gains: FloatArray, rows: Problem, seed: int) -> float:
+    seen = ~np.isnan(gains).any(axis=1)
+    clusters = np.arange(len(gains)) if rows.groups is None else rows.groups
+    return chance_of(gains[seen], rows.row_weights[seen], clusters[seen], seed)
 
 
 def _quantity_costs(

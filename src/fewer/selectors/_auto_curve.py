@@ -111,6 +111,17 @@ class Loss:
             return ((1.0 / self.target.shape[1] - self.target) ** 2).sum(axis=1)
         return (means - self.target[:, 0]) ** 2
 
+    def told(self, outputs: FloatArray, means: FloatArray) -> FloatArray:
+        """Return what outputs tell about each row, on average nothing where they know nothing, (n_rows, n_sizes).
+
+        For classes, how much of the membership beyond an equal share goes to the right one; for a quantity, the product
+        of what is predicted and what is, both from the mean of the training rows. How sure of itself a judge is does
+        not matter, as it does for losses.
+        """
+        if self.problem.task == "classification":
+            return (outputs * self.target[:, None, :]).sum(axis=2) - 1.0 / self.target.shape[1]
+        return (outputs[:, :, 0] - means[:, None]) * (self.target[:, 0] - means)[:, None]
+
     def scores(self, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the score that people read at each size, and its standard error."""
         if self.scoring in (None, "accuracy", "balanced_accuracy") and self.problem.task == "classification":
