@@ -23,6 +23,8 @@ from fewer.validate import Split as Rows
 QUANTITY_ERRORS = {"fewest": 1.0, "balanced": 0.5, "accuracy": 0.0}
 COPIES = 0.1
 """The share of what is gained over knowing nothing that features which are nearly copies of others may add unseen."""
+RARE = 30
+"""Rows of the smallest class below which a balanced answer gives nothing up: they cannot tell what it costs."""
 SEEN = 2.0
 """Standard errors from which on a loss counts as one that rows can see."""
 
@@ -128,9 +130,16 @@ def _places(race: Race, curve: Curve) -> dict[str, int]:
     """Choose a size for each preference; the three nest."""
     gained = _gained(race, float(curve.loss[race.free].min())) if race.loss.by_rows else 0.0
     best = curve.smallest(N_ERRORS["accuracy"], race.free)
-    middle = min(curve.smallest(N_ERRORS["balanced"], race.free, SPARED["balanced"] * gained), best)
+    middle = best
+    if not _rare(race.loss.problem):
+        middle = min(curve.smallest(N_ERRORS["balanced"], race.free, SPARED["balanced"] * gained), best)
     least = min(curve.smallest(N_ERRORS["fewest"], race.free, SPARED["fewest"] * gained), middle)
     return {"fewest": least, "balanced": middle, "accuracy": best}
+
+
+def _rare(rows: Problem) -> bool:
+    """Say whether a class has too few rows to tell a little more loss from none."""
+    return rows.task == "classification" and int(np.bincount(rows.y, minlength=rows.n_classes).min()) < RARE
 
 
 def _best_judge(race: Race, path: str, names: list[str], place: int) -> str:
