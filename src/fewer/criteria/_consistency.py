@@ -15,17 +15,21 @@ from fewer.contracts import Criterion, Masks, Resources, Scorer
 from fewer.models import MDLPDiscretizer
 from fewer.problem import FloatArray, IntArray, Problem, Task
 
+FEW = 10
+"""Numbers of so few distinct values are levels already."""
+
 
 class Consistency(Criterion):
     """The share of rows that a table of the chosen features gets right: the largest class among equal rows.
 
     With `Exhaustive` this is FOCUS: of all subsets that contradict nothing, the smallest. Adding a feature never lowers
-    it, so that branch and bound is exact, too. It learns rows by heart; numbers are therefore cut into bins first.
+    it, so that branch and bound is exact, too. It learns rows by heart; numbers of more than ten values are therefore
+    cut into bins first.
 
     Parameters
     ----------
     discretizer : transformer, default=MDLPDiscretizer()
-        Cuts numeric columns into bins.
+        Cuts numeric columns of more than ten values into bins.
 
     See Also
     --------
@@ -86,7 +90,8 @@ class _ConsistencyScorer(Scorer):
 
 def _levels(problem: Problem, discretizer: Any) -> IntArray:
     """Return the level of each cell, (n_features, n_samples); missing cells are a level of their own."""
-    numeric = np.array([kind == "numeric" for kind in problem.kinds], dtype=bool)
+    few = np.array([len(np.unique(column)) <= FEW for column in problem.X.T], dtype=bool)
+    numeric = np.array([kind == "numeric" for kind in problem.kinds], dtype=bool) & ~few
     X = problem.X.copy()
     if numeric.any():
         bins = MDLPDiscretizer() if discretizer is None else discretizer

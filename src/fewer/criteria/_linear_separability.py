@@ -30,8 +30,8 @@ class LinearSeparability(Criterion):
     >>> from sklearn.datasets import load_iris
     >>> import fewer
     >>> X, y = load_iris(return_X_y=True)
-    >>> fewer.SubsetSelector(LinearSeparability(), fewer.search.Forward()).fit(X[:100], y[:100]).score_
-    1.0
+    >>> fewer.SubsetSelector(LinearSeparability(), fewer.search.Forward()).fit(X[50:], y[50:]).get_support(indices=True)
+    array([0, 1, 2, 3])
     """
 
     command_name = "linear-separability"

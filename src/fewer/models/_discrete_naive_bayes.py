@@ -126,7 +126,16 @@ class LogTables:
         return total
 
     def restricted(self, features: Sequence[int]) -> LogTables:
-        """Keep what is needed for some features only."""
+        """Keep what is needed for some features only.
+
+        Parameters
+        ----------
+        features : sequence of int
+
+        Returns
+        -------
+        LogTables
+        """
         keep = set(features)
         return LogTables(
             self.discretizer,
@@ -218,6 +227,11 @@ class DiscreteNaiveBayes(TableClassifier):
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
             How much each row counts, in the frequencies and where numbers are cut.
+
+        Returns
+        -------
+        DiscreteNaiveBayes
+            Itself.
         """
         self._validate_params()
         problem = self._learn_table(X, y, sample_weight=sample_weight)
@@ -226,18 +240,45 @@ class DiscreteNaiveBayes(TableClassifier):
         return self
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the logarithm of each class's posterior probability."""
+        """Return the logarithm of each class's posterior probability.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array
+        """
         check_is_fitted(self)
         joint = self.tables_.joint(self.reader_.read(self, X)) / FIXED
         top = joint.max(axis=1, keepdims=True)
         return np.asarray(joint - top - np.log(np.exp(joint - top).sum(axis=1, keepdims=True)))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return each class's posterior probability."""
+        """Return each class's posterior probability.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array
+        """
         return np.exp(self.predict_log_proba(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class; the first among equals."""
+        """Return the most probable class; the first among equals.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         check_is_fitted(self)
         return self.classes_[self.tables_.joint(self.reader_.read(self, X)).argmax(axis=1)]
 

@@ -201,6 +201,11 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         sample_weight : array of shape (n_samples,), optional
         X_val, y_val : optional
             Rows that decide when to stop, instead of some of the others.
+
+        Returns
+        -------
+        GMLVQClassifier
+            Itself.
         """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
@@ -341,23 +346,57 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
 
         Two classes: distance to the first less distance to the second, (n_rows,). More: minus the distance to each,
         (n_rows, n_classes).
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array
         """
         near = -self._distances_to_classes(X)
         return near[:, 1] - near[:, 0] if len(self.classes_) == 2 else near
 
     def predict(self, X: Any) -> Any:
-        """Return each row the class of its nearest prototype."""
+        """Return each row the class of its nearest prototype.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Any
+        """
         nearest = self._distances_to_classes(X).argmin(axis=1)
         return self.classes_[nearest]
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return class probabilities: softmax of −distance / `temperature_`, fitted to the training rows."""
+        """Return class probabilities: softmax of −distance / `temperature_`, fitted to the training rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array
+        """
         return softmax(-self._distances_to_classes(X) / self.temperature_, axis=1)
 
     def restricted(self, features: Any) -> GMLVQClassifier:
         """Return this model looking at some features only, without training anew (Chen's "original Omega").
 
         Columns of Ω outside `features` (indices or a mask) are zero; tables keep all their columns.
+
+        Parameters
+        ----------
+        features : sequence of int
+
+        Returns
+        -------
+        GMLVQClassifier
 
         Examples
         --------
@@ -377,6 +416,15 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         """Map rows onto the leading eigenvectors of Λ, scaled such that distances are those of the model.
 
         Missing cells count as the mean of their feature.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        n_components : int, default=2
+
+        Returns
+        -------
+        array
         """
         check_is_fitted(self)
         if self.localized:

@@ -40,6 +40,11 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
         X : array of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        LeastSquaresClassifier
+            Itself.
         """
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
@@ -62,12 +67,30 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the fitted value less one half for two classes, else the fitted value of each class."""
+        """Return the fitted value less one half for two classes, else the fitted value of each class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array
+        """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(X @ self.coef_.T + self.intercept_ - (0.5 if len(self.classes_) == 2 else 0.0))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class with the largest fitted value."""
+        """Return the class with the largest fitted value.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         fitted = self.decision_function(X)
         return self.classes_[(fitted > 0).astype(np.int64) if fitted.ndim == 1 else fitted.argmax(axis=1)]

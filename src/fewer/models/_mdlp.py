@@ -69,6 +69,11 @@ class MDLPDiscretizer(TransformerMixin, BaseEstimator):
             Classes.
         sample_weight : array of shape (n_samples,), optional
             A row counts as so many copies of it.
+
+        Returns
+        -------
+        MDLPDiscretizer
+            Itself.
         """
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_classification_targets(y)

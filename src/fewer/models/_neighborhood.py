@@ -85,6 +85,11 @@ class NeighborhoodClassifier(TableClassifier):
         X : array or data frame of shape (n_samples, n_features)
             Text and categories are nominal; cells may be missing.
         y : array of shape (n_samples,)
+
+        Returns
+        -------
+        NeighborhoodClassifier
+            Itself.
         """
         self._validate_params()
         problem = self._learn_table(X, y)
@@ -96,12 +101,30 @@ class NeighborhoodClassifier(TableClassifier):
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return each class's share of the votes."""
+        """Return each class's share of the votes.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array
+        """
         votes = self._votes(X)
         return votes / votes.sum(axis=1, keepdims=True)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class with the most votes."""
+        """Return the class with the most votes.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         votes = self._votes(X)
         return self.classes_[votes.argmax(axis=1)]
 

@@ -116,7 +116,18 @@ class RANNClassifier(ClassifierMixin, _RANN):
     classes_: NDArray[Any]
 
     def fit(self, X: Any, y: Any) -> RANNClassifier:
-        """Fit to rows and their classes."""
+        """Fit to rows and their classes.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+
+        Returns
+        -------
+        RANNClassifier
+            Itself.
+        """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
@@ -129,12 +140,30 @@ class RANNClassifier(ClassifierMixin, _RANN):
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return the network's outputs: one for two classes, else one a class."""
+        """Return the network's outputs: one for two classes, else one a class.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array
+        """
         outputs = self._outputs(X)
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of the largest output, for two classes by the sign of the one output."""
+        """Return the class of the largest output, for two classes by the sign of the one output.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
         chosen = classes_of(self._outputs(X))
         return self.classes_[chosen]
 
@@ -156,7 +185,18 @@ class RANNRegressor(RegressorMixin, MultiOutputMixin, _RANN):
     """
 
     def fit(self, X: Any, y: Any) -> RANNRegressor:
-        """Fit to rows and their numbers."""
+        """Fit to rows and their numbers.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+
+        Returns
+        -------
+        RANNRegressor
+            Itself.
+        """
         self._validate_params()
         X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
         self._flat = y.ndim == 1
@@ -166,7 +206,16 @@ class RANNRegressor(RegressorMixin, MultiOutputMixin, _RANN):
         return self
 
     def predict(self, X: Any) -> FloatArray:
-        """Return the network's outputs."""
+        """Return the network's outputs.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array
+        """
         outputs = self._outputs(X) + self._mean
         return outputs[:, 0] if self._flat else outputs
 

@@ -47,12 +47,36 @@ __all__ = [
 
 
 def names() -> list[str]:
-    """Name the documents that can be re-run."""
+    """Name the documents that can be re-run.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> "scott" in names()
+    True
+    """
     return list(_HOMES)
 
 
 def document(name: str) -> Document:
-    """Return a document by its name."""
+    """Return a document by its name.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Document
+
+    Examples
+    --------
+    >>> document("scott").name
+    'scott'
+    """
     if name not in _HOMES:
         raise InputError(f"There is no document {name!r}; choose one of {', '.join([*_HOMES, 'all'])}.")
     found: Document = import_module(_HOMES[name]).DOCUMENT

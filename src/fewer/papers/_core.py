@@ -48,7 +48,7 @@ T = TypeVar("T")
 class Cell:
     """One printed number (or list of features, or word) beside ours.
 
-    Attributes
+    Parameters
     ----------
     table, row, column : str
         Where it is printed. A second reading of one printed cell gets its own column name.
@@ -109,7 +109,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Absent:
-    """A result that cannot be had here, and why."""
+    """A result that cannot be had here, and why.
+
+    Parameters
+    ----------
+    reason : str
+
+    Examples
+    --------
+    >>> judge("1", "row", "column", 3, Absent("The data are lost.")).verdict
+    'not reproducible'
+    """
 
     reason: str
 
@@ -270,6 +280,15 @@ class Rerun:
         Results are kept by key, seed, effort and version, in `out` if there is one. A list comes back as a list, an
         array or a tuple as a list too, the first time as well as later.
 
+        Parameters
+        ----------
+        key : str
+        function : callable
+
+        Returns
+        -------
+        T
+
         Examples
         --------
         >>> run = Rerun()
@@ -291,7 +310,16 @@ class Rerun:
         return result
 
     def load(self, name: str) -> Dataset:
-        """Load a data set, or raise the reason why it cannot be had; either is looked for only once."""
+        """Load a data set, or raise the reason why it cannot be had; either is looked for only once.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        Dataset
+        """
         from fewer.datasets import load
 
         if name not in self._sets:
@@ -305,19 +333,46 @@ class Rerun:
         return found
 
     def attempt(self, function: Callable[[], T]) -> T | Absent:
-        """Compute a result, or say why it cannot be had (data that is not at hand)."""
+        """Compute a result, or say why it cannot be had (data that is not at hand).
+
+        Parameters
+        ----------
+        function : callable
+
+        Returns
+        -------
+        T | Absent
+        """
         try:
             return function()
         except InputError as error:
             return Absent(str(error))
 
     def rng(self, key: str) -> np.random.Generator:
-        """Return the random numbers of one piece of work, the same whatever ran before it."""
+        """Return the random numbers of one piece of work, the same whatever ran before it.
+
+        Parameters
+        ----------
+        key : str
+
+        Returns
+        -------
+        np.random.Generator
+        """
         digest = hashlib.sha256(key.encode()).digest()
         return np.random.default_rng([self.seed, int.from_bytes(digest[:8], "little")])
 
     def within(self, name: str) -> Rerun:
-        """Return this run with a folder of its own."""
+        """Return this run with a folder of its own.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        Rerun
+        """
         out = None if self.out is None else self.out / name
         return Rerun(self.quick, self.seed, out, self.n_jobs, self.report)
 
@@ -334,7 +389,7 @@ class Rerun:
 class Document:
     """One document: how its tables, figures and claims are computed again.
 
-    Attributes
+    Parameters
     ----------
     name : str
         As `fewer reproduce` knows it.
@@ -415,7 +470,12 @@ class Reproduction:
         return {verdict: found[verdict] for verdict in VERDICTS}
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as plain objects."""
+        """Return everything as plain objects.
+
+        Returns
+        -------
+        dict
+        """
         return {
             "document": self.document.name,
             "title": self.document.title,
@@ -430,7 +490,12 @@ class Reproduction:
         }
 
     def save(self, folder: Path) -> None:
-        """Write the cells as JSON and CSV."""
+        """Write the cells as JSON and CSV.
+
+        Parameters
+        ----------
+        folder : Path
+        """
         write_atomically(folder / "cells.json", to_json(self.to_json()))
         lines = io.StringIO()
         writer = csv.writer(lines)
@@ -443,6 +508,17 @@ def reproduce(document: Document, run: Rerun, tables: Sequence[str] | None = Non
     """Re-run a document, or some of its tables; figures and claims come with the whole of it.
 
     Figures are drawn only where there is a folder to put them in.
+
+    Parameters
+    ----------
+    document : Document
+    run : Rerun
+    tables : sequence of str, optional
+        All of them if left out.
+
+    Returns
+    -------
+    Reproduction
     """
     began = time.perf_counter()
     run = run.within(document.name)
@@ -501,12 +577,34 @@ def _kept(path: Path, key: str) -> Any:
 
 
 def read_printed(name: str) -> Any:
-    """Read the printed numbers of a document, as the package carries them."""
+    """Read the printed numbers of a document, as the package carries them.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Any
+
+    Examples
+    --------
+    >>> len(read_printed("scott")["rows"]) > 100
+    True
+    """
     return json.loads(files("fewer.papers").joinpath("printed", f"{name}.json").read_text(encoding="utf-8"))
 
 
 def show(value: Value) -> str:
     """Write a value as a reader likes it.
+
+    Parameters
+    ----------
+    value : number, str, list of int or None
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -524,7 +622,21 @@ def show(value: Value) -> str:
 
 
 def mean_and_sd(values: Iterable[float]) -> tuple[float, float]:
-    """Return the mean and the sample standard deviation."""
+    """Return the mean and the sample standard deviation.
+
+    Parameters
+    ----------
+    values : iterable of float
+
+    Returns
+    -------
+    tuple[float, float]
+
+    Examples
+    --------
+    >>> mean_and_sd([1.0, 2.0, 3.0])
+    (2.0, 1.0)
+    """
     numbers = np.asarray(list(values), dtype=np.float64)
     return float(numbers.mean()), float(numbers.std(ddof=1)) if len(numbers) > 1 else 0.0
 

@@ -19,7 +19,7 @@ from fewer.roc._hull import RocHull, hull_vertices
 class RocCurve:
     """The points of one score: for each threshold, the shares of negatives and positives that reach it.
 
-    Attributes
+    Parameters
     ----------
     fpr, tpr : arrays
         False and true positive rates, from (0, 0) to (1, 1), one point for each distinct score: rows with equal
@@ -43,7 +43,19 @@ class RocCurve:
 
     @classmethod
     def of(cls, y: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) -> RocCurve:
-        """Make the curve of scores; the positive class is the last one unless named."""
+        """Make the curve of scores; the positive class is the last one unless named.
+
+        Parameters
+        ----------
+        y : array of shape (n_samples,)
+        scores : array of shape (n_samples,)
+        pos_label : label, optional
+            The positive class; the last one if left out.
+
+        Returns
+        -------
+        RocCurve
+        """
         positive = positives(y, pos_label)
         values = as_scores(scores, len(positive))
         fpr, tpr, thresholds = sklearn_roc_curve(positive, values, drop_intermediate=False)
@@ -55,16 +67,41 @@ class RocCurve:
         return float(np.trapezoid(self.tpr, self.fpr))
 
     def partial_area(self, max_fpr: float) -> float:
-        """Area under the curve up to a false positive rate; at most `max_fpr`."""
+        """Area under the curve up to a false positive rate; at most `max_fpr`.
+
+        Parameters
+        ----------
+        max_fpr : float
+            The highest false positive rate.
+
+        Returns
+        -------
+        float
+        """
         return area_up_to(self.fpr, self.tpr, max_fpr)
 
     def neyman_pearson(self, max_fpr: float) -> int:
-        """Number the point with the highest true positive rate whose false positive rate is at most `max_fpr`."""
+        """Number the point with the highest true positive rate whose false positive rate is at most `max_fpr`.
+
+        Parameters
+        ----------
+        max_fpr : float
+            The highest false positive rate.
+
+        Returns
+        -------
+        int
+        """
         check_share(max_fpr, "max_fpr")
         return int(np.searchsorted(self.fpr, max_fpr, side="right")) - 1
 
     def hull(self) -> RocHull:
-        """Return the upper hull, whose `points` number the points of this curve."""
+        """Return the upper hull, whose `points` number the points of this curve.
+
+        Returns
+        -------
+        RocHull
+        """
         fp, tp = np.round(self.fpr * self.n_negative), np.round(self.tpr * self.n_positive)
         points = hull_vertices(fp, tp)
         return RocHull(self.fpr[points], self.tpr[points], points)
@@ -72,6 +109,17 @@ class RocCurve:
 
 def auroc(y: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) -> float:
     """Return the area under the ROC curve as the Mann–Whitney statistic: P(s⁺ > s⁻) + ½ P(s⁺ = s⁻).
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+    scores : array of shape (n_samples,)
+    pos_label : label, optional
+        The positive class; the last one if left out.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

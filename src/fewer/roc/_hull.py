@@ -15,7 +15,7 @@ from fewer.problem import FloatArray, InputError, IntArray
 class ChordPoint:
     """A point on a hull: vertex `low`, or `high` for a share of the rows.
 
-    Attributes
+    Parameters
     ----------
     low, high : int
         Numbers of neighboring vertices; the same at a vertex.
@@ -35,7 +35,7 @@ class ChordPoint:
 class RocHull:
     """The best that choosing between classifiers can attain: a concave line from (0, 0) to (1, 1).
 
-    Attributes
+    Parameters
     ----------
     fpr, tpr : arrays
         The vertices. No three of them lie on a line.
@@ -61,13 +61,33 @@ class RocHull:
         return float(np.trapezoid(self.tpr, self.fpr))
 
     def partial_area(self, max_fpr: float) -> float:
-        """Area under the hull up to a false positive rate."""
+        """Area under the hull up to a false positive rate.
+
+        Parameters
+        ----------
+        max_fpr : float
+            The highest false positive rate.
+
+        Returns
+        -------
+        float
+        """
         from fewer.roc._curve import area_up_to
 
         return area_up_to(self.fpr, self.tpr, max_fpr)
 
     def tpr_at(self, fpr: ArrayLike) -> FloatArray:
-        """Return the highest attainable true positive rate at false positive rates."""
+        """Return the highest attainable true positive rate at false positive rates.
+
+        Parameters
+        ----------
+        fpr : float or array
+            False positive rates.
+
+        Returns
+        -------
+        array
+        """
         first = int(np.searchsorted(self.fpr, 0.0, side="right")) - 1
         return np.asarray(np.interp(np.asarray(fpr, dtype=np.float64), self.fpr[first:], self.tpr[first:]))
 
@@ -76,6 +96,15 @@ class RocHull:
 
         This is Neyman and Pearson's choice. Between vertices a and b the share of b is
         (max_fpr − fpr_a) / (fpr_b − fpr_a), by Theorem 1 of the report.
+
+        Parameters
+        ----------
+        max_fpr : float
+            The highest false positive rate.
+
+        Returns
+        -------
+        ChordPoint
         """
         if not 0.0 <= max_fpr <= 1.0:
             raise InputError(f"max_fpr={max_fpr!r}: give a share between 0 and 1.")
@@ -91,12 +120,34 @@ class RocHull:
         """Return the vertex of least expected cost: where the iso-cost line of that slope touches the hull.
 
         Among equally cheap vertices the one with fewer false positives is taken.
+
+        Parameters
+        ----------
+        cost_fp : float, default=1.0
+            What a false positive costs.
+        cost_fn : float, default=1.0
+            What a false negative costs.
+        prevalence : float, default=0.5
+            Share of positives.
+
+        Returns
+        -------
+        ChordPoint
         """
         costs = expected_cost(self.fpr, self.tpr, cost_fp, cost_fn, prevalence)
         return self.vertex(int(np.argmin(np.round(costs, 12))))
 
     def vertex(self, number: int) -> ChordPoint:
-        """Return a vertex as a point."""
+        """Return a vertex as a point.
+
+        Parameters
+        ----------
+        number : int
+
+        Returns
+        -------
+        ChordPoint
+        """
         return ChordPoint(number, number, 0.0, float(self.fpr[number]), float(self.tpr[number]))
 
 
@@ -104,6 +155,22 @@ def roc_hull(fpr: ArrayLike, tpr: ArrayLike) -> RocHull:
     """Return the upper hull of points in ROC space and the corners (0, 0) and (1, 1).
 
     Points within 10⁻¹² of a chord count as on it; of equal points the first is kept.
+
+    Parameters
+    ----------
+    fpr : float or array
+        False positive rates.
+    tpr : float or array
+        True positive rates.
+
+    Returns
+    -------
+    RocHull
+
+    Examples
+    --------
+    >>> roc_hull([0.1, 0.2, 0.6], [0.6, 0.4, 0.9]).points
+    array([-1,  0,  2, -1])
     """
     x, y = np.asarray(fpr, dtype=np.float64), np.asarray(tpr, dtype=np.float64)
     if x.shape != y.shape or x.ndim != 1:
@@ -140,6 +207,17 @@ def _turns_left(fp: FloatArray, tp: FloatArray, a: int, b: int, c: int, toleranc
 def chord_share(fpr_low: float, fpr_high: float, fpr: float) -> float:
     """Return how often the decision must be that of the classifier with more false positives (Theorem 1).
 
+    Parameters
+    ----------
+    fpr_low : float
+    fpr_high : float
+    fpr : float or array
+        False positive rates.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> chord_share(0.3, 0.5, 0.4)
@@ -154,6 +232,23 @@ def expected_cost(
     fpr: ArrayLike, tpr: ArrayLike, cost_fp: float = 1.0, cost_fn: float = 1.0, prevalence: float = 0.5
 ) -> FloatArray:
     """Return the expected cost of a case: π (1 − tpr) cost_fn + (1 − π) fpr cost_fp.
+
+    Parameters
+    ----------
+    fpr : float or array
+        False positive rates.
+    tpr : float or array
+        True positive rates.
+    cost_fp : float, default=1.0
+        What a false positive costs.
+    cost_fn : float, default=1.0
+        What a false negative costs.
+    prevalence : float, default=0.5
+        Share of positives.
+
+    Returns
+    -------
+    array
 
     Examples
     --------
@@ -171,6 +266,19 @@ def expected_cost(
 def iso_cost_slope(cost_fp: float = 1.0, cost_fn: float = 1.0, prevalence: float = 0.5) -> float:
     """Return the slope of lines of equal expected cost: (1 − π) cost_fp / (π cost_fn).
 
+    Parameters
+    ----------
+    cost_fp : float, default=1.0
+        What a false positive costs.
+    cost_fn : float, default=1.0
+        What a false negative costs.
+    prevalence : float, default=0.5
+        Share of positives.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> iso_cost_slope(cost_fp=1, cost_fn=5, prevalence=0.2)
@@ -183,7 +291,29 @@ def iso_cost_slope(cost_fp: float = 1.0, cost_fn: float = 1.0, prevalence: float
 def iso_cost_line(
     point: ChordPoint, cost_fp: float = 1.0, cost_fn: float = 1.0, prevalence: float = 0.5
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the two ends, inside the unit square, of the line of equal expected cost through a point."""
+    """Return the two ends, inside the unit square, of the line of equal expected cost through a point.
+
+    Parameters
+    ----------
+    point : ChordPoint
+    cost_fp : float, default=1.0
+        What a false positive costs.
+    cost_fn : float, default=1.0
+        What a false negative costs.
+    prevalence : float, default=0.5
+        Share of positives.
+
+    Returns
+    -------
+    (array, array)
+        False positive rates and true positive rates of the ends.
+
+    Examples
+    --------
+    >>> line = iso_cost_line(roc_hull([0.2], [0.7]).vertex(1))
+    >>> [end.round(2).tolist() for end in line]
+    [[0.0, 0.5], [0.5, 1.0]]
+    """
     slope = iso_cost_slope(cost_fp, cost_fn, prevalence)
     if not np.isfinite(slope):
         return np.array([point.fpr, point.fpr]), np.array([0.0, 1.0])

@@ -23,7 +23,7 @@ from fewer.validate import ConfidenceInterval
 class Vertex:
     """One classifier on the hull: a learning algorithm, a subset and a threshold.
 
-    Attributes
+    Parameters
     ----------
     algorithm : str
         Name of the estimator; "constant" at the corners.
@@ -47,7 +47,7 @@ class Vertex:
 class Guarantee:
     """A limit that is kept with a probability.
 
-    Attributes
+    Parameters
     ----------
     kind : {"fpr", "cost"}
         What is limited: the false positive rate, or the expected cost of a case.

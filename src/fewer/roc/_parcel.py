@@ -692,8 +692,8 @@ def one_vs_rest(parcel: Parcel, X: Any, y: Any, groups: Any = None) -> dict[Any,
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
     >>> detectors = one_vs_rest(Parcel(random_state=0), X, y)
     >>> detectors[0].predict(X[:2])
     array([ True,  True])

@@ -24,6 +24,15 @@ def fit_parcel(problem: Problem, seed: int | None = 0, **question: Any) -> tuple
     Returns
     -------
     (Parcel, OperatingPoint)
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from fewer.io import to_problem
+    >>> problem = to_problem(*load_breast_cancer(return_X_y=True, as_frame=True))
+    >>> parcel, point = fit_parcel(problem, 0, cost_fn=5.0)
+    >>> len(point.subsets_) <= 2
+    True
     """
     own = Parcel().get_params(deep=False)
     settings = {key: question.pop(key) for key in list(question) if key in own}

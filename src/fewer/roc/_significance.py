@@ -21,6 +21,16 @@ def hanley_mcneil(area: float, n_positive: int, n_negative: int) -> float:
 
     SE² = [A(1 − A) + (n⁺ − 1)(Q₁ − A²) + (n⁻ − 1)(Q₂ − A²)] / (n⁺ n⁻), Q₁ = A / (2 − A), Q₂ = 2A² / (1 + A).
 
+    Parameters
+    ----------
+    area : float
+    n_positive : int
+    n_negative : int
+
+    Returns
+    -------
+    float
+
     References
     ----------
     J. Hanley and B. McNeil, The meaning and use of the area under a ROC curve, Radiology 143 (1982).
@@ -45,6 +55,19 @@ def critical_ratio(
 
     Without an estimate of the correlation r, as for hulls, r = 0 is the cautious choice.
 
+    Parameters
+    ----------
+    area_a : float
+    area_b : float
+    n_positive : int
+    n_negative : int
+    correlation : float, default=0.0
+        Of the two areas.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> round(critical_ratio(0.9116, 0.9007, 11360, 3700), 4)
@@ -61,7 +84,7 @@ def critical_ratio(
 class AreaComparison:
     """Two areas on the same rows, and whether they differ.
 
-    Attributes
+    Parameters
     ----------
     areas : array of shape (2,)
     covariance : array of shape (2, 2)
@@ -92,8 +115,13 @@ def delong_test(
     y : array of shape (n_samples,)
         Two classes; the last one is positive unless `pos_label` says otherwise.
     scores_a, scores_b : arrays of shape (n_samples,)
+    pos_label : label, optional
     level : float, default=0.95
         Of the interval of the difference.
+
+    Returns
+    -------
+    AreaComparison
 
     References
     ----------
@@ -135,7 +163,18 @@ def _covariance(placements: FloatArray) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class RocBand:
-    """Intervals of the true positive rate at false positive rates, one by one, by the bootstrap."""
+    """Intervals of the true positive rate at false positive rates, one by one, by the bootstrap.
+
+    Parameters
+    ----------
+    fpr : array
+        Where it is looked.
+    low, high : arrays
+        Ends of the interval of the true positive rate.
+    areas : array
+        Area of each resample.
+    level : float
+    """
 
     fpr: FloatArray
     low: FloatArray
@@ -159,6 +198,8 @@ def bootstrap_band(
     Parameters
     ----------
     y, scores : arrays of shape (n_samples,)
+    pos_label : label, optional
+        The positive class; the last one if left out.
     fpr : array, optional
         Where to look; 101 even steps if left out.
     level : float, default=0.95
@@ -169,6 +210,12 @@ def bootstrap_band(
     -------
     RocBand
         Percentile intervals, and the area of each resample.
+
+    Examples
+    --------
+    >>> band = bootstrap_band([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], fpr=[0.5], n_resamples=200)
+    >>> bool(band.low[0] <= 1.0 <= band.high[0])
+    True
     """
     positive = positives(y, pos_label)
     values = as_scores(scores, len(positive))
