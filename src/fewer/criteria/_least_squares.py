@@ -45,6 +45,9 @@ class LeastSquares(Criterion):
     cv : "loo", int or splitter, default="loo"
         Leave one row out, or folds. Folds need only one Gram matrix each: a subset costs the same for any number of
         rows, and a table can be read in chunks.
+    score : {"r2", "aic", "bic", "cp", "adjusted_r2"}, default="r2"
+        R² of predictions without each row (or fold); or a score of the fit to all rows that charges for its inputs:
+        minus Akaike's or the Bayesian information criterion, minus Mallows's Cp, adjusted R².
 
     Notes
     -----
@@ -65,6 +68,7 @@ class LeastSquares(Criterion):
     command_name = "least-squares"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(Real, 0, None, closed="neither")],
+        "score": [StrOptions({"r2", "aic", "bic", "cp", "adjusted_r2"})],
         "cv": [StrOptions({"loo"}), Interval(Integral, 2, None, closed="left"), HasMethods("split")],
     }
     predictive: ClassVar[bool] = True
@@ -72,14 +76,21 @@ class LeastSquares(Criterion):
     multi_output: ClassVar[bool] = True
     statistics: ClassVar[tuple[str, ...]] = ("gram",)
 
-    def __init__(self, alpha: float = 1e-6, cv: Any = "loo") -> None:
+    def __init__(self, alpha: float = 1e-6, cv: Any = "loo", score: str = "r2") -> None:
         self.alpha = alpha
         self.cv = cv
+        self.score = score
 
     def bind(
         self, problem: Problem, rng: np.random.Generator, resources: Resources
     ) -> LeastSquaresScorer | FoldedLeastSquaresScorer:
         """Bind to rows."""
+        if self.score != "r2":
+            from fewer.criteria._fit_scores import FitScorer
+
+            if not isinstance(self.cv, str):
+                raise IncompatibleError(f"score={self.score!r} is that of one fit to all rows; leave cv out.")
+            return FitScorer(problem, self.alpha, resources, self.score)
         if isinstance(self.cv, str) and self.cv == "loo":
             return LeastSquaresScorer(problem, self.alpha, resources)
         if problem.n_outputs > 1:
