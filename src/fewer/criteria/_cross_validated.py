@@ -180,16 +180,17 @@ class CrossValidatedScorer(PredictiveScorer):
     ) -> tuple[IntArray, FloatArray]:
         """Let scikit-learn score open folds, the most promising columns first, until no other can win."""
         means = scores.mean(axis=1)
-        best = np.nanmax(means, initial=-np.inf)
+        best = np.fmax.reduce(means, initial=-np.inf)
+        known = ~np.isnan(means)
         for i in np.argsort(-optimistic, kind="stable"):
             if optimistic[i] < best - MARGIN:
                 break
             if np.isnan(means[i]):
                 means[i] = self._settled(scores[i : i + 1], partial(_child, mask, columns[i]))[0]
                 best = np.fmax(best, means[i])
-        places = np.flatnonzero(~np.isnan(means))
-        # If scikit-learn could score none, the search is told.
-        return (places, means[places]) if len(places) else (np.arange(len(columns)), means)
+                known[i] = True
+        places = np.flatnonzero(known)
+        return places, means[places]
 
     def _score_compiled(self, masks: Masks) -> FloatArray:
         assert self._engine is not None
