@@ -1,7 +1,7 @@
 """Run benchmark rows, each in a process of its own, and write RESULTS.md.
 
-`python benchmarks/run.py` runs the rows of the engine in minutes; `--full` takes larger samples and runs the rows of
-the documents' methods (`rows_*.py`, which print JSON lines) too.
+`python benchmarks/run.py` runs the rows of the engine and of people's own models in minutes; `--full` takes larger
+samples and runs the rows of the documents' methods (`rows_*.py`, which print JSON lines) too.
 """
 
 from __future__ import annotations
@@ -109,9 +109,11 @@ def page(rows: list[dict[str, Any]], load: tuple[float, float, float]) -> str:
 if __name__ == "__main__":
     load = os.getloadavg()
     rows = engine_rows()
+    print("rows_models.py …", file=sys.stderr, flush=True)
+    rows += lines_of(str(HERE / "rows_models.py"))
     if FULL:
         for script in sorted(HERE.glob("rows_*.py")):
-            if script.name != "rows_engine.py":
+            if script.name not in ("rows_engine.py", "rows_models.py"):
                 print(f"{script.name} …", file=sys.stderr, flush=True)
                 rows += lines_of(str(script))
     (HERE / "RESULTS.md").write_text(page(rows, load))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property, partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,14 @@ from sklearn.utils.validation import has_fit_parameter
 from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
 from fewer.criteria._importances import column_importances
 from fewer.criteria._preparation import Preparation
+from fewer.criteria._racing import ceiling_of, race
 from fewer.criteria.engines import find_engine
 from fewer.criteria.engines._folds import Split
 from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import FloatArray, IntArray, Problem, Task
 from fewer.validate import assign_folds, split_rows
 
+MOST_REMEMBERED = 100_000
 MARGIN = 1e-9
 """A column is given up only if it is worse by more than rounding can do."""
 LOGGER = logging.getLogger(__name__)
@@ -50,6 +52,12 @@ class CrossValidated(Criterion):
         levels become zeros) and missing cells are filled with the median or the most frequent level of the training
         rows, inside each fold. Numbers that are declared to be nominal are always made one-hot. `"none"`: the estimator
         gets the subset's columns as they are.
+    race : {"exact", "statistical"} or None, default=None
+        Whether a search that only asks for the best column to add or drop may leave fits of the others out. `"exact"`:
+        a column is given up once it cannot win even with the best scores in its remaining folds; the subset is always
+        the same. `"statistical"`: once its mean lies three standard errors of the folds' differences behind the
+        leader's; the column that all folds would have chosen is given up in fewer than 5 % of the steps. For
+        estimators without an engine.
     error_score : "raise" or float, default=nan
         The score of a fold in which fitting or scoring fails, as in scikit-learn. A subset that scores NaN never wins.
 
@@ -82,6 +90,7 @@ class CrossValidated(Criterion):
         "cv": [Integral, str, HasMethods("split"), list, tuple],
         "preprocess": [StrOptions({"auto", "none"})],
         "error_score": [StrOptions({"raise"}), Real],
+        "race": [StrOptions({"exact", "statistical"}), None],
     }
 
     def __init__(
@@ -91,12 +100,14 @@ class CrossValidated(Criterion):
         cv: Any = 5,
         preprocess: str = "auto",
         error_score: Any = np.nan,
+        race: Literal["exact", "statistical"] | None = None,
     ) -> None:
         self.estimator = estimator
         self.scoring = scoring
         self.cv = cv
         self.preprocess = preprocess
         self.error_score = error_score
+        self.race = race
 
     @property
     def tasks(self) -> tuple[Task, ...]:  # type: ignore[override]
@@ -120,6 +131,9 @@ class CrossValidatedScorer(PredictiveScorer):
         self._estimator = criterion.estimator
         self._scoring = check_scoring(criterion.estimator, scoring=criterion.scoring)
         self._error_score = criterion.error_score
+        self._race = criterion.race
+        self._ceiling = ceiling_of(criterion.scoring)
+        self._memo: dict[bytes, float] = {}
         self._preprocess = criterion.preprocess == "auto"
         self._splits = splits_for(problem, criterion.cv, rng)
         self._seed = int(rng.integers(2**31))
@@ -165,7 +179,9 @@ class CrossValidatedScorer(PredictiveScorer):
     def best_flip(self, mask: Masks, columns: IntArray) -> tuple[IntArray, FloatArray] | None:
         """Find the best column to add; those that are sure to lose are given up by engines that can."""
         chosen = np.asarray(mask, dtype=bool)
-        if self._engine is None or chosen[columns].any():
+        if self._engine is None:
+            return self._raced(chosen, columns)
+        if chosen[columns].any():
             return None
         members = np.flatnonzero(chosen)
         found = self._engine.score_best(members, columns)
@@ -174,6 +190,22 @@ class CrossValidatedScorer(PredictiveScorer):
             return places, self._settled(scores, lambda i: _with_column(chosen, columns[places[i]]))
         scores, optimistic = self._engine.score_optimistically(members, columns)
         return self._settle_contenders(chosen, columns, scores, optimistic.mean(axis=1))
+
+    def _raced(self, mask: Masks, columns: IntArray) -> tuple[IntArray, FloatArray] | None:
+        """Find the best column to switch, leaving out fits of those that have lost."""
+        if self._race is None or (self._race == "exact" and self._ceiling is None) or len(columns) < 2:
+            return None
+        children = np.repeat(mask[None], len(columns), axis=0)
+        children[np.arange(len(columns)), columns] ^= True
+
+        def score(i: int, fold: int) -> float:
+            self.n_fits += 1
+            return self._attempt(lambda: self._score_split(children[i], self._splits[fold]))
+
+        places, means = race(score, len(columns), len(self._splits), self._ceiling if self._race == "exact" else None)
+        for place, mean in zip(places, means, strict=True):
+            self._memo[children[place].tobytes()] = float(mean)
+        return places, means
 
     def _settle_contenders(
         self, mask: Masks, columns: IntArray, scores: FloatArray, optimistic: FloatArray
@@ -210,6 +242,18 @@ class CrossValidatedScorer(PredictiveScorer):
         return np.asarray(scores.mean(axis=1))
 
     def _score_fitted(self, masks: Masks) -> FloatArray:
+        """Score masks by fitting; those met before are not fitted again."""
+        keys = [mask.tobytes() for mask in masks]
+        new = {key: i for i, key in enumerate(keys) if key not in self._memo}
+        if len(self._memo) > MOST_REMEMBERED:
+            self._memo.clear()
+            new = {key: i for i, key in enumerate(keys)}
+        if new:
+            scores = self._fit_and_score(masks[list(new.values())])
+            self._memo.update(zip(new, scores.tolist(), strict=True))
+        return np.array([self._memo[key] for key in keys], dtype=np.float64)
+
+    def _fit_and_score(self, masks: Masks) -> FloatArray:
         n_workers = parallelism(self._resources)
         if n_workers == 1 or len(masks) < 2:
             return np.array([self.score_one(mask) for mask in masks], dtype=np.float64)
@@ -217,7 +261,8 @@ class CrossValidatedScorer(PredictiveScorer):
             self._preparation.settle()
             alone = copy(self)
             alone._resources = self._resources.alone()
-            alone._engine = None
+            alone._engine, alone._memo = None, {}
+            alone._preparation = self._preparation.in_one_thread()
             self._shared = Shared(alone)
         batches = [(batch,) for batch in np.array_split(masks, min(len(masks), 4 * n_workers))]
         results = list(run_tasks(_score_batch, batches, self._resources, shared=self._shared))

@@ -35,6 +35,7 @@ class Preparation:
         self._rows = rows
         self._prepare = prepare
         self._seed = seed
+        self._one_thread = False
         self._holed = _columns_with_holes(problem)
         self._takes_sparse = bool(get_tags(estimator).input_tags.sparse) and not self._holed.any()
         self._framed = problem.schema is not None and problem.schema.fits(problem)
@@ -46,6 +47,12 @@ class Preparation:
         other = copy(self)
         other._problem = problem
         other.__dict__.pop("_table", None)
+        return other
+
+    def in_one_thread(self) -> Preparation:
+        """Return the same for models that run beside others: one that takes all cores by default takes one."""
+        other = copy(self)
+        other._one_thread = True
         return other
 
     def settle(self) -> None:
@@ -108,6 +115,9 @@ class Preparation:
         model = clone(self._estimator)
         if "random_state" in model.get_params(deep=False) and model.get_params(deep=False)["random_state"] is None:
             model.set_params(random_state=self._seed)
+        if self._one_thread:
+            threads = {name: n for name, n in model.get_params().items() if name.split("__")[-1] == "n_jobs"}
+            model.set_params(**{name: 1 for name, n in threads.items() if n is None or n < 0})
         return model
 
     def _prepared(self, columns: IntArray, nominal: BoolArray, holed: BoolArray) -> Any:

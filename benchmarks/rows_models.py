@@ -1,0 +1,199 @@
+"""Benchmark rows of people's own models: `CrossValidated` and `LeastSquares` against scikit-learn, fastcan and abess.
+
+`OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 python benchmarks/rows_models.py [name …]` prints them as JSON lines. Seconds
+are those of the processor, the shortest of several whole fits after one that compiles (the peer, which takes seconds,
+is run once). Peers that are not installed are said to be absent: `pip install fastcan abess`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.datasets import load_breast_cancer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SequentialFeatureSelector
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import fewer
+from fewer.contracts import Objective, Resources, SearchSpace
+from fewer.criteria import CrossValidated, LeastSquares
+from fewer.datasets import load
+from fewer.io import to_problem
+from fewer.search import Forward
+
+Row = dict[str, Any]
+SIZE = 10
+
+
+def cpu_time(work: Callable[[], Any], repeats: int = 5) -> float:
+    """Return the processor seconds of the shortest of several runs."""
+    times = []
+    for _ in range(repeats):
+        began = time.process_time()
+        work()
+        times.append(time.process_time() - began)
+    return min(times)
+
+
+def table_of(name: str) -> tuple[Any, Any]:
+    if name == "WDBC":
+        return load_breast_cancer(return_X_y=True)
+    table = load(name.lower())
+    return np.asarray(table.X), np.asarray(table.y)
+
+
+def forward(estimator: Any, table: str, target: float) -> Row:
+    """Forward selection to 10 features, 10 folds, the same splits for both."""
+    X, y = table_of(table)
+    codes = np.unique(y, return_inverse=True)[1]
+    y = codes if is_classifier(estimator) else codes + 0.01 * X[:, 0]
+    cv = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, codes))
+    ours = fewer.SubsetSelector(CrossValidated(estimator, cv=cv), Forward(), n_features_to_select=SIZE, random_state=0)
+    ours.fit(X, y)
+    mine = cpu_time(lambda: ours.fit(X, y))
+    began = time.process_time()
+    peer = SequentialFeatureSelector(estimator, n_features_to_select=SIZE, cv=cv).fit(X, y)
+    theirs = time.process_time() - began
+    same = np.array_equal(peer.get_support(), ours.support_)
+    scores = [cross_val_score(estimator, X[:, s], y, cv=cv).mean() for s in (ours.support_, peer.get_support())]
+    notes = [] if same else [f"paths part: ours ends at {scores[0]:.12f}, scikit-learn's at {scores[1]:.12f}"]
+    wrong = abs(scores[0] - ours.score_)
+    return {
+        "name": f"forward to {SIZE}, 10 folds, {name_of(estimator)}, {table}",
+        "ours_s": mine,
+        "peers_s": {"scikit-learn SFS": theirs},
+        "times_faster_cpu": theirs / mine,
+        "target": target,
+        "alike": bool(wrong < 1e-6 and (same or scores[0] >= scores[1] - 0.02)),
+        "notes": notes,
+    }
+
+
+def name_of(estimator: Any) -> str:
+    return type(getattr(estimator, "steps", [("", estimator)])[-1][1]).__name__
+
+
+def least_squares(n: int, p: int, correlated: bool) -> Row:
+    """Forward selection to 10 features by leave-one-out R²; fastcan's is by training R²."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, p)) + (2.0 * rng.normal(size=(n, 1)) if correlated else 0.0)
+    y = X[:, :5].sum(axis=1) + 2 * rng.normal(size=n)
+    ours = fewer.SubsetSelector(LeastSquares(), Forward(), n_features_to_select=SIZE, random_state=0).fit(X, y)
+    peers: dict[str, Any] = {}
+    notes = []
+    try:
+        from fastcan import FastCan
+
+        peer = FastCan(SIZE, verbose=0)
+        peers["fastcan"] = cpu_time(lambda: peer.fit(X, y))
+        trained = train_path(X, y)
+        notes.append(
+            f"by training R² the same {SIZE} as fastcan's: {sorted(trained) == sorted(peer.indices_.tolist())}"
+        )
+    except ImportError:
+        peers["fastcan"] = "absent"
+    try:
+        from abess import LinearRegression
+
+        peers["abess"] = cpu_time(lambda: LinearRegression(support_size=SIZE).fit(X, y))
+    except ImportError:
+        peers["abess"] = "absent"
+    mine = cpu_time(lambda: ours.fit(X, y))
+    known = [seconds for seconds in peers.values() if isinstance(seconds, float)]
+    return {
+        "name": f"LeastSquares × Forward to {SIZE}, {n} × {p}{', correlated' if correlated else ''}",
+        "ours_s": mine,
+        "peers_s": peers,
+        "times_faster_cpu": min(known) / mine if known else None,
+        "target": 2.0,
+        "notes": notes,
+    }
+
+
+def train_path(X: Any, y: Any) -> list[int]:
+    """Take the column with the highest training R², one after the other, with our own updates."""
+    from fewer.criteria._bordering import Bordering
+
+    n, p = X.shape
+    centered = (y - y.mean())[:, None]
+    fit = Bordering(X, X.mean(axis=0), centered, np.full(p, 1e-9 * n), np.full(n, 1.0 / n))
+    for _ in range(SIZE):
+        gains = fit._along[0] ** 2 / fit._s
+        gains[fit.columns] = -1.0
+        fit.move_to(np.array([*fit.columns, int(np.argmax(gains))]))
+    return fit.columns
+
+
+def raced(kind: str, n_seeds: int = 5) -> Row:
+    """Forward selection to 4 of 20 columns with a small forest, 10 folds: fits that a race saves."""
+    X, y = table_of("sonar")
+    X = X[:, :20]
+    same = within = 0
+    counts = {"whole": 0, kind: 0}
+    seconds = {"whole": 0.0, kind: 0.0}
+    for seed in range(n_seeds):
+        forest = RandomForestClassifier(n_estimators=10, random_state=seed)
+        cv = list(StratifiedKFold(10, shuffle=True, random_state=seed).split(X, y))
+        found = {}
+        for name, race in (("whole", None), (kind, kind)):
+            scorer = CrossValidated(forest, cv=cv, race=race).bind(
+                to_problem(X, y), np.random.default_rng(0), Resources()
+            )
+            space = SearchSpace.of(20, sizes=(4, 4))
+            began = time.process_time()
+            found[name] = Forward().run(Objective(scorer, space), space, np.random.default_rng(0)).best
+            seconds[name] += time.process_time() - began
+            counts[name] += scorer.n_fits
+        same += np.array_equal(found["whole"], found[kind])
+        folds = [cross_val_score(forest, X[:, mask], y, cv=cv) for mask in (found["whole"], found[kind])]
+        within += folds[0].mean() - folds[1].mean() <= 0.2 * folds[0].std(ddof=1) / np.sqrt(10) + 1e-12
+    return {
+        "name": f"forward to 4 of 20, forest of 10 trees, race={kind!r}, {n_seeds} seeds",
+        "ours_s": seconds[kind],
+        "peers_s": {"without a race": seconds["whole"]},
+        "times_faster_cpu": seconds["whole"] / seconds[kind],
+        "target": 3.0 if kind == "statistical" else 1.0,
+        "alike": bool(same == n_seeds if kind == "exact" else within >= 0.9 * n_seeds),
+        "notes": [
+            f"{counts[kind]} of {counts['whole']} fits; same subset {same}, within 0.2 standard errors {within} of {n_seeds}"
+        ],
+    }
+
+
+LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
+ROWS: dict[str, Callable[[], Row]] = {
+    f"{name_of(estimator)} {table}": partial(forward, estimator, table, target)
+    for table in ("WDBC", "sonar")
+    for estimator, target in (
+        (GaussianNB(), 300.0),
+        (Ridge(), 300.0),
+        (RidgeClassifier(), 300.0),
+        (LinearDiscriminantAnalysis(), 300.0),
+        (LOGISTIC, 40.0),
+        (KNeighborsClassifier(), 150.0 if table == "WDBC" else 300.0),
+    )
+}
+ROWS |= {
+    f"LeastSquares {n} {p}{' correlated' if correlated else ''}": partial(least_squares, n, p, correlated)
+    for n, p in ((500, 1000), (300, 3000))
+    for correlated in (False, True)
+} | {f"race {kind}": partial(raced, kind) for kind in ("exact", "statistical")}
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    for name in sys.argv[1:] or ROWS:
+        print(json.dumps(ROWS[name]()), flush=True)
