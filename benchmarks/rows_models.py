@@ -169,7 +169,8 @@ def raced(kind: str, n_seeds: int = 5) -> Row:
         "target": 3.0 if kind == "statistical" else 1.0,
         "alike": bool(same == n_seeds if kind == "exact" else within >= 0.9 * n_seeds),
         "notes": [
-            f"{counts[kind]} of {counts['whole']} fits; same subset {same}, within 0.2 standard errors {within} of {n_seeds}"
+            f"{counts[kind]} of {counts['whole']} fits; same subset in {same} of {n_seeds} seeds, "
+            f"within 0.2 standard errors in {within}"
         ],
     }
 

@@ -10,8 +10,8 @@ import numpy as np
 from fewer.problem import FloatArray, IntArray
 
 FAR_BEHIND = 3.0
-"""Standard errors behind the leader at which a candidate is given up. The leader is the best of many and looked at after
-each fold: the candidate that all folds would have chosen is then given up in fewer than 5 % of the races (simulated)."""
+"""Standard errors behind the leader at which a candidate is given up. The leader is the best of many and is looked at
+after each fold; so simulated, the candidate that all folds would have chosen is given up in fewer than 5 % of races."""
 FIRST_FOLDS = 2
 BOUNDED_BY_ONE = (
     "accuracy", "average_precision", "balanced_accuracy", "d2_absolute_error_score", "explained_variance", "f1",
