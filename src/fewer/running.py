@@ -299,6 +299,7 @@ def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: boo
         code=script_for(plan, outcome),
         versions=versions(),
         interrupted=interrupted,
+        fingerprint="" if running.folder is None else running.folder.name,
         prefer=plan.request.prefer if isinstance(selector, AutoSelector) else "",
         curve=_curve(selector),
         stand_ins={

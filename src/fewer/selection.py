@@ -48,6 +48,8 @@ class Selection:
     command, code : str
         What repeats the run on the command line, where it came from there, and in Python.
     versions : dict
+    fingerprint : str
+        Names the run on disk (data, method, options, seed); empty without one.
     prefer : str
         What `auto` was asked to prefer.
     curve : dict
@@ -94,6 +96,7 @@ class Selection:
     code: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     interrupted: bool = False
+    fingerprint: str = ""
     prefer: str = ""
     curve: dict[str, Any] = field(default_factory=dict)
     stand_ins: dict[str, list[str]] = field(default_factory=dict)

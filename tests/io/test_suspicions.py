@@ -104,7 +104,7 @@ def test_strong_but_honest_columns_draw_no_warning():
 
 def test_the_warning_reaches_python():
     frame = pl.DataFrame({"plain": NOISE, "leak": CLASSES})
-    selection = fewer.select(frame, CLASSES, "fisher", n_features_to_select=1, folds=0, random_state=0)
+    selection = fewer.select(frame, CLASSES, "fisher", n_features_to_select=1, cv=0, random_state=0)
     assert any("'leak' tells the target" in note for note in selection.warnings)
-    comparison = fewer.compare(frame, CLASSES, ["fisher"], ["knn"], folds=2, random_state=0)
+    comparison = fewer.compare(frame, CLASSES, ["fisher"], ["knn"], cv=2, random_state=0)
     assert any("'leak' tells the target" in note for note in comparison.notes)

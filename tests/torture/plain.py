@@ -111,8 +111,8 @@ def _check_selection(problem, options, content):
 
 def _score_again(problem, options, content):
     """Score the chosen subset alone, from the beginning."""
-    from fewer.api import make_plan
     from fewer.contracts import round_scores
+    from fewer.planning import make_plan
 
     seed = int(options.get("--seed", 0))
     words = {word: options[f"--{word}"] for word in ("criterion", "search") if f"--{word}" in options}

@@ -52,8 +52,8 @@ app = typer.Typer(
 )
 
 
-_told: set[str] = set()
-"""Warnings that were shown; each is shown once."""
+_told: dict[str, None] = {}
+"""Warnings, each once; they are shown beside an answer, and not beside a refusal."""
 
 
 def _listed(title: str, names: dict[str, str]) -> str:
@@ -102,6 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with listening(), warnings.catch_warnings():
         warnings.showwarning = cast(Any, _show_warning)
         message, code = _attempt(typed)
+    for text in [] if message else _told:
+        say(text)
     if message:
         say(f"fewer: {message}", keep_lines=code == 2)
     try:
@@ -147,6 +149,4 @@ def _attempt(typed: list[str]) -> tuple[str, int]:
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
     text = f"fewer: {message}" if issubclass(category, FewerWarning) else f"fewer: {category.__name__}: {message}"
-    if text not in _told:
-        _told.add(text)
-        say(text)
+    _told[text] = None
