@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from fewer.kernels import _bundles as bundles
 from fewer.kernels._distances import CLIP, CLIPPED, NOMINAL, PLAIN
-from fewer.problem import FloatArray, IntArray, Problem
+from fewer.problem import FloatArray, InputError, IntArray, Problem
 
 Scaling = Literal["training", "global", "none"]
 
+LARGEST_RATIO = 1e7
+"""Of two ranges that are not scaled: beyond it, squared differences of the smaller one are lost in the larger one's."""
 STEEPEST = 1e30
 """Steeper than this no factor has to be: the smallest difference that float32 sees is far beyond the cut already."""
 
@@ -57,6 +59,7 @@ class Differences:
             count, total, square = (m.sum(axis=0) - m for m in (count, total, square))
         span = np.where(high > low, high - low, 1.0)
         if scaling == "none":
+            _refuse_drowned(problem, (high - low).max(axis=0))
             span = np.full_like(span, span[:, ~nominal].max(initial=1.0))
         else:
             span[:, nominal] = 1.0
@@ -164,6 +167,19 @@ class Coarse:
         steep, most = self.steep / unit, self.largest / unit
         rough = 2.0 * (2.0 * np.sqrt(steep * most) * 2.0**-23 + 3.0 * steep * 2.0**-46 + most * 2.0**-22) + 3.0
         return np.column_stack([rough, steep])
+
+
+def _refuse_drowned(problem: Problem, spans: FloatArray) -> None:
+    """Refuse columns that no distance can see beside a much larger one."""
+    columns = np.flatnonzero(~problem.nominal & (spans > 0) & np.isfinite(spans))
+    if len(columns) < 2:
+        return
+    large, small = columns[np.argmax(spans[columns])], columns[np.argmin(spans[columns])]
+    if spans[large] > LARGEST_RATIO * spans[small]:
+        raise InputError(
+            f"Without scaling, column {problem.names[large]!r} (a range of {spans[large]:g}) drowns column "
+            f"{problem.names[small]!r} ({spans[small]:g}); let columns be scaled, or leave one out."
+        )
 
 
 def quantum_for(n_features: int) -> float:

@@ -78,7 +78,7 @@ def test_one_line_says_what_is_wrong(tables, arguments, message, capsys):
     [
         "select SIX -t y -m linear-forward --folds 0",
         "select SIX -t y -m knn-forward --folds 2",
-        "select EIGHT -t y --folds 2",
+        "select EIGHT -t y -m knn-forward --folds 2",
         "select HUGE -t y -m knn-forward --folds 2",
         "compare EIGHT -t y -m fisher --folds 2 -e knn:n_neighbors=1,tree",
         "compare HUGE -t y -m fisher -e knn,linear,svm",

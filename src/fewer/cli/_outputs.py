@@ -144,9 +144,11 @@ class Answer:
             self.take(made)
 
     def take(self, folder: Any) -> None:
-        """Take over what a run's folder could not save."""
+        """Take over what a run's folder could not save, and let others write there."""
         if trouble := getattr(folder, "trouble", ""):
             self.troubles.append(trouble)
+        if hasattr(folder, "close"):
+            folder.close()
 
     def leave(self, code: int = 0) -> None:
         """End the command if something went wrong."""
