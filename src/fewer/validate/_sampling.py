@@ -54,11 +54,11 @@ def _quotas(counts: IntArray, n_samples: int) -> IntArray:
     if left <= 0:
         return floor
     wanted = np.maximum(counts * (n_samples / counts.sum()) - floor, 0.0)
-    share = floor + np.floor(wanted * min(left / max(wanted.sum(), 1e-300), 1.0)).astype(np.int64)
-    share = np.minimum(share, counts)
-    for place in np.argsort(-(counts - share), kind="stable"):  # what rounding left goes to the largest
-        extra = min(n_samples - int(share.sum()), int(counts[place] - share[place]))
-        share[place] += max(extra, 0)
+    wanted *= left / max(wanted.sum(), 1e-300)
+    share = np.minimum(floor + np.floor(wanted).astype(np.int64), counts)
+    rest = np.argsort(-(wanted - np.floor(wanted)), kind="stable")  # what rounding left, one by one
+    while (missing := n_samples - int(share.sum())) > 0:
+        share[[place for place in rest if share[place] < counts[place]][:missing]] += 1
     return share
 
 
