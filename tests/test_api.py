@@ -92,8 +92,8 @@ def test_auto_samples_many_rows():
 
 def test_rankers_refuse_what_they_cannot_do():
     problem = make_problem()
-    with pytest.raises(InputError, match="include is for subset searches"):
-        fewer.select(problem.X, problem.y, "fisher", include=[0])
+    with pytest.raises(InputError, match="start and feature_costs are for subset searches"):
+        fewer.select(problem.X, problem.y, "fisher", start=[0])
     with pytest.raises(InputError, match="not the range"):
         fewer.select(problem.X, problem.y, "fisher", n_features_to_select=(1, 2))
     assert fewer.select(problem.X, problem.y, "fisher", n_features_to_select=2, cv=2).score_search is None
@@ -115,7 +115,7 @@ def test_auto_tells_the_winners_words_and_judges_by_it():
     assert "has the least held-out loss" in found.reason
     assert found.score_heldout > 0.8 > found.score_heldout_all_features - 0.2
     assert len(found.redundancy["values"]) == 2
-    assert found.code.startswith("fewer.AutoSelector(")
+    assert "fewer.select(X, y, random_state=0)" in found.code
     linear = fewer.select(X, X[:, 0] - X[:, 3] + 0.05 * rng.normal(size=150), random_state=0)
     assert linear.criterion == "LeastSquares()"
     assert linear.score_name == "R²"

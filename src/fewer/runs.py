@@ -35,12 +35,12 @@ OWN = (RUN, TRACE, HELDOUT, RESULT, CELLS)
 ASIDE = ".fewer-replaced"
 
 
-def fingerprint(problem: Problem, words: dict[str, Any]) -> str:
-    """Name a run by its data and its words, so that it is only ever resumed as itself."""
+def fingerprint(problem: Problem, components: dict[str, Any]) -> str:
+    """Name a run by its data and its components, so that it is only ever resumed as itself."""
     digest = hashlib.sha256()
     for part in (problem.X, problem.y, problem.sample_weight, problem.groups):
         digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
-    about = {"names": problem.names, "kinds": problem.kinds, "task": problem.task, "words": words}
+    about = {"names": problem.names, "kinds": problem.kinds, "task": problem.task, "components": components}
     digest.update(json.dumps(about, sort_keys=True, default=str).encode())
     return digest.hexdigest()[:16]
 
@@ -48,7 +48,7 @@ def fingerprint(problem: Problem, words: dict[str, Any]) -> str:
 def recorded_budget(path: Path | str, asked: str | float) -> Budget | str | float:
     """Return the budget that a run on disk was measured to have, since a machine is not measured alike twice."""
     try:
-        known = Budget(**json.loads((Path(path) / RUN).read_bytes())["words"]["budget"])
+        known = Budget(**json.loads((Path(path) / RUN).read_bytes())["components"]["budget"])
         return known if known.seconds == parse_budget(asked) else asked
     except (OSError, ValueError, KeyError, TypeError):
         return asked
@@ -119,7 +119,7 @@ def _put_back(aside: Path, path: Path) -> None:
 def _is_ours(path: Path) -> bool:
     try:
         if (path / RUN).exists():
-            return {"fingerprint", "words"} <= set(json.loads((path / RUN).read_bytes()))
+            return {"fingerprint", "components"} <= set(json.loads((path / RUN).read_bytes()))
         with (path / CELLS).open("rb") as file:
             return "comparison" in json.loads(file.readline())
     except (OSError, ValueError, TypeError):
@@ -143,13 +143,13 @@ class RunFolder:
         Why the last save failed; empty if it did not.
     """
 
-    def __init__(self, path: Path | str, words: dict[str, Any], name: str, *, resume: bool) -> None:
+    def __init__(self, path: Path | str, components: dict[str, Any], name: str, *, resume: bool) -> None:
         self.path = Path(path)
         self.name = name
         self.trouble = ""
         self._saved_at = 0.0
         if resume:
-            self._refuse_other(self._read(RUN), words)
+            self._refuse_other(self._read(RUN), components)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(self.path)
@@ -159,7 +159,7 @@ class RunFolder:
             if resume:
                 self.folds()  # what is damaged is told before anything is written
             if not resume:
-                write_atomically(self.path / RUN, to_json({"fingerprint": name, "words": words}))
+                write_atomically(self.path / RUN, to_json({"fingerprint": name, "components": components}))
             else:
                 refuse_unwritable(self.path / RUN, "--out")
         except OSError as error:
@@ -214,14 +214,14 @@ class RunFolder:
         else:
             self.trouble = ""
 
-    def _refuse_other(self, known: Any, words: dict[str, Any]) -> None:
+    def _refuse_other(self, known: Any, components: dict[str, Any]) -> None:
         if known is None:
             raise InputError(f"There is no run to resume in {self.path}; leave --resume out to start one.")
-        if not isinstance(known, dict) or not isinstance(known.get("words"), dict):
+        if not isinstance(known, dict) or not isinstance(known.get("components"), dict):
             raise self._damaged(RUN)
         if known.get("fingerprint") != self.name:
-            wanted = json.loads(to_json(words))
-            changed = sorted(key for key in wanted if known["words"].get(key) != wanted[key])
+            wanted = json.loads(to_json(components))
+            changed = sorted(key for key in wanted if known["components"].get(key) != wanted[key])
             what = f"its {', '.join(changed)} differ" if changed else "its data differ"
             raise InputError(f"{self.path} holds another run ({what}); choose another --out or leave --resume out.")
 

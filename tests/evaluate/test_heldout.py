@@ -18,7 +18,7 @@ def two_best(rows, rng):
 
 
 def run(choose=two_best, problem=None, criterion=None, **options):
-    options = {"n_folds": 5, "rng": np.random.default_rng(0), "resources": Resources(), **options}
+    options = {"cv": 5, "rng": np.random.default_rng(0), "resources": Resources(), **options}
     return heldout(choose, problem or make_problem(), criterion or KNN(3), **options)
 
 

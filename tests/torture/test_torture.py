@@ -60,7 +60,7 @@ def test_damage_changes_a_folder(tmp_path):
     folder, other = tmp_path / "run", tmp_path / "other"
     for place in (folder, other):
         place.mkdir()
-        (place / "run.json").write_text('{"fingerprint": "12345", "words": {"seed": 1}}')
+        (place / "run.json").write_text('{"fingerprint": "12345", "components": {"seed": 1}}')
         (place / "heldout.json").write_text(f'{{"folds": [1, 2, 3], "of": "{place.name}"}}')
     before = snapshot(folder)
     changed = 0
