@@ -177,14 +177,15 @@ def test_the_code_repeats_the_run(method):
         options["n_features_to_select"] = 2
     for task in ("classification", "regression"):
         problem = make_problem(n_rows=60, n_features=5, task=task)
+        X = problem.X - problem.X.min(axis=0)
         y = problem.y if task == "regression" else np.where(problem.y == 1, "ill", "well")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                found = fewer.select(problem.X, y, method, random_state=4, **options)
+                found = fewer.select(X, y, method, random_state=4, **options)
             except InputError:
                 continue
-            spaces = {"X": problem.X, "y": y}
+            spaces = {"X": X, "y": y}
             exec(found.code, spaces)
         assert spaces["selection"].features == found.features
         assert spaces["selection"].score_heldout == found.score_heldout
