@@ -194,13 +194,22 @@ def _bare_last(rank: Any) -> Any:
     @wraps(rank)
     def ranked(self: Ranker, problem: Problem, *args: Any, **kwargs: Any) -> Ranking:
         ranking: Ranking = rank(self, problem, *args, **kwargs)
-        bare = problem.missing.mean(axis=0) >= MOSTLY_MISSING
+        bare = _missing_shares(problem) >= MOSTLY_MISSING
         if not bare.any():
             return ranking
         place = np.where(problem.constant, 2, bare)[ranking.order]
         return replace(ranking, order=ranking.order[np.argsort(place, kind="stable")])
 
     return ranked
+
+
+def _missing_shares(problem: Problem) -> FloatArray:
+    """Return the share of missing cells of each column, of a sparse table without filling it."""
+    if problem.sparse is None:
+        return np.asarray(problem.missing.mean(axis=0))
+    gone = np.flatnonzero(np.isnan(problem.sparse.data))
+    columns = np.searchsorted(problem.sparse.indptr, gone, side="right") - 1
+    return np.bincount(columns, minlength=problem.n_features) / max(problem.n_samples, 1)
 
 
 class Ranker(Component):
