@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-cuda test-oldest test-newest torture lint bench bench-full study docs dist clean
+.PHONY: help demo test test-cuda test-oldest test-newest torture lint bench bench-full clusters study docs dist clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -81,6 +81,12 @@ dist: $(READY)  ## build wheel and sdist, check them, and try the wheel alone in
 	$(BIN)/python -m pip install --quiet 'build>=1.2' 'twine>=6'
 	$(BIN)/python tools/dist.py
 
+CLUSTERS := .venv-clusters
+clusters:  ## Ray and Spark (with a Java runtime) give the serial answer
+	$(PYTHON) -m venv $(CLUSTERS)
+	$(CLUSTERS)/bin/python -m pip install --quiet --constraint constraints.txt --editable . 'ray>=2.40' 'pyspark>=3.5' 'joblibspark>=0.5'
+	$(CLUSTERS)/bin/python benchmarks/other_clusters.py ray spark
+
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) .venv-bench .venv-oldest .venv-newest .venv-docs docs/_build docs/_generated build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-bench .venv-clusters .venv-oldest .venv-newest .venv-docs docs/_build docs/_generated build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -245,6 +245,6 @@ def test_the_cures_help(folder, capsys):
 def test_a_file_larger_than_memory(folder, capsys, monkeypatch):
     monkeypatch.setattr("fewer.io._files.available_memory", lambda: 100)
     assert refusal(["select", "good.csv", "-t", "outcome"], capsys) == (
-        "fewer: good.csv needs about 0.3 KiB of memory, but 0.1 KiB is free; select on a sample of its rows, or leave "
-        "columns out of the file.\n"
+        "fewer: good.csv needs about 0.3 KiB of memory, but 0.1 KiB is free; read it in chunks (--stream), leave "
+        "columns out (--exclude), or take a sample of its rows.\n"
     )

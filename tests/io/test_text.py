@@ -15,7 +15,7 @@ from fewer.problem import InputError
 
 PLAIN = "a,b,y\n1,x,no\n2,y,yes\n3,x,no\n4,y,yes\n"
 RAGGED = "; correct the line, and quote cells that hold the separator."
-TOO_LARGE = "; select on a sample of its rows, or leave columns out of the file."
+TOO_LARGE = "; read it in chunks (--stream), leave columns out (--exclude), or take a sample of its rows."
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from typing import BinaryIO, TypedDict, Unpack
 from fewer.columns import column_number, nearest
 from fewer.io._arff import is_arff, read_arff
 from fewer.io._calendar import add_calendar
-from fewer.io._memory import available_memory, refuse_too_large
+from fewer.io._memory import BYTES_PER_CELL, available_memory, refuse_too_large
 from fewer.io._names import Place, refuse_repeated_names
 from fewer.io._polars import pl
 from fewer.io._problems import ParseProblem
@@ -372,7 +372,7 @@ def _read_parquet(content: bytes, name: str, limit: int) -> Sheet:
         names = table.collect_schema().names()
         n_rows = int(table.select(pl.len()).collect().item())
         # Once as columns, once as the table of numbers.
-        refuse_too_large(name, 16 * n_rows * len(names), limit)
+        refuse_too_large(name, BYTES_PER_CELL * n_rows * len(names), limit)
         frame = pl.read_parquet(io.BytesIO(content))
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]

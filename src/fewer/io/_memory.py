@@ -28,8 +28,14 @@ def available_memory() -> int:
     return free
 
 
+PROGRAM = 360_000_000
+"""Bytes of the program itself, libraries included."""
+BYTES_PER_CELL = 24
+"""A cell of a Parquet file as a column, as a number of the table, and what is computed on the way."""
+
+
 def needed_memory(path: Path) -> int:
-    """Say about how many bytes reading a file takes; Parquet says it in its own words."""
+    """Say about how many bytes a command on a file takes at its peak, the program included."""
     size = path.stat().st_size
     with path.open("rb") as file:
         start = file.read(4)
@@ -38,10 +44,11 @@ def needed_memory(path: Path) -> int:
 
         try:
             table = pl.scan_parquet(path)
-            return 16 * int(table.select(pl.len()).collect().item()) * len(table.collect_schema())
+            cells = int(table.select(pl.len()).collect().item()) * len(table.collect_schema())
+            return PROGRAM + size + BYTES_PER_CELL * cells
         except pl.exceptions.PolarsError:
             return 0  # whoever reads it says what is wrong
-    return 4 * size if start[:2] != b"\x1f\x8b" else 20 * size
+    return PROGRAM + (4 * size if start[:2] != b"\x1f\x8b" else 20 * size)
 
 
 def refuse_too_large(name: str, needed: int, limit: int) -> None:
@@ -49,7 +56,7 @@ def refuse_too_large(name: str, needed: int, limit: int) -> None:
     if needed > limit:
         raise InputError(
             f"{name} needs about {amount(needed)} of memory, but {amount(limit)} is free; "
-            "select on a sample of its rows, or leave columns out of the file."
+            "read it in chunks (--stream), leave columns out (--exclude), or take a sample of its rows."
         )
 
 

@@ -1,0 +1,23 @@
+"""What is said about memory before a file is read."""
+
+import numpy as np
+import polars as pl
+
+from fewer.cli._streamed import wants_stream
+from fewer.io._memory import BYTES_PER_CELL, PROGRAM, needed_memory
+
+
+def test_a_parquet_file_says_its_cells_and_a_text_its_length(tmp_path, monkeypatch):
+    frame = pl.DataFrame({"a": np.arange(1000.0), "y": np.arange(1000) % 2})
+    path, text = tmp_path / "t.parquet", tmp_path / "t.csv"
+    frame.write_parquet(path)
+    frame.write_csv(text)
+    assert needed_memory(path) == PROGRAM + path.stat().st_size + BYTES_PER_CELL * 2000
+    assert needed_memory(text) == PROGRAM + 4 * text.stat().st_size
+    assert not wants_stream(path, None)
+    assert wants_stream(path, True)
+    assert wants_stream(tmp_path, None)
+    assert wants_stream(tmp_path / "*.parquet", None)
+    monkeypatch.setattr("fewer.io._memory.available_memory", lambda: PROGRAM)
+    assert wants_stream(path, None)
+    assert not wants_stream(path, False)
