@@ -61,7 +61,7 @@ def costs_of(problem: Problem, pos_label: Any, seed: int, most: int) -> list[dic
     rng = np.random.default_rng([seed, 11])
     rows = rng.permutation(problem.n_samples)
     cut = min(most, int(0.4 * len(rows)))
-    fit, fresh = problem.take(np.sort(rows[:cut])), problem.take(np.sort(rows[cut:]))
+    fit, fresh = problem.take(np.sort(rows[:cut])), problem.take(np.sort(rows[cut : cut + 5000]))
     parcel = Parcel(pos_label=pos_label, random_state=seed).fit_problem(fit)
     positive = fresh.y == fresh.classes.index(pos_label)
     share = float(positive.mean())
@@ -86,7 +86,7 @@ def costs_of(problem: Problem, pos_label: Any, seed: int, most: int) -> list[dic
 
 def print_costs(n: int, jobs: int, most: int) -> None:
     """Measure costs and print them."""
-    print(f"\n## Rates and costs, at most {most} rows to fit, all others fresh, {n} splits\n")
+    print(f"\n## Rates and costs, at most {most} rows to fit, at most 5,000 others fresh, {n} splits\n")
     print("*Inside*: how often the fresh rate or cost lies in the 95 % interval of the point. *Above the bound*: how ")
     print(
         f"often the fresh cost is above what `guarantee={GUARANTEE:g}` promises. *Constant*: the cost of the better "

@@ -480,3 +480,14 @@ def test_a_bound_on_the_cost_is_kept():
                 inside += bool(point.cost_.low - 1e-9 <= cost <= point.cost_.high + 1e-9)
     assert above <= 5  # 2 expected, P(more than 5) = 0.014 at the nominal level
     assert inside >= 34  # 38 expected
+
+
+@pytest.mark.parametrize("options", [{"method": "scott"}, {"max_features": 1}, {}])
+def test_nothing_to_find_is_an_answer(options):
+    rng = np.random.default_rng(3)
+    y = (np.arange(200) % 4 == 0).astype(int)
+    X = rng.normal(size=(200, 3))
+    parcel = Parcel(random_state=0, **options).fit(X, y)
+    assert set(parcel.predict(X).tolist()) <= {0, 1}
+    assert parcel.predict_proba(X).shape == (200, 2)
+    assert parcel.operating_point(cost_fp=1, cost_fn=1).predict(X).mean() < 0.5

@@ -143,7 +143,8 @@ def elect(ballot: Ballot, shares: FloatArray, judges: Ballot | None) -> Votes:
         if not n_hull or not _is_shown(judges, lines, votes, n_hull + best):
             votes *= 0.5 if n_hull else 0.0
             votes[n_hull + best] = 1.0 - votes.sum()
-    return Votes(tuple(lines), votes, LogOdds.learn(_mean(votes, odds), ballot.positive, ballot.weight))
+    mean = _mean(votes, odds) if odds else np.zeros(len(ballot.positive))
+    return Votes(tuple(lines), votes, LogOdds.learn(mean, ballot.positive, ballot.weight))
 
 
 def _is_shown(judges: Ballot | None, lines: Sequence[LogOdds], votes: FloatArray, rival: int) -> bool:
