@@ -21,6 +21,8 @@ BLOCKS = 2048
 """Blocks that keep a large GPU busy."""
 FAR = 1e30
 STEEPEST = 1e30
+MOST_CLASSES = 8
+"""Classes among which the device settles votes; of more, the CPU does."""
 FIXED = 13
 """A block of the sweep judges 2^13 subsets."""
 ROWS_AT_MOST = 128
@@ -45,7 +47,7 @@ class NeighborDevice:
         assert coarse is not None
         self._device, self._coarse, self._exact = device, coarse, exact
         self.n, self.p, self.n_classes = len(coarse.order), len(coarse.kinds), len(coarse.starts) - 1
-        self._by_rows = int(scorer._by_rows)
+        self._by_rows, self._weights = int(scorer._by_rows), scorer._rules.row_weights
         put = device.put
         self._kinds, self._fold = put(coarse.kinds), put(coarse.fold.astype(np.int32))
         self._columns, self._starts = put(coarse.columns), put(coarse.starts.astype(np.int32))
@@ -102,12 +104,12 @@ class NeighborDevice:
         )  # fmt: skip
         verdicts = device.get(out)
         which, rows = np.nonzero(verdicts == UNSURE)
-        if len(rows):
+        if len(rows) and self.n_classes <= MOST_CLASSES:
             verdicts[which, rows] = self._settle(which, self._coarse.order[rows], subsets)
         return verdicts
 
     def _settle(self, which: IntArray, rows: IntArray, subsets: list[IntArray]) -> NDArray[np.uint8]:
-        """Judge pairs of a subset and a row (in the table's order) by exact distances; ties stay unsure."""
+        """Judge pairs of a subset and a row (in the table's order) by exact distances; long ties stay unsure."""
         device, exact = self._device, self._exact
         if self._settling is None:
             shift = 1.5 * 2.0**52 * exact.quantum
@@ -116,8 +118,7 @@ class NeighborDevice:
             self._settling = [
                 device.put(exact.columns), device.put(exact.missing), device.put(exact.nominal),
                 device.put(exact.scale), device.put(exact.gap), shift, device.put(exact.fold.astype(np.int32)),
-                self._starts, device.put(self._coarse.order.astype(np.int32)), self.n, self.p, self.n_classes,
-                self._by_rows, device.put(codes),
+                self.n, self.p, self.n_classes, self._by_rows, device.put(codes), device.put(self._weights),
             ]  # fmt: skip
         members = np.concatenate([*subsets, np.zeros(1, dtype=np.int64)]).astype(np.int32)
         offsets = np.cumsum([0, *(len(subset) for subset in subsets)]).astype(np.int32)

@@ -330,19 +330,43 @@ __device__ double exact_term(double x, bool x_missing, double z, bool z_missing,
   return (square + shift) - shift;
 }
 
-// A block a pair of a row and a subset: rows[pair], subsets[pair]. Columns and rows in the caller's order; `order`
-// gives the rows sorted by class. Subset b has columns members[offsets[b]] .... A tie stays UNSURE.
+constexpr int MOST_CLASSES = 8, MOST_LEVELS = 16;
+
+struct Smaller {
+  __device__ double operator()(double a, double b) const { return b < a ? b : a; }
+};
+struct Sum {
+  __device__ double operator()(double a, double b) const { return a + b; }
+};
+
+// Combine one number of each thread; all threads get the result.
+template <class Op> __device__ double over_block(double mine, double *room, Op op) {
+  int t = threadIdx.x;
+  __syncthreads();
+  room[t] = mine;
+  __syncthreads();
+  for (int half = THREADS / 2; half > 0; half /= 2) {
+    if (t < half) room[t] = op(room[t], room[t + half]);
+    __syncthreads();
+  }
+  return room[0];
+}
+
+// A block a pair of a row and a subset: rows[pair], subsets[pair]; subset b has columns members[offsets[b]] .... All in
+// the table's order. The rows at the nearest distance vote, and while the vote is tied, those at the next as well; by
+// rows, the first of the nearest rows decides. What is still tied after MOST_LEVELS stays UNSURE.
 extern "C" __global__ void __launch_bounds__(THREADS)
 settle(const double *columns, const u8 *missing, const u8 *nominal, const double *scale, const double *gap,
-       double shift, const int *fold, const int *starts, const int *order, int n, int p, int n_classes, int by_rows,
-       const int *codes, const int *rows, const int *subsets, const int *members, const int *offsets, u8 *out) {
-  __shared__ double least[THREADS];
-  int t = threadIdx.x, i = rows[blockIdx.x], b = subsets[blockIdx.x], k = fold[i], own = codes[i];
-  double self = FAR_DOUBLE, other = FAR_DOUBLE, another = FAR_DOUBLE;
-  for (int cls = 0; cls < n_classes; cls++) {
-    double nearest = FAR_DOUBLE;
-    for (int place = starts[cls] + t; place < starts[cls + 1]; place += THREADS) {
-      int j = order[place];
+       double shift, const int *fold, int n, int p, int n_classes, int by_rows, const int *codes,
+       const double *weights, const int *rows, const int *subsets, const int *members, const int *offsets, u8 *out) {
+  __shared__ double room[THREADS];
+  int t = threadIdx.x, i = rows[blockIdx.x], b = subsets[blockIdx.x], k = fold[i];
+  double total[MOST_CLASSES] = {}, below = -1.;
+  int verdict = UNSURE;
+  for (int level = 0; level < MOST_LEVELS && verdict == UNSURE; level++) {
+    double nearest = FAR_DOUBLE, votes[MOST_CLASSES] = {};
+    int first = n;
+    for (int j = t; j < n; j += THREADS) {
       if (fold[j] == k) continue;
       double d = 0.;
       for (int e = offsets[b]; e < offsets[b + 1]; e++) {
@@ -350,22 +374,32 @@ settle(const double *columns, const u8 *missing, const u8 *nominal, const double
         d += exact_term(columns[f * n + i], missing[f * n + i], columns[f * n + j], missing[f * n + j], nominal[f],
                         scale[(size_t)k * p + f], gap[(size_t)k * p + f], shift);
       }
-      nearest = d < nearest ? d : nearest;
+      if (d <= below || d > nearest) continue;
+      if (d < nearest) {
+        nearest = d, first = j;
+#pragma unroll
+        for (int c = 0; c < MOST_CLASSES; c++) votes[c] = 0.;
+      }
+#pragma unroll
+      for (int c = 0; c < MOST_CLASSES; c++) votes[c] += codes[j] == c ? weights[j] : 0.;
     }
-    least[t] = nearest;
-    __syncthreads();
-    for (int half = THREADS / 2; half > 0; half /= 2) {
-      if (t < half) least[t] = least[t + half] < least[t] ? least[t + half] : least[t];
-      __syncthreads();
+    double least = over_block(nearest, room, Smaller());
+    if (least >= FAR_DOUBLE) break;
+    if (by_rows) {
+      double found = over_block(nearest == least ? (double)first : (double)n, room, Smaller());
+      verdict = codes[(int)found] == codes[i] ? RIGHT : WRONG;
+      break;
     }
-    nearest = least[0];
-    __syncthreads();
-    if (cls == own) self = nearest;
-    else if (nearest < other) another = other, other = nearest;
-    else if (nearest < another) another = nearest;
+    int leader = 0;
+    bool alone = true;
+#pragma unroll
+    for (int c = 0; c < MOST_CLASSES; c++) {
+      if (c < n_classes) total[c] += over_block(nearest == least ? votes[c] : 0., room, Sum());
+      if (c > 0 && total[c] > total[leader]) leader = c, alone = true;
+      else if (c > 0 && c < n_classes && total[c] == total[leader]) alone = false;
+    }
+    if (alone) verdict = leader == codes[i] ? RIGHT : WRONG;
+    below = least;
   }
-  if (t == 0) {
-    bool wrong = other < self && (by_rows || another >= FAR_DOUBLE || other < another);
-    out[blockIdx.x] = self < other ? RIGHT : wrong ? WRONG : UNSURE;
-  }
+  if (t == 0) out[blockIdx.x] = (u8)verdict;
 }
