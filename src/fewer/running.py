@@ -119,10 +119,12 @@ class _Running:
             share = self.budget.seconds / (1 + self.request.n_folds)
             follow = self.budget.limit(follow, self.clock + 1.5 * share)
         selector = self.selector
+        trace = Trace() if self.folder is None else self.folder.trace()
         if isinstance(selector, SubsetSelector):
-            trace = Trace() if self.folder is None else self.folder.trace()
             self.run = selector.prepare(self.problem, follow, trace)
             selector.fit_run(self.run)
+        elif isinstance(selector, RankSelector):
+            selector.fit_problem(self.problem, follow, trace)
         else:
             selector.fit_problem(self.problem, follow)
         if self.budget is not None and any(note.startswith("The clock") for note in _trace_of(selector).notes):

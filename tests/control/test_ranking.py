@@ -61,6 +61,8 @@ def test_a_stopped_run_goes_on_as_if_nothing_had_happened(control, tmp_path):
     again = fit(Trace.load(tmp_path / "trace.npz"))
     assert (again.support_ == whole.support_).all()
     assert again.promise_ == whole.promise_
+    steps = again.trace_.n_steps
+    assert fit(again.trace_).trace_.n_steps == steps  # what is done is not done again
     for name, values in whole.trace_.extra.items():
         assert (again.trace_.extra[name] == values).all()
 

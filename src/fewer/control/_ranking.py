@@ -102,6 +102,8 @@ class RankingControl(Control):
             raise IncompatibleError(
                 f"{name} works over a ranker, not over a search: RankSelector(ranker, control={name}())."
             )
+        if run.trace.done:
+            return run.trace
         if run.space.weight_levels > 1:
             raise IncompatibleError(f"{type(self).__name__} keeps features or not; it does not work on weights.")
         space = run.space.without(run.problem.constant)

@@ -145,7 +145,8 @@ class RankSelector(Selector):
         self.trace_ = Trace() if trace is None else trace
         run = RankingRun(ranker, problem, space.without(problem.constant), rng, resources, self.trace_, on_step)
         try:
-            self.control.choose(run)
+            if not self.trace_.done:
+                self.control.choose(run)
         except Stopped as stop:
             self.trace_.notes.append(str(stop))
         finally:
