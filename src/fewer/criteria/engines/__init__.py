@@ -95,6 +95,8 @@ def find_engine(
         return "LogisticRegression of more than two classes is not covered"
     if reason := _odd_rows(problem, splits, metric):
         return reason
+    if problem.sparse is not None:
+        return "the table is sparse"
     if problem.missing.any() and not any(isinstance(step, SimpleImputer) for step in transformers[:1]):
         if not fill:
             return "cells are missing"
