@@ -1,0 +1,30 @@
+"""Ctrl-C and the polite kill."""
+
+import os
+import signal
+
+import pytest
+
+from fewer.cli import _signals
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_stop_that_somebody_swallows_is_raised_again(number, code):
+    with _signals.listening():
+        _signals.raise_if_asked()
+        try:
+            os.kill(os.getpid(), number)
+            signal.sigtimedwait([], 0.01)
+        except KeyboardInterrupt:
+            pass  # as a compiler does that is called back from C
+        assert _signals.was_asked()
+        assert _signals.exit_code() == code
+        with pytest.raises(KeyboardInterrupt):
+            _signals.raise_if_asked()
+
+
+def test_the_handlers_of_the_caller_come_back():
+    before = signal.getsignal(signal.SIGTERM)
+    with _signals.listening():
+        assert signal.getsignal(signal.SIGTERM) is not before
+    assert signal.getsignal(signal.SIGTERM) is before
