@@ -49,7 +49,8 @@ def _check_ranking(problem, options, content):
         return f"ranked {names} of {problem.names}"
     if "--top" not in options and set(names) != set(problem.names):
         return f"ranked {len(names)} of {problem.n_features} columns"
-    scores = [row["score"] for row in rows if row["score"] is not None]
+    constant = {name for name, same in zip(problem.names, problem.constant, strict=True) if same}  # they come last
+    scores = [row["score"] for row in rows if row["score"] is not None and row["feature"] not in constant]
     greedy = options.get("-m") in ("mifs", "mrmr", "jmi", "cmim", "disr", "jim")
     if not greedy and scores != sorted(scores, reverse=True):
         return f"scores are not in order: {scores}"
