@@ -5,8 +5,9 @@
 
 The design (protocol, tables of part A for design and of part B, opened once) was written before any result. Finished
 cells are kept in FOLDER (default: peers_study_results beside the report, not committed), so that a stopped run goes
-on; after `--minutes` no new cell is begun, and the report says what is missing. The shared tables are looked for in
-the folder that FEWER_DATA names. `--quick` takes small samples of a few tables and writes `peers_study_quick.md`.
+on; after `--minutes` no new cell is begun, and the report says what is missing. With `--out` the report is written
+there. The shared tables are looked for in the folder that FEWER_DATA names. `--quick` takes small samples of a few
+tables and writes `peers_study_quick.md`.
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ def main() -> None:
     kind = "peers_study_quick" if asked.quick else "peers_study"
     folder = asked.out or HERE / f"{kind}_results"
     run(asked, limits, folder)
-    write(folder, HERE / f"{kind}.md", limits)
+    write(folder, (asked.out or HERE) / f"{kind}.md", limits)
 
 
 if __name__ == "__main__":

@@ -192,7 +192,8 @@ def write(folder: Path, path: Path, limits: dict) -> None:
         if own and kind == "classification":
             name = f"{path.stem}_{part}.png"
             picture = path.parent.parent / "docs" / "images" / name
-            front(own, picture)
+            if picture.parent.exists():
+                front(own, picture)
             if picture.exists():
                 about = f"score against the number of features, part {part}"
                 lines += [f"![{about}](../docs/images/{name})", ""]
