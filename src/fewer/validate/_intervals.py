@@ -158,8 +158,8 @@ def wilson_interval(n_right: float, n_rows: float, *, level: float = 0.95) -> Co
     reach = z / (1 + z * z / n_rows) * np.sqrt(share * (1 - share) / n_rows + z * z / (4 * n_rows**2))
     return ConfidenceInterval(
         share,
-        max(float(center - reach), 0.0),
-        min(float(center + reach), 1.0),
+        max(float(center - reach), 0.0) if n_right > 0 else 0.0,
+        min(float(center + reach), 1.0) if n_right < n_rows else 1.0,
         level,
         "Wilson",
         "the probability that this rule is right on a new row",
