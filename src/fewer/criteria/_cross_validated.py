@@ -23,7 +23,7 @@ from fewer.criteria._racing import ceiling_of, race
 from fewer.criteria.engines import find_engine
 from fewer.criteria.engines._folds import Split
 from fewer.parallel import Shared, parallelism, run_tasks
-from fewer.problem import FloatArray, IntArray, Problem, Task
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 from fewer.validate import assign_folds, split_rows
 
 MOST_REMEMBERED = 100_000
@@ -189,7 +189,7 @@ class CrossValidatedScorer(PredictiveScorer):
             places, scores = found
             return places, self._settled(scores, lambda i: _with_column(chosen, columns[places[i]]))
         scores, optimistic = self._engine.score_optimistically(members, columns)
-        return self._settle_contenders(chosen, columns, scores, optimistic.mean(axis=1))
+        return self._settle_contenders(chosen, columns, scores, optimistic)
 
     def _raced(self, mask: Masks, columns: IntArray) -> tuple[IntArray, FloatArray] | None:
         """Find the best column to switch, leaving out fits of those that have lost."""
@@ -210,19 +210,24 @@ class CrossValidatedScorer(PredictiveScorer):
     def _settle_contenders(
         self, mask: Masks, columns: IntArray, scores: FloatArray, optimistic: FloatArray
     ) -> tuple[IntArray, FloatArray]:
-        """Let scikit-learn score open folds, the most promising columns first, until no other can win."""
-        means = scores.mean(axis=1)
-        best = np.fmax.reduce(means, initial=-np.inf)
-        known = ~np.isnan(means)
-        for i in np.argsort(-optimistic, kind="stable"):
-            if optimistic[i] < best - MARGIN:
-                break
-            if np.isnan(means[i]):
-                means[i] = self._settled(scores[i : i + 1], partial(_child, mask, columns[i]))[0]
-                best = np.fmax(best, means[i])
-                known[i] = True
-        places = np.flatnonzero(known)
-        return places, means[places]
+        """Let scikit-learn score open folds, of the most promising column first, until no other can win."""
+        best = np.fmax.reduce(scores.mean(axis=1), initial=-np.inf)
+        still: BoolArray = np.asarray(np.isnan(scores).any(axis=1))
+        hopes = np.where(still, optimistic.mean(axis=1), -np.inf)
+        while still.any() and hopes.max() >= best - MARGIN:
+            i = int(np.argmax(hopes))
+            fold = int(np.flatnonzero(np.isnan(scores[i]))[0])
+            self.n_fits += 1
+            child = _with_column(mask, columns[i])
+            scores[i, fold] = self._attempt(partial(self._settle_fold, child, fold))
+            optimistic[i, fold] = scores[i, fold]
+            still[i] = np.isnan(scores[i]).any() and not np.isnan(scores[i, fold])
+            hopes[i] = optimistic[i].mean() if still[i] else -np.inf
+            if not still[i]:
+                best = np.fmax(best, scores[i].mean())
+        # Given up: those that still have open folds, but lie behind. One that cannot be scored is told as such.
+        places = np.flatnonzero(~still)
+        return places, scores[places].mean(axis=1)
 
     def _score_compiled(self, masks: Masks) -> FloatArray:
         assert self._engine is not None
@@ -236,10 +241,15 @@ class CrossValidatedScorer(PredictiveScorer):
     def _settled(self, scores: FloatArray, mask_of: Callable[[int], Masks]) -> FloatArray:
         """Let scikit-learn score the folds that the engine left open, and take the means."""
         for i, fold in zip(*np.nonzero(np.isnan(scores)), strict=True):
-            split, mask = self._splits[fold], mask_of(int(i))
-            scores[i, fold] = self._attempt(lambda s=split, m=mask: self._score_split(m, s))
+            mask = mask_of(int(i))
+            scores[i, fold] = self._attempt(lambda m=mask, f=int(fold): self._settle_fold(m, f))
             self.n_fits += 1
         return np.asarray(scores.mean(axis=1))
+
+    def _settle_fold(self, mask: Masks, fold: int) -> float:
+        assert self._engine is not None
+        score = self._engine.settle(np.flatnonzero(mask), fold)
+        return self._score_split(mask, self._splits[fold]) if np.isnan(score) else score
 
     def _score_fitted(self, masks: Masks) -> FloatArray:
         """Score masks by fitting; those met before are not fitted again."""
@@ -447,10 +457,6 @@ def splits_for(problem: Problem, cv: Any, rng: np.random.Generator) -> list[Spli
         return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(int(folds.max()) + 1)]
     pairs = cv.split(problem.table, problem.labels, problem.groups) if hasattr(cv, "split") else cv
     return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
-
-
-def _child(mask: Masks, column: int, _: int) -> Masks:
-    return _with_column(mask, column)
 
 
 def _with_column(mask: Masks, column: int) -> Masks:

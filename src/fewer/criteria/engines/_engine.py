@@ -52,6 +52,10 @@ class Engine(ABC):
         """Score those of `added` that may be the best to add: their places, in order, and (m, folds) scores."""
         return None
 
+    def settle(self, members: IntArray, fold: int) -> float:
+        """Let scikit-learn's estimator score a fold on the columns as they are prepared already; NaN if it must not."""
+        return float("nan")
+
     def score_masks(self, masks: BoolArray) -> FloatArray:
         """Score masks, none of them empty: (m, folds)."""
         scores = np.empty((len(masks), self.folds.n_folds))
