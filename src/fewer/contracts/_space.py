@@ -75,7 +75,7 @@ class SearchSpace:
         low, high = (1, n_features) if sizes is None else sizes
         if not (include or exclude or groups):
             columns = np.arange(n_features)
-            return cls(
+            space = cls(
                 n_features=n_features,
                 units=tuple(columns[:, None]),
                 base=np.zeros(n_features, dtype=bool),
@@ -84,6 +84,10 @@ class SearchSpace:
                 weight_levels=weight_levels,
                 prices=price.copy(),
             )
+            # Known without a loop over the columns, of which there may be very many.
+            space.__dict__.update(_owner=columns, _first_columns=columns, is_plain=True)
+            space.__dict__["single_columns"] = columns if weight_levels == 1 else None
+            return space
         grouped = {column for group in groups for column in group}
         blocks = sorted([sorted(group) for group in groups] + [[i] for i in range(n_features) if i not in grouped])
         inside, outside = set(include), set(exclude)
