@@ -6,6 +6,8 @@ make clusters
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 import time
 import warnings
 
@@ -43,6 +45,7 @@ def register(backend: str) -> None:
     else:
         from joblibspark import register_spark
 
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         register_spark()
 
 
