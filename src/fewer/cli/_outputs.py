@@ -18,7 +18,7 @@ from fewer.files import refuse_unwritable
 from fewer.text import printable, printable_json
 
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace the run that is in --out.")]
-LEAST_MEMORY = 768 << 20
+LEAST_MEMORY = 1024 << 20
 """Addresses, not pages: threads and compilers reserve far more than they use."""
 MARK = b'<meta name="generator" content="fewer'
 
