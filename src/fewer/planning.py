@@ -15,6 +15,7 @@ from fewer.columns import Column
 from fewer.control import Prefilter
 from fewer.criteria import KNN
 from fewer.errors import InputError
+from fewer.evaluate._grading import refuse_scoring
 from fewer.problem import Problem
 from fewer.selectors import AutoSelector, RankSelector, Size, SubsetSelector
 from fewer.validate import near_copies, stratified_sample
@@ -153,6 +154,8 @@ def make_plan(problem: Problem, method: str | Request = "auto", **options: Any) 
     asked = replace(method, **options) if isinstance(method, Request) else Request(method, **options)
     if asked.has_components and asked.method != "auto":
         raise InputError("Give either a method or components (criterion, search, control), not both.")
+    if isinstance(asked.scoring, str):
+        refuse_scoring(asked.scoring, problem.task)
     if asked.is_auto:
         return _plan_auto(problem, asked)
     name, chosen = (

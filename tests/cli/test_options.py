@@ -56,6 +56,7 @@ def run(tables, arguments):
         ("compare R -t y -m knn-forward --scoring roc_auc", "roc_auc scores classification"),
         ("compare T -t y -m fisher --scoring acuracy", "did you mean 'accuracy'"),
         ("compare T -t y -m sklearn.feature_selection:SelectKBest(k=-9)", "The selection by 'SelectKBest(k=-9)'"),
+        ("select T -t y -m linear-forward --folds 0 --scoring nonsense", "There is no score 'nonsense'"),
         ("select T -t y -m parcel --folds -1", "does not take --folds"),
         ("select T -t y -m parcel --include y", "does not take --include"),
         ("select T -t y -m parcel --features 2 -j 2", "does not take --jobs, --features"),

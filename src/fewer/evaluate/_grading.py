@@ -72,7 +72,7 @@ class Grader:
     def __init__(self, problem: Problem, scoring: Any = None, *, own: bool = False) -> None:
         self.name = score_name(scoring, problem)
         if isinstance(scoring, str):
-            _refuse_scoring(scoring, problem.task)
+            refuse_scoring(scoring, problem.task)
         self._scoring = None if own else scoring
         self.problem = problem
         # Nothing wrong in n rows still allows 3/n wrong ones.
@@ -167,7 +167,7 @@ def score_name(scoring: Any, problem: Problem) -> str:
     return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", "score"))
 
 
-def _refuse_scoring(name: str, task: str) -> None:
+def refuse_scoring(name: str, task: str) -> None:
     """Refuse a score that is not known, or that is for the other task."""
     if name not in get_scorer_names():
         near = difflib.get_close_matches(name, get_scorer_names(), n=1, cutoff=0.5)
