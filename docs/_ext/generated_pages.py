@@ -73,6 +73,12 @@ def relink(text, folder, pages, target):
             return f"[{label}]({up}_generated/gallery/index.md)"
         return label if label.startswith("`") else f"`{label}`"
 
+    def move(match):
+        where = (ROOT / folder / match[2]).resolve()
+        up = "../" * len(target.relative_to(DOCS).parent.parts)
+        return f"![{match[1]}]({up}{where.relative_to(DOCS).as_posix()})" if where.is_relative_to(DOCS) else match[0]
+
+    text = re.sub(r"!\[([^\]]*)\]\((?![a-z]+:)([^)\s]+)\)", move, text)
     return re.sub(r"(?<!!)\[([^\]]+)\]\(([^)\s]+)\)", turn, text)
 
 
