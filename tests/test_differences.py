@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fewer.contracts import Resources
 from fewer.criteria import KNN
 from fewer.differences import Coarse, Differences, quantum_for
+from fewer.errors import InputError
 from fewer.kernels import _distances as kernels
 from fewer.problem import Problem
 
@@ -104,7 +105,11 @@ def test_coarse_distances_stay_within_their_error(seed, scaling):
     if rng.random() < 0.3:
         X[0, 0] *= 1e5
     kinds = ["numeric"] * 4 + ["nominal"]
-    layout = layout_of(X, np.arange(n) % 4, scaling, kinds)
+    try:
+        layout = layout_of(X, np.arange(n) % 4, scaling, kinds)
+    except InputError:
+        assume(scaling != "none")  # a column that drowns another is refused where nothing is scaled
+        raise
     codes = rng.integers(0, 2, n)
     coarse = Coarse.of(layout, codes, 2)
     mask = rng.integers(0, 5, p) / 4.0

@@ -219,8 +219,8 @@ class RunFolder:
             raise InputError(f"There is no run to resume in {self.path}; leave --resume out to start one.")
         if not isinstance(known, dict) or not isinstance(known.get("components"), dict):
             raise self._damaged(RUN)
-        if known.get("fingerprint") != self.name:
-            wanted = json.loads(to_json(components))
+        wanted = json.loads(to_json(components))
+        if known.get("fingerprint") != self.name or known["components"] != wanted:
             changed = sorted(key for key in wanted if known["components"].get(key) != wanted[key])
             what = f"its {', '.join(changed)} differ" if changed else "its data differ"
             raise InputError(f"{self.path} holds another run ({what}); choose another --out or leave --resume out.")

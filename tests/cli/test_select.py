@@ -85,6 +85,8 @@ def test_any_method_runs(table, tmp_path, capsys):
         assert make_plan(make_problem(), method).name == method
         if method in LONG:
             continue
+        if method == "chi2":
+            continue  # counts only, and these are not
         file = quantities if method == "rrelieff" else table
         assert run("select", file, "-t", "y", "-m", method, "--folds", 0, "--features", 2, "--json") == 0, method
         assert len(json.loads(capsys.readouterr().out)["features"]) == 2
@@ -119,6 +121,8 @@ def test_every_ranker_ranks(table, tmp_path, capsys):
 
     quantities = write_table(tmp_path / "r.csv", task="regression")
     for ranker in COMPONENTS["ranker"]:
+        if ranker in ("chi2", "shap"):
+            continue  # counts only, and these are not; an extra
         word = f"{ranker}:n_rounds=2" if ranker == "gmlvq" else ranker
         file = quantities if ranker == "rrelieff" else table
         assert run("rank", file, "-t", "y", "-m", word, "--json") == 0, ranker
@@ -131,7 +135,7 @@ def test_every_ranker_ranks(table, tmp_path, capsys):
 def test_demo_says_what_and_why_and_how_long(capsys):
     assert run("demo") == 0
     text = capsys.readouterr().out
-    for part in ("of 30 features chosen", "score without it", "Held-out accuracy", "with all 30", " s in all"):
+    for part in ("of 30 features chosen", "chosen again", "Held-out accuracy", "with all 30", " s in all"):
         assert part in text
 
 

@@ -30,7 +30,9 @@ def run(monkeypatch):
 def test_it_is_found_by_name():
     assert document("nel") is DOCUMENT
     assert {"5.1", "7.1", "7.10", "7.14", "C.1"} <= set(DOCUMENT.tables)
-    assert {"4.1", "4.2", "5.1", "5.2", "5.3", "5.4", "6.2", *(f"7.{i}" for i in range(1, 9))} == set(DOCUMENT.figures)
+    assert {"3.1", "4.1", "4.2", "5.1", "5.2", "5.3", "5.4", "6.2", *(f"7.{i}" for i in range(1, 9))} == set(
+        DOCUMENT.figures
+    )
 
 
 def test_every_printed_number_gets_a_cell():

@@ -5,14 +5,15 @@ from importlib.resources import files
 
 import pytest
 
-PAGES = {"report": files("fewer.report") / "templates" / "base.html", "parcel": files("fewer.roc") / "_page.html"}
+TEMPLATES = files("fewer.report") / "templates"
+PAGES = {"report": ["base.html"], "parcel": ["base.html", "parcel.html"]}
 TEXT = {
     "report": [("ink", "page"), ("ink", "card"), ("soft", "page"), ("soft", "card"), ("accent", "page")],
-    "parcel": [("ink", "page"), ("ink", "back"), ("soft", "page"), ("page", "ink")],
+    "parcel": [("ink", "page"), ("soft", "page")],
 }
 SHAPES = {
     "report": [("accent", "page"), ("accent", "card"), ("bad", "page"), ("bad", "card")],
-    "parcel": [("line", "page"), ("point", "page"), ("guess", "page"), ("focus", "page")],
+    "parcel": [("curve", "page"), ("point", "page"), ("guess", "page")],
 }
 
 
@@ -29,9 +30,12 @@ def contrast(one, other):
 
 def colors(page, scheme):
     """Read the colors that a style sheet names, first for light, then for dark."""
-    blocks = re.findall(r":root \{([^}]*--ink[^}]*)\}", PAGES[page].read_text(encoding="utf-8"))
-    assert len(blocks) == 2
-    return dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", blocks[scheme == "dark"]))
+    known = {}
+    for name in PAGES[page]:
+        blocks = re.findall(r":root \{([^}]*--\w+: #[^}]*)\}", (TEMPLATES / name).read_text(encoding="utf-8"))
+        assert len(blocks) == 2
+        known |= dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", blocks[scheme == "dark"]))
+    return known
 
 
 def test_black_on_white_has_the_contrast_that_the_standard_says():

@@ -257,7 +257,7 @@ def test_rank_selector_sizes_by_one_standard_error():
         ({"criterion": KNN(voting="loud")}, "The 'voting' parameter of KNN"),
         ({"criterion": KNN(n_neighbors=0)}, "The 'n_neighbors' parameter of KNN"),
         ({"criterion": KNN(cv=1)}, "The 'cv' parameter of KNN"),
-        ({"search": Floating("up")}, "direction='up' is not known"),
+        ({"search": Floating("up")}, "The 'direction' parameter of Floating"),
         ({"prefilter": Prefilter(Fisher(), keep=2), "n_features_to_select": 3}, "keeps 2 features, but 3 are asked"),
     ],
 )

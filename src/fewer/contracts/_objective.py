@@ -25,7 +25,9 @@ class Objective:
 
     Examples
     --------
+    >>> from fewer.contracts import Resources
     >>> from fewer.criteria import KNN
+    >>> from fewer.problem import Problem
     >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
     >>> space = SearchSpace.of(2)
     >>> scorer = KNN(cv="loo").bind(problem, np.random.default_rng(0), Resources())

@@ -46,7 +46,7 @@ def suspicions(problem: Problem) -> list[str]:
     Column 'b' looks like an identifier, a value for each row; exclude it.
     Column 'c' tells the target by itself, value by value; exclude it if it is known only afterwards.
     """
-    if problem.n_samples < MIN_ROWS:
+    if problem.n_samples < MIN_ROWS or problem.y.ndim > 1:
         return []
     columns = _worth_a_look(problem)
     names, counters = _names_of_rows(problem, columns)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from fewer.evaluate import ORIGINAL, Curves, PlantedCounts
+from fewer.papers import _chen
 from fewer.papers._chen import (
     ADRENAL,
-    CASES,
     FISHER,
     GAIN,
     GMLVQ,
@@ -37,7 +37,7 @@ SKIPPED = ("top3_feature", "common_in_top", "AUC")
 def table(run: Rerun) -> list[Cell]:
     """Set each stored reading of a figure beside ours."""
     cells = []
-    cases = {case.name: case for case in CASES}
+    cases = {case.name: case for case in _chen.CASES}
     for record in read_printed("chen")["records"]:
         if record["table"] != "figure_quotes" or record["column"].startswith(SKIPPED):
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -79,7 +80,7 @@ class RocHullDisplay:
         if X is not None:
             line = parcel.held_out(X, y)
             held_out = line.fpr, line.tpr, line.area
-        labels = [", ".join(vertex.names) for vertex in parcel.vertices_]
+        labels = [_short(vertex.names) for vertex in parcel.vertices_]
         display = cls(parcel.hull_.fpr, parcel.hull_.tpr, labels, parcel.hull_.area, held_out, point)
         return display.plot(ax=ax, label_vertices=label_vertices)
 
@@ -100,6 +101,11 @@ class RocHullDisplay:
                 self.ax_.plot(where.fpr, where.tpr, "*", markersize=12, color=COLORS[3], label="operating point")
             legend_beside(self.ax_)
         return self
+
+
+def _short(names: Sequence[str]) -> str:
+    """Name a subset: all features of a small one, the first of a large one."""
+    return ", ".join(names) if len(names) <= 3 else f"{names[0]}, {names[1]} and {len(names) - 2} more"
 
 
 def roc_axes(ax: Axes, *, title: str = "") -> None:

@@ -49,7 +49,7 @@ def stand_ins(problem: Problem, support: BoolArray, splits: list[Rows], *, seed:
     >>> x = rng.normal(size=(200, 3))
     >>> X = np.column_stack([x, x[:, 0] + 0.01 * rng.normal(size=200)])
     >>> from fewer.validate import split_rows
-    >>> problem = Problem.from_arrays(X, x[:, 0] + x[:, 1] > 0)
+    >>> problem = Problem.from_arrays(X, x[:, 0] + x[:, 1] + rng.normal(size=200) > 0)
     >>> stand_ins(problem, np.array([True, True, False, False]), split_rows(problem, 5, rng))
     {0: [3]}
     """
