@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from peers_study_packages import SOURCES, packaged
 from sklearn.datasets import load_diabetes, make_friedman1, make_friedman2, make_friedman3, make_sparse_uncorrelated
 
 from fewer.datasets import load
@@ -29,7 +30,11 @@ def tables(part: str) -> dict[str, str]:
 def table(name: str, kind: str, most_columns: int) -> Problem:
     """Load or draw a table; of very many columns some, by a fixed seed."""
     rng = np.random.default_rng([DESIGN["seed"], *name.encode()])
-    if kind == "regression":
+    if name.split(" + ")[0] in SOURCES:
+        problem = packaged(name.split(" + ")[0], kind)
+        if " + " in name:
+            problem = contaminated(problem, name.split(" + ")[1], rng)
+    elif kind == "regression":
         problem = Problem.from_arrays(*quantity(name, rng), task="regression")
     elif " + " in name:
         source, added = name.split(" + ")

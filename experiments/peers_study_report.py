@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -183,7 +184,7 @@ def write(folder: Path, path: Path, limits: dict) -> None:
         "Methods that are not installed, or that did not run on all tables of a part, are left out of its table.",
         "",
     ]
-    for part, kind in (("B", "classification"), ("B", "regression"), ("A", "classification"), ("A", "regression")):
+    for part, kind in product("CBA", ("classification", "regression")):
         own = [r for r in cells if r["part"] == part and r["kind"] == kind]
         what = "classes: balanced accuracy" if kind == "classification" else "quantities: R²"
         lines += section(own, f"Part {part}, {what}, in points")
