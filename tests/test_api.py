@@ -120,3 +120,18 @@ def test_auto_tells_the_winners_words_and_judges_by_it():
     assert linear.criterion == "LeastSquares()"
     assert linear.score_name == "R²"
     assert linear.score_heldout > 0.9
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_every_preference_is_told_with_its_features(task):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 6))
+    quantity = 2 * X[:, 1] + X[:, 4] + 0.3 * rng.normal(size=150)
+    y = quantity if task == "regression" else quantity > 0
+    told = {p: fewer.select(X, y, prefer=p, cv=0, random_state=0) for p in ("fewest", "balanced", "accuracy")}
+    one = told["balanced"].curve
+    for prefer, selection in told.items():
+        assert sorted(one["answers"][prefer]) == sorted(selection.features)
+        if "order" in one:
+            assert one["order"][: one["chosen"][prefer]] == one["answers"][prefer]
+    assert task == "regression" or "order" in one

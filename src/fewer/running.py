@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -303,7 +303,7 @@ def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: boo
         interrupted=interrupted,
         fingerprint="" if running.folder is None else running.folder.name,
         prefer=plan.request.prefer if isinstance(selector, AutoSelector) else "",
-        curve=_curve(selector),
+        curve=_curve(selector, problem),
         stand_ins={
             problem.names[i]: [problem.names[j] for j in others]
             for i, others in getattr(selector, "standins_", {}).items()
@@ -347,7 +347,11 @@ def _judges(selector: AnySelector) -> dict[str, str]:
     return {key: name for key, name in names.items() if name}
 
 
-def _curve(selector: AnySelector) -> dict[str, Any]:
+ORDERED = 60
+"""So many features of the nested order are told at least."""
+
+
+def _curve(selector: AnySelector, problem: Problem) -> dict[str, Any]:
     curve = getattr(selector, "curve_", None)
     if not isinstance(selector, AutoSelector) or not curve:
         return {}
@@ -355,7 +359,19 @@ def _curve(selector: AnySelector) -> dict[str, Any]:
     cost = getattr(selector, "cost_", None) or {}
     if cost.get("costs"):
         plain["smallest_without_loss"] = int(cost["smallest"])
-    return plain
+    return plain | _answers(selector, plain.get("chosen", {}), problem.names)
+
+
+def _answers(selector: AutoSelector, sizes: dict[str, int], names: Sequence[str]) -> dict[str, Any]:
+    """Name the features that each preference gets, and the order whose beginnings they are, where they nest."""
+    choices, ranking = selector.choices_, selector.ranking_
+    order = np.argsort(ranking, kind="stable")
+    told: dict[str, Any] = {
+        "answers": {prefer: [names[i] for i in order if mask[i]] for prefer, mask in choices.items()}
+    }
+    if sizes and all(np.array_equal(mask, ranking <= sizes.get(prefer, -1)) for prefer, mask in choices.items()):
+        told["order"] = [names[i] for i in order[: max(ORDERED, *sizes.values())]]
+    return told
 
 
 def _frequencies(outcome: HeldOutScores, problem: Problem) -> dict[str, float]:

@@ -53,7 +53,9 @@ class Selection:
     prefer : str
         What `auto` was asked to prefer.
     curve : dict
-        The held-out score against the number of features, with the sizes that each preference would take.
+        The held-out score against the number of features, with the sizes that each preference would take (`chosen`)
+        and its features (`answers`); `order` names features so that the first k of them are the answer of size k,
+        where the answers nest.
     stand_ins : dict
         For each chosen feature, others that can stand in for it at no measurable loss.
     judges : dict
