@@ -117,3 +117,89 @@ class Doubt(NamedTuple):
     rough: Any
     steep: Any
     used: Any
+
+
+class HeldOut(NamedTuple):
+    """Test rows of every fold: columns (p, n) float64; rows bounds[k] … bounds[k + 1] − 1 belong to fold k."""
+
+    columns: Any
+    bounds: Any
+
+
+class Gaussians(NamedTuple):
+    """What Gaussian naive Bayes learns from the training rows of each fold.
+
+    means, variances : (f, p, c) float64
+        Of each class.
+    prior : (f, c) float64
+        Logarithms of the classes' shares.
+    spreads : (f, p) float64
+        Variances of the columns: the largest in a subset, times `smoothing`, is added to all.
+    """
+
+    means: Any
+    variances: Any
+    prior: Any
+    spreads: Any
+    smoothing: Any
+
+
+class Products(NamedTuple):
+    """Products of training columns of each fold.
+
+    gram : (f, p, p) float64
+        The ridge stands on the diagonal.
+    moments : (f, p, c) float64
+        Products of training columns with the targets, or means of the classes.
+    constant : (f, c) float64
+        Predictions without any column.
+    half : float64
+        0 for a regression; 1/2 where each coordinate also takes half of its squared mean off (linear discriminants).
+    least : float64
+        A column of which the others leave less than this share is not sure.
+    """
+
+    gram: Any
+    moments: Any
+    constant: Any
+    half: Any
+    least: Any
+
+
+class Spreads(NamedTuple):
+    """Classes in the training rows of each fold.
+
+    gram : (f, c, p, p) float64
+        Their covariances.
+    means : (f, c, p) float64
+    prior : (f, c) float64
+        Logarithms of their shares.
+    least : float64
+        Variance, in any direction, below which a class is not sure.
+    """
+
+    gram: Any
+    means: Any
+    prior: Any
+    least: Any
+
+
+class Training(NamedTuple):
+    """Training rows of each fold, `sizes[fold]` of them.
+
+    trains : (f, p, t) float64
+    sizes : (f,) int64
+    y, weights : (f, t) float64
+        Class codes, and how much each row counts.
+    totals : (f,) float64
+        Sums of the weights.
+    ridge : float64
+        What the squared coefficients cost, the constant's not.
+    """
+
+    trains: Any
+    sizes: Any
+    y: Any
+    weights: Any
+    totals: Any
+    ridge: Any

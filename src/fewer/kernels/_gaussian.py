@@ -1,18 +1,4 @@
-"""Gaussian naive Bayes on held-out rows, fold by fold: log-likelihoods add up over columns.
-
-Arguments that the kernels share:
-
-columns : (p, n) float64
-    Test rows.
-bounds : (f + 1,) int64
-    Test rows bounds[k] … bounds[k + 1] − 1 belong to fold k.
-means, variances : (f, p, c) float64
-    Of each class in the training rows.
-prior : (f, c) float64
-    Logarithms of the classes' shares.
-spreads : (f, p) float64
-    Variances of the columns in the training rows: the largest in a subset, times `smoothing`, is added to all.
-"""
+"""Gaussian naive Bayes on held-out rows (`HeldOut`), fold by fold: log-likelihoods add up over columns."""
 
 from __future__ import annotations
 
@@ -21,56 +7,58 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def add_column(base, column, low, high, means, variances, smooth):  # type: ignore[no-untyped-def]
+def add_column(base, column, rows, learned, fold, smooth):
     """Add one column's log-likelihoods to (n, c) sums."""
-    for k in range(means.shape[0]):
-        variance = variances[k] + smooth
-        mean = means[k]
+    low, high = rows.bounds[fold], rows.bounds[fold + 1]
+    for k in range(base.shape[1]):
+        variance = learned.variances[fold, column, k] + smooth
+        mean = learned.means[fold, column, k]
         scale = 0.5 / variance
         shift = 0.5 * np.log(2.0 * np.pi * variance)
+        line = rows.columns[column]
         for i in range(low, high):
-            d = column[i] - mean
+            d = line[i] - mean
             base[i, k] -= shift + scale * d * d
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def add_members(base, members, columns, low, high, means, variances, prior, smooth):  # type: ignore[no-untyped-def]
+def add_members(base, members, rows, learned, fold, smooth):
     """Write the sums over some columns."""
-    for i in range(low, high):
-        base[i, :] = prior
+    for i in range(rows.bounds[fold], rows.bounds[fold + 1]):
+        base[i, :] = learned.prior[fold]
     for a in range(members.shape[0]):
-        f = members[a]
-        add_column(base, columns[f], low, high, means[f], variances[f], smooth)
+        add_column(base, members[a], rows, learned, fold, smooth)
+
+
+@njit(nogil=True, cache=True)
+def widest_of(members, learned, fold):
+    """Return the largest variance among some columns."""
+    widest = 0.0
+    for a in range(members.shape[0]):
+        widest = max(widest, learned.spreads[fold, members[a]])
+    return widest
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def predict_added(members, added, columns, bounds, means, variances, prior, spreads, smoothing, out):  # type: ignore[no-untyped-def]
+def predict_added(members, added, rows, learned, out):
     """Predict from the members and each of `added`, one at a time: (q, n, c)."""
-    base = np.empty((columns.shape[1], prior.shape[1]))
-    for fold in range(bounds.shape[0] - 1):
-        low, high = bounds[fold], bounds[fold + 1]
-        widest = 0.0
-        for a in range(members.shape[0]):
-            widest = max(widest, spreads[fold, members[a]])
-        add_members(base, members, columns, low, high, means[fold], variances[fold], prior[fold], smoothing * widest)
+    base = np.empty((rows.columns.shape[1], learned.prior.shape[1]))
+    for fold in range(rows.bounds.shape[0] - 1):
+        low, high = rows.bounds[fold], rows.bounds[fold + 1]
+        widest = widest_of(members, learned, fold)
+        add_members(base, members, rows, learned, fold, learned.smoothing * widest)
         for q in range(added.shape[0]):
-            f = added[q]
-            smooth = smoothing * max(widest, spreads[fold, f])
-            if spreads[fold, f] > widest:
-                add_members(out[q], members, columns, low, high, means[fold], variances[fold], prior[fold], smooth)
+            own = learned.spreads[fold, added[q]]
+            smooth = learned.smoothing * max(widest, own)
+            if own > widest:
+                add_members(out[q], members, rows, learned, fold, smooth)
             else:
                 out[q, low:high] = base[low:high]
-            add_column(out[q], columns[f], low, high, means[fold, f], variances[fold, f], smooth)
+            add_column(out[q], added[q], rows, learned, fold, smooth)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def predict_members(members, columns, bounds, means, variances, prior, spreads, smoothing, out):  # type: ignore[no-untyped-def]
+def predict_members(members, rows, learned, out):
     """Predict from the members: (n, c)."""
-    for fold in range(bounds.shape[0] - 1):
-        widest = 0.0
-        for a in range(members.shape[0]):
-            widest = max(widest, spreads[fold, members[a]])
-        add_members(
-            out, members, columns, bounds[fold], bounds[fold + 1], means[fold], variances[fold], prior[fold],
-            smoothing * widest,
-        )  # fmt: skip
+    for fold in range(rows.bounds.shape[0] - 1):
+        add_members(out, members, rows, learned, fold, learned.smoothing * widest_of(members, learned, fold))

@@ -20,7 +20,7 @@ R2, SQUARED, ROOT_SQUARED, ABSOLUTE = 0, 1, 2, 3
 
 
 @njit(nogil=True, cache=True)
-def grade_classes(decisions, y, weights, bounds, metric, positive, tolerance, out):  # type: ignore[no-untyped-def]
+def grade_classes(decisions, y, weights, bounds, metric, positive, tolerance, out):
     """Grade the classes that win: accuracy, balanced accuracy, F1 of one class, mean F1 of all."""
     m, _, c = decisions.shape
     hits, actual, predicted = np.zeros(c), np.zeros(c), np.zeros(c)
@@ -50,7 +50,7 @@ def grade_classes(decisions, y, weights, bounds, metric, positive, tolerance, ou
 
 
 @njit(nogil=True, cache=True)
-def _share(hits, actual, predicted, metric, positive):  # type: ignore[no-untyped-def]
+def _share(hits, actual, predicted, metric, positive):
     """Sum up a table of hits, actual and predicted weights of each class."""
     c = hits.shape[0]
     if metric == ACCURACY:
@@ -67,7 +67,7 @@ def _share(hits, actual, predicted, metric, positive):  # type: ignore[no-untype
 
 
 @njit(nogil=True, cache=True)
-def grade_quantities(decisions, y, weights, bounds, metric, out):  # type: ignore[no-untyped-def]
+def grade_quantities(decisions, y, weights, bounds, metric, out):
     """Grade numbers: R², or minus a mean error."""
     m = decisions.shape[0]
     for fold in range(bounds.shape[0] - 1):
@@ -95,7 +95,7 @@ def grade_quantities(decisions, y, weights, bounds, metric, out):  # type: ignor
 
 
 @njit(nogil=True, cache=True)
-def grade_ranks(values, orders, y, weights, bounds, positive, tolerance, out):  # type: ignore[no-untyped-def]
+def grade_ranks(values, orders, y, weights, bounds, positive, tolerance, out):
     """Grade by the share of pairs that (m, n) values put in the right order, ties by half (the area under the ROC).
 
     `orders` are the rows of each fold, counted from its first, in the order of their values.

@@ -12,7 +12,7 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def drop_losses(inverse, coefficients, starts, units, out):  # type: ignore[no-untyped-def]
+def drop_losses(inverse, coefficients, starts, units, out):
     """Write how much the residual sum of squares rises without each of some units.
 
     inverse : (p, p), of the matrix of the normal equations of the inputs in the fit
@@ -33,7 +33,7 @@ def drop_losses(inverse, coefficients, starts, units, out):  # type: ignore[no-u
 
 
 @njit(nogil=True, cache=True)
-def without_unit(inverse, coefficients, low, high, less, fewer):  # type: ignore[no-untyped-def]
+def without_unit(inverse, coefficients, low, high, less, fewer):
     """Write inverse and coefficients of the fit without inputs low … high − 1."""
     less[:], fewer[:] = inverse, coefficients
     for j in range(low, high):
@@ -50,7 +50,7 @@ def without_unit(inverse, coefficients, low, high, less, fewer):  # type: ignore
 
 
 @njit(nogil=True, cache=True)
-def open_node(depth, sums, shape, stack, best, sizes):  # type: ignore[no-untyped-def]
+def open_node(depth, sums, shape, stack, best, sizes):
     """Look at a node: note the subsets without one unit, and order its branches."""
     inverses, coefficients, orders, losses, places = stack
     starts, alive = shape
@@ -73,7 +73,7 @@ def open_node(depth, sums, shape, stack, best, sizes):  # type: ignore[no-untype
 
 
 @njit(nogil=True, cache=True)
-def leap(state, starts, stack, best, limits):  # type: ignore[no-untyped-def]
+def leap(state, starts, stack, best, limits):
     """Go on with the search for a number of nodes.
 
     state : int64 [depth, nodes visited]

@@ -1,21 +1,7 @@
 """Linear predictions of held-out rows, fold by fold, by bordering a Cholesky factor.
 
-Arguments that the kernels share:
-
-columns : (p, n) float64
-    Test rows, each without the mean and in the units of its own fold's training rows.
-bounds : (f + 1,) int64
-    Test rows bounds[k] … bounds[k + 1] − 1 belong to fold k.
-gram : (f, p, p) float64
-    Products of training columns, the ridge on the diagonal.
-moments : (f, p, c) float64
-    Products of training columns with the targets, or means of the classes.
-constant : (f, c) float64
-    Predictions without any column.
-half : float64
-    0 for a regression; 1/2 where each coordinate also takes half of its squared mean off (linear discriminants).
-sure : (m, f) bool
-    False where a column is so nearly a combination of the others that digits are lost.
+Test rows (`HeldOut`) come without the mean and in the units of their own fold's training rows, whose products are
+`Products`. `sure`, (m, f), is False where a column is so nearly a combination of the others that digits are lost.
 """
 
 from __future__ import annotations
@@ -25,7 +11,7 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def factor(gram, members, lower, least):  # type: ignore[no-untyped-def]
+def factor(gram, members, lower, least):
     """Write the Cholesky factor of the members' products; say whether every pivot is large enough."""
     for a in range(members.shape[0]):
         for b in range(a + 1):
@@ -42,92 +28,99 @@ def factor(gram, members, lower, least):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
-def predict_added(members, added, columns, bounds, gram, moments, constant, half, least, out, sure):  # type: ignore[no-untyped-def]
+def whiten(members, rows, products, fold, lower, shares, coordinates, base):
+    """Write the members' coordinates of test rows, (k, n), their weights for the targets, (k, c), and predictions."""
+    low, n = rows.bounds[fold], base.shape[1]
+    for j in range(base.shape[0]):
+        base[j, :] = products.constant[fold, j]
+    for a in range(members.shape[0]):
+        line = coordinates[a]
+        line[:] = rows.columns[members[a], low : low + n]
+        for b in range(a):
+            share = lower[a, b]
+            for i in range(n):
+                line[i] -= share * coordinates[b, i]
+        for i in range(n):
+            line[i] /= lower[a, a]
+        for j in range(base.shape[0]):
+            total = products.moments[fold, members[a], j]
+            for b in range(a):
+                total -= lower[a, b] * shares[b, j]
+            shares[a, j] = total / lower[a, a]
+            for i in range(n):
+                base[j, i] += shares[a, j] * line[i]
+            base[j, :] -= products.half * shares[a, j] ** 2
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def border(gram, members, new, lower, v):
+    """Write the new column's weights on the members' coordinates; return what they leave of its square."""
+    length = gram[new, new]
+    for a in range(members.shape[0]):
+        total = gram[new, members[a]]
+        for b in range(a):
+            total -= lower[a, b] * v[b]
+        v[a] = total / lower[a, a]
+        length -= v[a] * v[a]
+    return length
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def predict_added(members, added, rows, products, out, sure):
     """Predict from the members and each of `added`, one at a time: (q, n, c)."""
-    k, c = members.shape[0], moments.shape[2]
-    lower, shares, v, gain = np.empty((k, k)), np.empty((k, c)), np.empty(k), np.empty(c)
-    for fold in range(bounds.shape[0] - 1):
-        low, high = bounds[fold], bounds[fold + 1]
-        if not factor(gram[fold], members, lower, least):
+    k, c = members.shape[0], products.moments.shape[2]
+    lower, shares, v = np.empty((k, k)), np.empty((k, c)), np.empty(k)
+    for fold in range(rows.bounds.shape[0] - 1):
+        low, n = rows.bounds[fold], rows.bounds[fold + 1] - rows.bounds[fold]
+        gram = products.gram[fold]
+        if not factor(gram, members, lower, products.least):
             sure[:, fold] = False
             continue
-        coordinates = np.empty((k, high - low))
-        base = np.empty((c, high - low))
-        for j in range(c):
-            base[j, :] = constant[fold, j]
-        for a in range(k):
-            line = coordinates[a]
-            line[:] = columns[members[a], low:high]
-            for b in range(a):
-                factor_ab = lower[a, b]
-                for i in range(high - low):
-                    line[i] -= factor_ab * coordinates[b, i]
-            for i in range(high - low):
-                line[i] /= lower[a, a]
-            for j in range(c):
-                total = moments[fold, members[a], j]
-                for b in range(a):
-                    total -= lower[a, b] * shares[b, j]
-                shares[a, j] = total / lower[a, a]
-                for i in range(high - low):
-                    base[j, i] += shares[a, j] * line[i]
-                base[j, :] -= half * shares[a, j] ** 2
-        rest = np.empty(high - low)
+        coordinates, base, rest = np.empty((k, n)), np.empty((c, n)), np.empty(n)
+        whiten(members, rows, products, fold, lower, shares, coordinates, base)
         for q in range(added.shape[0]):
             new = added[q]
-            length = gram[fold, new, new]
-            for a in range(k):
-                total = gram[fold, new, members[a]]
-                for b in range(a):
-                    total -= lower[a, b] * v[b]
-                v[a] = total / lower[a, a]
-                length -= v[a] * v[a]
-            if length <= least * gram[fold, new, new] or length <= 0.0:
+            length = border(gram, members, new, lower, v)
+            if length <= products.least * gram[new, new] or length <= 0.0:
                 sure[q, fold] = False
                 continue
-            root = np.sqrt(length)
-            rest[:] = columns[new, low:high]
+            rest[:] = rows.columns[new, low : low + n]
             for a in range(k):
-                for i in range(high - low):
+                for i in range(n):
                     rest[i] -= v[a] * coordinates[a, i]
             for j in range(c):
-                total = moments[fold, new, j]
+                total = products.moments[fold, new, j]
                 for a in range(k):
                     total -= v[a] * shares[a, j]
-                gain[j] = total / root
-            for j in range(c):
-                scale, shift = gain[j] / root, half * gain[j] ** 2
-                for i in range(high - low):
+                scale, shift = total / length, products.half * total * total / length
+                for i in range(n):
                     out[q, low + i, j] = base[j, i] + scale * rest[i] - shift
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
-def predict_members(members, columns, bounds, gram, moments, constant, half, least, out, sure):  # type: ignore[no-untyped-def]
+def predict_members(members, rows, products, out, sure):
     """Predict from the members: (n, c)."""
-    k, c = members.shape[0], moments.shape[2]
+    k, c = members.shape[0], products.moments.shape[2]
     lower, shares = np.empty((k, k)), np.empty((k, c))
-    for fold in range(bounds.shape[0] - 1):
-        low, high = bounds[fold], bounds[fold + 1]
-        if not factor(gram[fold], members, lower, least):
+    for fold in range(rows.bounds.shape[0] - 1):
+        if not factor(products.gram[fold], members, lower, products.least):
             sure[fold] = False
             continue
         for j in range(c):
-            start = constant[fold, j]
+            start = products.constant[fold, j]
             for a in range(k):
-                total = moments[fold, members[a], j]
+                total = products.moments[fold, members[a], j]
                 for b in range(a):
                     total -= lower[a, b] * shares[b, j]
                 shares[a, j] = total / lower[a, a]
-                start -= half * shares[a, j] ** 2
+                start -= products.half * shares[a, j] ** 2
             for a in range(k - 1, -1, -1):
                 total = shares[a, j]
                 for b in range(a + 1, k):
                     total -= lower[b, a] * shares[b, j]
                 shares[a, j] = total / lower[a, a]
-            for i in range(low, high):
-                out[i, j] = start
-            for a in range(k):
-                weight = shares[a, j]
-                line = columns[members[a]]
-                for i in range(low, high):
-                    out[i, j] += weight * line[i]
+            for i in range(rows.bounds[fold], rows.bounds[fold + 1]):
+                total = start
+                for a in range(k):
+                    total += shares[a, j] * rows.columns[members[a], i]
+                out[i, j] = total

@@ -7,7 +7,7 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def descend(coefficients, gradient, gram, place, groups, penalty, tolerance):  # type: ignore[no-untyped-def]
+def descend(coefficients, gradient, gram, place, groups, penalty, tolerance):
     """Minimise a quadratic loss with a penalty on the length of each group's coefficients.
 
     coefficients, gradient : (p, q) float64, both changed
@@ -56,7 +56,7 @@ def descend(coefficients, gradient, gram, place, groups, penalty, tolerance):  #
 
 
 @njit(nogil=True, cache=True)
-def _move(coefficients, gradient, gram, place, members, curvature, kept):  # type: ignore[no-untyped-def]
+def _move(coefficients, gradient, gram, place, members, curvature, kept):
     """Move one group to its minimum and bring the gradient up to date; return the largest change."""
     n_outputs = coefficients.shape[1]
     change = np.empty((members.shape[0], n_outputs))

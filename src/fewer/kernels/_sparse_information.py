@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
 
 
-@njit(nogil=True, cache=True)
-def information_with_sparse(low, high, starts, rows, codes, empty, levels, other, other_mass, weights, out, own):  # type: ignore[no-untyped-def]
-    """Write the mutual information in nats of columns low … high−1 and one other code, and each column's own entropy.
+class Stored(NamedTuple):
+    """Binned columns of a CSC array.
 
-    starts, rows : a CSC array's index pointers and row numbers
+    starts, rows : index pointers and row numbers
     codes : (nnz,) uint16, the bin of each stored cell
     empty : (p,) int64, the bin of the cells that are not stored
     levels : (p,) int64, how many bins each column has
-    other : (n,) int64, from 0 to len(other_mass) − 1
-    other_mass : (n_other,) float64, the weight of each other code
     """
+
+    starts: Any
+    rows: Any
+    codes: Any
+    empty: Any
+    levels: Any
+
+
+class Other(NamedTuple):
+    """The code that columns are compared with.
+
+    codes : (n,) int64, from 0 to len(mass) − 1
+    mass : (n_other,) float64, the weight of each code
+    weights : (n,) float64, those of the rows
+    """
+
+    codes: Any
+    mass: Any
+    weights: Any
+
+
+@njit(nogil=True, cache=True)
+def information_with_sparse(low, high, stored, told, out, own):
+    """Write the mutual information in nats of columns low … high−1 and one other code, and each column's own entropy.
+
+    `stored` are the columns (`Stored`), `told` is the other code (`Other`).
+    """
+    starts, rows, codes, empty, levels = stored
+    other, other_mass, weights = told
     n_other = other_mass.shape[0]
     total = other_mass.sum()
     apart_other = 0.0

@@ -70,6 +70,53 @@ def _gain(column: Any, cut: float, rows: Any, target: Any, weights: Any, left: A
 
 
 @njit(cache=True, nogil=True)
+def _sum_up(rows: Any, target: Any, weights: Any, total: Any) -> Any:
+    """Write the targets' sums over some rows; return the rows' mass and whether the targets differ in them."""
+    total[:] = 0.0
+    mass, squares = 0.0, 0.0
+    for i in rows:
+        mass += weights[i]
+        for c in range(target.shape[1]):
+            total[c] += weights[i] * target[i, c]
+            squares += weights[i] * target[i, c] ** 2
+    spread = squares
+    for c in range(target.shape[1]):
+        spread -= total[c] ** 2 / mass if mass > 0 else 0.0
+    return mass, spread > 1e-9 * (squares + 1e-300)
+
+
+@njit(cache=True, nogil=True)
+def _best_cut(
+    train: Any, rows: Any, target: Any, weights: Any, inputs: Any, n_tried: int, sums: Any, state: Any
+) -> Any:
+    """Try one random cut of a few random inputs; return the best: its gain, input (−1: none) and place.
+
+    `sums` are the targets' sums over the rows, room for those on one side, and the rows' mass.
+    """
+    total, left, mass = sums
+    best, best_input, best_cut = 0.0, -1, 0.0
+    tried, last_input = 0, len(inputs)
+    while tried < n_tried and last_input > 0:
+        pick = _below(state, last_input)
+        last_input -= 1
+        inputs[pick], inputs[last_input] = inputs[last_input], inputs[pick]
+        column = train[inputs[last_input]]
+        least, most = np.inf, -np.inf
+        for i in rows:
+            least, most = min(least, column[i]), max(most, column[i])
+        if most <= least:
+            continue
+        tried += 1
+        cut = least + _share(state) * (most - least)
+        if cut >= most:
+            cut = least
+        gain = _gain(column, cut, rows, target, weights, left, total, mass)
+        if gain > best:
+            best, best_input, best_cut = gain, inputs[last_input], cut
+    return best, best_input, best_cut
+
+
+@njit(cache=True, nogil=True)
 def grow(
     train: Any, test: Any, target: Any, weights: Any, n_trees: int, n_tried: int, leaf: int, seed: int
 ) -> tuple[Any, Any]:
@@ -90,36 +137,12 @@ def grow(
         while depth:
             depth -= 1
             low, high, first, last = stack[depth]
-            total[:] = 0.0
-            mass, squares = 0.0, 0.0
-            for i in rows[low:high]:
-                mass += weights[i]
-                for c in range(width):
-                    total[c] += weights[i] * target[i, c]
-                    squares += weights[i] * target[i, c] ** 2
-            spread = squares
-            for c in range(width):
-                spread -= total[c] ** 2 / mass if mass > 0 else 0.0
+            mass, differ = _sum_up(rows[low:high], target, weights, total)
             best, best_input, best_cut = 0.0, -1, 0.0
-            if high - low >= 2 * leaf and spread > 1e-9 * (squares + 1e-300):
-                tried, last_input = 0, q
-                while tried < n_tried and last_input > 0:
-                    pick = _below(state, last_input)
-                    last_input -= 1
-                    inputs[pick], inputs[last_input] = inputs[last_input], inputs[pick]
-                    column = train[inputs[last_input]]
-                    least, most = np.inf, -np.inf
-                    for i in rows[low:high]:
-                        least, most = min(least, column[i]), max(most, column[i])
-                    if most <= least:
-                        continue
-                    tried += 1
-                    cut = least + _share(state) * (most - least)
-                    if cut >= most:
-                        cut = least
-                    gain = _gain(column, cut, rows[low:high], target, weights, left, total, mass)
-                    if gain > best:
-                        best, best_input, best_cut = gain, inputs[last_input], cut
+            if high - low >= 2 * leaf and differ:
+                best, best_input, best_cut = _best_cut(
+                    train, rows[low:high], target, weights, inputs, n_tried, (total, left, mass), state
+                )
             if best_input < 0:
                 if mass > 0:
                     for i in others[first:last]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.kernels._sparse_information import information_with_sparse
+from fewer.kernels._sparse_information import Other, Stored, information_with_sparse
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.rankers._density import bin_edges, to_codes
@@ -71,10 +71,11 @@ class SparseBins:
         out, own = np.zeros(p), np.zeros(p)
         mass = np.bincount(other, self.weights, minlength=n_other)
         edges = np.linspace(0, p, max(min(self._n_jobs, p), 1) + 1).astype(np.int64)
-        columns = self._starts, self._rows, self._codes, self._empty, self.levels
+        columns = Stored(self._starts, self._rows, self._codes, self._empty, self.levels)
+        told = Other(other, mass, self.weights)
 
         def run(block: tuple[int, int]) -> None:
-            information_with_sparse(*block, *columns, other, mass, self.weights, out, own)
+            information_with_sparse(*block, columns, told, out, own)
 
         in_threads(run, list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)), self._n_jobs)
         return out, own

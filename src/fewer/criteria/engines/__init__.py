@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
-from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from fewer.criteria.engines._additive import BernoulliEngine, CentroidEngine
 from fewer.criteria.engines._engine import Engine
 from fewer.criteria.engines._folds import Folds, Split
 from fewer.criteria.engines._gaussian import GaussianEngine
@@ -21,6 +22,7 @@ from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine
 from fewer.criteria.engines._logistic import LogisticEngine
 from fewer.criteria.engines._metric import Metric, metric_of
 from fewer.criteria.engines._neighbors import NeighborsEngine
+from fewer.criteria.engines._quadratic import QuadraticEngine
 from fewer.problem import Problem
 
 __all__ = ["Engine", "find_engine"]
@@ -36,6 +38,7 @@ LOGISTIC = {
     "dual": False,
     "l1_ratio": (0.0, None),
     "penalty": ("deprecated", "l2"),
+    "multi_class": ("deprecated", "auto"),
 }
 
 Recognised = dict[type, tuple[Callable[..., Engine], dict[str, Any], bool]]
@@ -55,6 +58,17 @@ ENGINES: Recognised = {
     LinearDiscriminantAnalysis: (
         DiscriminantEngine,
         {"solver": "svd", "shrinkage": None, "covariance_estimator": None, "priors": None},
+        False,
+    ),
+    QuadraticDiscriminantAnalysis: (
+        QuadraticEngine,
+        {"solver": "svd", "shrinkage": None, "covariance_estimator": None, "priors": None},
+        False,
+    ),
+    BernoulliNB: (BernoulliEngine, {"class_prior": None}, True),
+    NearestCentroid: (
+        CentroidEngine,
+        {"metric": "euclidean", "shrink_threshold": None, "priors": "uniform"},
         False,
     ),
 }
@@ -91,8 +105,6 @@ def find_engine(
     metric = metric_of(scoring, problem)
     if metric is None or (metric.needs_chances and not hasattr(last, "predict_proba")):
         return f"the metric {scoring!r} is not covered"
-    if type(last) is LogisticRegression and problem.n_classes != 2:
-        return "LogisticRegression of more than two classes is not covered"
     if reason := _odd_rows(problem, splits, metric):
         return reason
     if problem.sparse is not None:
@@ -101,7 +113,8 @@ def find_engine(
         if not fill:
             return "cells are missing"
         transformers = [SimpleImputer(strategy="median", keep_empty_features=True), *transformers]
-    if 16 * len(splits) * problem.n_features * max(problem.n_features, problem.n_samples) > memory:
+    n_outputs = max(problem.n_classes, 2)
+    if 8 * n_outputs * len(splits) * problem.n_features * max(problem.n_features, problem.n_samples) > memory:
         return "the folds would take more memory than is allowed"
     folds = Folds(problem, splits, transformers, weighted_fit)
     try:

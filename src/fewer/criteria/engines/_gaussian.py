@@ -10,6 +10,7 @@ from fewer.criteria.engines._engine import Engine
 from fewer.criteria.engines._folds import Folds
 from fewer.criteria.engines._metric import Metric
 from fewer.kernels import _gaussian
+from fewer.kernels._bundles import Gaussians, HeldOut
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 
@@ -38,18 +39,19 @@ class GaussianEngine(Engine):
                 share = None if weights is None else weights[y == k]
                 self._means[fold, :, k] = np.average(own, axis=0, weights=share)
                 self._variances[fold, :, k] = np.average((own - self._means[fold, :, k]) ** 2, axis=0, weights=share)
-        self._parts = self._means, self._variances, self._prior, self._spreads, self._smoothing
+        self._rows = HeldOut(folds.columns, folds.bounds)
+        self._learned = Gaussians(self._means, self._variances, self._prior, self._spreads, self._smoothing)
 
     def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
         """Add each column's part to the sums of the members."""
-        _gaussian.predict_added(members, added, self.folds.columns, self.folds.bounds, *self._parts, out)
+        _gaussian.predict_added(members, added, self._rows, self._learned, out)
         self._to_chances(out)
         widest = self._spreads[:, members].max(axis=1, initial=0.0)
         return np.asarray((widest > 0.0) | (self._spreads[:, added].T > 0.0))
 
     def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
         """Sum up the members' parts."""
-        _gaussian.predict_members(members, self.folds.columns, self.folds.bounds, *self._parts, out)
+        _gaussian.predict_members(members, self._rows, self._learned, out)
         self._to_chances(out)
         return np.asarray(self._spreads[:, members].max(axis=1) > 0.0)
 

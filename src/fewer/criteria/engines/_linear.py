@@ -13,6 +13,7 @@ from fewer.criteria.engines._engine import Engine
 from fewer.criteria.engines._folds import Folds
 from fewer.criteria.engines._metric import Metric
 from fewer.kernels import _linear
+from fewer.kernels._bundles import HeldOut, Products
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 
@@ -55,8 +56,9 @@ class LinearEngine(Engine):
     def _half(self) -> float:
         return 0.0
 
-    def _parts(self) -> tuple[Any, ...]:
-        return self.folds.columns, self.folds.bounds, self._gram, self._moments, self._constant, self._half, self.least
+    def _parts(self) -> tuple[HeldOut, Products]:
+        rows = HeldOut(self.folds.columns, self.folds.bounds)
+        return rows, Products(self._gram, self._moments, self._constant, self._half, self.least)
 
     def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
         """Border the members' Cholesky factor by each column."""

@@ -1,4 +1,4 @@
-"""`LogisticRegression` of two classes: Newton's steps from the fit without the new column."""
+"""`LogisticRegression`: Newton's steps from the fit without the new column."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from sklearn.base import clone
 from fewer.criteria.engines._engine import Engine
 from fewer.criteria.engines._folds import Folds
 from fewer.criteria.engines._metric import CLASSES, Metric
-from fewer.kernels import _newton
+from fewer.kernels import _newton, _softmax
+from fewer.kernels._bundles import HeldOut, Training
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 SAFETY = 1.5
@@ -30,7 +31,8 @@ class LogisticEngine(Engine):
 
     def __init__(self, estimator: Any, folds: Folds, metric: Metric) -> None:
         rows = folds.problem
-        super().__init__(folds, metric, 2)
+        super().__init__(folds, metric, rows.n_classes)
+        self._kernels = _newton if rows.n_classes == 2 else _softmax
         self._estimator = estimator
         self._weighted = rows.sample_weight is not None
         self._ridge = 1.0 / float(estimator.C)
@@ -47,7 +49,8 @@ class LogisticEngine(Engine):
             self._y[fold, : len(X)] = y
             self._weights[fold, : len(X)] = 1.0 if weights is None else weights
         self._totals = self._weights.sum(axis=1)
-        self._data = self._trains, self._sizes, self._y, self._weights, self._totals, self._ridge
+        self._fit = Training(self._trains, self._sizes, self._y, self._weights, self._totals, self._ridge)
+        self._rows = HeldOut(folds.columns, folds.bounds)
 
     def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
         """Go on from the members' fit with each column."""
@@ -60,12 +63,12 @@ class LogisticEngine(Engine):
 
     def score_optimistically(self, members: IntArray, added: IntArray) -> tuple[FloatArray, FloatArray]:
         """Count rows that are scikit-learn's to decide as right, at best."""
-        out = np.empty((len(added), self.folds.n_tests, 2))
+        out = np.empty((len(added), self.folds.n_tests, self._n_outputs))
         open_rows, sure = self._predict(members, added, out)
         settled = sure & ~np.logical_or.reduceat(open_rows, self.folds.bounds[:-1], axis=1)
         scores = self._grade(out.copy(), settled)
-        right = np.where(self.folds.y == 1, 1.0, -1.0)
-        out[..., 1] = np.where(open_rows, right, out[..., 1])
+        right = np.where(self.folds.y[:, None] == np.arange(self._n_outputs), 1.0, 0.0)
+        out = np.where(open_rows[..., None], right, out)
         return scores, np.where(sure, self._grade(out, sure), self.metric.ceiling)
 
     def settle(self, members: IntArray, fold: int) -> float:
@@ -74,19 +77,17 @@ class LogisticEngine(Engine):
         weights = self._weights[fold, :size] if self._weighted else None
         X = np.ascontiguousarray(self._trains[fold, members, :size].T)
         fitted = clone(self._estimator).fit(X, self._y[fold, :size], sample_weight=weights)
-        decisions = np.zeros((1, self.folds.n_tests, 2))
-        decisions[0, rows, 1] = fitted.decision_function(np.ascontiguousarray(self.folds.columns[members, rows].T))
+        decisions = np.zeros((1, self.folds.n_tests, self._n_outputs))
+        told = fitted.decision_function(np.ascontiguousarray(self.folds.columns[members, rows].T))
+        decisions[0, rows, 1 if told.ndim == 1 else slice(None)] = told
         return float(self.metric.grade(decisions, self.folds, 0.0, by_share=False)[0, fold])
 
     def _predict(self, members: IntArray, added: IntArray, out: FloatArray) -> tuple[BoolArray, BoolArray]:
         """Predict; return rows that are scikit-learn's to decide, and folds in which the fit converged."""
-        trains, sizes, y, weights, totals, ridge = self._data
-        start = np.zeros((self.folds.n_folds, len(members) + 1))
-        _newton.fit_members(members, *self._data, start)
+        c, k = self._n_outputs, len(members) + 1
+        start = np.zeros((self.folds.n_folds, k) if c == 2 else (self.folds.n_folds, c, k))
+        self._kernels.fit_members(members, self._fit, start)
         open_rows = np.zeros((len(added), self.folds.n_tests), dtype=bool)
         sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
-        _newton.predict_added(
-            members, added, self.folds.columns, trains, sizes, self.folds.bounds, y, weights, totals, ridge,
-            self._slack, start, out, open_rows, sure,
-        )  # fmt: skip
+        self._kernels.predict_added(members, added, self._rows, self._fit, self._slack, start, out, open_rows, sure)
         return open_rows, sure

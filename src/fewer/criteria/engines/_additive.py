@@ -1,0 +1,85 @@
+"""`BernoulliNB`, `NearestCentroid`: each column adds its own part to the decisions, whatever the others are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fewer.criteria.engines._engine import Engine
+from fewer.criteria.engines._folds import Folds
+from fewer.criteria.engines._metric import Metric
+from fewer.problem import BoolArray, FloatArray, IntArray
+
+
+class AdditiveEngine(Engine):
+    """Decisions that are sums over columns: (p, n, c) parts are computed once, and added up for each subset."""
+
+    def __init__(self, estimator: Any, folds: Folds, metric: Metric) -> None:
+        c, p = folds.problem.n_classes, folds.problem.n_features
+        super().__init__(folds, metric, c)
+        self._parts, self._constant = np.empty((p, folds.n_tests, c)), np.empty((folds.n_tests, c))
+        self._usable = np.ones((folds.n_folds, p), dtype=bool)
+        for fold, (X, y, weights) in enumerate(folds.training()):
+            self._learn(fold, estimator, X, y, weights)
+
+    def _learn(self, fold: int, estimator: Any, X: FloatArray, y: Any, weights: FloatArray | None) -> None:
+        """Write the parts and the constant of the test rows of a fold."""
+        raise NotImplementedError
+
+    def _rows(self, fold: int) -> slice:
+        return slice(self.folds.bounds[fold], self.folds.bounds[fold + 1])
+
+    def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
+        """Add each column's part to the sum of the members'."""
+        base = self._constant + self._parts[members].sum(axis=0)
+        np.add(base, self._parts[added], out=out)
+        return np.asarray(self._usable[:, members].any(axis=1) | self._usable[:, added].T)
+
+    def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
+        """Sum up the members' parts."""
+        np.add(self._constant, self._parts[members].sum(axis=0), out=out)
+        return np.asarray(self._usable[:, members].any(axis=1))
+
+
+class BernoulliEngine(AdditiveEngine):
+    """Naive Bayes of cells that are above a threshold or not."""
+
+    def __init__(self, estimator: Any, folds: Folds, metric: Metric) -> None:
+        if not np.isscalar(estimator.alpha) or float(estimator.alpha) < 1e-10:
+            raise ValueError(f"alpha={estimator.alpha!r}")
+        if estimator.binarize is None:
+            raise ValueError("binarize=None")
+        super().__init__(estimator, folds, metric)
+
+    def _learn(self, fold: int, estimator: Any, X: FloatArray, y: Any, weights: FloatArray | None) -> None:
+        c, alpha = self._n_outputs, float(estimator.alpha)
+        ones = np.where(y[:, None] == np.arange(c), 1.0 if weights is None else weights[:, None], 0.0)
+        sizes = ones.sum(axis=0)
+        above = (estimator.binarize < X).T @ ones
+        on = np.log(above + alpha) - np.log(sizes + 2.0 * alpha)
+        off = np.log(1.0 - np.exp(on))
+        cells = estimator.binarize < self.folds.tests(fold).T
+        self._parts[:, self._rows(fold)] = np.where(cells[:, :, None], on[:, None], off[:, None])
+        self._constant[self._rows(fold)] = np.log(sizes) - np.log(sizes.sum()) if estimator.fit_prior else -np.log(c)
+
+
+class CentroidEngine(AdditiveEngine):
+    """The nearest class mean.
+
+    Squared distances add up; what all classes have in common is left out, as scikit-learn's own products do, so that
+    decisions are as large as its rounding errors are. Classes are told by plain distances, probabilities by those in
+    units of the spread within classes.
+    """
+
+    def _learn(self, fold: int, estimator: Any, X: FloatArray, y: Any, weights: FloatArray | None) -> None:
+        c = self._n_outputs
+        means = np.stack([X[y == k].mean(axis=0) for k in range(c)])
+        new = self.folds.tests(fold)
+        if self.metric.needs_chances or self.metric.name == "roc_auc":
+            spread = np.sqrt(((X - means[y]) ** 2).sum(axis=0) / (len(X) - c))
+            spread[spread == 0] = 1.0
+            means, new = means / spread, new / spread
+        self._parts[:, self._rows(fold)] = (2.0 * new.T[:, :, None] - means.T[:, None]) * means.T[:, None]
+        self._constant[self._rows(fold)] = 0.0
+        self._usable[fold] = np.ptp(X, axis=0) > 0

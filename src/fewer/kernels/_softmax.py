@@ -1,0 +1,171 @@
+"""Logistic regression of several classes by Newton's method, fold by fold, each from the fit without the new column.
+
+Coefficients θ are (c, k): each class has a constant and one for each member. The loss does not change when all
+constants grow alike; a cost on their sum, which no gradient sees, makes the Hessian invertible.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from fewer.kernels._newton import EXACT, MOST_STEPS, factor, solve
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+def shares_of(columns, members, fit, fold, theta, shares):
+    """Write (c, n) chances of the training rows; return the loss."""
+    c, k = theta.shape
+    size = fit.sizes[fold]
+    loss = 0.0
+    for a in range(c):
+        line = shares[a]
+        for i in range(size):
+            line[i] = theta[a, 0]
+        for j in range(1, k):
+            column, coefficient = columns[members[j - 1]], theta[a, j]
+            for i in range(size):
+                line[i] += coefficient * column[i]
+            loss += 0.5 * fit.ridge * coefficient * coefficient
+    for i in range(size):
+        top = shares[0, i]
+        for a in range(1, c):
+            top = max(top, shares[a, i])
+        own, total = shares[int(fit.y[fold, i]), i] - top, 0.0
+        for a in range(c):
+            shares[a, i] = np.exp(shares[a, i] - top)
+            total += shares[a, i]
+        for a in range(c):
+            shares[a, i] /= total
+        loss += fit.weights[fold, i] * (np.log(total) - own)
+    return loss
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+def slopes(columns, members, fit, fold, theta, shares, gradient, hessian):
+    """Write the gradient (c · k,) and the lower half of the Hessian at theta, from the chances there."""
+    c, k = theta.shape
+    size = fit.sizes[fold]
+    weights = fit.weights[fold]
+    line, bend = np.empty(size), np.empty(size)
+    for a in range(c):
+        for i in range(size):
+            line[i] = weights[i] * (shares[a, i] - (1.0 if int(fit.y[fold, i]) == a else 0.0))
+        gradient[a * k] = line.sum()
+        for j in range(1, k):
+            column = columns[members[j - 1]]
+            total = 0.0
+            for i in range(size):
+                total += line[i] * column[i]
+            gradient[a * k + j] = total + fit.ridge * theta[a, j]
+        for b in range(a + 1):
+            for i in range(size):
+                bend[i] = weights[i] * shares[a, i] * ((1.0 if a == b else 0.0) - shares[b, i])
+            hessian[a * k, b * k] = bend.sum() + 0.25 * fit.totals[fold]
+            for j in range(1, k):
+                column = columns[members[j - 1]]
+                total = 0.0
+                for i in range(size):
+                    line[i] = bend[i] * column[i]
+                    total += line[i]
+                hessian[a * k + j, b * k] = hessian[a * k, b * k + j] = total
+                for m in range(1, j + 1):
+                    other = columns[members[m - 1]]
+                    total = 0.0
+                    for i in range(size):
+                        total += line[i] * other[i]
+                    hessian[a * k + j, b * k + m] = hessian[a * k + m, b * k + j] = total
+                if a == b:
+                    hessian[a * k + j, a * k + j] += fit.ridge
+
+
+@njit(nogil=True, cache=True)
+def climb(columns, members, fit, fold, theta, gradient, hessian):
+    """Fit from a start by Newton's steps, halved where the loss would rise; leave the factor of the Hessian behind."""
+    c, k = theta.shape
+    shares = np.empty((c, fit.sizes[fold]))
+    loss = shares_of(columns, members, fit, fold, theta, shares)
+    for _ in range(MOST_STEPS):
+        slopes(columns, members, fit, fold, theta, shares, gradient, hessian)
+        if not factor(hessian, c * k):
+            return False
+        if np.abs(gradient).max() <= EXACT * fit.totals[fold]:
+            return True
+        step = gradient.copy()
+        solve(hessian, c * k, step)
+        for a in range(c):
+            for j in range(k):
+                theta[a, j] -= step[a * k + j]
+        new = shares_of(columns, members, fit, fold, theta, shares)
+        halvings = 0
+        while new > loss + 1e-10 * abs(loss) and halvings < 20:
+            step *= 0.5
+            for a in range(c):
+                for j in range(k):
+                    theta[a, j] += step[a * k + j]
+            new = shares_of(columns, members, fit, fold, theta, shares)
+            halvings += 1
+        loss = new
+    return False
+
+
+@njit(nogil=True, cache=True)
+def predict(theta, columns, rows, fold, lower, slack, out, open_rows):
+    """Write the decisions (n, c) of test rows; mark those that the slack of another solver can turn.
+
+    At a point where the gradient is at most g in every direction, the difference of two decisions is off by
+    g ‖H⁻¹d‖₁ at most, d being the row's part in the one less its part in the other.
+    """
+    c, k = theta.shape
+    d = np.empty(c * k)
+    for i in range(rows.bounds[fold], rows.bounds[fold + 1]):
+        best = 0
+        for a in range(c):
+            total = theta[a, 0]
+            for j in range(1, k):
+                total += theta[a, j] * rows.columns[columns[j - 1], i]
+            out[i, a] = total
+            if total > out[i, best]:
+                best = a
+        for a in range(c):
+            gap = out[i, best] - out[i, a]
+            if a == best or slack <= 0.0 or gap > 1.0:
+                continue
+            d[:] = 0.0
+            for j in range(k):
+                x = 1.0 if j == 0 else rows.columns[columns[j - 1], i]
+                d[best * k + j], d[a * k + j] = x, -x
+            solve(lower, c * k, d)
+            if gap <= slack * np.abs(d).sum():
+                open_rows[i] = True
+
+
+@njit(nogil=True, cache=True)
+def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, sure):
+    """Predict from the members and each of `added`, one at a time: (q, n, c).
+
+    `start` holds the members' own coefficients, (f, c, k); `tolerance` is the other solver's mean gradient.
+    """
+    c, k = start.shape[1], members.shape[0] + 2
+    theta, gradient, hessian = np.empty((c, k)), np.empty(c * k), np.empty((c * k, c * k))
+    columns = np.empty(members.shape[0] + 1, np.int64)
+    columns[: members.shape[0]] = members
+    for fold in range(rows.bounds.shape[0] - 1):
+        for q in range(added.shape[0]):
+            columns[members.shape[0]] = added[q]
+            theta[:, : k - 1] = start[fold]
+            theta[:, k - 1] = 0.0
+            sure[q, fold] = climb(fit.trains[fold], columns, fit, fold, theta, gradient, hessian)
+            if sure[q, fold]:
+                slack = tolerance * fit.totals[fold]
+                predict(theta, columns, rows, fold, hessian, slack, out[q], open_rows[q])
+
+
+@njit(nogil=True, cache=True)
+def fit_members(members, fit, start):
+    """Fit the members in every fold: (f, c, k + 1) coefficients."""
+    size = start.shape[1] * start.shape[2]
+    gradient, hessian = np.empty(size), np.empty((size, size))
+    for fold in range(start.shape[0]):
+        start[fold] = 0.0
+        climb(fit.trains[fold], members, fit, fold, start[fold], gradient, hessian)
