@@ -46,7 +46,7 @@ class BernoulliEngine(AdditiveEngine):
     """Naive Bayes of cells that are above a threshold or not."""
 
     def __init__(self, estimator: Any, folds: Folds, metric: Metric) -> None:
-        if not np.isscalar(estimator.alpha) or float(estimator.alpha) < 1e-10:
+        if np.ndim(estimator.alpha) or float(np.min(estimator.alpha)) < 1e-10:
             raise ValueError(f"alpha={estimator.alpha!r}")
         if estimator.binarize is None:
             raise ValueError("binarize=None")
