@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from joblib import parallel_config
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import fewer
 from fewer import evaluate, streaming
@@ -31,8 +32,14 @@ distributed = pytest.importorskip("distributed")
 
 @pytest.fixture(scope="module")
 def client():
-    with warnings.catch_warnings():
+    import dask
+    from distributed.utils import get_mp_context
+
+    # Workers are copies of one process that has imported everything: they start, and start again, at once.
+    method = dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+    with warnings.catch_warnings(), method:
         warnings.simplefilter("ignore")
+        get_mp_context().set_forkserver_preload(["distributed", "polars", "fewer.streaming", "fewer.evaluate"])
         cluster = distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
         )
@@ -109,30 +116,42 @@ def test_a_streamed_ranking_on_a_cluster_is_the_serial_one(client, table, tmp_pa
     assert direct.scores.tolist() == serial[1]
 
 
-def slow_square(shared, number):
-    time.sleep(0.3)
-    return shared[number] ** 2, os.getpid()
+class Mortal(DecisionTreeClassifier):
+    """A tree that kills the process in which it is fitted for the twentieth time, unless that is its home."""
+
+    def __init__(self, max_depth=2, home=0, counter=""):
+        super().__init__(max_depth=max_depth)
+        self.home = home
+        self.counter = counter
+
+    def fit(self, X, y):
+        if os.getpid() != self.home:
+            file = os.open(self.counter, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+            os.write(file, b".")
+            n_fits = os.lseek(file, 0, os.SEEK_CUR)
+            os.close(file)
+            if n_fits == 20:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return super().fit(X, y)
 
 
-def test_a_killed_workers_tasks_are_done_again(client):
-    values = np.arange(12.0)
-    found, killed = [], False
-    for square, process in run_tasks(slow_square, [(i,) for i in range(12)], Resources(executor=client), shared=values):
-        found.append(square)
-        if not killed:
-            os.kill(process, signal.SIGKILL)
-            killed = True
-    np.testing.assert_array_equal(found, values**2)
+def mortal_run(table, counter, **where):
+    criterion = CrossValidated(Mortal(home=os.getpid(), counter=str(counter)), cv=3)
+    return fewer.select(*table, criterion=criterion, search="forward", cv=3, random_state=0, **where)
 
 
-def test_a_killed_worker_of_joblib_ends_the_run_in_one_line():
-    def die(shared, number):
-        os.kill(os.getpid(), signal.SIGKILL)
+def told(selection):
+    return {key: value for key, value in selection.to_dict().items() if key not in ("seconds", "code", "fingerprint")}
 
-    began = time.monotonic()
-    with pytest.raises(InputError, match="ended from outside.*--resume"):
-        list(run_tasks(die, [(0,), (1,), (2,)], Resources(n_jobs=2), shared=1))
-    assert time.monotonic() - began < 60
+
+def test_a_run_whose_worker_is_killed_midway_ends_with_the_serial_answer(client, table, tmp_path):
+    serial = mortal_run(table, tmp_path / "counter")
+    workers = set(client.run(os.getpid).values())
+    with parallel_config(backend="dask"):
+        chosen = mortal_run(table, tmp_path / "counter")
+    assert (tmp_path / "counter").stat().st_size > 20
+    assert set(client.run(os.getpid).values()) != workers
+    assert told(chosen) == told(serial)
 
 
 def test_tasks_of_a_comparison_are_small(monkeypatch):
@@ -142,6 +161,8 @@ def test_tasks_of_a_comparison_are_small(monkeypatch):
         return lambda *job: sizes.append(len(pickle.dumps(job))) or (call, job, {})
 
     monkeypatch.setattr("fewer.parallel.delayed", count)
+    # Only what would be sent is of interest: the tasks are done here.
+    monkeypatch.setattr("fewer.parallel.Parallel", lambda **_: lambda jobs: [call(*job) for call, job, _ in jobs])
     rng = np.random.default_rng(0)
     problem = Problem.from_arrays(rng.normal(size=(1000, 160)), rng.integers(0, 2, 1000))
     methods = {"fisher": fewer.RankSelector(fewer.rankers.Fisher(), n_features_to_select=5)}
@@ -184,3 +205,12 @@ def test_command_line_works_on_a_cluster(client, table, tmp_path, capsys):
 def test_an_address_where_nobody_answers_is_named():
     with pytest.raises(InputError, match="No Dask scheduler answers at tcp://127.0.0.1:1"):
         connect("tcp://127.0.0.1:1", timeout=1.0)
+
+
+def test_a_run_whose_process_is_killed_ends_in_one_line_and_goes_on(table, tmp_path):
+    serial = mortal_run(table, tmp_path / "counter")
+    with pytest.raises(InputError, match="ended from outside.*--resume") as stopped:
+        mortal_run(table, tmp_path / "counter", n_jobs=2, resume_dir=tmp_path / "run")
+    assert time.time() - (tmp_path / "counter").stat().st_mtime < 60
+    assert "\n" not in str(stopped.value)
+    assert told(mortal_run(table, tmp_path / "counter", resume_dir=tmp_path / "run")) == told(serial)
