@@ -6,10 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+import fewer
 from fewer import streaming
 from fewer.cli import main
 from fewer.contracts import IncompatibleError, Resources
 from fewer.criteria import LeastSquares
+from fewer.errors import InputError
 from fewer.io import open_stream, read_table
 from fewer.rankers import Fisher, ReliefF
 from fewer.search import Floating, Forward
@@ -123,3 +125,101 @@ def test_command_line_reads_folders_and_tells_cuts(path, capsys):
     with pytest.raises(SystemExit) as done:
         main(["select", str(path), "-t", "label", "--stream", "--criterion", "least-squares"])
     assert done.value.code == 2
+
+
+def lazy(path, kind):
+    """The same table in another guise."""
+    import duckdb
+    import pyarrow.dataset
+
+    if kind == "Dask dataframe":
+        dd = pytest.importorskip("dask.dataframe")
+        return dd.from_pandas(pl.read_parquet(path).to_pandas(), npartitions=3)
+    return {
+        "file": path,
+        "folder": str(path.parent),
+        "glob": str(path.parent / "*.parquet"),
+        "LazyFrame": pl.scan_parquet(path),
+        "dataset": pyarrow.dataset.dataset(path),
+        "relation": duckdb.sql(f"select * from '{path}'"),
+    }[kind]
+
+
+KINDS = ["file", "folder", "glob", "LazyFrame", "dataset", "relation", "Dask dataframe"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_select_and_rank_take_any_table_that_is_not_in_memory(path, kind, monkeypatch):
+    monkeypatch.setattr("fewer.io._source.available_memory", lambda: 0)
+    stream = open_stream(path, "label", exclude=["amount"])
+    table = lazy(path, kind)
+    words = {"criterion": "least-squares:cv=4", "search": "forward", "n_features_to_select": 3, "random_state": 7}
+    found = fewer.select(table, "label", **words, exclude=["amount"], cv=3)
+    expected = streaming.select(stream, **words, cv=3)
+    one_part = kind in ("dataset", "LazyFrame", "relation", "Dask dataframe")  # other parts, other folds
+    assert found.features == expected.features
+    assert found.score_heldout == pytest.approx(expected.score_heldout, abs=0.02 if one_part else 1e-12)
+    assert "read in chunks: 2,000 rows" in found.warnings[-1]
+    ranking, _ = streaming.rank(table, "fisher", target="label")
+    whole, _ = streaming.rank(open_stream(path, "label"), Fisher())
+    np.testing.assert_allclose(ranking.scores, whole.scores, rtol=1e-12)
+
+
+def test_one_file_that_memory_holds_is_read_as_a_whole(path):
+    found = fewer.select(path, "label", "fisher", exclude=["amount"], cv=0, random_state=0)
+    frame = pl.read_parquet(path)
+    expected = fewer.select(frame.drop("label"), frame["label"], "fisher", exclude=["amount"], cv=0, random_state=0)
+    assert found.features == expected.features
+    assert not any("sample" in note for note in found.warnings)
+
+
+def test_a_table_that_is_not_in_memory_needs_the_names_of_its_columns(path):
+    table = pl.scan_parquet(path)
+    with pytest.raises(InputError, match="LazyFrame that holds the target too: name its column"):
+        fewer.select(table, np.zeros(2000))
+    with pytest.raises(InputError, match="sample_weight is the name of one of its columns"):
+        fewer.select(table, "label", sample_weight=np.ones(2000))
+    with pytest.raises(InputError, match="groups needs the rows in memory"):
+        fewer.select(table, "label", groups="word")
+    with pytest.raises(InputError, match="name that column"):
+        streaming.rank(table, "fisher")
+    for option in ({"scoring": "f1"}, {"budget": "5s"}, {"resume_dir": path.parent / "run"}):
+        with pytest.raises(IncompatibleError, match=f"leave {next(iter(option))} out"):
+            fewer.select(table, "label", criterion="least-squares:cv=4", **option)
+
+
+def test_weights_of_a_lazy_table_count(path):
+    frame = pl.read_parquet(path).drop("label")
+    weights = np.arange(2000) % 3
+    table = frame.with_columns(pl.Series("w", weights)).lazy()
+    words = {"criterion": "least-squares:cv=3", "n_features_to_select": 2, "cv": 0, "random_state": 0}
+    chosen = fewer.select(table, "amount", sample_weight="w", **words)
+    assert chosen.score_search != fewer.select(frame.lazy(), "amount", **words).score_search
+    assert chosen.n_features == frame.width - 1
+
+
+def test_a_run_on_a_sample_goes_on_where_it_was_stopped(path, tmp_path, capsys):
+    words = ["select", str(path), "-t", "label", "--stream", "--exclude", "amount", "-m", "knn-forward", "--json"]
+    answers = []
+    for more in ([], ["--out", str(tmp_path / "run")], ["--out", str(tmp_path / "run"), "--resume"]):
+        with pytest.raises(SystemExit) as done:
+            main([*words, "--folds", "2", *more])
+        assert done.value.code == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0]["features"] == answers[1]["features"] == answers[2]["features"]
+    assert answers[0]["score_heldout"] == answers[2]["score_heldout"]
+    with pytest.raises(SystemExit) as done:
+        main([*words, "--groups", "word"])
+    assert done.value.code == 2
+    assert "--groups needs the table in memory" in capsys.readouterr().err
+
+
+def test_rare_classes_keep_rows_in_a_sample(tmp_path, monkeypatch):
+    monkeypatch.setattr(streaming, "SAMPLE_ROWS", 100)
+    rng = np.random.default_rng(0)
+    y = np.repeat(["often", "seldom"], [1970, 30])
+    pl.DataFrame({"x": rng.normal(size=2000), "z": (y == "seldom") + rng.normal(size=2000), "y": y}).write_parquet(
+        tmp_path / "t.parquet"
+    )
+    chosen = streaming.select(tmp_path / "t.parquet", "fisher", target="y", n_features_to_select=1)
+    assert chosen.data["classes"]["seldom"] == 20

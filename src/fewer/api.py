@@ -9,19 +9,21 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from joblib import effective_n_jobs
 
-from fewer import evaluate, registry
+from fewer import evaluate, registry, streaming
 from fewer.columns import Column, nearest
+from fewer.contracts import Resources
 from fewer.errors import InputError
 from fewer.estimators import ROW_METADATA
 from fewer.evaluate import Comparison, OnProgress
-from fewer.io import features_of, is_frame, to_problem
+from fewer.io import features_of, in_chunks, is_frame, is_lazy, is_path, open_stream, read_table, to_problem
 from fewer.planning import AUTO_ROWS, Request, make_plan, prepare_rows, settle_rare, thin
 from fewer.problem import Problem, Task
 from fewer.running import open_folder, run_plan, versions
 from fewer.runs import RUN
 from fewer.selection import Selection
-from fewer.selectors import Size
+from fewer.selectors import Size, parse_memory
 
 
 def select(
@@ -61,8 +63,11 @@ def select(
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        Or a table that is not in memory, target included: a path, folder or glob, a polars LazyFrame, a pyarrow
+        dataset, a DuckDB relation, a Dask dataframe. It is read in chunks; see `fewer.streaming`.
     y : array of shape (n_samples,)
-        Of shape (n_samples, n_outputs) for criteria that take several targets.
+        Of shape (n_samples, n_outputs) for criteria that take several targets; the name of the target's column in a
+        table that is not in memory.
     method : str, default="auto"
         A named method (`fewer.registry.METHODS`), or `"auto"`, which lets candidates race (`AutoSelector`).
     criterion, search, control : component or str, optional
@@ -124,9 +129,34 @@ def select(
         n_jobs, _seed(random_state),
     )  # fmt: skip
     rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
+    if is_path(X) or is_lazy(X):
+        return _select_source(X, y, task, rows, request, resume_dir)
     problem = read_rows(X, y, task, rows, multi_output=np.ndim(y) == 2)
     given = tuple(name for name in ROW_METADATA if rows[name] is not None) + (("task",) if task else ())
     return _select(problem, request, resume_dir, rows=given)
+
+
+def _select_source(
+    X: Any, y: Any, task: Task | None, rows: dict[str, Any], request: Request, folder: Path | str | None
+) -> Selection:
+    """Select features of a table that is not in memory: in chunks, unless it is one file that memory holds."""
+    what = "a path" if is_path(X) else f"a {type(X).__name__}"
+    if not isinstance(y, str):
+        raise InputError(f"X is {what} that holds the target too: name its column, y='…'.")
+    for key, value in rows.items():
+        if not (value is None or isinstance(value, str)):
+            raise InputError(f"X is {what}: {key} is the name of one of its columns.")
+    if is_path(X) and not in_chunks(X):
+        problem = read_table(X, y, task=task, **rows)
+        return _select(problem, request, folder)
+    if given := [key for key in ("groups", "time") if rows[key] is not None]:
+        raise InputError(f"{given[0]} needs the rows in memory, and the table is read in chunks; give a data frame.")
+    stream = open_stream(X, y, task=task, weights=rows["sample_weight"])
+    options = {name: getattr(request, name) for name in request.__dataclass_fields__ if name not in ("seed", "cv")}
+    resources = Resources(effective_n_jobs(request.n_jobs), parse_memory(request.memory))
+    return streaming.select(
+        stream, cv=request.cv, random_state=request.seed, resources=resources, resume_dir=folder, **options
+    )
 
 
 def select_problem(problem: Problem, method: str = "auto", *, random_state: int = 0, **options: Any) -> Selection:

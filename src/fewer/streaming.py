@@ -5,43 +5,54 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
 
+from fewer import registry
 from fewer.contracts import Criterion, IncompatibleError, Ranker, Ranking, Resources, Scorer
 from fewer.criteria import LeastSquares
 from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
 from fewer.errors import InputError
-from fewer.io import Stream
+from fewer.io import Stream, open_stream
 from fewer.io._memory import available_memory
 from fewer.models._rann import one_blas_thread
-from fewer.planning import Plan, make_plan
+from fewer.planning import AUTO_ROWS, Plan, Request, make_plan, prepare_rows
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers._streamed import rank_stream
-from fewer.running import components_of, run_plan, versions
+from fewer.running import components_of, open_folder, run_plan, versions
+from fewer.runs import RUN
 from fewer.selection import Selection
 from fewer.selectors import SubsetSelector
 from fewer.statistics import GramSums, RowSample, Statistics, collect, row_folds
 from fewer.validate import ConfidenceInterval, fold_interval
 
-AUTO_ROWS = 5_000
 SAMPLE_ROWS = 50_000
+LEAST_OF_A_CLASS = 20
+"""Rows of a rare class that a sample keeps, so that folds of it have some."""
 
 
 def rank(
-    stream: Stream, ranker: Ranker, *, random_state: int = 0, resources: Resources | None = None
+    data: Any,
+    ranker: Ranker | str,
+    *,
+    target: str | int | None = None,
+    random_state: int = 0,
+    resources: Resources | None = None,
 ) -> tuple[Ranking, tuple[str, ...]]:
     """Rank the columns of a table that is read in chunks.
 
     Parameters
     ----------
-    stream : Stream
-        From `fewer.io.open_stream`.
-    ranker : Ranker
+    data : Stream, path, folder, glob, polars LazyFrame, pyarrow dataset, DuckDB relation or Dask dataframe
+        `fewer.io.open_stream` makes a stream of any of them, with more to say about kinds and weights.
+    ranker : Ranker or str
         One that works on statistics sees all rows; another gets a sample of them, which is noted.
+    target : str or int, optional
+        The column to predict; a stream knows it.
     random_state : int, default=0
     resources : Resources, optional
 
@@ -53,14 +64,14 @@ def rank(
     Examples
     --------
     >>> import polars as pl
-    >>> from fewer.io import open_stream
-    >>> from fewer.rankers import Fisher
     >>> table = pl.LazyFrame({"a": [1.0, 2.0, 4.0, 5.0], "b": [1.0, 4.0, 2.0, 5.0], "y": [0, 0, 1, 1]})
-    >>> rank(open_stream(table, "y"), Fisher())[0].order
+    >>> rank(table, "fisher", target="y")[0].order
     array([0, 1])
     """
     resources = Resources(effective_n_jobs(None)) if resources is None else resources
+    stream = _opened(data, target)
     like = stream.like
+    ranker = registry.build("ranker", ranker, like.task) if isinstance(ranker, str) else ranker
     if like.task not in ranker.tasks:
         raise InputError(
             f"{type(ranker).__name__} ranks for {' and '.join(ranker.tasks)}, but the target is for {like.task}."
@@ -70,6 +81,14 @@ def rank(
         return rank_stream(ranker, stream, rng, resources), like.notes
     rows = draw_sample(stream, SAMPLE_ROWS, random_state, resources)
     return ranker.rank(rows, rng, resources), rows.notes
+
+
+def _opened(data: Any, target: str | int | None) -> Stream:
+    if isinstance(data, Stream):
+        return data
+    if target is None:
+        raise InputError("The table holds its target: name that column, target='…'.")
+    return open_stream(data, target)
 
 
 def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) -> Problem:
@@ -89,7 +108,7 @@ def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) ->
     """
     most = int(available_memory() // 2 // (32 * max(stream.n_features, 1)))
     n_rows = min(n_rows, max(most, 100))
-    quota = RowSample.of_classes(stream.class_counts, n_rows, seed).quota
+    quota = RowSample.of_classes(stream.class_counts, n_rows, seed, LEAST_OF_A_CLASS).quota
     rows = collect(stream, partial(RowSample, quota, seed), resources).rows
     rows = replace(rows, X=np.ascontiguousarray(rows.X))
     if rows.n_samples == stream.n_samples:
@@ -102,13 +121,15 @@ def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) ->
 
 
 def select(
-    stream: Stream,
+    data: Any,
     method: str = "auto",
     *,
+    target: str | int | None = None,
     cv: int = 5,
     random_state: int = 0,
     resources: Resources | None = None,
     command: str = "",
+    resume_dir: Path | str | None = None,
     **choices: Any,
 ) -> Selection:
     """Select features of a table that is read in chunks, and measure on held-out rows whether that helped.
@@ -119,15 +140,19 @@ def select(
 
     Parameters
     ----------
-    stream : Stream
-        From `fewer.io.open_stream`.
+    data : Stream, path, folder, glob, polars LazyFrame, pyarrow dataset, DuckDB relation or Dask dataframe
+        `fewer.io.open_stream` makes a stream of any of them, with more to say about kinds and weights.
     method : str, default="auto"
+    target : str or int, optional
+        The column to predict; a stream knows it.
     cv : int, default=5
         Folds of the held-out evaluation; 0 leaves it out.
     random_state : int, default=0
     resources : Resources, optional
     command : str
         What was typed.
+    resume_dir : path, optional
+        A folder in which a run on a sample is kept; see `fewer.select`.
     **choices
         As in `fewer.select`: `criterion`, `search`, `control`, `n_features_to_select`, `include`, …
 
@@ -139,32 +164,22 @@ def select(
     --------
     >>> import polars as pl
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from fewer.io import open_stream
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> stream = open_stream(pl.from_pandas(X.assign(label=y)).lazy(), "label")
-    >>> select(stream, criterion="least-squares:cv=10", search="forward", n_features_to_select=2).features
+    >>> table = pl.from_pandas(X.assign(label=y)).lazy()
+    >>> select(table, target="label", criterion="least-squares:cv=10", n_features_to_select=2).features
     ['worst concave points', 'worst radius']
     """
     began = time.perf_counter()
     resources = Resources(effective_n_jobs(None)) if resources is None else resources
-    plan = replace(make_plan(stream.like, method, **choices, seed=random_state, cv=cv), command=command)
-    criterion = plan.selector._criterion() if isinstance(plan.selector, SubsetSelector) else None
-    if not isinstance(criterion, LeastSquares):
-        return _on_sample(stream, plan, cv, random_state, resources)
-    if isinstance(criterion.cv, str):
-        raise IncompatibleError(
-            "Leaving one row out needs every row again, and the table is read in chunks: give folds, "
-            "least-squares:cv=10."
-        )
-    if not isinstance(criterion.cv, int | np.integer):
-        raise IncompatibleError(f"cv={criterion.cv!r} needs the rows in memory: give a number of folds, cv=10.")
+    stream = _opened(data, target)
+    asked = Request(method, cv=cv, seed=random_state, **choices)
+    plan = replace(make_plan(stream.like, asked, budget=None), command=command)
     selector = plan.selector
+    criterion = selector._criterion() if isinstance(selector, SubsetSelector) else None
+    if not isinstance(criterion, LeastSquares):
+        return _on_sample(stream, asked, resources, command, resume_dir)
     assert isinstance(selector, SubsetSelector)
-    if selector._control() is not None:
-        raise IncompatibleError(
-            f"{type(selector._control()).__name__} runs on some of the rows, and the table is read in chunks: "
-            "leave the control out."
-        )
+    _refuse_whole_rows(criterion, selector, asked, resume_dir)
     with one_blas_thread():
         work = _Work.of(stream, selector, criterion, max(cv, 1), random_state, resources)
         fitted = work.fit(None)
@@ -172,10 +187,43 @@ def select(
     return _describe(work, plan, fitted, outcome, time.perf_counter() - began)
 
 
-def _on_sample(stream: Stream, plan: Plan, cv: int, seed: int, resources: Resources) -> Selection:
-    n_rows = AUTO_ROWS if plan.name == "auto" else SAMPLE_ROWS
-    rows = draw_sample(stream, n_rows, seed, resources)
-    return run_plan(plan, rows)
+def _refuse_whole_rows(criterion: LeastSquares, selector: SubsetSelector, asked: Request, folder: Any) -> None:
+    """Refuse what sums over rows cannot answer."""
+    if isinstance(criterion.cv, str):
+        raise IncompatibleError(
+            "Leaving one row out needs every row again, and the table is read in chunks: give folds, "
+            "least-squares:cv=10."
+        )
+    if not isinstance(criterion.cv, int | np.integer):
+        raise IncompatibleError(f"cv={criterion.cv!r} needs the rows in memory: give a number of folds, cv=10.")
+    if not isinstance(asked.cv, int | np.integer) or asked.cv == 1:
+        raise IncompatibleError(f"cv={asked.cv!r} needs the rows in memory: give a number of folds, cv=5.")
+    if selector._control() is not None:
+        raise IncompatibleError(
+            f"{type(selector._control()).__name__} runs on some of the rows, and the table is read in chunks: "
+            "leave the control out."
+        )
+    given = {name: getattr(asked, name) for name in ("scoring", "estimator", "budget")} | {"resume_dir": folder}
+    if others := [name for name, value in given.items() if value is not None]:
+        raise IncompatibleError(
+            f"Least squares on a table in chunks is judged by its own predictions in few passes: leave {others[0]} out."
+        )
+
+
+def _on_sample(
+    stream: Stream, asked: Request, resources: Resources, command: str, folder: Path | str | None
+) -> Selection:
+    """Select on a sample of the rows, as if it were the table."""
+    n_rows = max(AUTO_ROWS - len(stream.class_counts), AUTO_ROWS // 2) if asked.is_auto else SAMPLE_ROWS
+    rows = prepare_rows(draw_sample(stream, n_rows, asked.seed, resources), asked)
+    plan = replace(make_plan(rows, asked), command=command)
+    if folder is None:
+        return run_plan(plan, rows)
+    kept = open_folder(folder, plan, rows, resume=(Path(folder) / RUN).exists())
+    try:
+        return run_plan(plan, rows, folder=kept)
+    finally:
+        kept.close()
 
 
 class _Known(Criterion):

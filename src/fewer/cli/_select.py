@@ -165,12 +165,16 @@ def select(
     if method == "parcel":
         refuse_ignored(folds, budget, resume, jobs, choices)
     if wants_stream(file, stream):
-        if out is not None or budget is not None or method == "parcel":
-            raise InputError("--out, --budget and parcel need the table in memory (--no-stream).")
+        if method == "parcel":
+            raise InputError("parcel needs the table in memory (--no-stream).")
         chunks = open_chunks(file, target, parse_task(task), options)
+        choices |= {"ranker": ranker, "start": names_of(start) or None, "prefer": prefer, "estimator": estimator}
+        choices |= {"budget": budget, "rare": rare, "memory": memory, "device": device, "resume_dir": out}
         with on_cluster(cluster):
-            resources = resources_of(jobs_on(cluster, jobs), memory)
-            _run_chunks(chunks, folds, seed, resources, report, as_json, choices)
+            n_jobs = jobs_on(cluster, jobs)
+            _run_chunks(
+                chunks, folds, seed, resources_of(n_jobs, memory), report, as_json, choices | {"n_jobs": n_jobs}
+            )
         return
     problem = read_table(file, target, task=parse_task(task), **options)
     question = {"max_fpr": max_fpr, "guarantee": guarantee, "cost_fp": cost_fp, "cost_fn": cost_fn}

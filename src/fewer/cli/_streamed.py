@@ -30,11 +30,9 @@ def wants_stream(file: Path, asked: bool | None) -> bool:
     """Say whether a table is read in chunks: as asked, or if it is many files, or larger than memory."""
     if asked is not None:
         return asked
-    if file.is_file():
-        from fewer.io._memory import available_memory, needed_memory
+    from fewer.io import in_chunks
 
-        return needed_memory(file) > available_memory()
-    return file.is_dir() or any(mark in str(file) for mark in "*?[")
+    return in_chunks(file)
 
 
 def resources_of(jobs: int, memory: str | int) -> Resources:
@@ -64,5 +62,8 @@ def open_chunks(file: Path, target: str, task: Any, options: TableOptions) -> St
         )
     if options["skip_rows_without_target"]:
         raise InputError("--skip-rows-without-target needs the table in memory (--no-stream).")
+    if given := [name for name in ("groups", "time") if options.get(name) is not None]:
+        raise InputError(f"--{given[0]} needs the table in memory (--no-stream).")
     nominal, numeric, exclude = options["nominal"], options["numeric"], options["exclude"]
-    return open_stream(str(file), target, task=task, nominal=nominal, numeric=numeric, exclude=exclude)
+    weights = options.get("sample_weight")
+    return open_stream(str(file), target, task=task, nominal=nominal, numeric=numeric, exclude=exclude, weights=weights)

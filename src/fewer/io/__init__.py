@@ -32,7 +32,7 @@ from fewer.io._problems import ParseProblem, TableError
 from fewer.io._reader import infer_task, is_frame, refuse_useless_target, to_problem, without_arrow_text
 from fewer.io._reduce import frame_bytes, reduce_table
 from fewer.io._schema import Schema
-from fewer.io._source import Source, is_lazy, open_source
+from fewer.io._source import Source, in_chunks, is_lazy, is_path, open_source
 from fewer.io._sparse import SparseProblem
 from fewer.io._stream import Stream, open_stream
 
@@ -50,10 +50,12 @@ __all__ = [
     "describe_columns",
     "features_of",
     "frame_bytes",
+    "in_chunks",
     "infer_task",
     "inspect_table",
     "is_frame",
     "is_lazy",
+    "is_path",
     "open_source",
     "open_stream",
     "read_frame",

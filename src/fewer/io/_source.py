@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fewer.io._memory import available_memory, needed_memory
 from fewer.io._names import refuse_repeated_names
 from fewer.io._polars import pl
 from fewer.io._text import find_separator
@@ -99,6 +100,20 @@ def is_lazy(data: Any) -> bool:
         or module in ("duckdb", "_duckdb")
         or (hasattr(data, "to_delayed") and hasattr(data, "npartitions"))
     )
+
+
+def in_chunks(path: Path | str) -> bool:
+    """Say whether what a path names is read in chunks: many files, or one that memory does not hold.
+
+    Examples
+    --------
+    >>> in_chunks("parts/*.parquet")
+    True
+    """
+    file = Path(path)
+    if file.is_file():
+        return needed_memory(file) > available_memory()
+    return file.is_dir() or any(mark in str(path) for mark in GLOB)
 
 
 def _open_files(path: str) -> Source:

@@ -44,10 +44,10 @@ class RowSample(Statistics):
         self._n_held = 0
 
     @classmethod
-    def of_classes(cls, class_counts: IntArray, n_rows: int, seed: int) -> RowSample:
-        """Keep about `n_rows` rows, each class by its share, but at least two of each."""
+    def of_classes(cls, class_counts: IntArray, n_rows: int, seed: int, least: int = 2) -> RowSample:
+        """Keep about `n_rows` rows, each class by its share, but a least number of each where it has so many."""
         share = np.ceil(n_rows * class_counts / max(class_counts.sum(), 1)).astype(np.int64)
-        return cls(np.minimum(np.maximum(share, 2), np.maximum(class_counts, 1)), seed)
+        return cls(np.minimum(np.maximum(share, least), np.maximum(class_counts, 1)), seed)
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         """Add rows."""
