@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-cuda test-oldest test-newest torture lint bench bench-full clusters study docs dist clean
+.PHONY: help demo test test-browser test-cuda test-oldest test-newest torture lint bench bench-full clusters mutants study docs dist clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -60,6 +60,10 @@ test-newest:  ## the tests with the newest versions that there are, in an enviro
 
 torture: $(READY)  ## everything that can happen to a run, thousands of times (minutes); counts for docs/reliability.md
 	PYTHONPATH=tests $(BIN)/python -m torture.run $(ARGS)
+
+mutants: $(READY)  ## put 400 faults into the code, one by one: how many do the tests notice? (an hour; goes on where it stopped)
+	$(BIN)/python -m pip install --quiet 'cosmic-ray>=8.4' 'pytest-cov>=6'
+	PYTHONPATH=src:tools $(BIN)/python -m mutants $(ARGS)
 
 BENCH  := .venv-bench
 $(BENCH)/.ready: pyproject.toml constraints.txt benchmarks/requirements.txt

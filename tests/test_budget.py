@@ -80,3 +80,14 @@ def test_a_resumed_run_takes_the_budget_that_was_measured(tmp_path):
     assert recorded_budget(tmp_path / "run", "4s") == "4s"
     assert recorded_budget(tmp_path / "nowhere", "4s") == "4s"
     assert json.loads((tmp_path / "run" / "run.json").read_text())["components"]["budget"]["seconds"] == 3.0
+
+
+def test_seconds_are_shared_among_the_search_on_all_rows_and_those_on_the_folds(monkeypatch):
+    """A subset costs a hundredth of a second: 10 s, less what is kept aside, are 800 of them in all."""
+    monkeypatch.setattr("fewer.planning.seconds_for", lambda *_: 0.01)
+    problem = make_problem(n_features=12)
+    planned = {cv: make_plan(problem, "knn-forward", budget=10.0, cv=cv).budget.n_subsets for cv in (0, 3, 4, 9)}
+    assert planned == {0: 800, 3: 200, 4: 160, 9: 80}
+    monkeypatch.setattr("fewer.planning.measure_speed", lambda *_: 2.0)
+    shares = [make_plan(problem, budget=10.0, cv=cv).selector.budget for cv in (0, 4)]
+    assert shares == pytest.approx([16.0, 3.2])

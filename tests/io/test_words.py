@@ -29,3 +29,12 @@ WORDS = "the customer called again about late delivery and wants to talk about p
 )
 def test_reasons(cells, reason):
     assert why_left_out(pl.Series(cells, dtype=pl.String)) == reason
+
+
+@pytest.mark.parametrize(
+    ("n_distinct", "reason"),
+    [(100, "a code for nearly each row"), (90, "a code for nearly each row"), (89, None), (60, None)],
+)
+def test_nine_in_ten_cells_that_differ_make_a_code(n_distinct, reason):
+    cells = [f"q{i % n_distinct}" for i in range(100)]
+    assert why_left_out(pl.Series(cells)) == reason

@@ -8,6 +8,7 @@ from fewer.problem import Problem
 from fewer.search import Annealing
 from fewer.trace import Trace
 from making import make_problem
+from scorers import Additive, Table, columns, search_on
 
 
 class Counted(Scorer):
@@ -192,3 +193,36 @@ def test_interrupted_and_resumed_ends_the_same(levels, stop_at, tmp_path):
     assert [step.score for step in again.steps] == [step.score for step in whole.steps]
     assert np.array_equal(again.best, whole.best)
     assert again.n_evaluations == whole.n_evaluations
+
+
+@pytest.mark.parametrize("levels", [1, 4])
+def test_annealing_finds_an_additive_optimum(levels):
+    gains = np.array([0.3, -0.2, 0.1, -0.1, 0.25, 0.05, -0.3, 0.2])
+    found = [search_on(Additive(gains), Annealing(levels=40), 8, seed=s, weight_levels=levels) for s in range(20)]
+    assert sum(bool(np.array_equal(trace.best > 0, gains > 0)) for trace in found) >= 19
+
+
+def test_annealing_acceptance_follows_the_temperature():
+    worse = Additive(np.array([-0.02]))
+    space = SearchSpace.of(1, sizes=(0, 1))
+    search = Annealing(t0=15.0, levels=1, effort=3000, max_tries=None)
+    trace = search.run(Objective(worse, space), space, np.random.default_rng(0))
+    assert trace.n_evaluations > 3000
+    walk = [step.mask.sum() for step in trace.steps]
+    assert len(walk) == 2
+    shortened = search.shortened(0.1)
+    assert shortened.effort == pytest.approx(300)
+    assert search.effort == 3000
+
+
+def test_annealing_with_one_size_exchanges_units():
+    gains = np.array([0.1, 0.9, 0.2, 0.8, 0.3])
+    trace = search_on(Additive(gains), Annealing(levels=20), 5, sizes=(2, 2))
+    assert columns(trace) == [1, 3]
+    assert all(step.mask.sum() == 2 for step in trace.steps)
+    assert columns(search_on(Additive(gains), Annealing(levels=2), 5, sizes=(5, 5))) == [0, 1, 2, 3, 4]
+
+
+def test_final_answer_is_where_the_search_ends():
+    trace = search_on(Table(5, 1), Annealing(levels=3, answer="final"), 5)
+    assert np.array_equal(trace.best, trace.steps[-1].mask)

@@ -1,11 +1,15 @@
+from itertools import combinations
+from math import comb
+
 import numpy as np
 import pytest
 
-from fewer.contracts import Objective, Resources, SearchSpace
+from fewer.contracts import IncompatibleError, Objective, Resources, SearchSpace
 from fewer.criteria import KNN
 from fewer.problem import Problem
 from fewer.search import Exhaustive
-from fewer.search._exhaustive import first_floor
+from fewer.search._exhaustive import combination_block, first_floor
+from scorers import Additive, Table, columns, search_on
 
 
 def table(seed=0, p=14):
@@ -43,3 +47,36 @@ def test_a_first_floor_is_reached_by_enough_subsets():
     assert np.isfinite(floor)
     assert np.sum(every >= floor) >= 10
     assert first_floor(scorer, SearchSpace.of(14, exclude=range(3, 14)), 10) == -np.inf
+
+
+@pytest.mark.parametrize("sizes", [None, (2, 3), (3, 3), (1, 7)])
+@pytest.mark.parametrize("seed", range(3))
+def test_exhaustive_finds_the_best_of_all_subsets(seed, sizes):
+    scorer = Table(7, seed)
+    low, high = sizes or (1, 7)
+    subsets = [c for size in range(low, high + 1) for c in combinations(range(7), size)]
+    truth = max(subsets, key=lambda c: scorer.scores[sum(2**i for i in c)])
+    trace = search_on(scorer, Exhaustive(), 7, sizes=sizes)
+    assert columns(trace) == list(truth)
+    assert trace.n_evaluations == len(subsets)
+
+
+def test_exhaustive_of_few_among_many_counts_combinations_only():
+    gains = np.zeros(40)
+    gains[[7, 23]] = 1.0
+    trace = search_on(Additive(gains), Exhaustive(), 40, sizes=(1, 2))
+    assert columns(trace) == [7, 23]
+    assert trace.n_evaluations == 40 + comb(40, 2)
+
+
+def test_exhaustive_refuses_the_hopeless():
+    with pytest.raises(IncompatibleError, match="subsets of 60 features are too many"):
+        search_on(Additive(np.ones(60)), Exhaustive(), 60)
+
+
+def test_combination_blocks_are_the_combinations_in_order():
+    truth = [c for size in (2, 3) for c in combinations(range(6), size)]
+    for start in range(0, len(truth), 4):
+        stop = min(start + 4, len(truth))
+        block = combination_block(6, 2, start, stop)
+        assert [tuple(np.flatnonzero(mask)) for mask in block] == truth[start:stop]

@@ -111,3 +111,15 @@ def test_row_groups_and_weights():
     weighted = clone(model).fit(X, y, groups=groups, sample_weight=np.where(y == 0, 3.0, 1.0))
     assert weighted.oof_score_ > 0.8
     assert weighted.consensus(2.0).sum() == 1
+
+
+def test_a_feature_in_exactly_half_of_the_subsets_is_in_the_consensus():
+    model = SubsetEnsemble()
+    model.subsets_ = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]], dtype=bool)
+    model._keep_statistics()
+    assert model.frequency_.tolist() == [1.0, 0.5, 0.25, 0.0]
+    assert model.support_.tolist() == [True, True, False, False]
+    assert model.consensus(0.25).tolist() == [True, True, True, False]
+    assert model.consensus(0.26).tolist() == [True, True, False, False]
+    model.frequency_ = np.array([0.2, 0.3, 0.1, 0.3])
+    assert model.consensus().tolist() == [False, True, False, False]  # nothing often enough: the most frequent

@@ -1,0 +1,99 @@
+"""`make mutants`: a random sample of faults in search, control, validate and evaluate; what do the tests notice?
+
+Finished mutants are kept in build/mutants/results.jsonl, so a run that was stopped goes on where it was;
+`--again` runs those once more that survived, for tests that are new. experiments/mutants.md tells what came out.
+"""
+
+import argparse
+import difflib
+import json
+import os
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "build" / "mutants"
+EQUIVALENT = ROOT / "tools" / "mutants" / "equivalent.json"
+SEED, SIZE = 20261115, 400
+
+
+def copy_sources(folder: Path) -> None:
+    """Copy the sources with their times, so that compiled kernels stay valid from run to run."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.rmtree(folder / "tree", ignore_errors=True)
+    shutil.copytree(ROOT / "src", folder / "tree" / "src", ignore=ignored)
+
+
+def read(path: Path) -> dict[str, dict]:
+    """Return the last row of each mutant."""
+    rows = {}
+    if path.exists():
+        for line in path.read_text().splitlines():
+            row = json.loads(line)
+            rows[row["key"]] = row
+    return rows
+
+
+def change(source: str, code: str) -> str:
+    """Return the changed line, before and after."""
+    lines = [
+        line
+        for line in difflib.unified_diff(source.splitlines(), code.splitlines(), lineterm="", n=0)
+        if line[:1] in "+-" and line[:3] not in ("+++", "---")
+    ]
+    return "  ".join(f"{line[0]} {line[1:].strip()}" for line in lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--size", type=int, default=SIZE, help="how many mutants (%(default)s)")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the sample (%(default)s)")
+    parser.add_argument("--again", action="store_true", help="run the survivors once more")
+    parser.add_argument("--only", default="", help="only files whose path contains this")
+    parser.add_argument("--cover", action="store_true", help="only bring the map of tests up to date")
+    parser.add_argument("--stale", action="store_true", help="do not bring the map of tests up to date")
+    parser.add_argument("--near", action="store_true", help="only the mirror image and the doctests of each module")
+    parser.add_argument("--report", action="store_true", help="only show the results so far")
+    chosen = parser.parse_args()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    os.environ["NUMBA_CACHE_DIR"] = str(FOLDER / "numba")
+
+    from mutants._cover import PACKAGES, Map
+    from mutants._judge import Judge, import_libraries
+    from mutants._report import summary, survivors
+    from mutants._sample import draw
+
+    if not (chosen.report or (chosen.stale and (FOLDER / "tree").exists())):
+        copy_sources(FOLDER)
+    seen = Map(ROOT, FOLDER)
+    if not (chosen.stale or chosen.report):
+        seen.bring_up_to_date()
+    files = [str(p.relative_to(ROOT)) for name in PACKAGES for p in sorted((ROOT / "src/fewer" / name).rglob("*.py"))]
+    mutants, n_places = draw(ROOT, files, chosen.size, chosen.seed)
+    results = FOLDER / f"results-{chosen.seed}.jsonl"
+    rows = read(results)
+    equivalent = json.loads(EQUIVALENT.read_text()) if EQUIVALENT.exists() else {}
+    if not (chosen.cover or chosen.report):
+        import_libraries()
+        judge = Judge(ROOT, FOLDER)
+        for i, mutant in enumerate(mutants):
+            known = rows.get(mutant.key)
+            redo = chosen.again and known and known["outcome"] not in ("killed", "timeout")
+            if (known and not redo) or chosen.only not in mutant.file or (redo and mutant.key in equivalent):
+                continue
+            code = mutant.code(ROOT)
+            tests = [test for test in seen.tests_of(mutant.file, mutant.line) if not (chosen.near and test[2])]
+            row = {**mutant.record(), "diff": change((ROOT / mutant.file).read_text(), code)}
+            row |= judge.judge(mutant.file, code, tests)
+            rows[mutant.key] = row
+            with results.open("a") as out:
+                out.write(json.dumps(row) + "\n")
+            print(f"{i + 1}/{len(mutants)} {row['outcome']} {row['cpu']} s {mutant.file}:{mutant.line}", flush=True)
+    done = [rows[mutant.key] for mutant in mutants if mutant.key in rows]
+    print(f"{n_places} places where a fault can be put; seed {chosen.seed}")
+    print(summary(done, equivalent))
+    print(survivors(done, equivalent))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""One mutant after the other: a child process of this one, in which the libraries are imported and `fewer` is not.
+
+The child imports `fewer` from a copy of the sources in which one file is changed, so the work tree is never touched.
+"""
+
+import json
+import os
+import resource
+import signal
+import time
+from pathlib import Path
+
+STAGE = 30.0  # seconds of tests that a mutant meets beyond its mirror image
+LIBRARIES = """
+numpy scipy.stats scipy.optimize scipy.sparse.linalg sklearn.ensemble sklearn.linear_model sklearn.model_selection
+sklearn.neighbors sklearn.svm sklearn.naive_bayes sklearn.datasets sklearn.utils.estimator_checks numba pytest
+hypothesis pandas joblib narwhals rich jinja2
+""".split()
+
+
+def import_libraries() -> None:
+    import importlib
+
+    for name in LIBRARIES:
+        importlib.import_module(name)
+
+
+class Recorder:
+    """A pytest plugin that writes down the first test that failed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def pytest_runtest_logreport(self, report) -> None:
+        if report.failed:
+            self.path.write_text(json.dumps(report.nodeid))
+
+    def pytest_collectreport(self, report) -> None:
+        if report.failed and not self.path.exists():
+            self.path.write_text(json.dumps(f"collecting {report.nodeid}"))
+
+
+class Judge:
+    """Runs the tests on the copy under `folder`; one child at a time."""
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        self.root, self.folder, self.tree = root, folder, folder / "tree"
+        self.log, self.killer = folder / "log.txt", folder / "killer.json"
+
+    def stages(self, tests: list[tuple[str, float, bool]]) -> list[list[tuple[str, float]]]:
+        """The mirror image first; then others, the quick ones first, up to a sum of seconds."""
+        near = [(test, seconds) for test, seconds, other in tests if not other]
+        far, total = [], 0.0
+        for test, seconds, other in tests:
+            if other and total + seconds <= STAGE:
+                far.append((test, seconds))
+                total += seconds
+        return [stage for stage in (near, far) if stage]
+
+    def judge(self, file: str, code: str, tests: list[tuple[str, float, bool]]) -> dict:
+        """Put the code in the file's place and run the tests until one fails."""
+        path = self.tree / file
+        original, stat = path.read_bytes(), path.stat()
+        stages = self.stages(tests)
+        started = time.perf_counter()
+        self.killer.unlink(missing_ok=True)
+        try:
+            path.write_text(code)
+            outcome, seconds = self._child(stages)
+        finally:
+            path.write_bytes(original)
+            os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        killer = json.loads(self.killer.read_text()) if self.killer.exists() else None
+        row = {"outcome": outcome, "killer": killer, "tests": sum(len(stage) for stage in stages)}
+        return {**row, "cpu": round(seconds, 2), "wall": round(time.perf_counter() - started, 2)}
+
+    def _child(self, stages: list[list[tuple[str, float]]]) -> tuple[str, float]:
+        clean = sum(seconds for stage in stages for _, seconds in stage)
+        limit = int(5 * clean + 20)
+        child = os.fork()
+        if child == 0:
+            os.setpgid(0, 0)
+            status = 99
+            try:
+                status = self._run_tests(stages, limit)
+            finally:
+                os._exit(status)
+        deadline = time.monotonic() + 30 * limit + 300
+        while True:
+            done, status, usage = os.wait4(child, os.WNOHANG)
+            if done:
+                break
+            if time.monotonic() > deadline:
+                os.kill(child, signal.SIGKILL)
+                _, status, usage = os.wait4(child, 0)
+                return "timeout", usage.ru_utime + usage.ru_stime
+            time.sleep(0.05)
+        seconds = usage.ru_utime + usage.ru_stime
+        if os.WIFSIGNALED(status):
+            return "timeout" if os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL) else "killed", seconds
+        code = os.WEXITSTATUS(status)
+        return {0: "survived", 1: "killed", 2: "killed"}.get(code, f"error {code}"), seconds
+
+    def _run_tests(self, stages: list[list[tuple[str, float]]], limit: int) -> int:
+        import sys
+
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
+        log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.chdir(self.root)
+        sys.path[:0] = [str(self.tree / "src")]
+        sys.dont_write_bytecode = True
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+        os.environ["PYTHONPATH"] = str(self.tree / "src")
+        os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(self.folder / f"hypothesis-{os.getpid()}")
+        import pytest
+
+        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov", "--hypothesis-seed=0"]
+        for stage in stages:
+            names = [f"{self.tree}/{test}" if test.startswith("src/") else test for test, _ in stage]
+            status = int(pytest.main([*options, *names], plugins=[Recorder(self.killer)]))
+            if status:
+                return status
+        return 0
