@@ -7,13 +7,10 @@ from fewer import SubsetSelector
 from fewer.contracts import (
     Criterion,
     IncompatibleError,
-    Objective,
     Resources,
     Scorer,
     Search,
     SearchSpace,
-    gray_states,
-    round_scores,
 )
 from fewer.control import Aggregate, EarlyStopping, Prefilter
 from fewer.criteria import KNN, CrossValidated
@@ -138,56 +135,6 @@ def test_unmet_needs_are_refused_in_one_sentence(problem):
             Run(criterion, problem, search, space, np.random.default_rng(0), resources=Resources()).under(None)
     with pytest.raises(IncompatibleError, match="cannot be shortened"):
         Forward().shortened(0.5)
-
-
-def test_space_with_groups_forced_columns_and_prices():
-    space = SearchSpace.of(6, sizes=(2, 3), include=[0], exclude=[5], groups=[[1, 2]], prices=np.arange(6.0))
-    assert [unit.tolist() for unit in space.units] == [[1, 2], [3], [4]]
-    assert (space.min_units, space.max_units) == (1, 2)
-    assert space.expand(np.array([[True, False, True]])).astype(int).tolist() == [[1, 1, 1, 0, 1, 0]]
-    assert space.price(np.array([[True, False, True]])).tolist() == [3.0 + 4.0]
-    assert space.allows(np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]])).tolist() == [False, True, True, False]
-    smaller = space.without(np.array([False, True, False, True, False, False]))
-    assert [unit.tolist() for unit in smaller.units] == [[1, 2], [4]]
-    assert space.shrink(space.expand(np.array([[True, False, True]]))[0]).tolist() == [True, False, True]
-
-
-def test_random_states_have_allowed_sizes():
-    rng = np.random.default_rng(0)
-    for levels in (1, 4):
-        space = SearchSpace.of(9, sizes=(3, 4), weight_levels=levels)
-        states = np.array([space.random(rng) for _ in range(100)])
-        assert space.allows(states).all()
-        assert set(np.unique(states).tolist()) <= {i / levels for i in range(levels + 1)}
-
-
-def test_gray_codes_visit_every_subset_once_one_change_at_a_time():
-    states = gray_states(np.arange(32), 5)
-    assert len(np.unique(states, axis=0)) == 32
-    assert (np.abs(np.diff(states.astype(int), axis=0)).sum(axis=1) == 1).all()
-
-
-def test_default_flips_walk_and_sweep_agree_with_score(problem):
-    scorer = Correlation().bind(problem, np.random.default_rng(0), Resources())
-    space = SearchSpace.of(problem.n_features, prices=np.full(problem.n_features, 0.01))
-    objective = Objective(scorer, space)
-    every = gray_states(np.arange(64), 6)[1:]
-    truth = round_scores(scorer.score(every) - 0.01 * every.sum(axis=1))
-    sweep = objective.sweep(0, 64, 63)
-    order = {tuple(state): score for state, score in zip(sweep.states.tolist(), sweep.scores, strict=True)}
-    assert [order[tuple(state)] for state in every.tolist()] == truth.tolist()
-    assert sweep.scores.tolist() == sorted(truth, reverse=True)
-    state = every[20]
-    changed = np.repeat(state[None], 6, axis=0) ^ np.eye(6, dtype=bool)
-    assert objective.flips(state).tolist() == objective.score(changed).tolist()
-    walk = objective.walk(state)
-    assert [walk.propose(u, float(not state[u])) for u in range(6)] == objective.score(changed).tolist()
-
-
-def test_settle_forgets_the_order_of_sums():
-    assert round_scores(np.array([0.1 + 0.2]))[0] == round_scores(np.array([0.3]))[0]
-    assert round_scores(np.array([-np.inf, 0.0, 1.0])).tolist() == [-np.inf, 0.0, 1.0]
-    assert round_scores(np.array([1.0 + 1e-9]))[0] != 1.0
 
 
 def test_regression_is_refused_by_a_classifier():

@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from fewer.contracts import Ranker, Ranking
+from fewer.control import Prefilter
+from fewer.errors import InputError
+from fewer.problem import Problem
+from fewer.search import Annealing, Floating, Forward
+
+
+class First(Ranker):
+    def rank(self, problem, rng, resources):
+        return Ranking.by_score(-np.arange(float(problem.n_features)))
+
+
+def test_ranking_by_score_keeps_the_order_of_equals_and_puts_undefined_last():
+    ranking = Ranking.by_score(np.array([1.0, np.nan, 3.0, 1.0]), extra=np.arange(4))
+    assert ranking.order.tolist() == [2, 0, 3, 1]
+    assert ranking.extra["extra"].tolist() == [0, 1, 2, 3]
+
+
+def test_columns_without_cells_rank_behind_and_constant_ones_last():
+    X = np.random.default_rng(0).normal(size=(100, 5))
+    X[:90, 0] = np.nan
+    X[:89, 1] = np.nan
+    X[:, 2] = 7.0
+    problem = Problem.from_arrays(X, np.arange(100) % 2)
+    assert First().rank(problem, np.random.default_rng(0), None).order.tolist() == [1, 3, 4, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("component", "message"),
+    [
+        (Floating(overshoot=-1), "overshoot.*-1"),
+        (Forward(min_gain="much"), "min_gain.*much"),
+        (Annealing(levels=-3), "levels.*-3"),
+        (Prefilter(First(), keep=0), "keep.*0"),
+    ],
+)
+def test_wrong_parameters_are_named_with_what_was_given(component, message):
+    with pytest.raises(InputError, match=message):
+        component.check_parameters()
+
+
+def test_right_parameters_pass():
+    Floating(overshoot=0).check_parameters()
+    Forward(min_gain=None).check_parameters()

@@ -1,0 +1,47 @@
+import logging
+from types import SimpleNamespace
+
+import numpy as np
+
+from fewer.logs import follow_steps
+from fewer.trace import Step, Trace
+
+
+def steps(follow, *scores):
+    trace, best = Trace(), -np.inf
+    for score in scores:
+        best = max(best, score)
+        trace.record(Step(np.array([True, False]), score, np.array([True, True]), best))
+        follow(trace)
+
+
+def test_nobody_listens():
+    assert follow_steps(SimpleNamespace(verbose=0)) is None
+    follower = print
+    assert follow_steps(SimpleNamespace(), follower) is follower
+
+
+def test_improvements_or_every_step(capsys):
+    told = []
+    steps(follow_steps(SimpleNamespace(verbose=1), told.append), 0.5, 0.25, 0.75)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("best ")[1] for line in lines] == ["0.5 with 2 features", "0.75 with 2 features"]
+    assert len(told) == 3
+    steps(follow_steps(SimpleNamespace(verbose=2)), 0.5, 0.25, 0.75)
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_the_log_tells_every_step(caplog):
+    with caplog.at_level(logging.DEBUG, logger="fewer"):
+        steps(follow_steps(SimpleNamespace()), 0.5, 0.25)
+    assert [record.getMessage().split(",")[0] for record in caplog.records] == [
+        "SimpleNamespace: step 1",
+        "SimpleNamespace: step 2",
+    ]
+
+
+def test_a_trace_without_steps_is_passed_on_in_silence(capsys):
+    told = []
+    follow_steps(SimpleNamespace(verbose=2), told.append)(Trace())
+    assert capsys.readouterr().out == ""
+    assert len(told) == 1
