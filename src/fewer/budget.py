@@ -25,7 +25,7 @@ UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 class Budget:
     """What a run may cost.
 
-    Attributes
+    Parameters
     ----------
     seconds : float
         By the clock, for the search on all rows and its repetitions on folds together; infinite where only subsets
@@ -36,6 +36,11 @@ class Budget:
         How fast this machine is, as a multiple of the nominal one.
     nominal : float
         What one fit of `auto` may take, in nominal seconds.
+
+    Examples
+    --------
+    >>> Budget(seconds=parse_budget("2 min")).seconds
+    120.0
     """
 
     seconds: float
@@ -46,6 +51,16 @@ class Budget:
     @classmethod
     def of_subsets(cls, text: str) -> Budget:
         """Read "5000 subsets": where each search ends, whatever the clock says.
+
+        Parameters
+        ----------
+        text : str
+            A number of subsets, such as "5000 subsets".
+
+        Returns
+        -------
+        Budget
+            Without a clock.
 
         Examples
         --------
@@ -88,6 +103,16 @@ class Budget:
 def parse_budget(text: str | float) -> float:
     """Turn "90", "60s", "2min" or "1.5h" into seconds.
 
+    Parameters
+    ----------
+    text : str or float
+        Seconds, or a number with a unit: s, min, h.
+
+    Returns
+    -------
+    float
+        Seconds.
+
     Examples
     --------
     >>> parse_budget("60s"), parse_budget("2 min"), parse_budget(5)
@@ -106,7 +131,31 @@ def measure_speed(problem: Problem, n_jobs: int, seed: int = 0) -> float:
 
 
 def seconds_for(criterion: Criterion, problem: Problem, n_jobs: int, seed: int = 0) -> float:
-    """Measure what one subset costs, as one of many that a search asks for at once."""
+    """Measure what one subset costs, as one of many that a search asks for at once.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        What scores the subset.
+    problem : Problem
+        The rows.
+    n_jobs : int
+        Threads.
+    seed : int, default=0
+        Draws the columns that are tried.
+
+    Returns
+    -------
+    float
+        Seconds a subset.
+
+    Examples
+    --------
+    >>> from fewer.criteria import Separability
+    >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
+    >>> seconds_for(Separability(), problem, n_jobs=1) < 1
+    True
+    """
     rng = np.random.default_rng(seed)
     scorer = criterion.bind(problem, rng, Resources(n_jobs))
     mask = np.zeros(problem.n_features, dtype=bool)

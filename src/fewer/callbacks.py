@@ -23,9 +23,27 @@ except ImportError:
 
 @contextmanager
 def follow_callbacks(estimator: Any, X: Any, y: Any) -> Iterator[OnStep | None]:
-    """Tell the callbacks of an estimator that its fit begins and ends; give what tells them of each step.
+    """Tell the callbacks of an estimator that its fit begins and ends, and of each step between.
 
-    A step hands over the estimator as if it ended there: enough of it to transform rows.
+    Parameters
+    ----------
+    estimator : estimator
+        The one that is fitted.
+    X, y : array-like
+        What it is fitted to.
+
+    Yields
+    ------
+    callable or None
+        To be called with the trace after each step; None if the estimator has no callbacks.
+
+    Examples
+    --------
+    >>> from fewer import RankSelector
+    >>> from fewer.rankers import Fisher
+    >>> with follow_callbacks(RankSelector(Fisher()), [[0.0], [1.0]], [0, 1]) as on_step:
+    ...     print(on_step)
+    None
     """
     if not getattr(estimator, "_skl_callbacks", None):
         yield None

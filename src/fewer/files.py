@@ -85,7 +85,25 @@ def _sync_folder(folder: Path) -> None:
 
 
 def refuse_unwritable(path: Path, option: str) -> None:
-    """Refuse a place for a file where none can be written, before the work is done."""
+    """Refuse a place for a file where none can be written, before the work is done.
+
+    Parameters
+    ----------
+    path : path
+        Where a file is to be written.
+    option : str
+        What the user called it, for the message.
+
+    Raises
+    ------
+    InputError
+        If no file can be written there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> refuse_unwritable(Path(tempfile.mkdtemp()) / "page.html", "--save")
+    """
     path = Path(os.path.realpath(path))
     try:
         if path.is_dir():
@@ -111,19 +129,66 @@ def _probe(path: Path) -> None:
 
 
 def is_debris(name: str) -> bool:
-    """Say whether a file is what a killed process left: a lock that nobody holds, a file that was not finished."""
+    """Say whether a file is what a killed process left: a lock that nobody holds, a file that was not finished.
+
+    Parameters
+    ----------
+    name : str
+        A file's name.
+
+    Returns
+    -------
+    bool
+        True if it may be removed.
+
+    Examples
+    --------
+    >>> is_debris(LOCK), is_debris("trace.npz")
+    (True, False)
+    """
     return name == LOCK or (name.startswith(".") and name.endswith(PART))
 
 
 def sweep(folder: Path, names: Iterable[str]) -> None:
-    """Remove what a kill left of some files."""
+    """Remove what a kill left of some files.
+
+    Parameters
+    ----------
+    folder : path
+        Where they are.
+    names : iterable of str
+        Files that may have been half written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / f".trace.npz.123{PART}").write_bytes(b"half a")
+    >>> sweep(folder, ["trace.npz"])
+    >>> list(folder.iterdir())
+    []
+    """
     for name in names:
         for left in folder.glob(f".{name}.*{PART}"):
             left.unlink(missing_ok=True)
 
 
 class FolderLock:
-    """One process at a time in a folder. The system lets go of the lock when the process ends, however it ends."""
+    """One process at a time in a folder. The system lets go of the lock when the process ends, however it ends.
+
+    Parameters
+    ----------
+    folder : path
+        A folder that exists.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> lock = FolderLock(folder)
+    >>> sorted(path.name for path in folder.iterdir()) == [LOCK]
+    True
+    """
 
     def __init__(self, folder: Path) -> None:
         self._handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
@@ -165,17 +230,65 @@ def _lock(handle: int) -> None:
 
 
 def to_json(content: Any, indent: int | None = 1) -> bytes:
-    """Give JSON in UTF-8; what is no character, such as a byte of a file name, stands there as an escape."""
+    """Return JSON in UTF-8; what is no character, such as a byte of a file name, stands there as an escape.
+
+    Parameters
+    ----------
+    content : object
+        JSON data.
+    indent : int or None, default=1
+        Spaces a level; None for one line.
+
+    Returns
+    -------
+    bytes
+        The text.
+
+    Examples
+    --------
+    >>> to_json({"score": 0.5}, indent=None)
+    b'{"score": 0.5}'
+    """
     return json.dumps(content, indent=indent, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def sealed(content: dict[str, Any]) -> dict[str, Any]:
-    """Add a checksum to a record."""
+    """Add a checksum to a record.
+
+    Parameters
+    ----------
+    content : dict
+        JSON data.
+
+    Returns
+    -------
+    dict
+        The same with its checksum.
+
+    See Also
+    --------
+    unsealed : Check it and take it off.
+
+    Examples
+    --------
+    >>> sorted(sealed({"score": 0.5})) == sorted(["score", CHECK])
+    True
+    """
     return {**content, CHECK: _checksum(content)}
 
 
 def unsealed(content: Any) -> dict[str, Any] | None:
-    """Give a record without its checksum, or None if one of the two is damaged.
+    """Return a record without its checksum, or None if one of the two is damaged.
+
+    Parameters
+    ----------
+    content : object
+        What was read.
+
+    Returns
+    -------
+    dict or None
+        The record.
 
     Examples
     --------
@@ -200,15 +313,26 @@ class Journal:
     Parameters
     ----------
     path : path
+        The file; made if it is not there.
     name : dict
         What the records belong to; the first line says so.
 
     Attributes
     ----------
     records : list of dict
+        What was read back whole.
     n_damaged : int
+        How many lines are not believed.
     trouble : str
         Why the last records are not on disk; empty if they are.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "folds.jsonl"
+    >>> Journal(path, {"run": "a"}).append({"fold": 0, "score": 0.5})
+    >>> Journal(path, {"run": "a"}).records
+    [{'fold': 0, 'score': 0.5}]
     """
 
     def __init__(self, path: Path, name: dict[str, Any]) -> None:
@@ -233,7 +357,13 @@ class Journal:
             self._append([_line(name)])
 
     def append(self, record: dict[str, Any]) -> None:
-        """Add a record; if that cannot be written now, it waits for the next one."""
+        """Add a record; if that cannot be written now, it waits for the next one.
+
+        Parameters
+        ----------
+        record : dict
+            JSON data.
+        """
         self._waiting.append(_line(record))
         try:
             self._append(self._waiting)

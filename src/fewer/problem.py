@@ -26,13 +26,14 @@ __all__ = ["BoolArray", "FloatArray", "InputError", "IntArray", "Kind", "Problem
 class Problem:
     """A table and its target, ready for binding.
 
-    Attributes
+    Parameters
     ----------
     X : array of shape (n_samples, n_features)
         Numbers. Nominal columns hold level codes 0, 1, …; NaN marks a missing cell.
     y : array of shape (n_samples,) or (n_samples, n_outputs)
         Class codes 0 … c−1 for classification, numbers for regression; several outputs as they were given.
     task : {"classification", "regression"}
+        What y is.
     names : tuple of str
         One name a column.
     kinds : tuple of {"numeric", "nominal", "boolean"}
@@ -53,6 +54,12 @@ class Problem:
         How to make a frame like the one that came in, for estimators that look at names and types (`fewer.io`).
     sparse : CSC array, optional
         The table as a sparse matrix, where it came as one (`SparseProblem`).
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 9]], ["low", "low", "high"], names=["a", "b"])
+    >>> problem.n_samples, problem.n_features, problem.classes
+    (3, 2, ('high', 'low'))
     """
 
     X: FloatArray
@@ -83,6 +90,30 @@ class Problem:
         time: Any = None,
     ) -> Problem:
         """Make a problem of plain numeric arrays.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers; NaN marks a missing cell.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Labels, or numbers for regression.
+        task : {"classification", "regression"}, default="classification"
+            What y is.
+        names : sequence of str, optional
+            One name a column; x0, x1, … by default.
+        kinds : sequence of {"numeric", "nominal", "boolean"}, optional
+            All numeric by default.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts.
+        groups : array-like of shape (n_samples,), optional
+            Rows of one group are never on both sides of a split.
+        time : array-like of shape (n_samples,), optional
+            When each row was.
+
+        Returns
+        -------
+        Problem
+            The rows.
 
         Examples
         --------
@@ -178,15 +209,43 @@ class Problem:
         return self.X if self.sparse is None else self.sparse
 
     def column(self, feature: int) -> FloatArray:
-        """Return the cells of one column."""
+        """Return the cells of one column.
+
+        Parameters
+        ----------
+        feature : int
+            Its number.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            NaN marks a missing cell.
+        """
         return self.X[:, feature]
 
     def as_dense(self) -> Problem:
-        """Return the problem with its table as an array, whatever it came as."""
+        """Return the problem with its table as an array, whatever it came as.
+
+        Returns
+        -------
+        Problem
+            This one if it is dense already.
+        """
         return self
 
     def take(self, rows: NDArray[Any]) -> Problem:
-        """Return the same problem on some of its rows (indices or a boolean mask)."""
+        """Return the same problem on some of its rows (indices or a boolean mask).
+
+        Parameters
+        ----------
+        rows : array
+            Indices, or a boolean mask of shape (n_samples,).
+
+        Returns
+        -------
+        Problem
+            A copy of these rows.
+        """
         return replace(
             self,
             X=np.ascontiguousarray(self.X[rows]),

@@ -20,7 +20,7 @@ TOLD_DIFFERENCE = 0.02
 class Selection:
     """What was selected, how, and whether it helped.
 
-    Attributes
+    Parameters
     ----------
     features : list of str
         The chosen features, in the order in which a stepwise search took them.
@@ -31,23 +31,46 @@ class Selection:
     score_heldout, score_heldout_all_features : float or None
         The score on rows that the whole selection never saw, with the features selected without those rows, and
         with all features. The first estimates the *procedure*; the features above come from all rows.
+    score_name : str
+        What scores are measured in, such as accuracy.
+    method : str
+        The method's name.
+    criterion, search, control : str or None
+        Its components.
+    n_evaluations : int
+        How many subsets were scored.
+    seconds : float
+        How long the run took.
+    seed : int
+        With it the run repeats.
+    set_aside : list of str
+        Columns that were not looked at, such as constant ones.
+    warnings : list of str
+        What a reader should know.
+    reason : str
+        Why `auto` chose as it did.
     heldout : dict
         The interval of the held-out score, the difference from all features with its interval and p-value, and the
         number of folds.
+    sizes : dict
+        Score against the number of features (`fewer.evaluate.scores_by_size`).
+    redundancy : dict
+        How far the chosen features repeat each other (`fewer.evaluate.redundancy`).
     score_without : dict
         For each chosen feature, the search's score of the others without it.
     frequency : dict
         For each feature chosen at least once when the selection was repeated on the folds, the share of those
         repetitions: how sure we can be of it.
-    sizes : dict
-        Score against the number of features (`fewer.evaluate.scores_by_size`).
-    redundancy : dict
-        How far the chosen features repeat each other (`fewer.evaluate.redundancy`).
+    n_rows, n_features : int
+        The size of the table.
     data : dict
         The table at a glance.
     command, code : str
         What repeats the run on the command line, where it came from there, and in Python.
     versions : dict
+        Of the packages that the result depends on.
+    interrupted : bool
+        Whether the run was ended early.
     fingerprint : str
         Names the run on disk (data, method, options, seed); empty without one.
     prefer : str
@@ -68,6 +91,21 @@ class Selection:
         Subsets after which each search ended, where a budget ended it; with it the run repeats without a clock.
     trace : Trace or None
         The history of the search; it is not part of the JSON.
+
+    See Also
+    --------
+    fewer.select : Makes one.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selection = fewer.select(X, y, "fisher", cv=0, n_features_to_select=1, random_state=0)
+    >>> selection.features
+    ['petal length (cm)']
+    >>> fewer.Selection.from_json(selection.to_json()).features == selection.features
+    True
     """
 
     features: list[str]
@@ -154,16 +192,39 @@ class Selection:
         return f" (by {ours}; all by {all_})" if ours != all_ else f" (both by {ours})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the selection as plain JSON data; NaN becomes None, infinity the largest number."""
+        """Return the selection as plain JSON data; NaN becomes None, infinity the largest number.
+
+        Returns
+        -------
+        dict
+            Every field but the trace.
+        """
         return {f.name: _finite(getattr(self, f.name)) for f in fields(self) if f.name != "trace"}
 
     def to_json(self) -> str:
-        """Return the selection as JSON text."""
+        """Return the selection as JSON text.
+
+        Returns
+        -------
+        str
+            What `from_json` reads.
+        """
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Selection:
-        """Read a selection from JSON text; nothing in it is run."""
+        """Read a selection from JSON text; nothing in it is run.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` wrote.
+
+        Returns
+        -------
+        Selection
+            Without its trace.
+        """
         try:
             content = json.loads(text)
             return cls(**{f.name: content[f.name] for f in fields(cls) if f.name in content})
@@ -171,7 +232,13 @@ class Selection:
             raise InputError(f"This is not a selection in JSON: {error}") from None
 
     def to_frame(self) -> Any:
-        """Return one row a chosen feature, as a polars frame."""
+        """Return one row a chosen feature, as a polars frame.
+
+        Returns
+        -------
+        polars.DataFrame
+            The features with their frequency and the score without each.
+        """
         import polars as pl
 
         without = [self.score_without.get(name) for name in self.features]
@@ -181,7 +248,13 @@ class Selection:
         )
 
     def summary(self) -> list[str]:
-        """Return the lines that go with the table of features."""
+        """Return the lines that go with the table of features.
+
+        Returns
+        -------
+        list of str
+            One sentence or a few a line.
+        """
         grammar = " × ".join(component for component in (self.criterion, self.search, self.control) if component)
         lines = [f"{len(self.features)} of {self.n_features} features chosen by {self.method} ({grammar})."]
         if self.reason:

@@ -18,6 +18,11 @@ def printable(text: object, keep: str = "") -> str:
     keep : str
         Characters that stay, such as ends of lines of our own.
 
+    Returns
+    -------
+    str
+        The text, safe to show in a terminal.
+
     Examples
     --------
     >>> printable("age\x1b[31m"), printable("two\nlines", keep="\n") == "two\nlines"
@@ -28,6 +33,16 @@ def printable(text: object, keep: str = "") -> str:
 
 def printable_json(text: str) -> str:
     r"""Write control characters in JSON text out as JSON does; it says the same.
+
+    Parameters
+    ----------
+    text : str
+        JSON text.
+
+    Returns
+    -------
+    str
+        JSON text.
 
     Examples
     --------

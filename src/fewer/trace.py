@@ -98,25 +98,45 @@ class Cache:
 class Trace:
     """The history of one run, bounded in memory however long the run is.
 
-    Attributes
+    Parameters
     ----------
+    keep : int, default=100
+        How many of the best subsets to keep.
     steps : list of Step
         Thinned evenly once there are more than `MAX_STEPS`; the last one is always kept.
     top_masks, top_scores : arrays
         The best `keep` distinct subsets that were evaluated, best first.
+    n_steps : int
+        How many steps there were, kept or not.
     n_evaluations : int
         How many subsets the search asked about.
     n_undefined : int
         How many of them could not be scored.
     state : dict
         The search's own notes from which it can go on (numbers, strings, arrays, lists of those).
+    rng_state : dict, optional
+        The generator's state after the last step.
     notes : list of str
         What a reader of the result should know.
     extra : dict of str to array
         What a control adds, such as the frequency of each feature.
     done, interrupted : bool
+    done : bool
+        The run came to its end.
+    interrupted : bool
+        It was stopped before.
     fingerprint : str
         Names the run (data, components, seed), so that it is not resumed as another.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = fewer.SubsetSelector(fewer.criteria.Separability(), fewer.search.Forward()).fit(X, y)
+    >>> trace = selector.trace_
+    >>> trace.done, float(trace.curve()[-1]) == trace.best_score
+    (True, True)
     """
 
     keep: int = 100
@@ -153,13 +173,32 @@ class Trace:
         self.n_steps, self._stride = 0, 1
 
     def go_on_with(self, inner: Trace, n_before: int) -> None:
-        """Take over the newest step and the best subsets of a run inside this one, after `n_before` evaluations."""
+        """Take over the newest step and the best subsets of a run inside this one, after `n_before` evaluations.
+
+        Parameters
+        ----------
+        inner : Trace
+            The run inside.
+        n_before : int
+            How many subsets were scored before it began.
+        """
         self.n_evaluations = n_before + inner.n_evaluations
         self.top_masks, self.top_scores = inner.top_masks, inner.top_scores
         self.record(inner.steps[-1])
 
     def record(self, step: Step) -> Step:
-        """Add a step, numbered and with the evaluations so far."""
+        """Add a step, numbered and with the evaluations so far.
+
+        Parameters
+        ----------
+        step : Step
+            The masks are copied.
+
+        Returns
+        -------
+        Step
+            The step as it is kept.
+        """
         step = Step(step.mask.copy(), step.score, step.best.copy(), step.best_score, self.n_steps, self.n_evaluations)
         if self.steps and self.steps[-1].index % self._stride:
             self.steps.pop()
@@ -171,7 +210,15 @@ class Trace:
         return step
 
     def offer(self, masks: NDArray[Any], scores: FloatArray) -> None:
-        """Let evaluated subsets into the list of the best, if they belong there."""
+        """Let evaluated subsets into the list of the best, if they belong there.
+
+        Parameters
+        ----------
+        masks : array of shape (m, n_features)
+            Subsets that were evaluated.
+        scores : array of shape (m,)
+            Their scores; those that are not finite are left out.
+        """
         good = np.isfinite(scores)
         if len(self.top_scores) >= self.keep:
             good &= scores >= self.top_scores[-1]
@@ -188,7 +235,13 @@ class Trace:
         self.top_masks, self.top_scores = masks[order], scores[order]
 
     def save(self, path: Path | str) -> None:
-        """Write the trace; a kill in the middle leaves the previous file whole."""
+        """Write the trace; a kill in the middle leaves the previous file whole.
+
+        Parameters
+        ----------
+        path : path
+            Where to write.
+        """
         arrays: dict[str, NDArray[Any]] = {
             "top_scores": self.top_scores,
             "step_scores": np.array([(s.score, s.best_score) for s in self.steps]).reshape(-1, 2),
@@ -219,7 +272,18 @@ class Trace:
 
     @classmethod
     def load(cls, path: Path | str) -> Trace:
-        """Read a trace back; nothing in the file is run."""
+        """Read a trace back; nothing in the file is run.
+
+        Parameters
+        ----------
+        path : path
+            What `save` wrote.
+
+        Returns
+        -------
+        Trace
+            The run, to look at or to go on with.
+        """
         try:
             with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
                 arrays = dict(file)
@@ -265,7 +329,15 @@ class Trace:
         return trace
 
     def subsets_met(self) -> Iterator[tuple[NDArray[Any], float]]:
-        """Return the subsets that the run remembers, with their scores: where it stood, what it held, and the best."""
+        """Return the subsets that the run remembers, with their scores: where it stood, what it held, and the best.
+
+        Yields
+        ------
+        mask : array of shape (n_features,)
+            A subset.
+        score : float
+            Its score.
+        """
         for step in self.steps:
             yield step.mask, step.score
             yield step.best, step.best_score
@@ -284,11 +356,23 @@ class Trace:
         return html_card(f"{self.n_steps:,} steps, {self.n_evaluations:,} subsets scored, {how}", "", table, self.notes)
 
     def curve(self) -> FloatArray:
-        """Return the best score after each kept step."""
+        """Return the best score after each kept step.
+
+        Returns
+        -------
+        array
+            One score a kept step.
+        """
         return np.array([step.best_score for step in self.steps])
 
     def frequencies(self) -> FloatArray:
-        """Return the share of the best subsets that holds each feature."""
+        """Return the share of the best subsets that holds each feature.
+
+        Returns
+        -------
+        array of shape (n_features,)
+            Between 0 and 1; empty if nothing was scored.
+        """
         if self.top_masks is None:
             return np.empty(0)
         used: BoolArray = self.top_masks != 0

@@ -26,7 +26,19 @@ OnStep = Callable[[Trace], None]
 
 
 class IncompatibleError(InputError):
-    """Components that cannot work together; the message says why."""
+    """Components that cannot work together; the message says why.
+
+    Examples
+    --------
+    >>> from fewer.contracts import Run
+    >>> from fewer.criteria import KNN
+    >>> from fewer.search import BranchAndBound
+    >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
+    >>> Run(KNN(), problem, BranchAndBound(), SearchSpace.of(2), np.random.default_rng(0)).under(None)
+    Traceback (most recent call last):
+    ...
+    fewer.contracts._components.IncompatibleError: BranchAndBound needs a criterion that never falls ...
+    """
 
 
 class Component(BaseEstimator, ABC):
@@ -35,6 +47,18 @@ class Component(BaseEstimator, ABC):
     A component lists what its parameters may be in scikit-learn's `_parameter_constraints`. Before its work begins
     (`bind`, `steps`, `run`, `rank`), parameters outside of that are refused in one line. `command_name` is what people
     type on the command line; `python -m fewer.registry` collects the names.
+
+    See Also
+    --------
+    fewer.registry.build : Build a component from the name that people type.
+
+    Examples
+    --------
+    >>> from fewer.search import Genetic
+    >>> Genetic(mutation=7).check_parameters()
+    Traceback (most recent call last):
+    ...
+    fewer.errors.InputError: The 'mutation' parameter of Genetic must be ... Got 7 instead.
     """
 
     command_name: ClassVar[str] = ""
@@ -67,7 +91,31 @@ def _checked(method: Any) -> Any:
 
 
 class Criterion(Component):
-    """How good is a subset? Parameters only; `bind` gives the scorer that knows the rows."""
+    """How good is a subset? Parameters only; `bind` returns the scorer that knows the rows.
+
+    See Also
+    --------
+    Scorer : What `bind` returns.
+    PredictiveScorer : What it returns if the criterion predicts rows.
+
+    Examples
+    --------
+    A criterion of your own is one class with `bind`:
+
+    >>> from fewer import SubsetSelector
+    >>> from fewer.search import Forward
+    >>> class Correlation(Criterion):
+    ...     def bind(self, problem, rng, resources):
+    ...         return CorrelationScorer(problem)
+    >>> class CorrelationScorer(Scorer):
+    ...     def __init__(self, problem):
+    ...         self.gains = np.corrcoef(problem.X.T, problem.y)[-1, :-1] ** 2 - 0.5
+    ...     def score(self, masks):
+    ...         return masks @ self.gains
+    >>> X = [[0.0, 3, 1], [1, 9, 0], [10, 4, 1], [11, 8, 0]]
+    >>> SubsetSelector(Correlation(), Forward()).fit(X, [0, 0, 1, 1]).get_support()
+    array([ True, False, False])
+    """
 
     monotone: ClassVar[bool] = False
     """Adding a feature never lowers the score."""
@@ -89,11 +137,42 @@ class Criterion(Component):
 
     @abstractmethod
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
-        """Bind to rows: scaling, imputation and discretisation learn from these rows alone."""
+        """Bind to rows: scaling, imputation and discretisation learn from these rows alone.
+
+        Parameters
+        ----------
+        problem : Problem
+            The rows, with their target, weights and groups.
+        rng : Generator
+            For splits and anything else that is drawn.
+        resources : Resources
+            Threads, memory and device that the scorer may use.
+
+        Returns
+        -------
+        Scorer
+            Scores subsets of the columns on these rows; a `PredictiveScorer` if the class says `predictive`.
+        """
 
 
 class Search(Component):
-    """Which subset next? Sees units and scores, never the rows."""
+    """Which subset next? Sees units and scores, never the rows.
+
+    Examples
+    --------
+    A search of your own is one class with `steps`; this one tries all columns at once and stops:
+
+    >>> from fewer import SubsetSelector
+    >>> from fewer.criteria import KNN
+    >>> class Everything(Search):
+    ...     def steps(self, scorer, space, rng, state):
+    ...         full = space.full()
+    ...         score = float(scorer.score(full[None])[0])
+    ...         yield Step(full, score, full, score)
+    >>> X = [[0.0, 3, 1], [1, 9, 0], [10, 4, 1], [11, 8, 0]]
+    >>> SubsetSelector(KNN(cv="loo"), Everything()).fit(X, [0, 0, 1, 1]).get_support()
+    array([ True,  True,  True])
+    """
 
     needs: ClassVar[frozenset[str]] = frozenset()
     """What the criterion must declare, such as "monotone"."""
@@ -114,10 +193,37 @@ class Search(Component):
 
         `state` is empty at the start. Before each yield the search puts into it whatever it needs to go on from
         there; after an interruption it finds it filled, with `rng` as it was.
+
+        Parameters
+        ----------
+        scorer : Objective
+            Scores states: one, several, all that differ in one unit, or along a walk.
+        space : SearchSpace
+            The units that may enter and how many of them.
+        rng : Generator
+            For whatever the search draws.
+        state : dict
+            All that is needed to go on from here; empty at the start.
+
+        Yields
+        ------
+        Step
+            The subset at hand and its score, the best subset so far and its score.
         """
 
     def shortened(self, share: float) -> Search:
-        """Return this search with a share of its effort."""
+        """Return this search with a share of its effort.
+
+        Parameters
+        ----------
+        share : float
+            Between 0 and 1.
+
+        Returns
+        -------
+        Search
+            A copy; this one stays as it is.
+        """
         raise IncompatibleError(f"{type(self).__name__} cannot be shortened: it is not a stochastic search.")
 
     def run(
@@ -128,7 +234,26 @@ class Search(Component):
         on_step: OnStep | None = None,
         trace: Trace | None = None,
     ) -> Trace:
-        """Run from the start, or go on from where a trace ends."""
+        """Run from the start, or go on from where a trace ends.
+
+        Parameters
+        ----------
+        scorer : Objective
+            Scores states.
+        space : SearchSpace
+            Where the search may go.
+        rng : Generator
+            For whatever the search draws; a trace that is gone on with brings its own state.
+        on_step : callable, optional
+            Called with the trace after each step.
+        trace : Trace, optional
+            Where to record; one that holds steps already is gone on with.
+
+        Returns
+        -------
+        Trace
+            What the search did, with the best subset it met.
+        """
         trace = Trace() if trace is None else trace
         if trace.done:
             return trace
@@ -155,6 +280,24 @@ class Control(Component):
     """When to stop believing it? Runs searches on parts of the rows and decides what to keep.
 
     A control nests: the one in its `control` parameter runs inside each of its own runs.
+
+    Examples
+    --------
+    A control of your own is one class with `run`; this one searches the first half of the rows only:
+
+    >>> from fewer import SubsetSelector
+    >>> from fewer.criteria import KNN
+    >>> from fewer.search import Forward
+    >>> class FirstHalf(Control):
+    ...     def run(self, run):
+    ...         half = run.on(np.arange(run.problem.n_samples // 2), run.rng).under(None)
+    ...         with run.ending():
+    ...             run.trace.go_on_with(half, 0)
+    ...         return run.trace
+    >>> X = [[0.0, 3], [10, 9], [1, 4], [11, 8], [0, 1], [9, 2]]
+    >>> selector = SubsetSelector(KNN(1, cv="loo"), Forward(), control=FirstHalf())
+    >>> selector.fit(X, [0, 1, 0, 1, 0, 1]).get_support()
+    array([ True, False])
     """
 
     needs: ClassVar[frozenset[str]] = frozenset()
@@ -165,12 +308,38 @@ class Control(Component):
 
     @abstractmethod
     def run(self, run: Run) -> Trace:
-        """Run the method under this control; what is found goes to `run.trace`, which is returned."""
+        """Run the method under this control; what is found goes to `run.trace`, which is returned.
+
+        Parameters
+        ----------
+        run : Run
+            Criterion, search, rows, space, generator, resources, trace and follower.
+
+        Returns
+        -------
+        Trace
+            `run.trace`, finished.
+        """
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """One number a feature (higher is better) and the order that follows from it, best first."""
+    """One number a feature (higher is better) and the order that follows from it, best first.
+
+    Parameters
+    ----------
+    scores : array of shape (n_features,)
+        Higher is better; NaN where a feature could not be scored.
+    order : int array of shape (n_features,)
+        The columns, best first.
+    extra : dict of arrays
+        What the ranker tells beside the scores, such as `p_value`.
+
+    Examples
+    --------
+    >>> Ranking.by_score(np.array([0.1, 0.9, np.nan, 0.9])).order
+    array([1, 3, 0, 2])
+    """
 
     scores: FloatArray
     order: IntArray
@@ -178,7 +347,20 @@ class Ranking:
 
     @classmethod
     def by_score(cls, scores: FloatArray, **extra: NDArray[Any]) -> Ranking:
-        """Order by score; equal scores keep the order of the columns, undefined ones come last."""
+        """Order by score; equal scores keep the order of the columns, undefined ones come last.
+
+        Parameters
+        ----------
+        scores : array of shape (n_features,)
+            Higher is better.
+        **extra : arrays
+            Kept in `extra`.
+
+        Returns
+        -------
+        Ranking
+            The scores and the order.
+        """
         order = np.argsort(-np.where(np.isnan(scores), -np.inf, scores), kind="stable")
         return cls(scores, order.astype(np.int64), extra)
 
@@ -213,7 +395,24 @@ def _missing_shares(problem: Problem) -> FloatArray:
 
 
 class Ranker(Component):
-    """How good is each feature? Columns with at least nine of ten cells missing come after all others that vary."""
+    """How good is each feature? Columns with at least nine of ten cells missing come after all others that vary.
+
+    See Also
+    --------
+    fewer.RankSelector : Keep the best features of a ranking, in a pipeline.
+
+    Examples
+    --------
+    A ranker of your own is one class with `rank`:
+
+    >>> from fewer.contracts import Resources
+    >>> class Spread(Ranker):
+    ...     def rank(self, problem, rng, resources):
+    ...         return Ranking.by_score(np.nanstd(problem.X, axis=0))
+    >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
+    >>> Spread().rank(problem, np.random.default_rng(0), Resources()).order
+    array([0, 1])
+    """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -234,4 +433,19 @@ class Ranker(Component):
 
     @abstractmethod
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows."""
+        """Rank the columns of these rows.
+
+        Parameters
+        ----------
+        problem : Problem
+            The rows, with their target and weights.
+        rng : Generator
+            For whatever the ranker draws.
+        resources : Resources
+            Threads, memory and device that it may use.
+
+        Returns
+        -------
+        Ranking
+            A score for each column and the order that follows, best first; p-values in `extra` if the class says so.
+        """

@@ -23,6 +23,22 @@ class Objective:
     Scores are what the criterion says, less the price of the units, rounded to 12 digits so that equal subsets
     tie. Every score asked for is counted and offered to the trace.
 
+    Parameters
+    ----------
+    scorer : Scorer
+        A criterion bound to rows.
+    space : SearchSpace
+        Units, allowed sizes and prices.
+    problem : Problem, optional
+        The rows, for searches that look at them.
+
+    Attributes
+    ----------
+    n_evaluations : int
+        How many scores were asked for.
+    n_undefined : int
+        How many subsets could not be scored.
+
     Examples
     --------
     >>> from fewer.contracts import Resources
@@ -57,18 +73,31 @@ class Objective:
         Parameters
         ----------
         text : str
+            A sentence.
         """
         if self._trace is not None and text not in self._trace.notes:
             self._trace.notes.append(text)
 
     def follow(self, trace: Trace) -> None:
-        """Report to a trace from now on."""
+        """Report to a trace from now on.
+
+        Parameters
+        ----------
+        trace : Trace
+            Where scores are counted and offered.
+        """
         self._trace = trace
         self.n_evaluations = trace.n_evaluations
         self.n_undefined = trace.n_undefined
 
     def refuse_undefined(self, best_score: float) -> None:
-        """Refuse an answer that is none: not one subset of an allowed size could be scored."""
+        """Refuse an answer that is none: not one subset of an allowed size could be scored.
+
+        Parameters
+        ----------
+        best_score : float
+            The best score of the run; minus infinity if there is none.
+        """
         if self.n_undefined and not best_score > -np.inf:
             raise InputError(
                 f"No subset could be scored ({self.n_undefined} were tried){self._why()}. "
@@ -76,7 +105,18 @@ class Objective:
             )
 
     def score(self, states: NDArray[Any]) -> FloatArray:
-        """Score (m, n_units) states; a state met before is not computed again."""
+        """Score (m, n_units) states; a state met before is not computed again.
+
+        Parameters
+        ----------
+        states : array of shape (m, n_units)
+            The states.
+
+        Returns
+        -------
+        array of shape (m,)
+            A score for each, higher is better; minus infinity where there is none.
+        """
         keys = [_key(state) for state in states]
         known = {key: score for key in keys if (score := self._cache.get(key)) is not None}
         new = {key: i for i, key in enumerate(keys) if key not in known}
@@ -93,7 +133,22 @@ class Objective:
     def flips(
         self, state: NDArray[Any], units: IntArray | None = None, values: NDArray[Any] | None = None
     ) -> FloatArray:
-        """Score the states that differ in one of `units` (default all): switched, or set to `values`."""
+        """Score the states that differ in one of `units` (default all): switched, or set to `values`.
+
+        Parameters
+        ----------
+        state : array of shape (n_units,)
+            The state in the middle.
+        units : int array, optional
+            Units to change, one at a time.
+        values : array, optional
+            What each of them becomes.
+
+        Returns
+        -------
+        array of shape (len(units),)
+            A score for each change.
+        """
         space = self.space
         units = np.arange(space.n_units) if units is None else units
         if values is None:
@@ -118,6 +173,20 @@ class Objective:
         """Return the place of the best of `units` to switch, the first among equals, and the score with it switched.
 
         A criterion that can rule units out without scoring them does so; the trace is then offered the others.
+
+        Parameters
+        ----------
+        state : array of shape (n_units,)
+            The state in the middle.
+        units : int array
+            Units that may be switched.
+
+        Returns
+        -------
+        place : int
+            The best one's place in `units`.
+        score : float
+            The score with it switched.
         """
         columns = self.space.single_columns
         found = None
@@ -144,6 +213,7 @@ class Objective:
         Parameters
         ----------
         state : array of shape (n_units,)
+            The units that the model sees.
         part : int, optional
             A split of the criterion; all rows if left out.
 
@@ -161,17 +231,49 @@ class Objective:
         return np.array([importances[unit].sum() for unit in self.space.units]), score
 
     def remember(self, n: int) -> None:
-        """Ask the trace to keep at least so many of the best subsets."""
+        """Ask the trace to keep at least so many of the best subsets.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+        """
         if self._trace is not None:
             self._trace.keep = max(self._trace.keep, n)
 
     def walk(self, state: NDArray[Any]) -> ObjectiveWalk:
-        """Stand on a state and try changes."""
+        """Stand on a state and try changes.
+
+        Parameters
+        ----------
+        state : array of shape (n_units,)
+            Where the walk begins.
+
+        Returns
+        -------
+        ObjectiveWalk
+            Tries one change at a time.
+        """
         mask = self.space.expand(state[None, :])[0]
         return ObjectiveWalk(self, state, self.scorer.walk(mask, self.space.units))
 
     def sweep(self, start: int, stop: int, top: int, floor: float = -np.inf) -> Sweep:
-        """Score the states numbered start … stop−1 in Gray-code order and return the best; the floor as in `Scorer`."""
+        """Score the states numbered start … stop−1 in Gray-code order and return the best; the floor as in `Scorer`.
+
+        Parameters
+        ----------
+        start, stop : int
+            The range of state numbers.
+        top : int
+            How many states to keep.
+        floor : float, optional
+            The score that a state must reach to count.
+
+        Returns
+        -------
+        Sweep
+            The best states of the range.
+        """
         found = self.scorer.sweep(self.space, start, stop, top, floor)
         self._count(found.n_evaluated)
         self._count_undefined(found.n_undefined)
@@ -213,7 +315,36 @@ class Objective:
 
 
 class ObjectiveWalk(Walk):
-    """A walk in units, with prices and rounded scores; a state met before is not computed again."""
+    """A walk in units, with prices and rounded scores; a state met before is not computed again.
+
+    Parameters
+    ----------
+    objective : Objective
+        Counts, rounds and remembers the scores.
+    state : array of shape (n_units,)
+        Where the walk begins.
+    walk : Walk
+        The criterion's own walk.
+
+    Attributes
+    ----------
+    n_tried : int
+        How many changes the last `accepted_moves` tried.
+
+    Examples
+    --------
+    >>> from fewer.contracts import Resources
+    >>> from fewer.criteria import KNN
+    >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
+    >>> space = SearchSpace.of(2)
+    >>> scorer = KNN(1, cv="loo").bind(problem, np.random.default_rng(0), Resources())
+    >>> walk = Objective(scorer, space).walk(space.full())
+    >>> walk.propose(1, 0)
+    1.0
+    >>> walk.accept()
+    >>> walk.state
+    array([ True, False])
+    """
 
     def __init__(self, objective: Objective, state: NDArray[Any], walk: Walk) -> None:
         self.state = state.copy()
@@ -225,7 +356,6 @@ class ObjectiveWalk(Walk):
         self.n_tried = 0
 
     def propose(self, unit: int, value: float) -> float:
-        """Score the state with one unit set to a value."""
         self._change = (unit, value)
         objective, old = self._objective, self.state[unit]
         self.state[unit] = value
@@ -244,7 +374,6 @@ class ObjectiveWalk(Walk):
         return known
 
     def accept(self) -> None:
-        """Make the proposed change."""
         unit, value = self._change
         self.state[unit] = value
         if not self._computed:
@@ -253,14 +382,27 @@ class ObjectiveWalk(Walk):
         self._note(self._score)
 
     def reject(self) -> None:
-        """Forget the proposed change."""
         if self._computed:
             self._walk.reject()
 
     def accepted_moves(self, moves: Moves, score: float, most: int) -> Iterator[float]:
-        """Try changes in a row, as many as the criterion can do by itself; give the score after each accepted one.
+        """Try changes in a row, as many as the criterion can do by itself.
 
         Afterwards `n_tried` says how many were tried.
+
+        Parameters
+        ----------
+        moves : Moves
+            What to try, in order.
+        score : float
+            The score of the state at hand.
+        most : int
+            How many changes may be accepted.
+
+        Yields
+        ------
+        float
+            The score after each accepted change.
         """
         space = self._objective.space
         self.n_tried = 0
@@ -283,6 +425,20 @@ class ObjectiveWalk(Walk):
 
 def moved_on(value: float, shift: int, levels: int) -> float:
     """Go on by some weight levels, around the circle 0, 1/levels, …, 1.
+
+    Parameters
+    ----------
+    value : float
+        A weight on the circle.
+    shift : int
+        How many levels to go on.
+    levels : int
+        How many levels there are above 0.
+
+    Returns
+    -------
+    float
+        The weight after that.
 
     Examples
     --------

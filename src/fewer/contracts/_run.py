@@ -23,6 +23,13 @@ class Stopped(Exception):
 
     The message is a sentence for the reader of the result: which budget is spent, or that a callback has seen enough.
     It may only be raised once there is a step, and whoever raised it raises it again if asked again.
+
+    Examples
+    --------
+    >>> raise Stopped("The budget of 100 subsets is spent.")
+    Traceback (most recent call last):
+    ...
+    fewer.contracts._run.Stopped: The budget of 100 subsets is spent.
     """
 
 
@@ -30,15 +37,22 @@ class Stopped(Exception):
 class Resources:
     """What a scorer may use: threads or processes, bytes beside the data, and where to compute.
 
-    Attributes
+    Parameters
     ----------
-    n_jobs : int
-    memory : int
+    n_jobs : int, default=1
+        Threads or processes.
+    memory : int, default=2**30
         Bytes beside the data.
-    device : {"cpu", "cuda", "auto"}
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where to compute.
     executor : Dask client, optional
         Does whole tasks (folds, runs, methods, parts of a table). Without one, joblib does, on the backend that
         `joblib.parallel_config` says.
+
+    Examples
+    --------
+    >>> Resources(n_jobs=4, memory=2**30).alone()
+    Resources(n_jobs=1, memory=268435456, device='cpu', executor=None)
     """
 
     n_jobs: int = 1
@@ -47,7 +61,13 @@ class Resources:
     executor: Any = None
 
     def alone(self) -> Resources:
-        """Return what one of several tasks that run at the same time may use."""
+        """Return what one of several tasks that run at the same time may use.
+
+        Returns
+        -------
+        Resources
+            One thread, and a share of the memory.
+        """
         return Resources(1, self.memory // max(self.n_jobs, 1), self.device)
 
 
@@ -55,18 +75,38 @@ class Resources:
 class Run:
     """Everything that one run needs: the one argument of `Control.run`.
 
-    Attributes
+    Parameters
     ----------
-    criterion, search : Criterion, Search
+    criterion : Criterion
+        Says how good a subset is.
     problem : Problem
         The rows of this run.
+    search : Search
+        Says which subset comes next.
     space : SearchSpace
+        The subsets that it may visit.
     rng : Generator
-    resources : Resources
-    trace : Trace
+        For whatever is drawn.
+    resources : Resources, optional
+        Threads, memory and device; one thread by default.
+    trace : Trace, optional
         Where the run is recorded; one that holds steps already is gone on with.
     follower : callable, optional
         Called with the trace after each step.
+
+    See Also
+    --------
+    Control : Runs it on parts of the rows and decides what to keep.
+
+    Examples
+    --------
+    >>> from fewer.criteria import KNN
+    >>> from fewer.search import Forward
+    >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
+    >>> run = Run(KNN(1, cv="loo"), problem, Forward(), SearchSpace.of(2), np.random.default_rng(0))
+    >>> trace = run.under(None)
+    >>> trace.best, trace.best_score
+    (array([ True, False]), 1.0)
     """
 
     criterion: Criterion
@@ -101,20 +141,42 @@ class Run:
         rows : array
             Indices, or a boolean mask.
         rng : Generator
+            For whatever is drawn on these rows.
         **changes
             Other fields of the new run.
+
+        Returns
+        -------
+        Run
+            A copy; this one stays as it is.
         """
         fresh: dict[str, Any] = {"trace": Trace(), "follower": None, "_bound": {}}
         return replace(self, problem=self.problem.take(rows), rng=rng, **{**fresh, **changes})
 
     def shipped(self) -> Run:
-        """Return the run as it travels to whoever does a task of it: alone, followed by nobody, nothing bound."""
+        """Return the run as it travels to whoever does a task of it: alone, followed by nobody, nothing bound.
+
+        Returns
+        -------
+        Run
+            A copy; this one stays as it is.
+        """
         return replace(self, resources=self.resources.alone(), trace=Trace(), follower=None, _bound={})
 
     def under(self, control: Control | None) -> Trace:
         """Run the search on these rows, under a control if there is one.
 
         Columns that do not vary in these rows are set aside before a search begins.
+
+        Parameters
+        ----------
+        control : Control or None
+            Runs the search; None searches once, on all rows of the run.
+
+        Returns
+        -------
+        Trace
+            What was done, with the best subset.
         """
         refuse_unmet_needs(self.criterion, self.search, control, self.space, self.problem)
         if control is not None:
@@ -131,7 +193,13 @@ class Run:
 
     @contextmanager
     def ending(self) -> Iterator[None]:
-        """Mark the trace as interrupted if Ctrl-C comes inside, as done otherwise."""
+        """Mark the trace as interrupted if Ctrl-C comes inside, as done otherwise.
+
+        Yields
+        ------
+        None
+            Nothing: the work stands inside the `with`.
+        """
         try:
             yield
         except KeyboardInterrupt:
@@ -153,7 +221,36 @@ _WHY = {
 def refuse_unmet_needs(
     criterion: Criterion, search: Search, control: Control | None, space: SearchSpace, problem: Problem
 ) -> None:
-    """Raise one clear sentence if these components cannot work together."""
+    """Raise one clear sentence if these components cannot work together.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        Says how good a subset is.
+    search : Search
+        Says which subset comes next.
+    control : Control or None
+        With those inside it.
+    space : SearchSpace
+        The subsets that may be visited.
+    problem : Problem
+        The rows.
+
+    Raises
+    ------
+    IncompatibleError
+        If they cannot.
+
+    Examples
+    --------
+    >>> from fewer.criteria import KNN
+    >>> from fewer.search import BranchAndBound
+    >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
+    >>> refuse_unmet_needs(KNN(), BranchAndBound(), None, SearchSpace.of(2), problem)
+    Traceback (most recent call last):
+    ...
+    fewer.contracts._components.IncompatibleError: BranchAndBound needs a criterion that never falls ...
+    """
     names = [type(component).__name__ for component in (criterion, search)]
     if problem.task not in criterion.tasks:
         raise IncompatibleError(

@@ -16,11 +16,40 @@ from fewer.trace import best_first
 
 
 class Walk(ABC):
-    """A cursor on one subset that tries one change at a time."""
+    """A cursor on one subset that tries one change at a time.
+
+    See Also
+    --------
+    Scorer.walk : Start a walk.
+
+    Examples
+    --------
+    >>> from fewer.contracts import Resources
+    >>> from fewer.criteria import KNN
+    >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
+    >>> scorer = KNN(1, cv="loo").bind(problem, np.random.default_rng(0), Resources())
+    >>> walk = scorer.walk(np.array([True, True]), [np.array([0]), np.array([1])])
+    >>> walk.propose(1, 0)
+    1.0
+    >>> walk.accept()
+    """
 
     @abstractmethod
     def propose(self, unit: int, value: float) -> float:
-        """Score the subset with one unit set to a value (0 or 1, or a weight)."""
+        """Score the subset with one unit set to a value (0 or 1, or a weight).
+
+        Parameters
+        ----------
+        unit : int
+            Which unit changes.
+        value : float
+            What it becomes.
+
+        Returns
+        -------
+        float
+            The score with the change; the walk stays where it is until `accept`.
+        """
 
     @abstractmethod
     def accept(self) -> None:
@@ -35,13 +64,47 @@ class Walk(ABC):
 
         A change is accepted if it lowers the rounded score by no more than its slack. The walk stands on `state`, which
         scores `score`. It stops after `most` accepted changes and before a change that the space does not allow.
+
+        Parameters
+        ----------
+        moves : Moves
+            What to try, in order.
+        state : array of shape (n_units,)
+            Where the walk stands.
+        score : float
+            The rounded score there.
+        space : SearchSpace
+            Says which changes are allowed.
+        most : int
+            How many changes may be accepted.
+
+        Returns
+        -------
+        MovesResult
+            How far it went.
         """
         return MovesResult(0, np.empty(0, dtype=np.int64), np.empty(0))
 
 
 @dataclass(frozen=True)
 class Moves:
-    """Changes to try in a row: a unit, how many weight levels it goes on (in a circle), how far the score may fall."""
+    """Changes to try in a row: a unit, how many weight levels it goes on (in a circle), how far the score may fall.
+
+    Parameters
+    ----------
+    units : int array
+        The unit that each change is about.
+    shifts : int array
+        How many weight levels the unit goes on; 1 switches a mask's bit.
+    slack : array
+        How far the score may fall for the change to be accepted.
+
+    Examples
+    --------
+    >>> moves = Moves(np.array([2, 0, 1]), np.ones(3, dtype=np.int64), np.zeros(3))
+    >>> len(moves), moves[:2].units
+    (3, array([2, 0]))
+    """
 
     units: IntArray
     shifts: IntArray
@@ -56,7 +119,22 @@ class Moves:
 
 @dataclass(frozen=True)
 class MovesResult:
-    """How many changes were tried, which of them were accepted, and the rounded score after each of these."""
+    """How many changes were tried, which of them were accepted, and the rounded score after each of these.
+
+    Parameters
+    ----------
+    n_tried : int
+        How many changes were tried.
+    accepted : int array
+        The places in `Moves` of those that were accepted.
+    scores : array
+        The rounded score after each of them.
+
+    Examples
+    --------
+    >>> MovesResult(n_tried=3, accepted=np.array([1]), scores=np.array([0.8])).n_tried
+    3
+    """
 
     n_tried: int
     accepted: IntArray
@@ -65,7 +143,29 @@ class MovesResult:
 
 @dataclass(frozen=True)
 class Sweep:
-    """The best subsets of a range of subset numbers, best first, and how many were allowed."""
+    """The best subsets of a range of subset numbers, best first, and how many were allowed.
+
+    Parameters
+    ----------
+    states : array of shape (n, n_units)
+        The best subsets, best first.
+    scores : array of shape (n,)
+        Their scores.
+    n_evaluated : int
+        How many subsets of the range were allowed.
+    n_undefined : int, default=0
+        How many of them could not be scored (NaN).
+
+    Examples
+    --------
+    >>> from fewer.contracts import Resources
+    >>> from fewer.criteria import KNN
+    >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
+    >>> scorer = KNN(1, cv="loo").bind(problem, np.random.default_rng(0), Resources())
+    >>> found = scorer.sweep(SearchSpace.of(2), 0, 4, top=1)
+    >>> found.states.tolist(), found.scores.tolist(), found.n_evaluated
+    ([[True, False]], [1.0], 3)
+    """
 
     states: NDArray[Any]
     scores: FloatArray
@@ -79,6 +179,19 @@ class Scorer(ABC):
 
     Only `score` must be written. It must be stateless and score the empty mask too. NaN stands for a subset that could
     not be scored: no search prefers it to one that could.
+
+    See Also
+    --------
+    Criterion : How to write one.
+
+    Examples
+    --------
+    >>> from fewer.contracts import Resources
+    >>> from fewer.criteria import KNN
+    >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
+    >>> scorer = KNN(1, cv="loo").bind(problem, np.random.default_rng(0), Resources())
+    >>> scorer.score(np.array([[True, False], [False, True]])).tolist()
+    [1.0, 0.0]
     """
 
     abandons: ClassVar[bool] = False
@@ -90,10 +203,36 @@ class Scorer(ABC):
 
     @abstractmethod
     def score(self, masks: Masks) -> FloatArray:
-        """Score an (m, p) array of masks (bool) or weights (float): m numbers."""
+        """Score an (m, p) array of masks (bool) or weights (float): m numbers.
+
+        Parameters
+        ----------
+        masks : array of shape (m, n_features)
+            Booleans, or weights between 0 and 1 if the criterion takes them.
+
+        Returns
+        -------
+        array of shape (m,)
+            A score for each mask, higher is better; NaN where there is none.
+        """
 
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
-        """Score the masks that differ from one mask in one unit: unit u set to `values[u]`."""
+        """Score the masks that differ from one mask in one unit: unit u set to `values[u]`.
+
+        Parameters
+        ----------
+        mask : array of shape (n_features,)
+            The subset in the middle.
+        units : sequence of int arrays
+            The columns of each unit to change.
+        values : array
+            What each of these units becomes.
+
+        Returns
+        -------
+        array of shape (len(units),)
+            A score for each change.
+        """
         masks = np.repeat(mask[None, :], len(units), axis=0)
         for row, unit, value in zip(masks, units, values, strict=True):
             row[unit] = value
@@ -101,6 +240,13 @@ class Scorer(ABC):
 
     def best_flip(self, mask: Masks, columns: IntArray) -> tuple[IntArray, FloatArray] | None:
         """Find the best of some columns to switch without scoring all of them, where the criterion can.
+
+        Parameters
+        ----------
+        mask : bool array of shape (n_features,)
+            The subset in the middle.
+        columns : int array
+            Columns that may be switched.
 
         Returns
         -------
@@ -122,6 +268,7 @@ class Scorer(ABC):
         Parameters
         ----------
         mask : bool array of shape (n_features,)
+            The subset.
         part : int, optional
             Fit to the training rows of this split; all rows if left out.
 
@@ -135,7 +282,20 @@ class Scorer(ABC):
         raise NotImplementedError
 
     def walk(self, mask: Masks, units: Sequence[IntArray]) -> Walk:
-        """Stand on one mask and try changes."""
+        """Stand on one mask and try changes.
+
+        Parameters
+        ----------
+        mask : array of shape (n_features,)
+            Where the walk begins.
+        units : sequence of int arrays
+            The columns of each unit.
+
+        Returns
+        -------
+        Walk
+            Tries one change at a time.
+        """
         return _ScoredWalk(self, mask, units)
 
     def sweep(self, space: SearchSpace, start: int, stop: int, top: int, floor: float = -np.inf) -> Sweep:
@@ -143,6 +303,22 @@ class Scorer(ABC):
 
         Subset g holds the units whose bit is set in g ^ (g >> 1), so neighbors differ in one unit. Subsets whose
         objective is below the floor may be left out.
+
+        Parameters
+        ----------
+        space : SearchSpace
+            Units, allowed sizes and prices.
+        start, stop : int
+            The range of subset numbers.
+        top : int
+            How many subsets to keep.
+        floor : float, optional
+            The score that a subset must reach to count.
+
+        Returns
+        -------
+        Sweep
+            The best subsets of the range.
         """
         best = Sweep(np.zeros((0, space.n_units), dtype=bool), np.empty(0), 0)
         for low in range(start, stop, 4096):
@@ -156,18 +332,65 @@ class Scorer(ABC):
 
 
 class PredictiveScorer(Scorer):
-    """A scorer whose criterion predicts rows: class memberships (m, c), or numbers (m,) for regression."""
+    """A scorer whose criterion predicts rows: class memberships (m, c), or numbers (m,) for regression.
+
+    Examples
+    --------
+    >>> from fewer.contracts import Resources
+    >>> from fewer.criteria import KNN
+    >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
+    >>> scorer = KNN(1, cv="loo").bind(problem, np.random.default_rng(0), Resources())
+    >>> scorer.predict(np.array([True, False]), np.array([[2.0, 5.0]])).argmax(axis=1)
+    array([0])
+    """
 
     @abstractmethod
     def outputs(self, mask: Masks) -> FloatArray:
-        """Predict each bound row without its own fold."""
+        """Predict each bound row without its own fold.
+
+        Parameters
+        ----------
+        mask : array of shape (n_features,)
+            The subset.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes) or (n_samples,)
+            Class memberships, or numbers for regression.
+        """
 
     @abstractmethod
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
-        """Predict new rows from all bound rows."""
+        """Predict new rows from all bound rows.
+
+        Parameters
+        ----------
+        mask : array of shape (n_features,)
+            The subset.
+        X : array of shape (m, n_features)
+            New rows, with all columns.
+
+        Returns
+        -------
+        array of shape (m, n_classes) or (m,)
+            Class memberships, or numbers for regression.
+        """
 
     def grade(self, outputs: FloatArray, rows: Problem) -> float:
-        """Score outputs for rows in the criterion's own units: accuracy, or R² for regression."""
+        """Score outputs for rows in the criterion's own units: accuracy, or R² for regression.
+
+        Parameters
+        ----------
+        outputs : array
+            What `outputs` or `predict` returned.
+        rows : Problem
+            The rows that were predicted; their weights count.
+
+        Returns
+        -------
+        float
+            Higher is better.
+        """
         weights = rows.row_weights
         if rows.task == "classification":
             return float(np.average(outputs.argmax(axis=1) == rows.y, weights=weights))
@@ -194,13 +417,52 @@ class _ScoredWalk(Walk):
 
 
 def gray_states(numbers: IntArray, n_units: int) -> BoolArray:
-    """Return the subsets with these Gray-code numbers as masks."""
+    """Return the subsets with these Gray-code numbers as masks.
+
+    Parameters
+    ----------
+    numbers : int array of shape (m,)
+        Places in Gray-code order.
+    n_units : int
+        How many units there are.
+
+    Returns
+    -------
+    bool array of shape (m, n_units)
+        One subset a row; neighbors differ in one unit.
+
+    Examples
+    --------
+    >>> gray_states(np.arange(4), 2).astype(int).tolist()
+    [[0, 0], [1, 0], [1, 1], [0, 1]]
+    """
     codes = numbers ^ (numbers >> 1)
     return (codes[:, None] >> np.arange(n_units)) & 1 == 1
 
 
 def best_of(one: Sweep, other: Sweep, top: int) -> Sweep:
-    """Merge two sweeps."""
+    """Merge two sweeps.
+
+    Parameters
+    ----------
+    one, other : Sweep
+        Two ranges of subsets.
+    top : int
+        How many subsets to keep.
+
+    Returns
+    -------
+    Sweep
+        The best of both, and all that was evaluated.
+
+    Examples
+    --------
+    >>> one = Sweep(np.array([[True, False]]), np.array([0.5]), 10)
+    >>> other = Sweep(np.array([[False, True]]), np.array([0.7]), 12)
+    >>> best = best_of(one, other, top=1)
+    >>> best.scores.tolist(), best.n_evaluated
+    ([0.7], 22)
+    """
     states = np.concatenate([one.states, other.states])
     scores = np.concatenate([one.scores, other.scores])
     if len(scores) > 4 * top:

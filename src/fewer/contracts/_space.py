@@ -22,7 +22,7 @@ class SearchSpace:
     A search moves in *states*: one value for each free unit. A unit is a column, or a group of columns that enter
     together. Forced columns are no units: `expand` adds those forced in and leaves out those forced out.
 
-    Attributes
+    Parameters
     ----------
     n_features : int
         Columns of the table.
@@ -38,6 +38,16 @@ class SearchSpace:
         Points of score that a unit must earn to be worth having.
     start : array of shape (n_units,), optional
         Where the search begins, if not where it would by itself.
+
+    See Also
+    --------
+    SearchSpace.of : Lay one out from what is forced in or out, grouped and priced.
+
+    Examples
+    --------
+    >>> space = SearchSpace.of(4, sizes=(1, 2), exclude=[3])
+    >>> space.n_units, space.max_units, space.allows(np.array([[True, True, True], [True, False, False]])).tolist()
+    (3, 2, [False, True])
     """
 
     n_features: int
@@ -62,6 +72,26 @@ class SearchSpace:
         weight_levels: int = 1,
     ) -> SearchSpace:
         """Lay out a space; `sizes` counts units, a group as one, with those forced in.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of the table.
+        sizes : (int, int), optional
+            The fewest and the most units; 1 to all by default.
+        include, exclude : sequence of int
+            Columns forced in and out; a group follows any of its columns.
+        groups : sequence of sequences of int
+            Columns that enter together.
+        prices : array of shape (n_features,), optional
+            What each column must earn.
+        weight_levels : int, default=1
+            How many weights there are above 0; 1 means masks.
+
+        Returns
+        -------
+        SearchSpace
+            The space.
 
         Examples
         --------
@@ -144,7 +174,18 @@ class SearchSpace:
         return bool(np.any(self.prices))
 
     def expand(self, states: NDArray[Any]) -> Masks:
-        """Turn (m, n_units) states into (m, n_features) masks."""
+        """Turn (m, n_units) states into (m, n_features) masks.
+
+        Parameters
+        ----------
+        states : array of shape (m, n_units)
+            The states.
+
+        Returns
+        -------
+        array of shape (m, n_features)
+            The masks, with what is forced in.
+        """
         if self.is_plain:
             return states
         masks = np.zeros((len(states), self.n_features), dtype=states.dtype)
@@ -154,32 +195,101 @@ class SearchSpace:
         return masks
 
     def shrink(self, mask: Masks) -> NDArray[Any]:
-        """Turn a mask back into a state: the value of each unit's first column."""
+        """Turn a mask back into a state: the value of each unit's first column.
+
+        Parameters
+        ----------
+        mask : array of shape (n_features,)
+            A mask over all columns.
+
+        Returns
+        -------
+        array of shape (n_units,)
+            The state.
+        """
         return mask[self._first_columns].astype(self.dtype)
 
     def allows(self, states: NDArray[Any]) -> BoolArray:
-        """Say which states have an allowed size."""
+        """Say which states have an allowed size.
+
+        Parameters
+        ----------
+        states : array of shape (m, n_units)
+            The states.
+
+        Returns
+        -------
+        bool array of shape (m,)
+            True where the number of units is allowed.
+        """
         sizes = np.count_nonzero(states, axis=-1)
         return np.asarray((sizes >= self.min_units) & (sizes <= self.max_units))
 
     def price(self, states: NDArray[Any]) -> FloatArray:
-        """Sum the prices of the units in each state."""
+        """Sum the prices of the units in each state.
+
+        Parameters
+        ----------
+        states : array of shape (m, n_units)
+            The states.
+
+        Returns
+        -------
+        array of shape (m,)
+            Points of score.
+        """
         return np.asarray((states != 0) @ self.prices)
 
     def objective(self, scores: FloatArray, states: NDArray[Any]) -> FloatArray:
-        """Take the price off the score, and drop digits that only the order of summation wrote."""
+        """Take the price off the score, and drop digits that only the order of summation wrote.
+
+        Parameters
+        ----------
+        scores : array of shape (m,)
+            What the criterion says.
+        states : array of shape (m, n_units)
+            The states that were scored.
+
+        Returns
+        -------
+        array of shape (m,)
+            What the search compares.
+        """
         return round_scores(scores - self.price(states) if self.has_prices else scores)
 
     def empty(self) -> NDArray[Any]:
-        """Return the state without any unit."""
+        """Return the state without any unit.
+
+        Returns
+        -------
+        array of shape (n_units,)
+            Zeros.
+        """
         return np.zeros(self.n_units, dtype=self.dtype)
 
     def full(self) -> NDArray[Any]:
-        """Return the state with every unit."""
+        """Return the state with every unit.
+
+        Returns
+        -------
+        array of shape (n_units,)
+            Ones.
+        """
         return np.ones(self.n_units, dtype=self.dtype)
 
     def random(self, rng: np.random.Generator) -> NDArray[Any]:
-        """Draw a state: every value of every unit equally likely, then repaired to an allowed size."""
+        """Draw a state: every value of every unit equally likely, then repaired to an allowed size.
+
+        Parameters
+        ----------
+        rng : Generator
+            Draws the state.
+
+        Returns
+        -------
+        array of shape (n_units,)
+            A state of an allowed size.
+        """
         state: NDArray[Any] = (rng.integers(0, self.weight_levels + 1, self.n_units) / self.weight_levels).astype(
             self.dtype
         )
@@ -192,7 +302,18 @@ class SearchSpace:
         return state
 
     def without(self, columns: BoolArray) -> SearchSpace:
-        """Return the space without the units that lie wholly in these columns."""
+        """Return the space without the units that lie wholly in these columns.
+
+        Parameters
+        ----------
+        columns : bool array of shape (n_features,)
+            Columns that may not enter.
+
+        Returns
+        -------
+        SearchSpace
+            This one if nothing changes.
+        """
         if not columns.any():
             return self
         kept = [i for i, unit in enumerate(self.units) if not columns[unit].all()]
@@ -213,7 +334,23 @@ class SearchSpace:
 
 
 def round_scores(scores: FloatArray) -> FloatArray:
-    """Round to 40 significant bits (12 digits), so that equal scores are equal whatever the order of sums."""
+    """Round to 40 significant bits (12 digits), so that equal scores are equal whatever the order of sums.
+
+    Parameters
+    ----------
+    scores : array
+        Scores, or one score.
+
+    Returns
+    -------
+    array
+        The rounded scores.
+
+    Examples
+    --------
+    >>> round_scores(np.array([0.1 + 0.2])) == round_scores(np.array([0.3]))
+    array([ True])
+    """
     mantissa, exponent = np.frexp(scores)
     with np.errstate(over="ignore"):  # the largest number may be rounded up to infinity
         return np.ldexp(np.round(mantissa * 2.0**40) / 2.0**40, exponent)

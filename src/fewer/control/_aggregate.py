@@ -24,6 +24,7 @@ class Aggregate(Control):
     Parameters
     ----------
     n_runs : int, default=20
+        How many resamples are searched.
     threshold : float, default=0.5
         A unit stays if the share of runs that chose it is at least this.
     resample : {"subsample", "bootstrap", "reshuffle"}, default="subsample"
@@ -53,6 +54,18 @@ class Aggregate(Control):
     score is that of the kept features on all rows. With votes on subsets it also holds `extra["subsets"]`, best first,
     `extra["subset_rank"]`, what each gained, `extra["subset_count"]`, how many runs named it, and
     `extra["subset_loss"]`, its mean loss in them.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> control = fewer.control.Aggregate(n_runs=4)
+    >>> selector = fewer.SubsetSelector(
+    ...     fewer.criteria.Separability(), control=control, n_features_to_select=2, random_state=0
+    ... ).fit(X, y)
+    >>> selector.trace_.extra["frequency"].shape
+    (4,)
     """
 
     command_name = "aggregate"
@@ -94,7 +107,7 @@ class Aggregate(Control):
         self.offset = offset
 
     def run(self, run: Run) -> Trace:
-        """Run, count, keep. An interrupted run goes on with the first resample that was not finished."""
+        # Run, count, keep. An interrupted run goes on with the first resample that was not finished.
         space, trace = run.space, run.trace
         if space.weight_levels > 1:
             raise InputError("Aggregate counts how often features are chosen; it does not work on weights.")

@@ -114,7 +114,7 @@ class EarlyStopping(Control):
         self.control = control
 
     def run(self, run: Run) -> Trace:
-        """Validate, find the stopping point, search all rows up to it."""
+        # Validate, find the stopping point, search all rows up to it.
         trace = run.trace
         if trace.done:
             return trace

@@ -30,7 +30,6 @@ class NarrowCriterion(Criterion):
             setattr(self, name, getattr(criterion, name))
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
-        """Bind to rows."""
         assert isinstance(problem, SparseProblem)
         inner = self.criterion.bind(problem.narrowed(self.columns), rng, resources)
         return NarrowScorer(inner, self.columns)

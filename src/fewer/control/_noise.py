@@ -84,7 +84,7 @@ class Noise(Control):
         self.control = control
 
     def run(self, run: Run) -> Trace:
-        """Search with a criterion that adds noise."""
+        # Search with a criterion that adds noise.
         noisy = Noisy(run.criterion, noise_table(self.sd, self.probability, self.shape))
         return replace(run, criterion=noisy).under(self.control)
 
@@ -127,7 +127,6 @@ class Noisy(Criterion):
         return self.criterion.tasks
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
-        """Bind to rows."""
         seed = int(rng.integers(2**63))
         if isinstance(self.criterion, KNN):
             return NoisyNeighbors(self.criterion.bind(problem, rng, resources), self.table, seed)

@@ -70,7 +70,7 @@ class OneStandardError(Control):
         self.control = control
 
     def run(self, run: Run) -> Trace:
-        """Validate, choose the size, search all rows."""
+        # Validate, choose the size, search all rows.
         trace = run.trace
         if trace.done:
             return trace

@@ -23,12 +23,27 @@ class Prefilter(Control):
     Parameters
     ----------
     ranker : Ranker
+        Ranks the columns, on the rows of the run.
     keep : int, default=200
         How many free units stay. A group of columns ranks with its best column.
     start : int, optional
         Begin the search from the best so many units instead of where it would begin by itself.
     control : Control, optional
         Runs inside, on what is left.
+
+    See Also
+    --------
+    fewer.SubsetSelector : Its parameter `prefilter` puts one next to the search.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> control = fewer.control.Prefilter(fewer.rankers.Fisher(), keep=2)
+    >>> selector = fewer.SubsetSelector(fewer.criteria.Separability(), fewer.search.Exhaustive(), control=control)
+    >>> selector.fit(X, y).get_support(indices=True)
+    array([2, 3])
     """
 
     command_name = "prefilter"
@@ -48,7 +63,7 @@ class Prefilter(Control):
         self.control = control
 
     def run(self, run: Run) -> Trace:
-        """Rank on these rows, shrink the space, go on."""
+        # Rank on these rows, shrink the space, go on.
         problem, space, trace = run.problem, run.space.without(run.problem.constant), run.trace
         if self.keep < max(space.min_units, 1):
             raise InputError(
@@ -76,7 +91,27 @@ class Prefilter(Control):
 
 
 def add_innermost(control: Control | None, inner: Control) -> Control:
-    """Return a copy of a control with another one inside it, next to the search."""
+    """Return a copy of a control with another one inside it, next to the search.
+
+    Parameters
+    ----------
+    control : Control or None
+        The outer control, with those inside it.
+    inner : Control
+        What goes inside.
+
+    Returns
+    -------
+    Control
+        `inner` itself if there is no other.
+
+    Examples
+    --------
+    >>> from fewer.control import Aggregate
+    >>> from fewer.rankers import Fisher
+    >>> add_innermost(Aggregate(), Prefilter(Fisher())).control
+    Prefilter(ranker=Fisher())
+    """
     if control is None:
         return inner
     copy = clone(control)

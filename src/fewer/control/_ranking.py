@@ -128,7 +128,7 @@ class SearchRanker(Ranker):
         self.control = control
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Search these rows; columns that the run does not know are units of their own."""
+        # Search these rows; columns that the run does not know are units of their own.
         space = extended(self.method.space, problem.n_features)
         own = replace(self.method, problem=problem, space=space, rng=rng, trace=Trace(), follower=None, _bound={})
         trace = own.under(self.control)

@@ -41,7 +41,6 @@ class FisherRatio(Criterion):
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
-        """Bind to rows."""
         return _LargestOf(_fisher_ratios(problem))
 
 
@@ -68,7 +67,6 @@ class BoundaryShare(Criterion):
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
-        """Bind to rows."""
         return _BoundaryScorer(problem)
 
 

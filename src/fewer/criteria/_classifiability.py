@@ -110,7 +110,6 @@ class Classifiability(Criterion):
         self.missing = missing
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> ClassifiabilityScorer:
-        """Bind to rows."""
         if self.coding == "integer":
             problem = replace(problem, kinds=tuple("numeric" for _ in problem.kinds))
         if self.missing == "drop":

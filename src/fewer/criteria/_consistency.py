@@ -56,18 +56,6 @@ class Consistency(Criterion):
         self.discretizer = discretizer
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
-        """Bind to rows.
-
-        Parameters
-        ----------
-        problem : Problem
-        rng : Generator
-        resources : Resources
-
-        Returns
-        -------
-        Scorer
-        """
         return _ConsistencyScorer(_levels(problem, self.discretizer), problem)
 
 

@@ -96,7 +96,6 @@ class GammaTest(Criterion):
         self.scaling = scaling
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> GammaTestScorer:
-        """Bind to rows."""
         return GammaTestScorer(self, problem, resources)
 
 

@@ -107,7 +107,6 @@ class KNN(Criterion):
         self.scaling = scaling
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> KNNScorer:
-        """Bind to rows."""
         fold = assign_folds(problem, self.cv, rng)
         return KNNScorer(problem, fold, self._numbers(problem), self.voting == "neighbors", self.scaling, resources)
 

@@ -84,7 +84,6 @@ class LeastSquares(Criterion):
     def bind(
         self, problem: Problem, rng: np.random.Generator, resources: Resources
     ) -> LeastSquaresScorer | FoldedLeastSquaresScorer:
-        """Bind to rows."""
         if self.score != "r2":
             from fewer.criteria._fit_scores import FitScorer
 

@@ -39,18 +39,6 @@ class LinearSeparability(Criterion):
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
-        """Bind to rows.
-
-        Parameters
-        ----------
-        problem : Problem
-        rng : Generator
-        resources : Resources
-
-        Returns
-        -------
-        Scorer
-        """
         return _PlaneScorer(problem)
 
 

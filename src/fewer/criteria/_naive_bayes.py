@@ -79,7 +79,6 @@ class NaiveBayes(Criterion):
         self.discretizer = discretizer
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> NaiveBayesScorer:
-        """Bind to rows."""
         if self.scoring == "auroc" and problem.n_classes != 2:
             raise IncompatibleError(
                 f"The area under a ROC curve is for two classes, but there are {problem.n_classes}; "

@@ -79,7 +79,6 @@ class RANN(Criterion):
         self.alpha = alpha
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> RANNScorer:
-        """Bind to rows."""
         return RANNScorer(self, problem, rng, resources)
 
 

@@ -61,7 +61,6 @@ class Separability(Criterion):
         self.shrinkage = shrinkage
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> SeparabilityScorer:
-        """Bind to rows."""
         return SeparabilityScorer(problem, self.measure, self.shrinkage)
 
 

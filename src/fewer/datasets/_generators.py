@@ -21,6 +21,18 @@ def make_monk(number: int) -> Table:
     1: a1 = a2 or a5 = 1. 2: exactly two features are 1. 3: a5 = 3 and a4 = 1, or a5 ≠ 4 and a2 ≠ 3. The third is free
     of noise here; Dong & Kothari print it with a5 ≠ 1, which the public training rows contradict.
 
+    Parameters
+    ----------
+    number : {1, 2, 3}
+        Which problem.
+
+    Returns
+    -------
+    X : polars.DataFrame
+        Six nominal columns.
+    y : int array
+        Classes 0 and 1.
+
     Examples
     --------
     >>> X, y = make_monk(1)
@@ -45,6 +57,13 @@ def make_corral() -> Table:
 
     Each of the 32 combinations of A0, A1, B0, B1 and Irrelevant stands four times; Correlated is the class in
     three of the four.
+
+    Returns
+    -------
+    X : polars.DataFrame
+        Six boolean columns.
+    y : int array
+        Classes 0 and 1.
 
     Examples
     --------
@@ -73,14 +92,23 @@ def make_m_of_n(
 
     Parameters
     ----------
-    m : int
+    m : int, default=3
+        How many of the relevant features must be true.
     relevant : sequence of int
         Features that count, from 0.
-    n_features : int
+    n_features : int, default=10
+        All of them.
     n_rows : int, optional
         Rows drawn at random; all 2 ** n_features combinations, each once, unless given.
     random_state : int, optional
         Seed of the rows drawn.
+
+    Returns
+    -------
+    X : polars.DataFrame
+        Boolean columns.
+    y : int array
+        Classes 0 and 1.
 
     Examples
     --------
@@ -104,6 +132,20 @@ def make_nel_three_features(n_per_class: int = 200, *, random_state: int | None 
     f1 and f2 are normal with means 0 and 3 and unit spread, f3 is uniform over the same range. The thesis
     gives no sizes or means; these fit its figures.
 
+    Parameters
+    ----------
+    n_per_class : int, default=200
+        Rows of each class.
+    random_state : int or None, default=0
+        Seed.
+
+    Returns
+    -------
+    X : polars.DataFrame
+        Three numeric columns.
+    y : int array
+        Classes 0 and 1.
+
     Examples
     --------
     >>> X, y = make_nel_three_features()
@@ -120,6 +162,22 @@ def make_nel_three_features(n_per_class: int = 200, *, random_state: int | None 
 def make_nel_shifted(shift: float = 3.0, n_per_class: int = 200, *, random_state: int | None = 0) -> Table:
     """Make Nel's two shifted classes (figure 5.2, table 5.1): unit normals, one at (0, 0), one at (shift, shift).
 
+    Parameters
+    ----------
+    shift : float, default=3.0
+        How far the second class is from the first, in each feature.
+    n_per_class : int, default=200
+        Rows of each class.
+    random_state : int or None, default=0
+        Seed.
+
+    Returns
+    -------
+    X : polars.DataFrame
+        Two numeric columns.
+    y : int array
+        Classes 0 and 1.
+
     Examples
     --------
     >>> make_nel_shifted(2.0)[0].shape
@@ -134,6 +192,22 @@ def make_nel_surrounded(n_per_class: int = 200, *, distance: float = 4.0, random
     """Make Nel's surrounded class (figure 5.4): class 1 between the two modes of class 2.
 
     Three round blobs of unit spread stand in a row, `distance` apart. The thesis gives no numbers.
+
+    Parameters
+    ----------
+    n_per_class : int, default=200
+        Rows of each class.
+    distance : float, default=4.0
+        Between neighboring blobs.
+    random_state : int or None, default=0
+        Seed.
+
+    Returns
+    -------
+    X : polars.DataFrame
+        Two numeric columns.
+    y : int array
+        Classes 1 and 2.
 
     Examples
     --------
@@ -153,6 +227,20 @@ def make_scott_bimodal(n_rows: int = 5000, *, random_state: int | None = 0) -> T
 
     Negatives lie around −3 and 1, positives around −1 and 3, spread 0.5: a linear model's ROC curve has steps,
     and its hull lies well above it. The report's own numbers are not given.
+
+    Parameters
+    ----------
+    n_rows : int, default=5000
+        Rows.
+    random_state : int or None, default=0
+        Seed.
+
+    Returns
+    -------
+    X : polars.DataFrame
+        One numeric column.
+    y : int array
+        Classes 0 and 1.
 
     Examples
     --------
@@ -179,6 +267,19 @@ def make_rdg1(
     Each rule is a conjunction of 1 … `max_literals` literals over the relevant features, of a class that alternates
     from rule to rule. A row gets the class of the first rule that holds; a row that no rule covers gets a new
     rule of its own, with literals that hold in it. Loughrey's "artificial" set was made by such a generator.
+
+    Parameters
+    ----------
+    n_rows : int, default=200
+        Rows.
+    n_features : int, default=100
+        Columns.
+    n_irrelevant : int, default=50
+        How many of them no rule uses.
+    max_literals : int, default=10
+        The longest rule.
+    random_state : int or None, default=0
+        Seed.
 
     Returns
     -------

@@ -54,14 +54,16 @@ ALIASES = {
 class Info:
     """One line of the manifest.
 
-    Attributes
+    Parameters
     ----------
     name : str
+        What `load` is given.
     rows, columns : int
         The table without its target.
     kinds : str
         How many columns of each kind, such as "6 numeric, 7 nominal".
     task : {"classification", "regression"}
+        What the target is.
     counts : str
         Rows of each class, such as "0:97 1:111".
     way : {"bundled", "scikit-learn", "generated", "view", "outside"}
@@ -72,6 +74,7 @@ class Info:
     documents : str
         Which of the documents use it.
     note : str
+        What else is worth knowing.
     file, sha256 : str
         The bundled file and its checksum; for a set from outside, the file looked for in FEWER_DATA.
     test_rows : str
@@ -80,6 +83,12 @@ class Info:
         Columns of whole numbers that are levels, or true and false.
     openml : str
         The number of the OpenML set, or of those whose columns stand side by side.
+
+    Examples
+    --------
+    >>> sonar = info("sonar")
+    >>> sonar.name, sonar.columns, sonar.way
+    ('sonar', 60, 'bundled')
     """
 
     name: str
@@ -110,15 +119,26 @@ class Info:
 class Dataset:
     """A table, its target, and where they come from.
 
-    Attributes
+    Parameters
     ----------
     X : polars.DataFrame
+        The table without its target.
     y : array of shape (n_samples,)
         Class labels or numbers.
     info : Info
         The line of the manifest.
     holdout : bool array of shape (n_samples,), optional
         The rows of the publisher's own test file, if there is one.
+
+    See Also
+    --------
+    load : Load one by its name.
+
+    Examples
+    --------
+    >>> data = load("sonar")
+    >>> data.X.shape, data.info.task
+    ((208, 60), 'classification')
     """
 
     X: pl.DataFrame
@@ -134,6 +154,11 @@ class Dataset:
 
 def names() -> list[str]:
     """Name every set on the shelf.
+
+    Returns
+    -------
+    list of str
+        What `load` knows by name.
 
     Examples
     --------
@@ -154,6 +179,16 @@ def info(name: None = None) -> list[Info]: ...
 def info(name: str | None = None) -> Info | list[Info]:
     """Return the line of the manifest of one set, or all lines.
 
+    Parameters
+    ----------
+    name : str, optional
+        Of a set; all of them if left out.
+
+    Returns
+    -------
+    Info or list of Info
+        The line, or all lines.
+
     Examples
     --------
     >>> info("sonar").rows, info("sonar").licence
@@ -171,6 +206,16 @@ def load(name: str) -> Dataset:
     same for everybody. Otherwise the folder named by the variable FEWER_DATA is searched for `NAME.csv.gz` and
     `NAME.csv` (the column `target`, or else the last one, is the target), and then OpenML is asked. Files in that
     folder that are not on the shelf can be loaded by their names too, and any OpenML set as "openml:NUMBER".
+
+    Parameters
+    ----------
+    name : str
+        A name of `names()`, of a file in FEWER_DATA, or "openml:NUMBER".
+
+    Returns
+    -------
+    Dataset
+        The table, its target, and where they come from.
 
     Examples
     --------

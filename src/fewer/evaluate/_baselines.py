@@ -63,7 +63,6 @@ class FTest(Ranker):
     tasks: ClassVar[tuple[Task, ...]] = ("regression",)
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows."""
         scores = np.zeros(problem.n_features)
         varies = ~problem.constant
         plain = varies & ~problem.nominal & ~problem.missing.any(axis=0)

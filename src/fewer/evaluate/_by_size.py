@@ -112,6 +112,35 @@ def standard_error(
     The rows' out-of-fold predictions are graded without each of so many stratified parts (the delete-a-group
     jackknife). For accuracy and parts of equal size this is the standard error of the mean over the parts; it serves
     grades that are no means of rows too, such as R² and the area under a ROC curve. None if a grade is not defined.
+
+    Parameters
+    ----------
+    scorer : PredictiveScorer
+        A criterion bound to the rows.
+    mask : array of shape (n_features,)
+        The subset.
+    problem : Problem
+        The same rows.
+    rng : Generator
+        Draws the parts.
+    n_parts : int, default=10
+        How many parts.
+
+    Returns
+    -------
+    float or None
+        In the units of the score.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fewer.contracts import Resources
+    >>> from fewer.criteria import KNN
+    >>> problem = Problem.from_arrays(*load_iris(return_X_y=True))
+    >>> scorer = KNN(5).bind(problem, np.random.default_rng(0), Resources())
+    >>> error = standard_error(scorer, np.array([False, False, True, True]), problem, np.random.default_rng(0))
+    >>> 0.005 < error < 0.05
+    True
     """
     outputs = scorer.outputs(mask)
     judged = np.isfinite(outputs.reshape(len(outputs), -1)).all(axis=1)

@@ -40,27 +40,47 @@ OnProgress = Callable[[int, int, str], None]
 class Comparison:
     """Methods and baselines, judged on rows that none of them saw.
 
-    Attributes
+    Parameters
     ----------
     methods : list of MethodScore
         One for each method or baseline and each estimator.
     verdict : str
         Whether selection helps, in plain words.
+    scoring, estimand, interval_method : str
+    scoring : str
+        What scores are measured in.
+    estimand : str
+        What the scores estimate.
+    interval_method : str
+        How the intervals were made.
+    task : str
+        What the target is.
+    n_rows, n_features, n_splits, seed : int
+    n_rows, n_features, n_splits : int
+        The size of the table and of the comparison.
+    seed : int
+        With it the comparison repeats.
+    level : float
+        Of `low`, `high` and of the intervals of differences.
     subsets : dict
         For each method, `frequency` (in which share of the splits each feature was chosen), `consensus` (features
         chosen in more than half of them) and `chosen` (the features of each split).
-    scoring, estimand, interval_method : str
-    level : float
-        Of `low`, `high` and of the intervals of differences.
-    n_rows, n_features, n_splits, seed : int
     notes : list of str
+        What a reader should know.
     command : str
         What repeats it on the command line, where it came from there.
     versions : dict
+        Of the packages that the result depends on.
+
+    See Also
+    --------
+    fewer.compare : Makes one.
 
     Examples
     --------
-    See `compare`.
+    >>> comparison = Comparison([], "Too close to call.", "accuracy", "", "", "classification", 150, 4, n_splits=5, seed=0)
+    >>> Comparison.from_json(comparison.to_json()) == comparison
+    True
     """
 
     methods: list[MethodScore]
@@ -80,13 +100,30 @@ class Comparison:
     versions: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """Return the comparison as JSON text."""
+        """Return the comparison as JSON text.
+
+        Returns
+        -------
+        str
+            What `from_json` reads.
+        """
         content = {"format": FORMAT, **asdict(self)}
         return json.dumps(_without_nan(content), ensure_ascii=False, indent=1, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Comparison:
-        """Read a comparison from JSON text; nothing in it is run."""
+        """Read a comparison from JSON text; nothing in it is run.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` wrote.
+
+        Returns
+        -------
+        Comparison
+            The same again.
+        """
         try:
             content = json.loads(text)
             if content["format"] != FORMAT:
@@ -99,7 +136,13 @@ class Comparison:
             raise InputError(f"This is not a comparison in JSON: {error}") from None
 
     def to_frame(self) -> Any:
-        """Return one row for each method and estimator, as a polars frame."""
+        """Return one row for each method and estimator, as a polars frame.
+
+        Returns
+        -------
+        polars.DataFrame
+            With scores, intervals, sizes, stabilities and differences.
+        """
         import polars as pl
 
         rows = [asdict(row) for row in self.methods]
@@ -116,7 +159,18 @@ class Comparison:
         return list(dict.fromkeys(row.estimator for row in self.methods))
 
     def rows_of(self, estimator: str) -> list[MethodScore]:
-        """Return the rows of one estimator, the methods first, best first."""
+        """Return the rows of one estimator, the methods first, best first.
+
+        Parameters
+        ----------
+        estimator : str
+            One of `estimators`.
+
+        Returns
+        -------
+        list of MethodScore
+            Its rows.
+        """
         rows = [row for row in self.methods if row.estimator == estimator]
         return sorted(rows, key=lambda row: (row.role != "method", -row.score))
 
@@ -138,7 +192,13 @@ class Comparison:
         return html_card(title, self.verdict, "".join(tables), self.notes)
 
     def to_markdown(self) -> str:
-        """Return the tables and the verdict in Markdown."""
+        """Return the tables and the verdict in Markdown.
+
+        Returns
+        -------
+        str
+            A table for each estimator.
+        """
         parts = []
         for estimator in self.estimators:
             rows = [self._cells(row) for row in self.rows_of(estimator)]
@@ -146,7 +206,18 @@ class Comparison:
         return "\n\n".join([*parts, self.verdict]) + "\n"
 
     def to_latex(self, label: str = "tab:comparison") -> str:
-        """Return a table in LaTeX for each estimator, for the package booktabs."""
+        """Return a table in LaTeX for each estimator, for the package booktabs.
+
+        Parameters
+        ----------
+        label : str, default="tab:comparison"
+            What `ref` refers to.
+
+        Returns
+        -------
+        str
+            LaTeX.
+        """
         tables = []
         for place, estimator in enumerate(self.estimators):
             rows = [self._cells(row) for row in self.rows_of(estimator)]

@@ -45,6 +45,20 @@ class Round:
 def rounds_of_five(problem: Problem, n_rounds: int, rng: np.random.Generator) -> list[Round]:
     """Split the rows into five stratified folds, again and again; each fold is tested on once, the next validates.
 
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    n_rounds : int
+        How many rounds, five from each shuffle.
+    rng : Generator
+        Shuffles the rows.
+
+    Returns
+    -------
+    list of Round
+        Training, validation and test rows of each.
+
     Examples
     --------
     >>> problem = Problem.from_arrays(np.zeros((20, 1)), np.arange(20) % 2)
@@ -70,7 +84,21 @@ class Evaluator(Protocol):
 
 @dataclass(frozen=True)
 class EstimatorEvaluator:
-    """Any scikit-learn classifier, fitted on training and validation rows together."""
+    """Any scikit-learn classifier, fitted on training and validation rows together.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+        Cloned before each fit.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> rows = Problem.from_arrays([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1])
+    >>> evaluate = EstimatorEvaluator(GaussianNB())
+    >>> evaluate(rows, rows, np.array([[0.5], [10.5]]), np.random.default_rng(0)).round(2)
+    array([0., 1.])
+    """
 
     estimator: Any
 
@@ -94,6 +122,17 @@ class GMLVQEvaluator:
     stop : bool, default=True
         Stop by the validation rows.
     max_iter, n_iter_no_change : int
+    max_iter : int, default=150
+        Steps at the most.
+    n_iter_no_change : int or None, default=20
+        Steps without an improvement after which it stops.
+
+    Examples
+    --------
+    >>> rows = Problem.from_arrays([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1])
+    >>> scores = GMLVQEvaluator(max_iter=5)(rows, rows, np.array([[0.5], [10.5]]), np.random.default_rng(0))
+    >>> bool(scores[0] < scores[1])
+    True
     """
 
     alpha: float | Literal["auto"] = 0.0
@@ -119,6 +158,20 @@ class SVMEvaluator:
 
     C and γ are those with the best AUC on the validation rows after fitting the training rows; then both are fitted.
     γ is given in units of 1 / number of features.
+
+    Parameters
+    ----------
+    C : tuple of float
+        The penalties to choose from.
+    gamma : tuple of float
+        The kernel widths to choose from.
+
+    Examples
+    --------
+    >>> rows = Problem.from_arrays([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1])
+    >>> scores = SVMEvaluator(C=(1.0,))(rows, rows, np.array([[0.5], [10.5]]), np.random.default_rng(0))
+    >>> bool(scores[0] < scores[1])
+    True
     """
 
     C: tuple[float, ...] = (1.0, 10.0, 100.0)
@@ -153,13 +206,24 @@ def _svm_scores(
 class Curves:
     """Area under the ROC curve against the number of leading features.
 
-    Attributes
+    Parameters
     ----------
     sizes : int array
+        Numbers of features.
     auc : dict of str to dict of str to array of shape (n_rounds, n_sizes)
         By evaluator and ranker.
     orders : dict of str to int array of shape (n_rounds, n_features)
         By ranker: the features of each round, best first.
+
+    See Also
+    --------
+    size_curves : Measures them.
+
+    Examples
+    --------
+    >>> auc = {"Bayes": {"Fisher": np.array([[0.9, 0.8]]), "Relief": np.array([[0.7, 0.8]])}}
+    >>> Curves(np.array([1, 2]), auc, {}).dominance("Bayes")
+    {'Fisher': 75.0, 'Relief': 25.0}
     """
 
     sizes: IntArray
@@ -167,13 +231,34 @@ class Curves:
     orders: dict[str, IntArray]
 
     def mean(self, evaluator: str) -> dict[str, FloatArray]:
-        """Return the mean curve of each ranker."""
+        """Return the mean curve of each ranker.
+
+        Parameters
+        ----------
+        evaluator : str
+            A key of `auc`.
+
+        Returns
+        -------
+        dict of str to array of shape (n_sizes,)
+            By ranker.
+        """
         return {name: np.nanmean(values, axis=0) for name, values in self.auc[evaluator].items()}
 
     def dominance(self, *evaluators: str) -> dict[str, float]:
         """Return the percentage of sizes at which each ranker's mean curve is the highest; ties are shared.
 
         Curves of further evaluators compete as well, under the names of both.
+
+        Parameters
+        ----------
+        *evaluators : str
+            Keys of `auc`.
+
+        Returns
+        -------
+        dict of str to float
+            By ranker.
         """
         curves = self.mean(evaluators[0])
         for other in evaluators[1:]:
@@ -183,7 +268,13 @@ class Curves:
         return dict(zip(curves, (100.0 * (best / best.sum(axis=0)).mean(axis=1)).tolist(), strict=True))
 
     def mean_ranks(self) -> dict[str, FloatArray]:
-        """Return each feature's mean place, from 1, in the orders of each ranker."""
+        """Return each feature's mean place, from 1, in the orders of each ranker.
+
+        Returns
+        -------
+        dict of str to array of shape (n_features,)
+            By ranker.
+        """
         return {name: (np.argsort(orders, axis=1) + 1).mean(axis=0) for name, orders in self.orders.items()}
 
 
@@ -206,15 +297,24 @@ def size_curves(
     Parameters
     ----------
     rankers : dict of str to Ranker
+        Who ranks the features, on training rows.
     evaluators : dict of str to Evaluator or scikit-learn classifier
+        Who predicts the test rows.
     problem : Problem
         Two classes or more (the mean of one-against-rest areas).
     sizes : list of int
         Numbers of features.
     n_rounds : int, default=5
+        How often to split and rank.
     rng : Generator
+        For the splits and whatever rankers and evaluators draw.
     n_jobs : int, default=1
         Rounds at a time.
+
+    Returns
+    -------
+    Curves
+        The areas, by evaluator, ranker, round and size.
 
     Examples
     --------

@@ -22,15 +22,21 @@ from fewer.validate import ConfidenceInterval, Split, split_rows
 class Choice:
     """What a selection without a fold gives.
 
-    Attributes
+    Parameters
     ----------
     mask : array of shape (n_features,)
+        The chosen features.
     judge : Criterion, optional
         Who predicts with the chosen features, if the selection chose that too.
     judge_all : Criterion, optional
         Who predicts with all features; the same one if left out.
     scorer : PredictiveScorer, optional
         `judge`, bound to these rows already.
+
+    Examples
+    --------
+    >>> Choice(np.array([True, False])).mask
+    array([ True, False])
     """
 
     mask: NDArray[Any]
@@ -47,7 +53,7 @@ Record = dict[str, Any]
 class HeldOutScores:
     """The score of a selection on rows that it never saw.
 
-    Attributes
+    Parameters
     ----------
     interval : ConfidenceInterval
         The held-out score; `interval.estimand` says what it is an estimate of.
@@ -59,6 +65,20 @@ class HeldOutScores:
         What was selected without each fold.
     outputs, outputs_all : arrays
         What was predicted for each row by the rule that did not see it, with selected and with all features.
+
+    See Also
+    --------
+    heldout : Makes one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> problem = Problem.from_arrays(*load_iris(return_X_y=True))
+    >>> def choose(rows, rng):
+    ...     return np.array([False, False, True, True])
+    >>> result = heldout(choose, problem, KNN(5), cv=3, rng=np.random.default_rng(0), resources=Resources())
+    >>> result.interval.low < result.score < result.interval.high, len(result.masks)
+    (True, 3)
     """
 
     interval: ConfidenceInterval

@@ -30,11 +30,12 @@ Record = dict[str, Any]
 class Nested:
     """What nested evaluation found of one selector.
 
-    Attributes
+    Parameters
     ----------
     interval : ConfidenceInterval
         The held-out score; `interval.estimand` says what it is an estimate of.
     fold_scores : tuple of float
+        One a split.
     search_score : float
         What the search believed of its features, if its criterion predicts rows; otherwise what cross-validation of
         the estimator says of them on the very rows that chose them.
@@ -43,14 +44,30 @@ class Nested:
         held-out rows would exaggerate.
     masks : bool array of shape (n_splits, n_features)
         The features chosen in each split.
-    frequency : array of shape (n_features,)
-        In which share of the splits each feature was chosen.
-    consensus : bool array of shape (n_features,)
-        The features chosen in more than half of the splits.
     stability : ConfidenceInterval
         Nogueira's measure of the masks.
     seconds : float
         Time of one selection, on average.
+
+    Attributes
+    ----------
+    frequency : array of shape (n_features,)
+        In which share of the splits each feature was chosen.
+    consensus : bool array of shape (n_features,)
+        The features chosen in more than half of the splits.
+
+    See Also
+    --------
+    nested : Makes one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> problem = Problem.from_arrays(*load_iris(return_X_y=True))
+    >>> result = nested(SelectKBest(k=2), problem, cv=3)
+    >>> result.masks.shape, result.consensus
+    ((3, 4), array([False, False,  True,  True]))
     """
 
     interval: ConfidenceInterval

@@ -24,11 +24,23 @@ Draw = Literal["continuous", "binary"] | int
 class Planted:
     """A problem with features added behind its own.
 
-    Attributes
+    Parameters
     ----------
     problem : Problem
+        The rows, with the added features last.
     source : int array of shape (n_features,)
         For a noisy copy, the column that it copies; its own number for an original feature; −1 for an irrelevant one.
+
+    See Also
+    --------
+    plant : Makes one.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
+    >>> planted = plant(problem, np.random.default_rng(0), irrelevant=2)
+    >>> planted.kept(np.array([0, 2, 1, 3])), planted.chance()
+    (array([0, 1, 1, 2]), array([0.5, 1. , 1.5, 2. ]))
     """
 
     problem: Problem
@@ -45,11 +57,28 @@ class Planted:
         return int((~self.added).sum())
 
     def kept(self, order: NDArray[Any]) -> IntArray:
-        """Count the added features among the first 1, 2, … of an order (best first)."""
+        """Count the added features among the first 1, 2, … of an order (best first).
+
+        Parameters
+        ----------
+        order : int array of shape (n_features,)
+            The features, best first.
+
+        Returns
+        -------
+        int array of shape (n_features,)
+            A count for each size.
+        """
         return np.cumsum(self.added[order])
 
     def chance(self) -> FloatArray:
-        """Return what a random order keeps in the mean among its first 1, 2, … features."""
+        """Return what a random order keeps in the mean among its first 1, 2, … features.
+
+        Returns
+        -------
+        array of shape (n_features,)
+            A mean count for each size.
+        """
         n_features = len(self.source)
         return np.arange(1, n_features + 1) * self.added.sum() / n_features
 
@@ -66,7 +95,9 @@ def plant(
     Parameters
     ----------
     problem : Problem
+        The rows.
     rng : Generator
+        Draws the features.
     irrelevant : int or list, default=0
         How many standard normal features, or how each is drawn: "continuous", "binary", or a number of equally
         likely values.
@@ -74,6 +105,11 @@ def plant(
         For features (names or positions), the signal-to-noise ratios of their copies: variance of the feature over
         variance of the added normal noise. A copy of a nominal feature has one of its cells in 1 + ratio drawn anew
         from the column. Missing cells stay missing.
+
+    Returns
+    -------
+    Planted
+        The wider problem, and what each column is.
 
     Examples
     --------
@@ -114,13 +150,24 @@ def plant(
 class PlantedCounts:
     """How many added features each ranking keeps, round by round.
 
-    Attributes
+    Parameters
     ----------
     names : tuple of str
         The rankers.
     kept : array of shape (n_rankers, n_rounds, n_features)
         Added features among the first 1, 2, … of the order.
     n_original, n_added : int
+        How many features there were, and how many were planted.
+
+    See Also
+    --------
+    planted_counts : Makes one.
+
+    Examples
+    --------
+    >>> counts = PlantedCounts(("Fisher",), np.array([[[0, 1, 1, 2]]]), n_original=2, n_added=2)
+    >>> counts.at(2), counts.at()
+    ({'Fisher': array([1.])}, {'Fisher': array([1.])})
     """
 
     names: tuple[str, ...]
@@ -139,13 +186,35 @@ class PlantedCounts:
         return np.arange(1, self.kept.shape[2] + 1) * self.n_added / (self.n_original + self.n_added)
 
     def chance_band(self, share: float = 0.9) -> tuple[FloatArray, FloatArray]:
-        """Return the bounds between which the count of one random order lies with a probability of at least `share`."""
+        """Return the bounds between which the count of one random order lies with a probability of at least `share`.
+
+        Parameters
+        ----------
+        share : float, default=0.9
+            The probability.
+
+        Returns
+        -------
+        low, high : arrays of shape (n_features,)
+            Counts for each size.
+        """
         sizes = np.arange(1, self.kept.shape[2] + 1)
         draw = hypergeom(self.n_original + self.n_added, self.n_added, sizes)
         return draw.ppf((1 - share) / 2), draw.ppf((1 + share) / 2)
 
     def at(self, size: int | None = None) -> dict[str, FloatArray]:
-        """Return the counts of each round among the first so many features; as many as were there if not given."""
+        """Return the counts of each round among the first so many features; as many as were there if not given.
+
+        Parameters
+        ----------
+        size : int, optional
+            How many leading features to look at.
+
+        Returns
+        -------
+        dict of str to array of shape (n_rounds,)
+            By ranker.
+        """
         place = (self.n_original if size is None else size) - 1
         return {name: counts[:, place].astype(np.float64) for name, counts in zip(self.names, self.kept, strict=True)}
 
@@ -161,6 +230,28 @@ def planted_counts(
     resources: Resources | None = None,
 ) -> PlantedCounts:
     """Plant features anew in each round, rank, and count how many stay among the first.
+
+    Parameters
+    ----------
+    rankers : dict of str to Ranker
+        Who ranks.
+    problem : Problem
+        The rows.
+    irrelevant : int or list, default=0
+        As in `plant`.
+    redundant : dict, optional
+        As in `plant`.
+    n_rounds : int, default=5
+        How often to plant and rank.
+    rng : Generator
+        Draws the features, and whatever rankers draw.
+    resources : Resources, optional
+        Threads and memory.
+
+    Returns
+    -------
+    PlantedCounts
+        Added features among the first of each order.
 
     Examples
     --------

@@ -25,10 +25,15 @@ NAMES = {
 class MethodScore:
     """One method judged by one estimator.
 
-    Attributes
+    Parameters
     ----------
     name, estimator : str
+    name : str
+        Of the method or baseline.
+    estimator : str
+        Who predicted with its features.
     role : {"method", "baseline"}
+        What it is compared as.
     score, low, high : float
         Held-out score and its interval.
     n_features, stability, seconds : float
@@ -40,8 +45,19 @@ class MethodScore:
     p_holm : float or None
         P-value adjusted for the number of methods compared for this estimator.
     joint_low, joint_high : float or None
-        ConfidenceInterval of the difference that holds for all methods of this estimator together, also for the best.
-    fold_scores : list of float
+        Interval of the difference that holds for all methods of this estimator together, also for the best.
+    fold_scores : tuple of float
+        One a split.
+
+    See Also
+    --------
+    verdict : Says in words what several of them mean.
+
+    Examples
+    --------
+    >>> score = MethodScore("forward", "knn", "method", 0.9, 0.85, 0.95, 4.0, 0.8, 0.02, 1.5, 0.03, 0.01, 0.05, 0.01)
+    >>> score.score - score.difference
+    0.87
     """
 
     name: str
@@ -70,6 +86,26 @@ def verdict(scores: Sequence[MethodScore], *, scoring: str, n_rows: int, n_featu
 
     Of several methods the one with the best held-out score is spoken of, and its interval is the joint one, which
     allows for the choice.
+
+    Parameters
+    ----------
+    scores : sequence of MethodScore
+        Of all methods, baselines and estimators.
+    scoring : str
+        What scores are measured in.
+    n_rows, n_features : int
+        The size of the table.
+
+    Returns
+    -------
+    str
+        A sentence for each estimator.
+
+    Examples
+    --------
+    >>> row = MethodScore("forward", "knn", "method", 0.9, 0.85, 0.95, 4.0, 0.8, 0.02, 1.5, 0.03, 0.01, 0.05, 0.01)
+    >>> verdict([row], scoring="accuracy", n_rows=200, n_features=20)
+    'Selection helps kNN by 3.0 points (1.0 to 5.0) with 4 of 20 features (forward).'
     """
     best: dict[str, MethodScore] = {}
     for row in scores:

@@ -38,19 +38,6 @@ class Fisher(Ranker):
     statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows.
-
-        Parameters
-        ----------
-        problem : Problem
-        rng : Generator
-            Not used.
-        resources : Resources
-
-        Returns
-        -------
-        Ranking
-        """
         if problem.sparse is not None:
             return Ranking.by_score(fisher_scores(class_moments(problem), None, problem))
         weights = problem.row_weights

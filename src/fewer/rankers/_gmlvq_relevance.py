@@ -118,19 +118,6 @@ class GMLVQRelevance(Ranker):
         self.eigenvalue_threshold = eigenvalue_threshold
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows.
-
-        Parameters
-        ----------
-        problem : Problem
-        rng : Generator
-            Splits the rows and seeds the models.
-        resources : Resources
-
-        Returns
-        -------
-        Ranking
-        """
         parts = _rounds(problem, self.n_rounds, rng)
         seeds = rng.integers(2**31, size=len(parts))
         models = Parallel(n_jobs=resources.n_jobs)(
@@ -142,12 +129,44 @@ class GMLVQRelevance(Ranker):
     def rank_with(
         self, train: Problem, validation: Problem, rng: np.random.Generator
     ) -> tuple[Ranking, Relevance | None]:
-        """Rank by one model that learns on some rows and stops by others; give the model too."""
+        """Rank by one model that learns on some rows and stops by others.
+
+        Parameters
+        ----------
+        train : Problem
+            Rows to learn from.
+        validation : Problem
+            Rows that say when to stop.
+        rng : Generator
+            Draws the model's seed.
+
+        Returns
+        -------
+        ranking : Ranking
+            By the model's relevances.
+        model : Relevance or None
+            The model; None where only one class is left.
+        """
         model = self.learn(train, validation, int(rng.integers(2**31)))
         return self.ranking_of([] if model is None else [model.relevances], train.n_features), model
 
     def learn(self, train: Problem, validation: Problem, seed: int = 0) -> Relevance | None:
-        """Learn one metric, or none where only one class is left."""
+        """Learn one metric, or none where only one class is left.
+
+        Parameters
+        ----------
+        train : Problem
+            Rows to learn from.
+        validation : Problem
+            Rows that say when to stop.
+        seed : int, default=0
+            Of the model.
+
+        Returns
+        -------
+        Relevance or None
+            The model, its table and the relevance of each feature.
+        """
         if len(np.unique(train.y)) < 2:
             return None
         table = _Table.of(train)
@@ -171,7 +190,20 @@ class GMLVQRelevance(Ranker):
         return Relevance(model, table, table.gather(model.relevances_))
 
     def ranking_of(self, rounds: list[FloatArray], n_features: int) -> Ranking:
-        """Average the ranks of some rounds."""
+        """Average the ranks of some rounds.
+
+        Parameters
+        ----------
+        rounds : list of arrays of shape (n_features,)
+            The relevances of each round.
+        n_features : int
+            How many features there are.
+
+        Returns
+        -------
+        Ranking
+            By mean rank.
+        """
         shares = np.array(rounds) if rounds else np.zeros((1, n_features))
         ranks = np.array([rankdata(-_rounded(row)) for row in shares])
         mean = ranks.mean(axis=0)

@@ -53,19 +53,6 @@ class InformationGain(Ranker):
         self.n_bins = n_bins
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows.
-
-        Parameters
-        ----------
-        problem : Problem
-        rng : Generator
-            Not used.
-        resources : Resources
-
-        Returns
-        -------
-        Ranking
-        """
         scores, bins = np.zeros(problem.n_features), np.zeros(problem.n_features, dtype=np.int64)
         for feature, nominal in enumerate(problem.nominal):
             cells = problem.column(feature)

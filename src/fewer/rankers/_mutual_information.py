@@ -45,20 +45,6 @@ class _Greedy(Ranker):
         self.n_ranked = n_ranked
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows.
-
-        Parameters
-        ----------
-        problem : Problem
-        rng : Generator
-            Shuffles the target where `stop` asks for it.
-        resources : Resources
-
-        Returns
-        -------
-        Ranking
-            Its `extra` holds `relevance`, `n_relevant` and `threshold`.
-        """
         return self._rank_by(self._information(problem, resources), ~problem.constant, rng)
 
     def _rank_by(self, information: Any, free: BoolArray, rng: np.random.Generator) -> Ranking:

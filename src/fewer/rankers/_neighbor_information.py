@@ -72,19 +72,6 @@ class MutualInformation(Ranker):
         self.random_state = random_state
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows.
-
-        Parameters
-        ----------
-        problem : Problem
-        rng : Generator
-            Seeds the noise where no seed is given.
-        resources : Resources
-
-        Returns
-        -------
-        Ranking
-        """
         if problem.sample_weight is not None and (problem.sample_weight == 0).any():
             problem = problem.take(problem.sample_weight > 0)
         seed = int(rng.integers(2**31)) if self.random_state is None else int(self.random_state)

@@ -86,19 +86,6 @@ class Permutation(Ranker):
         self.group_above = group_above
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows.
-
-        Parameters
-        ----------
-        problem : Problem
-        rng : Generator
-            Deals out folds and shuffles; seeds estimators that have no seed.
-        resources : Resources
-
-        Returns
-        -------
-        Ranking
-        """
         parts = parts_of(problem, self.cv, rng)
         model_seed = int(rng.integers(2**31))
         seeds = rng.integers(2**31, size=len(parts)).tolist()

@@ -68,19 +68,6 @@ class ReliefF(Ranker):
         self.n_rows = n_rows
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows.
-
-        Parameters
-        ----------
-        problem : Problem
-        rng : Generator
-            Draws the rows where `n_rows` is given.
-        resources : Resources
-
-        Returns
-        -------
-        Ranking
-        """
         return Ranking.by_score(_relief(problem, self.n_neighbors, self.n_rows, False, rng, resources))
 
 
@@ -114,19 +101,6 @@ class Relief(Ranker):
         self.n_rows = n_rows
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows.
-
-        Parameters
-        ----------
-        problem : Problem
-        rng : Generator
-            Draws the rows where `n_rows` is given.
-        resources : Resources
-
-        Returns
-        -------
-        Ranking
-        """
         return Ranking.by_score(_relief(problem, 1, self.n_rows, True, rng, resources))
 
 
@@ -177,19 +151,6 @@ class RReliefF(Ranker):
         self.n_rows = n_rows
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows.
-
-        Parameters
-        ----------
-        problem : Problem
-        rng : Generator
-            Draws the rows where `n_rows` is given.
-        resources : Resources
-
-        Returns
-        -------
-        Ranking
-        """
         places = np.arange(1, min(self.n_neighbors, max(problem.n_samples - 1, 1)) + 1)
         influence = np.ones(len(places)) if self.sigma is None else np.exp(-((places / self.sigma) ** 2))
         span = float(np.ptp(problem.y)) or 1.0

@@ -61,19 +61,6 @@ class Shap(Ranker):
         self.cv = cv
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows.
-
-        Parameters
-        ----------
-        problem : Problem
-        rng : Generator
-            Deals out folds; seeds estimators that have no seed, and samples.
-        resources : Resources
-
-        Returns
-        -------
-        Ranking
-        """
         parts = parts_of(problem, self.cv, rng)
         seed = int(rng.integers(2**31))
         found = []

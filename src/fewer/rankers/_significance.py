@@ -54,20 +54,6 @@ class FTest(Ranker):
     statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows.
-
-        Parameters
-        ----------
-        problem : Problem
-        rng : Generator
-            Not used.
-        resources : Resources
-
-        Returns
-        -------
-        Ranking
-            With `p_value` in its `extra`.
-        """
         classes = problem.task == "classification"
         if classes and problem.nominal.any():
             name = problem.names[int(np.argmax(problem.nominal))]
@@ -127,20 +113,6 @@ class Chi2(Ranker):
     statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows.
-
-        Parameters
-        ----------
-        problem : Problem
-        rng : Generator
-            Not used.
-        resources : Resources
-
-        Returns
-        -------
-        Ranking
-            With `p_value` in its `extra`.
-        """
         if problem.sparse is not None:
             return chi2_ranking(class_moments(problem), None, lows(problem), problem)
         negative = ~problem.nominal & (np.fmin.reduce(problem.X, axis=0, initial=0.0) < 0)

@@ -20,19 +20,6 @@ class _WithinRadius(Ranker):
     """What SURF and MultiSURF share: all rows within a radius are neighbors."""
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        """Rank the columns of these rows.
-
-        Parameters
-        ----------
-        problem : Problem
-        rng : Generator
-            Not used.
-        resources : Resources
-
-        Returns
-        -------
-        Ranking
-        """
         votes = problem.row_weights
         table = _table_of(problem)
         target = _target_of(problem, votes)

@@ -22,6 +22,13 @@ class ChordPoint:
     share : float
         How often the decision is that of `high`.
     fpr, tpr : float
+        The rates there.
+
+    Examples
+    --------
+    >>> hull = roc_hull([0.1, 0.6], [0.6, 0.9])
+    >>> hull.at_fpr(0.35)
+    ChordPoint(low=1, high=2, share=0.5, fpr=0.35, tpr=0.75)
     """
 
     low: int

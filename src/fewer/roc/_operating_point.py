@@ -28,11 +28,18 @@ class Vertex:
     algorithm : str
         Name of the estimator; "constant" at the corners.
     features : tuple of int
+        The columns that it needs.
     names : tuple of str
+        Their names.
     threshold : float
         A row is called positive if its score is at least this.
     fpr, tpr : float
         On the validation rows.
+
+    Examples
+    --------
+    >>> Vertex("bayes", (0, 3), ("age", "dose"), threshold=0.4, fpr=0.1, tpr=0.8).names
+    ('age', 'dose')
     """
 
     algorithm: str

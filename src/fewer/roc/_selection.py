@@ -79,6 +79,7 @@ def describe(parcel: Parcel, point: OperatingPoint) -> dict[str, Any]:
     parcel : Parcel
         Of two classes.
     point : OperatingPoint
+        One of the Parcel's.
 
     Returns
     -------
@@ -86,6 +87,15 @@ def describe(parcel: Parcel, point: OperatingPoint) -> dict[str, Any]:
         `features`: the columns that the operating point needs; `operating_point`: its rates; `all_features`: those that
         some vertex needs; `area` of the hull, `area_expected` of its line on calibration rows; `vertices`, `passes`,
         `n_evaluated`, `positive`, `prevalence`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from fewer.roc import Parcel
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> parcel = Parcel(max_passes=1, random_state=0).fit(X[:, :4], y)
+    >>> sorted(describe(parcel, parcel.operating_point(max_fpr=0.1)))[:3]
+    ['all_features', 'area', 'area_expected']
     """
     names = parcel.reader_.names
     return {

@@ -87,12 +87,26 @@ class AreaComparison:
     Parameters
     ----------
     areas : array of shape (2,)
+        The two areas.
     covariance : array of shape (2, 2)
         Of the two areas.
     difference, low, high : float
         First less second area, with its interval at `level`.
     z, p_value : float
         Two-sided, against equal areas.
+    level : float
+        Of the interval.
+
+    See Also
+    --------
+    delong_test : Makes one.
+
+    Examples
+    --------
+    >>> y = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> test = delong_test(y, [1, 2, 3, 6, 4, 5, 7, 8], [2, 1, 5, 7, 3, 6, 4, 8])
+    >>> round(test.difference, 3), test.low < 0 < test.high
+    (0.188, True)
     """
 
     areas: FloatArray
@@ -174,6 +188,17 @@ class RocBand:
     areas : array
         Area of each resample.
     level : float
+        Of the intervals.
+
+    See Also
+    --------
+    bootstrap_band : Makes one.
+
+    Examples
+    --------
+    >>> band = bootstrap_band([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], fpr=[0.5], n_resamples=200)
+    >>> len(band.areas), band.level
+    (200, 0.95)
     """
 
     fpr: FloatArray

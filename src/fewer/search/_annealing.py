@@ -25,6 +25,7 @@ class Annealing(Search):
     cooling : float, default=0.9
         Each level's temperature is this share of the one before.
     levels : int, default=81
+        How many temperatures there are.
     effort : float, default=1.0
         K of the thesis. A level ends after 10·effort·p tries or effort·p accepted changes, p units.
     max_tries : int or None, default=2000
@@ -35,6 +36,18 @@ class Annealing(Search):
     Notes
     -----
     A change that would leave the allowed sizes becomes an exchange of two units.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = fewer.search.Annealing(levels=5)
+    >>> selector = fewer.SubsetSelector(
+    ...     fewer.criteria.Separability(), search, n_features_to_select=2, random_state=0
+    ... ).fit(X, y)
+    >>> selector.get_support(indices=True)
+    array([0, 2])
     """
 
     command_name = "annealing"
@@ -66,38 +79,14 @@ class Annealing(Search):
         self.answer = answer
 
     def shortened(self, share: float) -> Annealing:
-        """Keep the schedule and try less at each level.
-
-        Parameters
-        ----------
-        share : float
-
-        Returns
-        -------
-        Annealing
-        """
+        # Keep the schedule and try less at each level.
         cap = None if self.max_tries is None else max(1, round(self.max_tries * share))
         return clone(self).set_params(effort=self.effort * share, max_tries=cap)
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Anneal, reporting after each level.
-
-        Parameters
-        ----------
-        scorer : Objective
-            Scores states.
-        space : SearchSpace
-            Where the search may go.
-        rng : Generator
-        state : dict
-            All that is needed to go on from here; empty at the start.
-
-        Yields
-        ------
-        Step
-        """
+        # Anneal, reporting after each level.
         if not state:
             mask = space.random(rng) if space.start is None else space.start.copy()
             score = float(scorer.score(mask[None])[0])

@@ -75,22 +75,7 @@ class BestFirst(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Expand one subset after the other.
-
-        Parameters
-        ----------
-        scorer : Objective
-            Scores states.
-        space : SearchSpace
-            Where the search may go.
-        rng : Generator
-        state : dict
-            All that is needed to go on from here; empty at the start.
-
-        Yields
-        ------
-        Step
-        """
+        # Expand one subset after the other.
         if not state:
             start = space.empty() if self.direction == "forward" else space.full()
             start = start if space.start is None else space.start.astype(bool)

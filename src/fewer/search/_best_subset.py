@@ -83,22 +83,7 @@ class BestSubset(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Search the tree, or splice size after size; then score the best fit of each size.
-
-        Parameters
-        ----------
-        scorer : Objective
-            Scores states; its `problem` holds the rows of the fits.
-        space : SearchSpace
-            Where the search may go.
-        rng : Generator
-        state : dict
-            All that is needed to go on from here; empty at the start.
-
-        Yields
-        ------
-        Step
-        """
+        # Search the tree, or splice size after size; then score the best fit of each size.
         equations = NormalEquations.of(scorer.problem, space)
         if space.n_units <= self.exact_up_to:
             yield from self._leap(scorer, space, equations, state)

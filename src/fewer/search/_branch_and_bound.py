@@ -63,22 +63,7 @@ class BranchAndBound(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Search the tree of one size after the other, depth first.
-
-        Parameters
-        ----------
-        scorer : Objective
-            Scores states.
-        space : SearchSpace
-            Where the search may go.
-        rng : Generator
-        state : dict
-            All that is needed to go on from here; empty at the start.
-
-        Yields
-        ------
-        Step
-        """
+        # Search the tree of one size after the other, depth first.
         if not state:
             full = space.full()
             raw = float(scorer.score(full[None])[0]) + float(space.price(full[None])[0])

@@ -52,22 +52,7 @@ class DIET(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Move to the best neighbor while it is better.
-
-        Parameters
-        ----------
-        scorer : Objective
-            Scores states.
-        space : SearchSpace
-            Where the search may go.
-        rng : Generator
-        state : dict
-            All that is needed to go on from here; empty at the start.
-
-        Yields
-        ------
-        Step
-        """
+        # Move to the best neighbor while it is better.
         levels = space.weight_levels
         if not state:
             weights = middle(space) if space.start is None else space.start.copy()

@@ -72,22 +72,7 @@ class Elimination(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Eliminate on each split to find the size, then on all rows.
-
-        Parameters
-        ----------
-        scorer : Objective
-            Scores states.
-        space : SearchSpace
-            Where the search may go.
-        rng : Generator
-        state : dict
-            All that is needed to go on from here; empty at the start.
-
-        Yields
-        ------
-        Step
-        """
+        # Eliminate on each split to find the size, then on all rows.
         full = space.full() if space.start is None else space.start.astype(bool)
         sizes = self._sizes(int(full.sum()), space)
         n_parts = scorer.scorer.n_parts if len(sizes) > 1 and space.min_units < space.max_units else 0

@@ -62,7 +62,7 @@ class Exhaustive(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Judge block after block of subsets."""
+        # Judge block after block of subsets.
         q = space.n_units
         counts = [comb(q, size) for size in range(space.min_units, space.max_units + 1)]
         total = sum(counts)

@@ -58,22 +58,7 @@ class Floating(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Alternate inclusion and conditional exclusion (or the reverse).
-
-        Parameters
-        ----------
-        scorer : Objective
-            Scores states.
-        space : SearchSpace
-            Where the search may go.
-        rng : Generator
-        state : dict
-            All that is needed to go on from here; empty at the start.
-
-        Yields
-        ------
-        Step
-        """
+        # Alternate inclusion and conditional exclusion (or the reverse).
         forward = self.direction == "forward"
         if not state:
             mask = (space.empty() if forward else space.full()) if space.start is None else space.start.astype(bool)

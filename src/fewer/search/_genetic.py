@@ -23,8 +23,11 @@ class Genetic(Search):
     Parameters
     ----------
     population : int, default=50
+        How many subsets live at a time.
     generations : int, default=120
+        How often they breed.
     crossover : {"two-point", "one-point"}, default="two-point"
+        Where two parents are cut and joined.
     mutation : float or "auto", default="auto"
         The chance of each gene to change: a bit flips, a weight becomes another one. `"auto"` is 1 / units.
     selection : {"best", "roulette"}, default="best"
@@ -90,37 +93,13 @@ class Genetic(Search):
         self.answer = answer
 
     def shortened(self, share: float) -> Genetic:
-        """Stop after a share of the generations.
-
-        Parameters
-        ----------
-        share : float
-
-        Returns
-        -------
-        Genetic
-        """
+        # Stop after a share of the generations.
         return clone(self).set_params(generations=max(1, round(self.generations * share)))
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Breed one generation after the other.
-
-        Parameters
-        ----------
-        scorer : Objective
-            Scores states.
-        space : SearchSpace
-            Where the search may go.
-        rng : Generator
-        state : dict
-            All that is needed to go on from here; empty at the start.
-
-        Yields
-        ------
-        Step
-        """
+        # Breed one generation after the other.
         if not state:
             members = np.array([space.random(rng) for _ in range(self.population)])
             if space.start is not None:

@@ -49,22 +49,7 @@ class InOrder(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Try one unit after the other.
-
-        Parameters
-        ----------
-        scorer : Objective
-            Scores states.
-        space : SearchSpace
-            Where the search may go.
-        rng : Generator
-        state : dict
-            All that is needed to go on from here; empty at the start.
-
-        Yields
-        ------
-        Step
-        """
+        # Try one unit after the other.
         if not state:
             place = np.argsort(self.ranker.rank(scorer.problem, rng, Resources()).order)
             start = space.empty().astype(bool)

@@ -80,37 +80,13 @@ class PBIL(Search):
         self.penalty = penalty
 
     def shortened(self, share: float) -> PBIL:
-        """Stop each run after a share of the generations.
-
-        Parameters
-        ----------
-        share : float
-
-        Returns
-        -------
-        PBIL
-        """
+        # Stop each run after a share of the generations.
         return clone(self).set_params(generations=max(1, round(self.generations * share)))
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Sample, learn, and start again when the chances have settled.
-
-        Parameters
-        ----------
-        scorer : Objective
-            Scores states.
-        space : SearchSpace
-            Where the search may go.
-        rng : Generator
-        state : dict
-            All that is needed to go on from here; empty at the start.
-
-        Yields
-        ------
-        Step
-        """
+        # Sample, learn, and start again when the chances have settled.
         q = space.n_units
         if not state:
             state.update(run=0, generation=0, chances=_start(space), history=np.empty((0, q)))

@@ -52,22 +52,7 @@ class PlusLTakeAwayR(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Make one move after the other.
-
-        Parameters
-        ----------
-        scorer : Objective
-            Scores states.
-        space : SearchSpace
-            Where the search may go.
-        rng : Generator
-        state : dict
-            All that is needed to go on from here; empty at the start.
-
-        Yields
-        ------
-        Step
-        """
+        # Make one move after the other.
         if self.l == self.r:
             raise InputError(f"l={self.l} and r={self.r}: give two different numbers.")
         climbing = self.l > self.r

@@ -88,22 +88,7 @@ class RegularizationPath(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Compute the path, then score the subsets along it.
-
-        Parameters
-        ----------
-        scorer : Objective
-            Scores states; its `problem` holds the rows of the path.
-        space : SearchSpace
-            Where the search may go.
-        rng : Generator
-        state : dict
-            All that is needed to go on from here; empty at the start.
-
-        Yields
-        ------
-        Step
-        """
+        # Compute the path, then score the subsets along it.
         if not state:
             ratio = 1.0 if self.penalty == "l1" else float(self.l1_ratio)
             order, alphas = entry_order(scorer.problem, space, ratio, self.n_alphas, self.eps)

@@ -24,22 +24,7 @@ class _Sequential(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        """Move to the best neighbor until none is good enough or the size limit is met.
-
-        Parameters
-        ----------
-        scorer : Objective
-            Scores states.
-        space : SearchSpace
-            Where the search may go.
-        rng : Generator
-        state : dict
-            All that is needed to go on from here; empty at the start.
-
-        Yields
-        ------
-        Step
-        """
+        # Move to the best neighbor until none is good enough or the size limit is met.
         if not state:
             mask = self._begin(space) if space.start is None else space.start.astype(bool)
             score = float(scorer.score(mask[None])[0])

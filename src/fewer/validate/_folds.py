@@ -15,6 +15,11 @@ from fewer.problem import InputError, IntArray, Problem
 class FixedFolds:
     """Folds that are known already, as a scikit-learn splitter.
 
+    Parameters
+    ----------
+    folds : array-like of shape (n_samples,)
+        The number of the fold that tests each row.
+
     Examples
     --------
     >>> [(train.tolist(), test.tolist()) for train, test in FixedFolds([0, 1, 0]).split()]
@@ -25,12 +30,34 @@ class FixedFolds:
         self.folds = np.asarray(folds)
 
     def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
-        """Return the training and test rows of each fold."""
+        """Return the training and test rows of each fold.
+
+        Parameters
+        ----------
+        X, y, groups : object
+            Not used; scikit-learn's interface has them.
+
+        Yields
+        ------
+        train, test : int arrays
+            Row numbers.
+        """
         for fold in np.unique(self.folds):
             yield np.flatnonzero(self.folds != fold), np.flatnonzero(self.folds == fold)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Count the folds."""
+        """Count the folds.
+
+        Parameters
+        ----------
+        X, y, groups : object
+            Not used; scikit-learn's interface has them.
+
+        Returns
+        -------
+        int
+            How many there are.
+        """
         return len(np.unique(self.folds))
 
     def __repr__(self) -> str:
@@ -53,11 +80,25 @@ def assign_folds(problem: Problem, cv: Any, rng: np.random.Generator) -> IntArra
     Parameters
     ----------
     problem : Problem
+        The rows.
     cv : int, "loo" or scikit-learn splitter
         A number of shuffled folds, stratified by class and never splitting a row group; `"loo"` for leave one row
         (or one row group) out, which a number of folds above the number of rows (or groups) means too; or a
         splitter whose test sets hold every row once.
     rng : Generator
+        Shuffles them.
+
+    Returns
+    -------
+    int array of shape (n_samples,)
+        From 0.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays(np.zeros((6, 1)), [0, 0, 0, 0, 1, 1])
+    >>> folds = assign_folds(problem, 2, np.random.default_rng(0))
+    >>> np.bincount(folds).tolist()
+    [3, 3]
     """
     if problem.time is not None:
         raise InputError(
@@ -89,6 +130,20 @@ def stratified_folds(codes: IntArray, n_folds: int, rng: np.random.Generator) ->
 
     Fold sizes differ by one row at most and so do a class's shares, also for classes smaller than the number of
     folds. Names and order of the classes do not matter, only the rows at which they first appear.
+
+    Parameters
+    ----------
+    codes : int array of shape (n_samples,)
+        The class of each row.
+    n_folds : int
+        How many folds.
+    rng : Generator
+        Shuffles the rows.
+
+    Returns
+    -------
+    int array of shape (n_samples,)
+        The fold of each row, from 0.
 
     Examples
     --------

@@ -22,14 +22,27 @@ from fewer.errors import InputError
 class ConfidenceInterval:
     """An estimate and the range in which its estimand lies with some confidence.
 
-    Attributes
+    Parameters
     ----------
     estimate, low, high, level : float
-    standard_error, degrees_of_freedom : float
-        What the range was made of; without them (infinite, NaN) it was made in another way.
+    estimate : float
+        The number itself.
+    low, high : float
+        Ends of the range.
+    level : float
+        The confidence, such as 0.95.
     method : str
+        How the range was made.
     estimand : str
         The unknown number that the interval is about.
+    standard_error, degrees_of_freedom : float
+        What the range was made of; without them (infinite, NaN) it was made in another way.
+
+    Examples
+    --------
+    >>> interval = wilson_interval(36, 40)
+    >>> interval.estimate, round(interval.low, 3), round(interval.high, 3)
+    (0.9, 0.769, 0.96)
     """
 
     estimate: float
@@ -51,11 +64,33 @@ class ConfidenceInterval:
         return float(2.0 * stats.t.sf(abs(self.estimate) / self.standard_error, self.degrees_of_freedom))
 
     def at(self, level: float) -> ConfidenceInterval:
-        """Return the interval of another level."""
+        """Return the interval of another level.
+
+        Parameters
+        ----------
+        level : float
+            Between 0 and 1.
+
+        Returns
+        -------
+        ConfidenceInterval
+            Of the same estimate.
+        """
         return _student(self, level)
 
     def within(self, low: float, high: float) -> ConfidenceInterval:
-        """Cut off what the estimand cannot be."""
+        """Cut off what the estimand cannot be.
+
+        Parameters
+        ----------
+        low, high : float
+            The smallest and the largest value that the estimand can have.
+
+        Returns
+        -------
+        ConfidenceInterval
+            Inside of them.
+        """
         return replace(self, low=min(max(self.low, low), high), high=max(min(self.high, high), low))
 
     def __str__(self) -> str:
@@ -144,6 +179,20 @@ def wilson_interval(n_right: float, n_rows: float, *, level: float = 0.95) -> Co
 
     Its estimand is the probability that *this* rule is right on a new row: use it for one rule and one test set, not
     for the folds of a cross-validation.
+
+    Parameters
+    ----------
+    n_right : float
+        Rows that are right.
+    n_rows : float
+        All rows.
+    level : float, default=0.95
+        The confidence.
+
+    Returns
+    -------
+    ConfidenceInterval
+        Of the share of right rows.
 
     Examples
     --------

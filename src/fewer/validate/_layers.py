@@ -19,7 +19,7 @@ from fewer.validate._folds import FixedFolds, assign_folds
 class Layer:
     """Rows to learn from, rows held back from them, and the same again inside.
 
-    Attributes
+    Parameters
     ----------
     train, test : int arrays
         Row numbers of the whole problem.
@@ -27,6 +27,17 @@ class Layer:
         The training layer: the fold of each training row, for the cross-validation that scores subsets.
     inner : tuple of Layer
         The validation layer: splits of `train`, in row numbers of the whole problem.
+
+    See Also
+    --------
+    LayeredFolds : Makes them.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays(np.zeros((8, 1)), np.arange(8) % 2)
+    >>> layer = next(LayeredFolds(n_test=2, n_validation=2, n_training=2).split(problem, np.random.default_rng(0)))
+    >>> len(layer.train), len(layer.test), len(layer.inner)
+    (4, 4, 2)
     """
 
     train: IntArray
@@ -64,7 +75,20 @@ class LayeredFolds:
     n_training: int = 10
 
     def split(self, problem: Problem, rng: np.random.Generator) -> Iterator[Layer]:
-        """Return the layers of each test fold; the draws of one do not depend on whether others were used."""
+        """Return the layers of each test fold; the draws of one do not depend on whether others were used.
+
+        Parameters
+        ----------
+        problem : Problem
+            The rows.
+        rng : Generator
+            Shuffles them.
+
+        Yields
+        ------
+        Layer
+            One a test fold.
+        """
         everything = np.arange(problem.n_samples)
         for train, test, own in _parts(problem, everything, self.n_test, rng):
             inner = tuple(

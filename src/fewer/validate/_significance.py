@@ -20,12 +20,22 @@ MAX_EXACT = 50
 class Significance:
     """The outcome of a test.
 
-    Attributes
+    Parameters
     ----------
     statistic, p_value : float
+    statistic : float
+        What the test computes.
+    p_value : float
+        How likely a statistic as extreme is if the claim holds.
     method : str
+        Which test.
     claim : str
         What a small p-value speaks against.
+
+    Examples
+    --------
+    >>> wilcoxon([0.8, 0.7, 0.9, 0.6, 0.75], [0.7, 0.65, 0.75, 0.5, 0.74]).method
+    'Wilcoxon signed-rank'
     """
 
     statistic: float
@@ -46,6 +56,11 @@ def mcnemar(
     method : {"corrected", "exact"}
         Chi-square with continuity correction, (|b − c| − 1)² / (b + c), or the binomial distribution of b given b + c,
         which is the better choice for b + c below 25.
+
+    Returns
+    -------
+    Significance
+        Two-sided.
 
     Examples
     --------
@@ -78,6 +93,11 @@ def corrected_resampled_t(differences: ArrayLike, n_train: int, n_test: int) -> 
     n_train, n_test : int
         Rows on the two sides of a split.
 
+    Returns
+    -------
+    Significance
+        Two-sided.
+
     Notes
     -----
     The variance of the mean is taken as (1 / n_splits + n_test / n_train) times that of the differences, since
@@ -108,6 +128,16 @@ def wilcoxon(scores_a: ArrayLike, scores_b: ArrayLike) -> Significance:
 
     Equal scores count half for each side, as Demšar has it. The statistic is the smaller of the two rank sums. Up to
     50 data sets its distribution is exact, also with tied differences.
+
+    Parameters
+    ----------
+    scores_a, scores_b : array-like of shape (n_data_sets,)
+        The scores of the two methods.
+
+    Returns
+    -------
+    Significance
+        Two-sided.
 
     References
     ----------
@@ -144,7 +174,7 @@ def _signed_rank_tail(ranks: FloatArray, smaller: float) -> float:
 class RankComparison:
     """Methods ranked over data sets.
 
-    Attributes
+    Parameters
     ----------
     mean_ranks : array of shape (n_methods,)
         1 is best.
@@ -154,6 +184,18 @@ class RankComparison:
         Mean ranks this far apart differ by Nemenyi's test, at `level`.
     p_values : array of shape (n_methods, n_methods)
         Nemenyi's p-value of each pair.
+    level : float
+        The confidence of the critical difference.
+
+    See Also
+    --------
+    friedman_nemenyi : Makes one.
+
+    Examples
+    --------
+    >>> result = friedman_nemenyi([[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.7, 0.75, 0.5], [0.9, 0.6, 0.65]])
+    >>> round(result.friedman.p_value, 3), result.p_values.shape
+    (0.105, (3, 3))
     """
 
     mean_ranks: FloatArray
@@ -172,6 +214,12 @@ def friedman_nemenyi(scores: ArrayLike, *, level: float = 0.95) -> RankCompariso
     scores : array of shape (n_data_sets, n_methods)
         Higher is better; ties share their ranks.
     level : float, default=0.95
+        The confidence of the critical difference.
+
+    Returns
+    -------
+    RankComparison
+        Mean ranks, the tests of all methods together, and of each pair.
 
     References
     ----------
@@ -209,6 +257,16 @@ def friedman_nemenyi(scores: ArrayLike, *, level: float = 0.95) -> RankCompariso
 
 def holm(p_values: ArrayLike) -> FloatArray:
     """Adjust the p-values of a family of tests after Holm: small ones stay small for all of them together.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n_tests,)
+        One a test.
+
+    Returns
+    -------
+    array of shape (n_tests,)
+        Adjusted, in the same order.
 
     Examples
     --------

@@ -17,13 +17,24 @@ from fewer.validate._folds import assign_folds, splits_of
 class Split:
     """Rows to train on and rows to test on.
 
-    Attributes
+    Parameters
     ----------
     train, test : int arrays
+        Row numbers.
     fold : int
         Number of the split within its repeat.
     repeat : int
         Number of the cross-validation that it belongs to.
+
+    See Also
+    --------
+    split_rows : Makes them.
+
+    Examples
+    --------
+    >>> split = Split(np.array([0, 1]), np.array([2]))
+    >>> split.fold, split.repeat
+    (0, 0)
     """
 
     train: IntArray
@@ -44,8 +55,14 @@ def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats
         any splitter, such as `GroupKFold`, `TimeSeriesSplit` or `RepeatedStratifiedKFold`. A splitter that shuffles
         without a seed gets one from `rng`.
     rng : Generator
+        Shuffles the rows.
     n_repeats : int, default=1
         How often to split anew, for a number of folds.
+
+    Returns
+    -------
+    list of Split
+        In the order in which they are to be used.
 
     Examples
     --------
@@ -120,6 +137,23 @@ def folds_of(splits: list[Split], n_rows: int) -> IntArray | None:
     """Return each row the number of the split that tests it, or None if the splits are no plain cross-validation.
 
     Plain: every row is tested once, by a rule trained on all rows of the other folds.
+
+    Parameters
+    ----------
+    splits : list of Split
+        Made by `split_rows`.
+    n_rows : int
+        How many rows there are.
+
+    Returns
+    -------
+    int array of shape (n_rows,) or None
+        The split that tests each row.
+
+    Examples
+    --------
+    >>> folds_of([Split(np.array([1]), np.array([0, 2])), Split(np.array([0, 2]), np.array([1]), fold=1)], 3)
+    array([0, 1, 0])
     """
     folds = np.full(n_rows, -1, dtype=np.int64)
     for split in splits:

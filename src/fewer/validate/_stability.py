@@ -60,6 +60,16 @@ def kuncheva(masks: ArrayLike) -> float:
 
     r features are shared by a pair, k is the size, d the number of features.
 
+    Parameters
+    ----------
+    masks : array-like of shape (n_subsets, n_features)
+        One subset a row.
+
+    Returns
+    -------
+    float
+        1 if all subsets are equal.
+
     References
     ----------
     L. Kuncheva, A stability index for feature selection, IASTED Artificial Intelligence and Applications (2007).
@@ -85,6 +95,16 @@ def kuncheva(masks: ArrayLike) -> float:
 
 def jaccard(masks: ArrayLike) -> float:
     """Return the mean over pairs of subsets of shared features over features in either; two empty ones are equal.
+
+    Parameters
+    ----------
+    masks : array-like of shape (n_subsets, n_features)
+        One subset a row.
+
+    Returns
+    -------
+    float
+        1 if all subsets are equal.
 
     Examples
     --------
