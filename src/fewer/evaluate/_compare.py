@@ -78,7 +78,7 @@ class Comparison:
 
     Examples
     --------
-    >>> comparison = Comparison([], "Too close to call.", "accuracy", "", "", "classification", 150, 4, n_splits=5, seed=0)
+    >>> comparison = Comparison([], "Too close.", "accuracy", "", "", "classification", 150, 4, 5, seed=0)
     >>> Comparison.from_json(comparison.to_json()) == comparison
     True
     """
