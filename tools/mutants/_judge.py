@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 import time
+import traceback
 from pathlib import Path
 
 STAGE = 30.0  # seconds of tests that a mutant meets beyond its mirror image
@@ -83,6 +84,8 @@ class Judge:
             status = 99
             try:
                 status = self._run_tests(stages, limit)
+            except BaseException:
+                traceback.print_exc()
             finally:
                 os._exit(status)
         deadline = time.monotonic() + 30 * limit + 300
@@ -117,7 +120,18 @@ class Judge:
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(self.folder / f"hypothesis-{os.getpid()}")
         import pytest
 
-        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov", "--hypothesis-seed=0"]
+        options = [
+            "-x",
+            "-q",
+            "--assert=plain",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+            "-p",
+            "no:cov",
+            "--hypothesis-seed=0",
+        ]
         for stage in stages:
             names = [f"{self.tree}/{test}" if test.startswith("src/") else test for test, _ in stage]
             status = int(pytest.main([*options, *names], plugins=[Recorder(self.killer)]))

@@ -1,0 +1,35 @@
+from types import SimpleNamespace
+
+from fewer.cli._reproduce import _contract, _counted, _difference, _told
+
+
+def document(name, seconds):
+    return SimpleNamespace(to_json=lambda: {"document": name, "cells": [{"row": "a"}], "seconds": seconds})
+
+
+def cell(**values):
+    return SimpleNamespace(**{"printed": 1, "ours": 1, "difference": None, "difference_in_sd": None, **values})
+
+
+def test_one_document_as_it_is_several_with_their_cells_together():
+    assert _contract([document("x", 1.0)])["document"] == "x"
+    both = _contract([document("x", 1.0), document("y", 2.0)])
+    assert both["cells"] == [{"document": "x", "row": "a"}, {"document": "y", "row": "a"}]
+    assert both["seconds"] == 3.0
+
+
+def test_counts_leave_out_what_there_is_none_of():
+    assert _counted({"matches": 3, "better": 0, "differs": 1}) == "3 matches, 1 differs"
+    assert _counted({"matches": 0}) == "none"
+
+
+def test_differences_have_as_many_digits_as_make_sense():
+    assert _difference(cell()) == ""
+    assert _difference(cell(printed=3, ours=5, difference=2)) == "+2"
+    assert _difference(cell(printed=0.5, ours=0.25, difference=-0.25)) == "-0.2500"
+    assert _difference(cell(printed=50.0, ours=50.5, difference=0.5, difference_in_sd=1.26)) == "+0.50 (+1.3 sd)"
+
+
+def test_a_reason_comes_with_the_run_that_supports_it():
+    assert _told(SimpleNamespace(reason="Other folds.", tested="")) == "Other folds."
+    assert _told(SimpleNamespace(reason="Other folds.", tested="ten seeds")) == "Other folds. Tested by: ten seeds."

@@ -1,0 +1,24 @@
+import pytest
+
+from fewer.cli._table import parse_task, table_options
+from fewer.errors import InputError
+
+
+def test_what_was_typed_becomes_options_of_the_reader():
+    options = table_options("zip, code", missing="NA,-", decimal=",", groups="patient", weights="w", skip=True)
+    assert options["nominal"] == ["zip", "code"]
+    assert options["missing"] == ["NA", "-"]
+    assert options["decimal"] == ","
+    assert (options["groups"], options["sample_weight"], options["time"]) == ("patient", "w", None)
+    assert options["skip_rows_without_target"]
+    assert table_options()["missing"] is None
+    assert table_options()["encoding"] == "utf-8"
+
+
+def test_unknown_words():
+    assert parse_task("regression") == "regression"
+    assert parse_task(None) is None
+    with pytest.raises(InputError, match="--task 'ranking' is not known"):
+        parse_task("ranking")
+    with pytest.raises(InputError, match="--decimal ';' is not known"):
+        table_options(decimal=";")
