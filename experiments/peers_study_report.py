@@ -13,6 +13,7 @@ from scipy.stats import wilcoxon
 from fewer.validate import friedman_nemenyi, nogueira
 
 MODELS = ("neighbors", "linear", "boosting")
+MARKS = "osD^v<>ph*dPX8"
 HEAD = (
     "| method | mean rank | points against all | neighbors | linear | boosting | features, mean (median share) | "
     "stability | processor s | did not finish |"
@@ -150,7 +151,8 @@ def front(cells: list[dict], path: Path) -> None:
     whole = {m: own for m, own in found.items() if len(own) == len(every)}
     if "all features" not in whole:
         return
-    figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
+    figure, axes = plt.subplots(figsize=(9, 4.6), layout="constrained")
+    points = {}
     for name, own in whole.items():
         share = np.mean([np.mean([len(a["chosen"]) / a["n_features"] for a in own[t]]) for t in every])
         gain = np.mean([
@@ -158,10 +160,13 @@ def front(cells: list[dict], path: Path) -> None:
             - np.mean([np.mean(list(a["scores"].values())) for a in whole["all features"][t]])
             for t in every
         ])  # fmt: skip
+        points[name] = (share, gain)
+    for number, name in enumerate(sorted(points, key=lambda name: -points[name][1])):
         mine = name.startswith("auto")
-        axes.plot(share, gain, "o" if mine else "x", color="C0" if mine else "0.35")
         short = name.removeprefix("scikit-learn ").removesuffix(", size by CV")
-        axes.annotate(short, (share, gain), textcoords="offset points", xytext=(5, 3), fontsize=7)
+        style = {"color": "C0", "markersize": 9} if mine else {"color": "0.25", "markersize": 7, "fillstyle": "none"}
+        axes.plot(*points[name], MARKS[number % len(MARKS)], label=f"{points[name][1]:+.1f}  {short}", **style)
+    figure.legend(loc="outside right upper", frameon=False, fontsize=8, title="points  method", alignment="left")
     axes.axhline(0, color="0.7", linewidth=0.8)
     axes.set_xlabel("share of the features kept, mean over tables")
     axes.set_ylabel("points against all features, mean of three models")
