@@ -29,7 +29,9 @@ from fewer.runs import RunFolder, fingerprint
 from fewer.scripts import script_for
 from fewer.selection import Selection, rows_to_tell
 from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
+from fewer.selectors._standins import with_stand_ins
 from fewer.trace import Trace
+from fewer.validate import nogueira
 
 LOGGER = logging.getLogger("fewer")
 MAX_REDUNDANCY = 40
@@ -294,6 +296,7 @@ def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: boo
         redundancy=evaluate.redundancy(problem, order.tolist()) if 2 <= len(order) <= MAX_REDUNDANCY else {},
         score_without=_score_without(running.run, order, problem) if whole and is_search and running.run else {},
         frequency={} if outcome is None else _frequencies(outcome, problem),
+        stability={} if outcome is None else _stability(outcome, selector, [problem.names[i] for i in order]),
         n_rows=problem.n_samples,
         n_features=problem.n_features,
         data=_at_a_glance(problem),
@@ -378,6 +381,26 @@ def _frequencies(outcome: HeldOutScores, problem: Problem) -> dict[str, float]:
     shares = np.mean([mask != 0 for mask in outcome.masks], axis=0)
     often = np.argsort(-shares, kind="stable")
     return {problem.names[i]: round(float(shares[i]), 4) for i in often if shares[i] > 0}
+
+
+def _stability(outcome: HeldOutScores, selector: AnySelector, chosen: list[str]) -> dict[str, Any]:
+    """Tell how alike the repetitions are, and what comes back: as it is, and with stand-ins taken for the feature."""
+    masks = np.array([np.asarray(mask) != 0 for mask in outcome.masks])
+    if len(masks) < 2 or masks.all() or not masks.any():
+        return {}
+    told: dict[str, Any] = {"n_repetitions": len(masks), "index": _rounded(nogueira(masks).estimate)}
+    others: dict[int, list[int]] = getattr(selector, "standins_", {})
+    if others and len(chosen):
+        merged = with_stand_ins(masks, others)
+        order = np.flatnonzero(selector.support_)
+        order = order[np.argsort(selector.ranking_[order], kind="stable")]
+        told["with_stand_ins"] = 1.0 if merged.all() else _rounded(nogueira(merged).estimate)
+        told["returns"] = {name: _rounded(merged[:, i].mean()) for name, i in zip(chosen, order, strict=True)}
+    return told
+
+
+def _rounded(value: float) -> float | None:
+    return None if np.isnan(value) else round(float(value), 4)
 
 
 DESCRIBED = 100

@@ -61,6 +61,10 @@ class Selection:
     frequency : dict
         For each feature chosen at least once when the selection was repeated on the folds, the share of those
         repetitions: how sure we can be of it.
+    stability : dict
+        How alike the subsets of the repetitions are (`index`, Nogueira), and the same with stand-ins taken for the
+        feature that they stand in for (`with_stand_ins`); `returns`: for each chosen feature, the share of repetitions
+        in which it or a stand-in was chosen.
     n_rows, n_features : int
         The size of the table.
     data : dict
@@ -129,6 +133,7 @@ class Selection:
     redundancy: dict[str, Any] = field(default_factory=dict)
     score_without: dict[str, float] = field(default_factory=dict)
     frequency: dict[str, float] = field(default_factory=dict)
+    stability: dict[str, Any] = field(default_factory=dict)
     n_rows: int = 0
     n_features: int = 0
     data: dict[str, Any] = field(default_factory=dict)
@@ -269,6 +274,8 @@ class Selection:
         if self.promise:
             lines.append(self.promise)
         lines += [f"{name} can be replaced by {', '.join(others)}." for name, others in self.stand_ins.items()]
+        if self.stability.get("with_stand_ins") is not None:
+            lines.append(self._stability())
         if self.score_search is not None:
             lines.append(f"The search itself believed {self.score_search:.4f}, on the rows that it chose by.")
         lines.append(f"{self.n_evaluations:,} subsets scored; {self.seconds:.1f} s in all; seed {self.seed}.")
@@ -285,16 +292,25 @@ class Selection:
             rows.append(f"{place:>3}  {name:<{width}}{fall}")
         return "\n".join([*rows, "", *self.summary()])
 
+    def _stability(self) -> str:
+        """Say how alike the repetitions are, with and without stand-ins."""
+        alone, merged = self.stability["index"], self.stability["with_stand_ins"]
+        told = f"Stability over {self.stability['n_repetitions']} repetitions: {alone:.2f}"
+        return f"{told}; {merged:.2f} if a stand-in counts as the feature."
+
     def _table(self) -> tuple[list[str], list[list[str]]]:
         """Return the titles and rows of the table of features, with the columns that there are."""
         titles = ["feature"]
         titles += ["chosen again"] if self.frequency else []
+        returns = self.stability.get("returns")
+        titles += ["or a stand-in"] if returns else []
         titles += ["score without it"] if self.score_without else []
         rows = []
         for name in self.features:
             without = self.score_without.get(name)
             row = [name]
             row += [f"{self.frequency.get(name, 0.0):.0%}"] if self.frequency else []
+            row += [f"{returns.get(name, 0.0):.0%}"] if returns else []
             row += ["–" if without is None else f"{without:.4f}"] if self.score_without else []
             rows.append(row)
         return titles, rows

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from scipy import stats
 
@@ -81,6 +83,34 @@ def stand_ins(problem: Problem, support: BoolArray, splits: list[Rows], *, seed:
     return found
 
 
+def with_stand_ins(masks: BoolArray, stand_ins: Mapping[int, Sequence[int]]) -> BoolArray:
+    """Put each chosen feature that a repetition lacks in the place of its first stand-in there, each of them once.
+
+    Parameters
+    ----------
+    masks : bool array of shape (n_repetitions, n_features)
+    stand_ins : dict
+        For features, those that can stand in for them.
+
+    Returns
+    -------
+    bool array of shape (n_repetitions, n_features)
+
+    Examples
+    --------
+    >>> with_stand_ins(np.array([[True, False, True], [False, True, True]]), {0: [1, 2]}).astype(int)
+    array([[1, 0, 1],
+           [1, 0, 1]])
+    """
+    merged = np.array(masks, dtype=bool)
+    for mask in merged:
+        for feature, others in stand_ins.items():
+            used = next((other for other in others if mask[other] and not mask[feature]), None)
+            if used is not None:
+                mask[feature], mask[used] = True, False
+    return merged
+
+
 def _alike(problem: Problem, feature: int, others: IntArray) -> IntArray:
     """Return the features that explain most of a feature, if that is more than chance and enough."""
     rows = np.arange(problem.n_samples)
@@ -115,4 +145,4 @@ def _losses(
     return loss.squared(out[held].transpose(0, 2, 1)).mean(axis=1)
 
 
-__all__ = ["stand_ins"]
+__all__ = ["stand_ins", "with_stand_ins"]
