@@ -2,25 +2,31 @@
 
 import ctypes
 import hashlib
+import platform
 import re
+import shutil
 import subprocess
 import tempfile
+import threading
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from fewer.kernels import _device
 from fewer.kernels._device import Device, signature_of, text_of
 
+needs_gcc = pytest.mark.skipif(
+    shutil.which("g++") is None or platform.machine() != "x86_64", reason="g++ compiles the kernels for the CPU"
+)
+ONE_AT_A_TIME = threading.Lock()
 SHIM = r"""
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstring>
-#include <functional>
-#include <vector>
-using std::min; using std::max;
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+template <class T> static T min(T a, T b) { return b < a ? b : a; }  // small headers: each fault is a compilation
+template <class T> static T max(T a, T b) { return a < b ? b : a; }
 struct int4 { int x, y, z, w; };
 struct alignas(16) float4 { float x, y, z, w; };
 struct Index { unsigned x; };
@@ -32,9 +38,9 @@ extern "C" void swap_stacks(void **from, void *to);
 asm(".globl swap_stacks\nswap_stacks:\npushq %rbp\npushq %rbx\npushq %r12\npushq %r13\npushq %r14\npushq %r15\n"
     "movq %rsp, (%rdi)\nmovq %rsi, %rsp\n"
     "popq %r15\npopq %r14\npopq %r13\npopq %r12\npopq %rbx\npopq %rbp\nret\n");
-static std::vector<char> stacks(256 << 16);
+static char stacks[256 << 16];
 static bool ended[256];
-static std::function<void()> body;
+static void (*body)();
 static void __syncthreads() { swap_stacks(&own[threadIdx.x], home); }
 static int votes[2], turn[256];
 static int __syncthreads_or(int v) {  // two vote boxes in turn
@@ -56,6 +62,7 @@ static void run_block(int n_threads) {
       if (ended[t]) continue;
       busy = true; threadIdx.x = t; swap_stacks(&home, own[t]); } } }
 static unsigned atomicAdd(unsigned *p, unsigned v) { unsigned old = *p; *p += v; return old; }
+static void atomicAdd(double *p, double v) { *p += v; }
 static void atomicMin(int *p, int v) { *p = min(*p, v); }
 static int __float_as_int(float x) { int i; memcpy(&i, &x, 4); return i; }
 #define __global__
@@ -75,10 +82,14 @@ def runner(name, kernel):
     """Write a C function that runs a kernel block by block."""
     kinds = [C_TYPES[dtype][0] + ("*" if is_array else "") for dtype, is_array in signature_of(name, kernel)]
     given = ", ".join(f"{kind} a{i}" for i, kind in enumerate(kinds))
-    names = ", ".join(f"a{i}" for i in range(len(kinds)))
+    kept = "".join(f"static {kind} {kernel}_{i};\n" for i, kind in enumerate(kinds))
+    keep = "".join(f"{kernel}_{i} = a{i}; " for i in range(len(kinds)))
+    names = ", ".join(f"{kernel}_{i}" for i in range(len(kinds)))
     return f"""
+{kept}static void once_{kernel}() {{ {kernel}({names}); }}
 extern "C" void run_{kernel}(int blocks, {given}) {{
-  body = [=] {{ {kernel}({names}); }};
+  {keep}
+  body = once_{kernel};
   for (int b = 0; b < blocks; b++) {{ blockIdx.x = b; run_block(THREADS); }}
 }}
 """
@@ -102,25 +113,38 @@ def library(name, defines, text):
     return ctypes.CDLL(str(place.with_suffix(".so")))
 
 
+def planted(before, after):
+    """Return a change of a text that puts a fault into it."""
+
+    def change(text):
+        assert before in text
+        return text.replace(before, after, 1)
+
+    return change
+
+
 class Shim(Device):
     """A device that is this machine. `change` may plant a fault into the kernels' text."""
 
-    memory = 1 << 28
-
-    def __init__(self, change=lambda text: text, **defines):
-        self._change, self._defines = change, tuple(defines.items())
+    def __init__(self, change=lambda text: text, memory=1 << 28, **defines):
+        self._change, self._defines, self.memory = change, tuple(defines.items()), memory
 
     def put(self, array):
-        return np.ascontiguousarray(array).copy()
+        return self._kept(np.ascontiguousarray(array).copy())
 
     def full(self, shape, value, dtype):
-        return np.full(shape, value, dtype=dtype)
+        return self._kept(np.full(shape, value, dtype=dtype))
+
+    def _kept(self, array):
+        assert array.nbytes <= self.memory, f"{array.nbytes} bytes at once on a device that has {self.memory}"
+        return array
 
     def get(self, array):
         return array
 
     def compile(self, name, kernel, defines):
-        loaded = library(name, (*defines, *self._defines), self._change(text_of(name)))
+        with ONE_AT_A_TIME:
+            loaded = library(name, (*defines, *self._defines), self._change(text_of(name)))
         function = getattr(loaded, f"run_{kernel}")
         function.argtypes = [
             ctypes.c_int,
@@ -138,9 +162,11 @@ class Shim(Device):
                 ready.append(argument.ctypes.data)
             else:
                 ready.append(argument.item())
-        function(n_blocks, *ready)
+        with ONE_AT_A_TIME:  # blocks and threads are global variables of the shim
+            function(n_blocks, *ready)
 
 
-def use(monkeypatch, device):
-    """Let `device="cuda"` be this device."""
-    monkeypatch.setattr(_device, "_opened", lambda number: device)
+def use(monkeypatch, *devices):
+    """Let `device="cuda"` be this device, or these several."""
+    monkeypatch.setattr(_device, "_opened", lambda number: devices[number])
+    monkeypatch.setattr(_device, "_n_found", lambda: len(devices))

@@ -209,6 +209,7 @@ def _plan_ranker(problem: Problem, asked: Request, name: str, chosen: registry.M
     control = None if chosen.control is None else build_component("control", chosen.control, problem)
     options: dict[str, Any] = {
         "n_features_to_select": asked.n_features_to_select,
+        "device": asked.device,
         "n_jobs": asked.n_jobs,
         "random_state": asked.seed,
     }

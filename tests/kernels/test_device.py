@@ -110,7 +110,7 @@ def test_a_fault_in_the_sweep_is_noticed(fault, monkeypatch):
     sweeper = gpu._sweeper(space)
     tree = next(cuda_trees(sweeper))
     bound = int(sweeper._bound(floor))
-    survivors = gpu._device.survivors(tree, space.units, space.base.astype(float), bound)
+    survivors = gpu._devices[0].neighbor.survivors(tree, space.units, space.base.astype(float), bound)
     wanted = truth.states[truth.scores >= floor]
     found = set() if survivors is None else set(map(bytes, tree.states(survivors, 14)))
     # All of the best are among the survivors, and few others: a kernel that keeps everything passes no test.
@@ -131,7 +131,9 @@ def test_survivors_are_few(monkeypatch):
     floor = float(truth.scores[100])
     sweeper = gpu._sweeper(space)
     tree = next(cuda_trees(sweeper))
-    survivors = gpu._device.survivors(tree, space.units, space.base.astype(float), int(sweeper._bound(floor)))
+    survivors = gpu._devices[0].neighbor.survivors(
+        tree, space.units, space.base.astype(float), int(sweeper._bound(floor))
+    )
     wanted = set(map(bytes, truth.states[truth.scores >= floor]))
     found = set(map(bytes, tree.states(survivors, 14)))
     assert wanted <= found

@@ -67,6 +67,7 @@ def rank(
         int, typer.Option("--jobs", "-j", callback=check_jobs, help="Threads or processes; −1 for all cores.")
     ] = 1,
     memory: Annotated[str, typer.Option(help="Memory beside the data.")] = "1GiB",
+    device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda or auto (relief and surf methods).")] = "cpu",
     stream: StreamOption = None,
     cluster: ClusterOption = None,
     as_json: JsonOption = False,
@@ -95,7 +96,7 @@ def rank(
         ranker.set_params(n_ranked=features)
     top = features if top is None else top
     with on_cluster(cluster):
-        resources = resources_of(jobs_on(cluster, jobs), memory)
+        resources = resources_of(jobs_on(cluster, jobs), memory, device)
         if chunks is None:
             ranking, notes = ranker.rank(problem, np.random.default_rng(seed), resources), problem.notes
         else:

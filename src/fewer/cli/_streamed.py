@@ -35,14 +35,14 @@ def wants_stream(file: Path, asked: bool | None) -> bool:
     return in_chunks(file)
 
 
-def resources_of(jobs: int, memory: str | int) -> Resources:
+def resources_of(jobs: int, memory: str | int, device: str = "cpu") -> Resources:
     """Turn options into resources."""
     from joblib import effective_n_jobs
 
     from fewer.contracts import Resources
     from fewer.selectors import parse_memory
 
-    return Resources(effective_n_jobs(jobs), parse_memory(memory))
+    return Resources(effective_n_jobs(jobs), parse_memory(memory), device)
 
 
 def jobs_on(cluster: str | None, jobs: int) -> int:

@@ -121,6 +121,8 @@ class Criterion(Component):
     """Adding a feature never lowers the score."""
     supports_weights: ClassVar[bool] = False
     """Masks may hold weights between 0 and 1."""
+    supports_device: ClassVar[bool] = False
+    """Has kernels for a GPU."""
     predictive: ClassVar[bool] = False
     """`bind` gives a `PredictiveScorer`."""
     respects_time: ClassVar[bool] = False
@@ -426,6 +428,8 @@ class Ranker(Component):
     """Each feature's p-value is in the ranking's `extra` as `p_value`."""
     uses_sample_weight: ClassVar[bool] = True
     """Row weights count."""
+    supports_device: ClassVar[bool] = False
+    """Has kernels for a GPU."""
     unit: ClassVar[str] = ""
     """What scores are measured in, such as "nats"."""
     statistics: ClassVar[tuple[str, ...]] = ()

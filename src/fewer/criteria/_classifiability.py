@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Criterion, Masks, Resources, Scorer
+from fewer.criteria._exact_device import MOST_CLASSES, ROOMS, ExactDevice
 from fewer.differences import Differences
 from fewer.io import to_problem
 from fewer.kernels import _classifiability as kernels
+from fewer.kernels._device import deal, on_devices, tell
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 
 ROW_BLOCK = 128
@@ -59,7 +61,8 @@ class Classifiability(Criterion):
     neighbors) / (2 s²), one minus Geary's contiguity ratio, and soft C(xᵢ) = 1 − (variance in the neighborhood) / s².
     For two equally frequent classes coded 0 and 1 both are the same as above.
 
-    Row weights count in neighborhoods, in the typical distance and in the sum.
+    Row weights count in neighborhoods, in the typical distance and in the sum. With `device="cuda"` a GPU counts the
+    neighborhoods, of up to 64 classes.
 
     References
     ----------
@@ -88,6 +91,7 @@ class Classifiability(Criterion):
         "missing": [StrOptions({"keep", "drop"})],
     }
     supports_weights: ClassVar[bool] = True
+    supports_device: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -140,10 +144,21 @@ class ClassifiabilityScorer(Scorer):
             self._mode = kernels.SOFT_VALUES if soft else kernels.HARD_VALUES
             self._codes, self._values = np.zeros(n, dtype=np.int64), _in_spreads(problem.y, self._row_weights) / 2.0
         self._reach = self._spread_of_columns()
+        self._devices = self._on_devices()
+
+    def _on_devices(self) -> list[ExactDevice]:
+        """Bring the rows to the devices asked for."""
+        if self._resources.device != "cpu" and self.problem.n_classes > MOST_CLASSES:
+            tell("Classifiability", f"{self.problem.n_classes} classes are more than {MOST_CLASSES}")
+            return []
+        exact, everyone = self._differences.arrays(), np.arange(self.problem.n_samples)
+        return on_devices(self._resources.device, lambda device: ExactDevice(device, exact, everyone))
 
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks or weights, several in threads, one with its rows in threads."""
         nothing = _Changes.none()
+        if self._devices:
+            return self._score_on_devices(np.ascontiguousarray(masks, dtype=np.float64))
         jobs = [mask.astype(np.float64) for mask in masks]
         if len(jobs) == 1 or self._resources.n_jobs == 1:
             return np.array([self._judge(weights, nothing)[0] if weights.any() else 0.0 for weights in jobs])
@@ -154,6 +169,8 @@ class ClassifiabilityScorer(Scorer):
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
         """Score all changes of one unit: those that keep the common pivot together, the others one by one."""
         weights = mask.astype(np.float64)
+        if self._devices:
+            return super().flips(weights, units, values)
         scores = np.empty(len(units))
         pivot = self._pivot(weights)
         # Changes that touch the pivot or leave nothing have no common ground with the others.
@@ -179,7 +196,10 @@ class ClassifiabilityScorer(Scorer):
 
     def _judge(self, weights: FloatArray, changes: _Changes, n_jobs: int | None = None) -> FloatArray:
         """Score the candidates."""
-        sizes, agreeing, _ = self._neighborhoods(weights, changes, n_jobs)
+        return self._smoothness(*self._neighborhoods(weights, changes, n_jobs)[:2])
+
+    def _smoothness(self, sizes: FloatArray, agreeing: FloatArray) -> FloatArray:
+        """Turn neighborhood sizes and agreement (m, n) into scores."""
         if self._criterion.weighting == "uniform":
             return self._sum(_local(sizes, agreeing)) / self._row_weights.sum()
         total = self._sum(sizes)
@@ -209,17 +229,59 @@ class ClassifiabilityScorer(Scorer):
             squares = self._typical_square(np.take(sizes, back, axis=1)) * self._criterion.factor**2
         else:
             squares = np.full(m, float(self._criterion.radius) ** 2)
-        # Terms are rounded to the quantum, and the radius multiplies that: a row that lies exactly at the radius may
-        # seem so many quanta a feature beyond it.
+        limits = self._limits(squares, np.count_nonzero(weights) + changes.growth)
+        targets = self._targets(order)
+        self._in_blocks(n_jobs, kernels.neighborhoods, table, candidates, limits, targets, sizes, agreeing)
+        return np.take(sizes, back, axis=1), np.take(agreeing, back, axis=1), squares
+
+    def _limits(self, squares: FloatArray, n_columns: NDArray[Any]) -> FloatArray:
+        """Return what squared distances may be at most, for squared radii of subsets of so many columns.
+
+        Terms are rounded to the quantum, and the radius multiplies that: a row that lies exactly at the radius may
+        seem so many quanta a feature beyond it.
+        """
         quanta = 1.0 if self._criterion.radius is not None else (1.0 + self._criterion.factor**2) / 2.0
-        hair = layout.quantum * quanta * (np.count_nonzero(weights) + changes.growth)
-        limits = squares + np.where(squares > 0, hair + 1e-12 * squares, 0.0)
-        targets = kernels.Targets(
+        hair = self._differences.quantum * quanta * n_columns
+        return np.asarray(squares + np.where(squares > 0, hair + 1e-12 * squares, 0.0))
+
+    def _targets(self, order: IntArray) -> kernels.Targets:
+        """Return what rows agree on, in an order."""
+        return kernels.Targets(
             self._mode, self._criterion.include_self, self._codes[order], self._values[order],
             self._row_weights[order], self.problem.n_classes,
         )  # fmt: skip
-        self._in_blocks(n_jobs, kernels.neighborhoods, table, candidates, limits, targets, sizes, agreeing)
-        return np.take(sizes, back, axis=1), np.take(agreeing, back, axis=1), squares
+
+    def _score_on_devices(self, masks: FloatArray) -> FloatArray:
+        """Score (m, p) masks or weights on devices, batch by batch."""
+        batch = max(self._resources.memory // (4 * BYTES_A_ROW * self.problem.n_samples), 1)
+
+        def run(on: ExactDevice, low: int, high: int) -> FloatArray:
+            parts = [self._batch_on(on, masks[a : min(a + batch, high)]) for a in range(low, high, batch)]
+            return np.concatenate(parts)
+
+        scores = np.concatenate([np.empty(0), *deal(self._devices, run, len(masks))])
+        return np.where(masks.any(axis=1), scores, 0.0)
+
+    def _batch_on(self, on: ExactDevice, masks: FloatArray) -> FloatArray:
+        if self._criterion.radius is None:
+            near = np.ascontiguousarray(on.near(masks, ROOMS[0]).distance[:, 0])
+            squares = self._typical_square(near) * self._criterion.factor**2
+        else:
+            squares = np.full(len(masks), float(self._criterion.radius) ** 2)
+        limits = self._limits(squares, np.count_nonzero(masks, axis=1))
+        soft, n_classes = self._mode == kernels.SOFT_CLASSES, self.problem.n_classes
+        n_tallies = 1 + n_classes if soft else 3 if self._mode == kernels.SOFT_VALUES else 2
+        found = on.within(masks, limits, self._targets(np.arange(self.problem.n_samples)), n_tallies)
+        sizes, agreeing = np.ascontiguousarray(found[:, 0]), found[:, 1]
+        if soft:
+            agreeing = np.zeros_like(sizes)
+            for votes in np.moveaxis(found[:, 1:], 1, 0):
+                agreeing += votes**2
+            np.divide(agreeing, sizes, out=agreeing, where=sizes > 0)
+        elif self._mode == kernels.SOFT_VALUES:
+            mean = np.divide(found[:, 1] ** 2, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+            agreeing = np.where(sizes > 0, sizes - 2.0 * (found[:, 2] - mean), 0.0)
+        return self._smoothness(sizes, np.ascontiguousarray(agreeing))
 
     def _sum(self, values: FloatArray) -> FloatArray:
         """Sum over rows by their weights, in an order that does not depend on the number of candidates."""

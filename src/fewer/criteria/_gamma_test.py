@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Criterion, Masks, Resources, Scorer, SearchSpace, Sweep, best_of, gray_states
+from fewer.criteria._exact_device import ExactDevice, room_for
 from fewer.differences import Differences
 from fewer.io import to_problem
 from fewer.kernels import _gamma as kernels
 from fewer.kernels._bundles import Flips, Units
+from fewer.kernels._device import deal, on_devices, tell
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
 
@@ -56,7 +58,7 @@ class GammaTest(Criterion):
     Classes compare as equal (0) or not (1), also when there are more than two; regression targets by their squared
     difference. The empty subset has γ = half the mean squared difference of two rows, the target's variance. Nominal
     columns and missing cells count as in `KNN`. Row weights weigh what each row's neighborhood says; rows of one row
-    group are never each other's neighbors.
+    group are never each other's neighbors. With `device="cuda"` a GPU lists the neighbors, up to 62, to the same sums.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class GammaTest(Criterion):
         "scaling": [StrOptions({"global", "none"})],
     }
     supports_weights: ClassVar[bool] = True
+    supports_device: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -137,6 +140,29 @@ class GammaTestScorer(Scorer):
             shift, self._group, self._values, self._discrete, criterion.ties == "share", self._row_weights
         )  # fmt: skip
         self.spread = half_mean_square(self._values, self._row_weights, self._discrete)
+        self._devices = self._on_devices()
+
+    def _on_devices(self) -> list[ExactDevice]:
+        """Bring the rows to the devices asked for, if their lists hold so many neighbors."""
+        if self._resources.device != "cpu" and room_for(self.n_neighbors) is None:
+            tell("GammaTest", f"n_neighbors={self.n_neighbors} is more than its lists hold")
+            return []
+        return on_devices(self._resources.device, lambda device: ExactDevice(device, self._cells, self._group))
+
+    def _device_sums(self, weights: FloatArray) -> FloatArray:
+        """Sum over near rows that devices list, for (m, p) masks or weights: (m, 2, k)."""
+        room = room_for(self.n_neighbors)
+        assert room is not None
+        at_once = max(self._resources.memory // (12 * room * self.problem.n_samples), 1)
+
+        def run(on: ExactDevice, low: int, high: int) -> FloatArray:
+            parts = []
+            for a in range(low, high, at_once):
+                some = weights[a : min(a + at_once, high)]
+                parts.append(self._sums(kernels.sum_listed, len(some), *on.near(some, room), some))
+            return np.concatenate(parts)
+
+        return np.concatenate([np.zeros((0, 2, self.n_neighbors)), *deal(self._devices, run, len(weights))])
 
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks or weights."""
@@ -151,18 +177,23 @@ class GammaTestScorer(Scorer):
         return np.array([lines.gamma for lines in self._mask_lines(masks, counts)])
 
     def _mask_lines(self, masks: Masks, counts: Sequence[int]) -> list[Lines]:
-        table = np.asarray(masks, dtype=np.float64)
+        table = np.ascontiguousarray(masks, dtype=np.float64)
+        empty = np.asarray(~table.any(axis=1))
+        if self._devices:
+            sums = self._device_sums(table)
+            return [self._with_empty(self.fit(sums, count), empty) for count in counts]
         parts = np.array_split(np.arange(len(table)), max(min(self._resources.n_jobs, len(table)), 1))
 
         def run(part: IntArray) -> FloatArray:
             return self._sums(kernels.sum_masks, len(part), table[part])
 
         sums = np.concatenate(in_threads(run, parts, self._resources.n_jobs))
-        empty = np.asarray(~table.any(axis=1))
         return [self._with_empty(self.fit(sums, count), empty) for count in counts]
 
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
         """Score all changes of one unit from one set of running distances."""
+        if self._devices:
+            return super().flips(mask.astype(np.float64), units, values)
         base, new = mask.astype(np.float64), values.astype(np.float64)
         parts = np.array_split(np.arange(len(units)), max(min(self._resources.n_jobs, len(units)), 1))
 
@@ -176,6 +207,8 @@ class GammaTestScorer(Scorer):
 
     def sweep(self, space: SearchSpace, start: int, stop: int, top: int, floor: float = -np.inf) -> Sweep:
         """Score a range of subsets in Gray-code order."""
+        if self._devices:
+            return super().sweep(space, start, stop, top, floor)
         blocks = [(low, min(low + GRAY_BLOCK, stop)) for low in range(start, stop, GRAY_BLOCK)]
 
         def run(block: tuple[int, int]) -> FloatArray:

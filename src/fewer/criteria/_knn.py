@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from itertools import pairwise
@@ -25,19 +24,19 @@ from fewer.contracts import (
     Walk,
     best_of,
 )
+from fewer.criteria._exact_device import MOST_CLASSES, MOST_KS, ExactDevice, room_for
 from fewer.criteria._knn_device import NeighborDevice
-from fewer.criteria._knn_sweep import TREE, Sweeper, nothing, trees_of
+from fewer.criteria._knn_sweep import SMALLEST, TREE, Sweeper, nothing, trees_of
 from fewer.differences import Coarse, Differences, Scaling
-from fewer.errors import FewerWarning
 from fewer.kernels import _mask_tables as tables
 from fewer.kernels import _moves as walking
 from fewer.kernels import _nearest as nearest
 from fewer.kernels import _neighbors as kernels
 from fewer.kernels._bundles import Flips, Moved, Rules, Units
-from fewer.kernels._device import Device, device_named
+from fewer.kernels._device import Device, deal, on_devices, tell
 from fewer.kernels._distances import fill_distances
 from fewer.parallel import in_threads
-from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
+from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds
 
 AUTO_NEIGHBORS = (1, 3, 5, 7, 9, 11)
@@ -48,6 +47,7 @@ BATCH = 4096  # masks whose verdicts are held at once
 REMEMBERED = 1 << 16  # states whose scores a run of moves remembers
 MOVES_AT_ONCE = 1 << 28  # distances of one run of moves: the interpreter is deaf for about a tenth of a second
 DEVICE_LIMIT = 1 << 36  # subsets that an exhaustive search may have on a GPU
+WORTH_A_DEVICE = 4096  # rows: with fewer, running distances on the CPU try a change faster than a GPU starts
 WORTH_A_THREAD = 1_000_000  # distances: less than this is done before a thread has woken up
 
 
@@ -72,7 +72,8 @@ class KNN(Criterion):
     -----
     Nominal columns count 0 if equal and 1 if not. A missing cell is as far from every other as two cells of its
     column are on average. Row weights count in votes and in the score. See `fewer.differences` for the precision.
-    With one neighbor and classes, `device="cuda"` scores subsets on a GPU, to the same bits.
+    `device="cuda"` scores subsets on a GPU, to the same bits: one neighbor and classes fastest, up to 62 neighbors, 8
+    numbers of them and 64 classes; what goes beyond is scored on the CPU, with a warning that says so.
 
     Examples
     --------
@@ -92,6 +93,7 @@ class KNN(Criterion):
         "scaling": [StrOptions({"training", "global", "none"})],
     }
     supports_weights: ClassVar[bool] = True
+    supports_device: ClassVar[bool] = True
     predictive: ClassVar[bool] = True
 
     def __init__(
@@ -163,34 +165,38 @@ class KNNScorer(PredictiveScorer):
         )
         spread = float(weights @ values**2)
         self._offset, self._unit = (0.0, float(weights.sum())) if classification else (1.0, spread or 1.0)
+        self._told = False
         self._swept: tuple[SearchSpace, Sweeper] | None = None
         self._coarse: Coarse | None = None
         if classification and ks[-1] == 1 and weights.min(initial=1.0) > 0:
             self._coarse = Coarse.of(self._differences, problem.y, problem.n_classes)
-        self._device = self._opened(device_named(resources.device))
-        if self._device is not None:
+        self._devices = self._on_devices()
+        if self._devices and self._coarse is not None:
             self.sweep_limit = DEVICE_LIMIT
 
-    def _opened(self, device: Device | None) -> NeighborDevice | None:
-        """Bring the rows to a device, if this criterion can use one."""
-        if device is None or self._coarse is None:
-            if device is not None:
-                note = (
-                    "KNN works on a GPU for one neighbor, classes and rows that all weigh something; here on the CPU."
-                )
-                warnings.warn(note, FewerWarning, stacklevel=2)
-            return None
-        return NeighborDevice(device, self)
+    def _on_devices(self) -> list[OnDevice]:
+        """Bring the rows to the devices asked for, if their kernels can judge them."""
+        if self._resources.device == "cpu":
+            return []
+        why = ""
+        if self._rules.n_classes > MOST_CLASSES:
+            why = f"{self._rules.n_classes} classes are more than {MOST_CLASSES}"
+        elif room_for(int(self.ks[-1])) is None or len(self.ks) > MOST_KS:
+            why = f"n_neighbors={self.ks.tolist()} is more than its lists hold"
+        if why:
+            tell("KNN", why)
+            return []
+        return on_devices(self._resources.device, lambda device: OnDevice(device, self))
 
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks or weights."""
         weights = np.ascontiguousarray(masks, dtype=np.float64)
         if not len(weights):
             return np.empty(0)
+        if self._devices:
+            return self._best(np.concatenate(self._deal(lambda on, some: on.gains(some), weights)))
         if self._coarse is None:
             return self._best(self._gains(kernels.score_masks, len(weights), weights))
-        if self._device is not None and _is_mask(weights):
-            return self._best(self._settle(self._coarse, 0, self._device.masks(weights > 0), lambda m: weights[m]))
         batches = in_parts(len(weights), -(-len(weights) // BATCH))
         return self._best(np.concatenate([self._coarse_masks(self._coarse, weights[a:b]) for a, b in batches]))
 
@@ -198,14 +204,12 @@ class KNNScorer(PredictiveScorer):
         """Score all changes of one unit from one set of running distances."""
         weights, new = mask.astype(np.float64), np.asarray(values, dtype=np.float64)
         coarse, flips = self._coarse, Flips(weights, np.flatnonzero(weights), Units.of(units), new)
+        if self._devices:
+            places = np.arange(len(units))
+            run = partial(OnDevice.flip_gains, mask=weights, units=units, values=new)
+            return self._best(np.concatenate([np.empty((0, len(self.ks))), *self._deal(run, places)]))
         if coarse is None:
             return self._best(self._gains(kernels.score_flips, len(units), flips))
-
-        if self._device is not None and _is_mask(weights) and _is_mask(new):
-            verdicts = self._flips_on_device(self._device, weights > 0, units, new > 0)
-            gains = ((verdicts == nearest.RIGHT) @ self._rules.row_weights[coarse.order])[:, None]
-            kernels.score_unsure_flips(coarse.order, verdicts, flips, self._differences.arrays(), self._rules, gains)
-            return self._best(gains)
 
         reach = max(float(coarse.largest[unit].sum()) for unit in units) + float(coarse.largest[weights > 0].sum())
         unit = coarse.unit_for(reach)
@@ -221,37 +225,30 @@ class KNNScorer(PredictiveScorer):
 
         return self._best(self._in_blocks(look, len(flips.units.members) + len(flips.used)))
 
-    def _flips_on_device(
-        self, device: NeighborDevice, mask: BoolArray, units: Sequence[IntArray], new: BoolArray
-    ) -> NDArray[np.uint8]:
-        """Return verdicts (u, n): columns that come to the mask together, all else as masks of its own."""
-        verdicts = np.empty((len(units), self.problem.n_samples), dtype=np.uint8)
-        comes = np.array([len(unit) == 1 and on and not mask[unit[0]] for unit, on in zip(units, new, strict=True)])
-        together, alone = np.flatnonzero(comes), np.flatnonzero(~comes)
-        if len(together):
-            columns = np.array([units[u][0] for u in together.tolist()])
-            verdicts[together] = device.flips(np.flatnonzero(mask), columns)
-        if len(alone):
-            masks = np.repeat(mask[None], len(alone), axis=0)
-            for row, u in zip(masks, alone.tolist(), strict=True):
-                row[units[u]] = new[u]
-            verdicts[alone] = device.masks(masks)
-        return verdicts
+    def _deal(self, run: Callable[[OnDevice, Any], Any], things: NDArray[Any]) -> list[Any]:
+        """Deal out masks or units to the devices."""
+        return deal(self._devices, lambda on, low, high: run(on, things[low:high]), len(things))
 
     def walk(self, mask: Masks, units: Sequence[IntArray]) -> Walk:
         """Stand on one mask with its distances at hand, if they fit into memory."""
         n = self.problem.n_samples
-        if n * n * (8 if self._coarse is None else 4) > self._resources.memory:
+        too_large = n * n * (8 if self._coarse is None else 4) > self._resources.memory
+        if too_large or (self._devices and n >= WORTH_A_DEVICE):
             return super().walk(mask, units)
         return ExactWalk(self, mask, units) if self._coarse is None else CoarseWalk(self, self._coarse, mask, units)
 
     def sweep(self, space: SearchSpace, start: int, stop: int, top: int, floor: float = -np.inf) -> Sweep:
         """Score a range of subsets in Gray-code order; those below the floor are given up as soon as that is sure."""
         sweeper, n_jobs, best = self._sweeper(space), self._resources.n_jobs, nothing(space)
-        if self._device is not None and sweeper.can_use(self._device) and floor > -np.inf:
-            for tree in trees_of(start, stop, space.n_units, sweeper.typical):
-                best = best_of(best, sweeper.judge_on(self._device, tree, top, floor), top)
-            return best
+        if self._devices and floor > -np.inf:
+            on = [on.neighbor for on in self._devices if on.neighbor is not None]
+            if on and sweeper.can_use(on[0]):
+                for tree in trees_of(start, stop, space.n_units, sweeper.typical):
+                    for found in sweeper.judge_on_all(on, tree, top, floor):
+                        best = best_of(best, found, top)
+                return best
+        if self._devices and space.n_units >= SMALLEST:
+            self._tell_of_sweeps()
         # A tree for each thread at least, if there is work for them.
         highest = TREE if n_jobs == 1 else max(min(TREE, (stop - start).bit_length() - n_jobs.bit_length() - 2), 4)
         trees = list(trees_of(start, stop, highest, sweeper.typical))
@@ -262,6 +259,13 @@ class KNNScorer(PredictiveScorer):
             if len(best.scores) == top:
                 floor = max(floor, float(best.scores[-1]))
         return best
+
+    def _tell_of_sweeps(self) -> None:
+        """Say once that all subsets are judged on the CPU."""
+        if not self._told:
+            what = "one neighbor, two classes (more with voting='neighbors'), rows of equal weight and a number of best"
+            tell("KNN", f"the sweep of all subsets there is for {what}; batches of subsets are scored there")
+        self._told = True
 
     def _sweeper(self, space: SearchSpace) -> Sweeper:
         """Keep what was learnt about the rows of one space from one range of subsets to the next."""
@@ -355,6 +359,66 @@ class KNNScorer(PredictiveScorer):
         unsure = verdicts == nearest.UNSURE
         for m in np.flatnonzero(unsure.any(axis=1)).tolist():
             kernels.score_listed(order[unsure[m]], mask_of(m), self._differences.arrays(), self._rules, gains[m])
+        return gains
+
+
+class OnDevice:
+    """A bound `KNN` on one device: one neighbor and classes by bounds that decide most rows, all else exactly."""
+
+    def __init__(self, device: Device, scorer: KNNScorer) -> None:
+        self._scorer, self._device = scorer, device
+        fits = scorer._coarse is not None and NeighborDevice.bytes_for(scorer) <= device.memory // 2
+        self.neighbor = NeighborDevice(device, scorer) if fits else None
+        self._exact = self._open_exact() if self.neighbor is None else None
+
+    def _open_exact(self) -> ExactDevice:
+        exact = self._scorer._differences.arrays()
+        return ExactDevice(self._device, exact, exact.fold)
+
+    def gains(self, weights: FloatArray) -> FloatArray:
+        """Sum what the rows gain for each of (m, p) masks or weights: (m, t)."""
+        scorer = self._scorer
+        if self.neighbor is not None and _is_mask(weights):
+            assert scorer._coarse is not None
+            return scorer._settle(scorer._coarse, 0, self.neighbor.masks(weights > 0), lambda m: weights[m])
+        if self._exact is None:
+            self._exact = self._open_exact()
+        gains, left = self._exact.gains(weights, scorer._rules)
+        for m, rows in left:
+            kernels.score_listed(rows, weights[m], scorer._differences.arrays(), scorer._rules, gains[m])
+        return gains
+
+    def flip_gains(
+        self, places: IntArray, mask: FloatArray, units: Sequence[IntArray], values: FloatArray
+    ) -> FloatArray:
+        """Sum what the rows gain for one mask with each of some units set to a value: (u, t)."""
+        some, new = [units[u] for u in places.tolist()], values[places]
+        if self.neighbor is not None and _is_mask(mask) and _is_mask(new):
+            return self._neighbor_flips(self.neighbor, mask, some, new)
+        masks = np.repeat(mask[None], len(some), axis=0)
+        for row, unit, value in zip(masks, some, new, strict=True):
+            row[unit] = value
+        return self.gains(masks)
+
+    def _neighbor_flips(
+        self, on: NeighborDevice, mask: FloatArray, units: Sequence[IntArray], new: FloatArray
+    ) -> FloatArray:
+        """Columns that come to the mask are judged together, all else as masks of its own."""
+        scorer = self._scorer
+        assert scorer._coarse is not None
+        order, flips = scorer._coarse.order, Flips(mask, np.flatnonzero(mask), Units.of(units), new)
+        verdicts = np.empty((len(units), scorer.problem.n_samples), dtype=np.uint8)
+        comes = np.array([len(unit) == 1 and v > 0 and not mask[unit[0]] for unit, v in zip(units, new, strict=True)])
+        together, alone = np.flatnonzero(comes), np.flatnonzero(~comes)
+        if len(together):
+            verdicts[together] = on.flips(np.flatnonzero(mask), np.array([units[u][0] for u in together.tolist()]))
+        if len(alone):
+            masks = np.repeat(mask[None] > 0, len(alone), axis=0)
+            for row, u in zip(masks, alone.tolist(), strict=True):
+                row[units[u]] = new[u] > 0
+            verdicts[alone] = on.masks(masks)
+        gains = ((verdicts == nearest.RIGHT) @ scorer._rules.row_weights[order])[:, None]
+        kernels.score_unsure_flips(order, verdicts, flips, scorer._differences.arrays(), scorer._rules, gains)
         return gains
 
 

@@ -57,6 +57,12 @@ class NeighborDevice:
         self._settling: list[Any] | None = None
         self._order: IntArray | None = None
 
+    @staticmethod
+    def bytes_for(scorer: KNNScorer) -> int:
+        """Count the bytes that the rows take up: coarse and exact cells, missing ones, the nearest of each class."""
+        n, p = scorer.problem.n_samples, scorer.problem.n_features
+        return n * (p * (4 + 8 + 1) + 8 * scorer._rules.n_classes * SIZES[-1])
+
     # ------------------------------------------------------------------------------------------- given subsets
 
     def flips(self, base: IntArray, columns: IntArray) -> NDArray[np.uint8]:

@@ -11,6 +11,7 @@ import numpy as np
 from fewer.contracts import SearchSpace, Sweep, best_of
 from fewer.kernels import _sweep as kernels
 from fewer.kernels._bundles import Units
+from fewer.kernels._device import deal
 from fewer.problem import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -114,6 +115,17 @@ class Sweeper:
         """Say whether a device can count this space's sure errors: rows weigh the same, and no unit has a reward."""
         weights = self._rules.row_weights
         return device.can_sweep() and bool((weights == weights[0]).all()) and bool((self._space.prices >= 0).all())
+
+    def judge_on_all(self, devices: list[NeighborDevice], tree: Tree, top: int, floor: float) -> list[Sweep]:
+        """Do as `judge_on` on several devices, each its share of the tree."""
+        trees = [tree]
+        while len(trees) < len(devices) and len(trees[0].free) > SMALLEST:
+            trees = [half for tree in trees for half in (tree.half(False), tree.half(True))]
+
+        def run(device: NeighborDevice, low: int, high: int) -> list[Sweep]:
+            return [self.judge_on(device, part, top, floor) for part in trees[low:high]]
+
+        return [found for some in deal(devices, run, len(trees)) for found in some]
 
     def judge_on(self, device: NeighborDevice, tree: Tree, top: int, floor: float) -> Sweep:
         """Do as `judge` on a device, which gives up most subsets; those left are scored in full."""

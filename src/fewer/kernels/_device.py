@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +20,8 @@ from fewer.errors import FewerWarning, InputError
 THREADS = 256
 """Threads of a block, in every kernel."""
 
+Result = TypeVar("Result")
+
 _TYPES = {
     "int": np.int32, "u32": np.uint32, "u64": np.uint64, "float": np.float32, "double": np.float64, "u8": np.uint8,
 }  # fmt: skip
@@ -24,8 +29,9 @@ _TYPES = {
 
 @cache
 def text_of(name: str) -> str:
-    """Return the text of a file of kernels."""
-    return resources.files("fewer.kernels").joinpath("cuda", f"{name}.cu").read_text(encoding="utf-8")
+    """Return the text of a file of kernels, after what all of them share."""
+    folder = resources.files("fewer.kernels").joinpath("cuda")
+    return "\n".join(folder.joinpath(file).read_text(encoding="utf-8") for file in ("common.cuh", f"{name}.cu"))
 
 
 @cache
@@ -48,6 +54,16 @@ class Device(ABC):
 
     memory: int
     """Bytes that may be used for arrays."""
+
+    def room_for(self, n_bytes: int, of: int, what: str) -> int:
+        """Return how many things of so many bytes fit into a part of the memory; one block of them must."""
+        fit = int(of // max(n_bytes, 1))
+        if fit < THREADS:
+            raise InputError(
+                f"The GPU has too little free memory ({self.memory / 1e9:.2g} GB) for {THREADS} {what}, "
+                f"{n_bytes} bytes each; free some, or use device='cpu'."
+            )
+        return fit
 
     @abstractmethod
     def put(self, array: NDArray[Any]) -> Any:
@@ -101,19 +117,32 @@ class Cuda(Device):
         self.name = properties["name"].decode()
         self._compiled: dict[Any, Any] = {}
 
+    @contextmanager
+    def _here(self) -> Iterator[None]:
+        """Work on this GPU; what goes wrong there is one line."""
+        try:
+            with self._device:
+                yield
+        except self._cupy.cuda.memory.OutOfMemoryError as error:
+            raise InputError(
+                f"The GPU ran out of memory ({error}); free some, ask for less at once, or use device='cpu'."
+            ) from error
+        except self._cupy.cuda.runtime.CUDARuntimeError as error:
+            raise InputError(f"The GPU failed ({error}); use device='cpu'.") from error
+
     def put(self, array: NDArray[Any]) -> Any:
         """Copy an array to the device."""
-        with self._device:
+        with self._here():
             return self._cupy.asarray(np.ascontiguousarray(array))
 
     def full(self, shape: Any, value: float, dtype: Any) -> Any:
         """Make an array on the device."""
-        with self._device:
+        with self._here():
             return self._cupy.full(shape, value, dtype=dtype)
 
     def get(self, array: Any) -> NDArray[Any]:
         """Copy an array from the device."""
-        with self._device:
+        with self._here():
             return np.asarray(self._cupy.asnumpy(array))
 
     def compile(self, name: str, kernel: str, defines: tuple[tuple[str, int], ...]) -> Any:
@@ -128,29 +157,83 @@ class Cuda(Device):
 
     def call(self, function: Any, n_blocks: int, arguments: list[Any]) -> None:
         """Run a compiled kernel."""
-        with self._device:
+        with self._here():
             function((n_blocks,), (THREADS,), tuple(arguments))
 
 
 def device_named(name: str) -> Device | None:
-    """Open a device: None for `"cpu"`; `"cuda"`, `"cuda:1"`; `"auto"` is a GPU if there is one, with a note if not.
+    """Open one device: the first of those that `devices_named` opens, None for the CPU.
 
     Examples
     --------
     >>> device_named("cpu") is None
     True
     """
+    return next(iter(devices_named(name)), None)
+
+
+def devices_named(name: str) -> list[Device]:
+    """Open devices: none for `"cpu"`; all GPUs for `"cuda"`, the second for `"cuda:1"`.
+
+    `"auto"` opens all GPUs there are, with a note if there is none.
+
+    Examples
+    --------
+    >>> devices_named("cpu")
+    []
+    """
+    return on_devices(name, lambda device: device)
+
+
+def on_devices(name: str, make: Callable[[Device], Result]) -> list[Result]:
+    """Open devices as `devices_named` does and make something on each of them.
+
+    With `"auto"`, whatever is in the way (no GPU, no driver, too little memory) is a note, and the list is empty.
+    """
     if name == "cpu":
-        return None
+        return []
     if re.fullmatch(r"auto|cuda(:\d+)?", name) is None:
         raise InputError(f"device={name!r} is not known; choose 'cpu', 'cuda', 'cuda:1' (the second GPU) or 'auto'.")
+    number = name.partition(":")[2]
     try:
-        return _opened(int(name.partition(":")[2] or 0))
+        return [make(_opened(which)) for which in ([int(number)] if number else range(_n_found()))]
     except InputError as problem:
         if name != "auto":
             raise
-        warnings.warn(f"Working on the CPU: {problem}", FewerWarning, stacklevel=2)
-        return None
+        warnings.warn(f"Working on the CPU: {problem}", FewerWarning, stacklevel=3)
+        return []
+
+
+def deal(workers: Sequence[Any], run: Callable[[Any, int, int], Result], n: int) -> list[Result]:
+    """Deal out n things to workers on several devices, each a range of them, and return what `run` makes of each.
+
+    Examples
+    --------
+    >>> deal(["one", "two"], lambda worker, low, high: (worker, low, high), 5)
+    [('one', 0, 2), ('two', 2, 5)]
+    """
+    edges = [n * k // len(workers) for k in range(len(workers) + 1)]
+    jobs = [job for job in zip(workers, edges, edges[1:], strict=False) if job[2] > job[1]]
+    if len(jobs) < 2:
+        return [run(*job) for job in jobs]
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        return list(pool.map(lambda job: run(*job), jobs))
+
+
+def tell(component: str, why: str) -> None:
+    """Say that a component works on the CPU though a device was asked for."""
+    warnings.warn(f"{component} works on the CPU here, not on the GPU: {why}.", FewerWarning, stacklevel=4)
+
+
+@cache
+def _n_found() -> int:
+    """Count the GPUs; if nobody can say, one, whose opening then says why not."""
+    try:
+        import cupy
+
+        return max(int(cupy.cuda.runtime.getDeviceCount()), 1)
+    except Exception:
+        return 1
 
 
 @cache

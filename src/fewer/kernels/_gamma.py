@@ -260,6 +260,34 @@ def sum_masks(masks, exact, targets, k, sums):
 
 
 @njit(nogil=True, cache=True)
+def sum_listed(found, distance, masks, exact, targets, k, sums):
+    """Sum as `sum_masks`, from lists of the nearest rows and their distances, both (m, room, n); sums (m, 2, k).
+
+    Where rows as far as the k-th may be missing from a list, all rows are looked at.
+    """
+    n, shift, room_in_list = exact.columns.shape[1], targets.shift, found.shape[1]
+    room, factor, values = room_for(n), 1.0 / exact.quantum, targets.values
+    for m in range(masks.shape[0]):
+        for i in range(n):
+            if targets.row_weights[i] <= 0.0:
+                continue
+            n_near = 0
+            while n_near < room_in_list and found[m, n_near, i] >= 0:
+                j = found[m, n_near, i]
+                far = np.int64(distance[m, n_near, i] * factor)
+                room.near[n_near] = (far << shift) + 2 * j + (values[j] != values[i])
+                n_near += 1
+            if n_near == room_in_list and room.near[k - 1] >> shift == room.near[n_near - 1] >> shift:
+                start_row(room.d, i, targets)
+                for f in range(masks.shape[1]):
+                    if masks[m, f] > 0.0:
+                        add_feature(room.d, i, f, masks[m, f], 1, room, exact, shift)
+                low, high = span(room.d)
+                n_near = select(room.d, low, high, k, shift, room)
+            gather(i, k, n_near, room.near, targets, sums[m])
+
+
+@njit(nogil=True, cache=True)
 def sum_flips(flips, exact, targets, k, sums):
     """Sum for masks that differ in one unit, each in turn; sums (u, 2, k)."""
     n, shift, mask, new = exact.columns.shape[1], targets.shift, flips.mask, flips.new

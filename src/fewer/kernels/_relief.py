@@ -340,6 +340,47 @@ def relief_scores(first, last, k, classes, table):
 
 
 @njit(nogil=True, cache=True)
+def listed_scores(first, last, lists, classes, table):
+    """Sum as `relief_scores`, of nearest rows that are known: lists (n, c, k), −1 where there is none.
+
+    Where misses are pooled, lists[:, 0] are the hits and lists[:, 1] the misses.
+    """
+    n_features = table.rows.shape[1]
+    scores, mean = np.zeros(n_features), np.empty(n_features)
+    votes, shares = classes.votes, classes.shares
+    for i in range(first, last):
+        if votes[i] == 0.0:
+            continue
+        own = classes.codes[i]
+        _add_listed(scores, mean, -votes[i], i, lists[i, 0 if classes.pooled else own], table)
+        if classes.pooled:
+            _add_listed(scores, mean, votes[i], i, lists[i, 1], table)
+            continue
+        for c in range(shares.shape[0]):
+            if c != own and shares[c] > 0.0:
+                weight = votes[i] * shares[c] / (1.0 - shares[own])
+                _add_listed(scores, mean, weight, i, lists[i, c], table)
+    return scores
+
+
+@njit(nogil=True, cache=True)
+def _size_of(found):
+    """Count the rows of a list."""
+    size = 0
+    while size < found.shape[0] and found[size] >= 0:
+        size += 1
+    return size
+
+
+@njit(nogil=True, cache=True)
+def _add_listed(scores, mean, weight, i, found, table):
+    """Add the mean differences to the rows of a list, times a weight."""
+    _mean_differences(mean, i, found, _size_of(found), table)
+    for f in range(scores.shape[0]):
+        scores[f] += weight * mean[f]
+
+
+@njit(nogil=True, cache=True)
 def regression_sums(first, last, votes, influence, target, table):
     """Sum, over rows first … last − 1 and their neighbors, what RReliefF needs of each feature.
 
@@ -355,16 +396,32 @@ def regression_sums(first, last, votes, influence, target, table):
             row = room.d[i - start]
             row[i] = FAR
             size = nearest(i, row, 0, n_rows, room, table)
-            whole = influence[:size].sum()
-            for m in range(size):
-                j = room.found[m]
-                weight = votes[i] * influence[m] / whole
-                apart = abs(target[i] - target[j])
-                for f in range(n_features):
-                    gap = difference(rows[i, f], rows[j, f], table.nominal[f])
-                    if gap == gap:  # false for NaN
-                        sums[0, f] += weight
-                        sums[1, f] += weight * apart
-                        sums[2, f] += weight * gap
-                        sums[3, f] += weight * apart * gap
+            _add_pairs(sums, i, room.found, size, votes, influence, target, table)
     return sums
+
+
+@njit(nogil=True, cache=True)
+def listed_sums(first, last, lists, votes, influence, target, table):
+    """Sum as `regression_sums`, of nearest rows that are known: lists (n, k), −1 where there is none."""
+    sums = np.zeros((4, table.rows.shape[1]))
+    for i in range(first, last):
+        _add_pairs(sums, i, lists[i], _size_of(lists[i]), votes, influence, target, table)
+    return sums
+
+
+@njit(nogil=True, cache=True)
+def _add_pairs(sums, i, found, size, votes, influence, target, table):
+    """Add what row i and the rows found say."""
+    rows = table.rows
+    whole = influence[:size].sum()
+    for m in range(size):
+        j = found[m]
+        weight = votes[i] * influence[m] / whole
+        apart = abs(target[i] - target[j])
+        for f in range(rows.shape[1]):
+            gap = difference(rows[i, f], rows[j, f], table.nominal[f])
+            if gap == gap:  # false for NaN
+                sums[0, f] += weight
+                sums[1, f] += weight * apart
+                sums[2, f] += weight * gap
+                sums[3, f] += weight * apart * gap

@@ -15,8 +15,17 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Ranker, Ranking, Resources
-from fewer.kernels._relief import STEPS, Classes, Table, regression_sums, relief_scores
+from fewer.kernels._relief import (
+    STEPS,
+    Classes,
+    Table,
+    listed_scores,
+    listed_sums,
+    regression_sums,
+    relief_scores,
+)
 from fewer.problem import FloatArray, IntArray, Problem, Task
+from fewer.rankers._relief_device import nearest_lists, pooled, relief_devices
 
 CHUNK = 256
 BLOCK = 4096
@@ -57,6 +66,7 @@ class ReliefF(Ranker):
     """
 
     command_name = "relieff"
+    supports_device: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -92,6 +102,7 @@ class Relief(Ranker):
     """
 
     command_name = "relief"
+    supports_device: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_rows": [Interval(Integral, 1, None, closed="left"), None],
@@ -138,6 +149,7 @@ class RReliefF(Ranker):
     """
 
     command_name = "rrelieff"
+    supports_device: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("regression",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -157,8 +169,14 @@ class RReliefF(Ranker):
         table = _Table.of(problem, np.arange(problem.n_samples))
         votes = _votes(problem, self.n_rows, rng)
 
+        everyone, target = np.array([0, problem.n_samples]), problem.y / span
+        devices = relief_devices(resources, table.rows, table.nominal, everyone, len(places))
+        lists = np.ascontiguousarray(nearest_lists(devices, len(places))[0][:, 0]) if devices else None
+
         def sums(first: int, last: int) -> FloatArray:
-            return regression_sums(first, last, votes, influence, problem.y / span, table.arrays())
+            if lists is not None:
+                return listed_sums(first, last, lists, votes, influence, target, table.arrays())
+            return regression_sums(first, last, votes, influence, target, table.arrays())
 
         pairs, apart, gap, both = sum_of_chunks(sums, problem.n_samples, resources)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -225,7 +243,7 @@ def _slack(n_features: int) -> float:
 
 
 def _relief(
-    problem: Problem, k: int, n_rows: int | None, pooled: bool, rng: np.random.Generator, resources: Resources
+    problem: Problem, k: int, n_rows: int | None, one_miss: bool, rng: np.random.Generator, resources: Resources
 ) -> FloatArray:
     order = np.argsort(problem.y, kind="stable")
     codes = problem.y[order]
@@ -236,10 +254,17 @@ def _relief(
         return np.zeros(problem.n_features)
     table = _Table.of(problem, order)
     votes = _votes(problem, n_rows, rng)[order]
-    classes = Classes(votes, codes, bounds, shares, pooled)
+    classes = Classes(votes, codes, bounds, shares, one_miss)
+    k = min(k, problem.n_samples)
+    devices, lists = relief_devices(resources, table.rows, table.nominal, bounds, k), None
+    if devices:
+        lists, far = nearest_lists(devices, k)
+        lists = pooled(lists, far, codes, table.numbers) if one_miss else lists
 
     def scores(first: int, last: int) -> FloatArray:
-        return relief_scores(first, last, min(k, problem.n_samples), classes, table.arrays())
+        if lists is not None:
+            return listed_scores(first, last, lists, classes, table.arrays())
+        return relief_scores(first, last, k, classes, table.arrays())
 
     return sum_of_chunks(scores, problem.n_samples, resources) / (votes.sum() or 1.0)
 

@@ -6,18 +6,23 @@ Biomedical Informatics 85, 2018.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fewer.contracts import Ranker, Ranking, Resources
+from fewer.kernels._device import deal
 from fewer.kernels._surf import mixed_distance_sum, surf_scores
-from fewer.problem import FloatArray, Problem
+from fewer.problem import FloatArray, IntArray, Problem
 from fewer.rankers._relief import sum_of_chunks
+from fewer.rankers._relief_device import ReliefDevice, relief_devices
 
 
 class _WithinRadius(Ranker):
     """What SURF and MultiSURF share: all rows within a radius are neighbors."""
+
+    supports_device: ClassVar[bool] = True
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         votes = problem.row_weights
@@ -25,6 +30,9 @@ class _WithinRadius(Ranker):
         target = _target_of(problem, votes)
         if target is None:
             return Ranking.by_score(np.zeros(problem.n_features))
+        on = _on_devices(problem, table, resources)
+        if on is not None:
+            return Ranking.by_score(self._on_devices(on, votes, target, table) / votes.sum())
         radius = self._radius(table, resources)
 
         def scores(first: int, last: int) -> FloatArray:
@@ -32,9 +40,24 @@ class _WithinRadius(Ranker):
 
         return Ranking.by_score(sum_of_chunks(scores, problem.n_samples, resources) / votes.sum())
 
-    def _radius(self, table: Any, resources: Resources) -> float:
+    def _radius(self, table: Any, resources: Resources, devices: Sequence[ReliefDevice] = ()) -> float:
         """Return the radius of all rows, or NaN where each has its own."""
         raise NotImplementedError
+
+    def _on_devices(
+        self, on: tuple[list[ReliefDevice], IntArray], votes: FloatArray, target: Any, table: Any
+    ) -> FloatArray:
+        """Sum the scores on devices, whose rows are sorted by class; rows near to their radius on the CPU."""
+        devices, order = on
+        radius = self._radius(table, Resources(), devices)
+        codes, y, bound, shares = target
+        ordered = codes[order], y[order], bound, shares
+        parts = deal(
+            devices, lambda one, low, high: one.within_radius(votes[order], radius, ordered, low, high), len(order)
+        )
+        left = order[np.concatenate([rows for _, rows in parts])]
+        settled = [surf_scores(i, i + 1, votes, radius, target, table) for i in np.sort(left).tolist()]
+        return np.asarray(sum([*(scores for scores, _ in parts), *settled]))
 
 
 class SURF(_WithinRadius):
@@ -71,8 +94,11 @@ class SURF(_WithinRadius):
 
     command_name = "surf"
 
-    def _radius(self, table: Any, resources: Resources) -> float:
+    def _radius(self, table: Any, resources: Resources, devices: Sequence[ReliefDevice] = ()) -> float:
         rows, steps, _, nominal, _ = table
+        if not steps.shape[0] and devices:
+            total, count = sum(deal(devices, lambda one, low, high: one.distance_sum(low, high), len(rows)))
+            return float(total / count)
         if not steps.shape[0]:
             total, count = sum_of_chunks(lambda a, b: mixed_distance_sum(a, b, rows, nominal), len(rows), resources)
             return float(total / count)
@@ -114,8 +140,19 @@ class MultiSURF(_WithinRadius):
 
     command_name = "multisurf"
 
-    def _radius(self, table: Any, resources: Resources) -> float:
+    def _radius(self, table: Any, resources: Resources, devices: Sequence[ReliefDevice] = ()) -> float:
         return float("nan")
+
+
+def _on_devices(problem: Problem, table: Any, resources: Resources) -> tuple[list[ReliefDevice], IntArray] | None:
+    """Bring the rows, sorted by class, to the devices asked for; None if the CPU does the work."""
+    if resources.device == "cpu":
+        return None
+    codes = problem.y if problem.task == "classification" else np.zeros(problem.n_samples, dtype=np.int64)
+    order = np.argsort(codes, kind="stable")
+    bounds = np.searchsorted(codes[order], np.arange(int(codes.max(initial=0)) + 2))
+    devices = relief_devices(resources, table[0][order], table[3], bounds)
+    return (devices, order) if devices else None
 
 
 def _table_of(problem: Problem) -> Any:

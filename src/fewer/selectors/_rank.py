@@ -15,6 +15,7 @@ from fewer.columns import Column
 from fewer.contracts import Control, IncompatibleError, OnStep, Ranker, Ranking, Resources, SearchSpace, Stopped
 from fewer.control._ranking import RankingControl, RankingRun
 from fewer.criteria import KNN
+from fewer.kernels._device import tell
 from fewer.problem import BoolArray, InputError, Problem, Task
 from fewer.rankers import Fisher
 from fewer.rankers._notes import notes_on
@@ -49,6 +50,9 @@ class RankSelector(Selector):
         Features that enter together; a group ranks with its best column.
     task : {"classification", "regression"}, optional
         What the target is for, if not what it looks like.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where to compute; `ReliefF`, `RReliefF`, `Relief`, `SURF` and `MultiSURF` have kernels for a GPU. `"auto"` is
+        the CPU, with a warning that says why, where there is none.
     n_jobs : int, optional
         Threads; the result is the same for any number.
     random_state : int, Generator, RandomState or None
@@ -91,6 +95,7 @@ class RankSelector(Selector):
         "exclude": ["array-like", None],
         "feature_groups": [list, tuple, None],
         "task": [StrOptions({"classification", "regression"}), None],
+        "device": SubsetSelector._parameter_constraints["device"],
         "n_jobs": [Integral, None],
         "random_state": ["random_state", np.random.Generator],
     }
@@ -105,6 +110,7 @@ class RankSelector(Selector):
         exclude: Sequence[Column] | None = None,
         feature_groups: Sequence[Sequence[Column]] | None = None,
         task: Task | None = None,
+        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -115,6 +121,7 @@ class RankSelector(Selector):
         self.exclude = exclude
         self.feature_groups = feature_groups
         self.task = task
+        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -135,7 +142,9 @@ class RankSelector(Selector):
         """
         ranker, space = self._ranker(), lay_out_space(self, problem)
         self._refuse(ranker, problem)
-        rng, resources = self._generator(), Resources(effective_n_jobs(self.n_jobs))
+        if self.device != "cpu" and not ranker.supports_device:
+            tell(type(ranker).__name__, "it has no kernels for one")
+        rng, resources = self._generator(), Resources(effective_n_jobs(self.n_jobs), device=self.device)
         ranking = ranker.rank(problem, rng, resources)
         self.notes_ = notes_on(ranker, problem)
         self._keep_ranking(ranking, problem)

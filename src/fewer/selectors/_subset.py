@@ -15,6 +15,7 @@ from fewer.columns import Column
 from fewer.contracts import Control, Criterion, OnStep, Ranker, Resources, Run, Search, Stopped
 from fewer.control import Prefilter, add_innermost
 from fewer.criteria import KNN
+from fewer.kernels._device import tell
 from fewer.problem import IntArray, Problem, Task
 from fewer.search import Forward
 from fewer.selectors._base import Selector
@@ -54,7 +55,8 @@ class SubsetSelector(Selector):
     memory : str or int, default="1GiB"
         How much memory scoring may use beside the data.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where to compute. `"auto"` takes a GPU where there is one and the criterion can use it.
+        Where to compute: on all GPUs there are, with the same result. `"auto"` is the CPU, with a warning that says
+        why, where there is none; so is either where the criterion has no kernels for one.
     n_jobs : int, optional
         Threads or processes; the result is the same for any number.
     verbose : int, default=0
@@ -182,8 +184,11 @@ class SubsetSelector(Selector):
         -------
         Run
         """
+        criterion = self._criterion()
+        if self.device != "cpu" and not criterion.supports_device:
+            tell(type(criterion).__name__, "it has no kernels for one")
         return Run(
-            self._criterion(),
+            criterion,
             problem,
             self._search(),
             lay_out_space(self, problem),

@@ -7,13 +7,7 @@
 //
 // The same text is compiled for the CPU in the tests, with a small shim of the CUDA words it uses.
 
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef unsigned char u8;
-
-constexpr int THREADS = 256;
 constexpr int FAR_32 = 1 << 30;  // as fewer.kernels._distances
-enum Kind { PLAIN, CLIPPED, NOMINAL };
 enum Verdict { WRONG, RIGHT, UNSURE };
 
 // ------------------------------------------------------------------------------------------------------ all subsets
@@ -331,26 +325,6 @@ __device__ double exact_term(double x, bool x_missing, double z, bool z_missing,
 }
 
 constexpr int MOST_CLASSES = 8, MOST_LEVELS = 16;
-
-struct Smaller {
-  __device__ double operator()(double a, double b) const { return b < a ? b : a; }
-};
-struct Sum {
-  __device__ double operator()(double a, double b) const { return a + b; }
-};
-
-// Combine one number of each thread; all threads get the result.
-template <class Op> __device__ double over_block(double mine, double *room, Op op) {
-  int t = threadIdx.x;
-  __syncthreads();
-  room[t] = mine;
-  __syncthreads();
-  for (int half = THREADS / 2; half > 0; half /= 2) {
-    if (t < half) room[t] = op(room[t], room[t + half]);
-    __syncthreads();
-  }
-  return room[0];
-}
 
 // A block a pair of a row and a subset: rows[pair], subsets[pair]; subset b has columns members[offsets[b]] .... All in
 // the table's order. The rows at the nearest distance vote, and while the vote is tied, those at the next as well; by

@@ -1,0 +1,197 @@
+"""Near rows by exact distances on a GPU: any number of neighbors, classes or quantities, columns with weights.
+
+The CPU's distances to the bit. Rows beyond the card's memory go there in tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fewer.kernels._bundles import Exact, Rules
+from fewer.kernels._device import THREADS, Device
+from fewer.kernels._distances import CLIP, CLIPPED, FAR, NOMINAL, PLAIN
+from fewer.kernels._votes import SPARE
+from fewer.problem import FloatArray, IntArray
+
+ROOMS = (4, 8, 12, 16, 24, 32, 48, 64)
+"""Lengths of lists that a kernel is compiled for."""
+MOST_CLASSES = 64
+MOST_KS = 8
+AT_ONCE = 1 << 30
+"""Bytes of results that are brought back at once."""
+
+
+class Lists(NamedTuple):
+    """The nearest rows of each row under each mask, (m, room, n), −1 where there is none; and how far they are."""
+
+    found: NDArray[np.int32]
+    distance: FloatArray
+
+
+def room_for(n_neighbors: int) -> int | None:
+    """Return the length of list that holds so many neighbors and a few more, None if there is no such kernel.
+
+    Examples
+    --------
+    >>> room_for(5), room_for(100)
+    (8, None)
+    """
+    return next((room for room in ROOMS if room >= n_neighbors + SPARE), None)
+
+
+class ExactDevice:
+    """Rows on a device, for exact distances.
+
+    Parameters
+    ----------
+    device : Device
+    exact : Exact
+        Its `fold` says which scale a row has.
+    group : int array of shape (n,)
+        Rows of one group are not each other's neighbors.
+    """
+
+    def __init__(self, device: Device, exact: Exact, group: IntArray) -> None:
+        self._device, self._quantum = device, exact.quantum
+        self.n, self.p = exact.columns.shape[1], exact.columns.shape[0]
+        self._cells = np.where(exact.missing != 0, np.nan, exact.columns)
+        self._shared = [
+            device.put(_kinds(exact)), device.put(exact.scale), device.put(exact.gap),
+            1.5 * 2.0**52 * exact.quantum, device.put(exact.fold.astype(np.int32)),
+        ]  # fmt: skip
+        self._group = device.put(group.astype(np.int32))
+        # Half of the memory is for two tiles of rows, a quarter for results.
+        self._tile = int(min(device.room_for(2 * 8 * self.p, device.memory // 2, "rows of this table"), self.n))
+        self._whole = device.put(self._cells) if self._tile == self.n else None
+        self._voting: list[Any] | None = None
+
+    # ------------------------------------------------------------------------------------------------- lists
+
+    def near(self, weights: FloatArray, room: int) -> Lists:
+        """List the nearest rows of all rows under (m, p) weights."""
+        found = np.empty((len(weights), room, self.n), dtype=np.int32)
+        distance = np.empty((len(weights), room, self.n))
+        for low, high, some in self._batches(weights, 12 * room):
+            for a, b, lists, far, _ in self._lists(some, room):
+                found[low:high, :, a:b] = self._device.get(lists)
+                distance[low:high, :, a:b] = self._device.get(far)
+        return Lists(found, distance)
+
+    def _batches(self, weights: FloatArray, n_bytes: int) -> Iterator[tuple[int, int, FloatArray]]:
+        """Cut masks into batches whose results fit, at so many bytes a mask and row."""
+        size = max(min(self._device.memory // 4, AT_ONCE) // (n_bytes * self._tile), 1)
+        for low in range(0, len(weights), size):
+            high = min(low + size, len(weights))
+            yield low, high, weights[low:high]
+
+    def _tiles(self) -> Iterator[tuple[int, int, Any]]:
+        """Give the rows tile after tile, on the device."""
+        for low in range(0, self.n, self._tile):
+            high = min(low + self._tile, self.n)
+            yield low, high, self._whole if self._whole is not None else self._device.put(self._cells[:, low:high])
+
+    def _subsets(self, weights: FloatArray) -> list[Any]:
+        """Lay out the columns of masks end to end: members, their weights, where each mask begins."""
+        which, members = np.nonzero(weights)
+        offsets = np.searchsorted(which, np.arange(len(weights) + 1))
+        put = self._device.put
+        return [
+            put(np.append(members, 0).astype(np.int32)), put(np.append(weights[which, members], 0.0)),
+            put(offsets.astype(np.int32)),
+        ]  # fmt: skip
+
+    def _lists(self, weights: FloatArray, room: int) -> Iterator[tuple[int, int, Any, Any, list[Any]]]:
+        device, subsets = self._device, self._subsets(weights)
+        for low, high, asked in self._tiles():
+            width, blocks = high - low, -(-(high - low) // THREADS)
+            found = device.full((len(weights), room, width), -1, np.int32)
+            distance = device.full((len(weights), room, width), FAR, np.float64)
+            for first, last, rows in self._tiles():
+                device.run(
+                    "exact", "listed", blocks * len(weights), asked, width, low, rows, last - first, first,
+                    *self._shared, self._group, self.p, *subsets, found, distance, ROOM=room,
+                )  # fmt: skip
+            yield low, high, found, distance, subsets
+
+    # ------------------------------------------------------------------------------------------------- votes
+
+    def gains(self, weights: FloatArray, rules: Rules) -> tuple[FloatArray, list[tuple[int, IntArray]]]:
+        """Return what all rows gain under (m, p) weights, (m, t), and the rows that could not be judged, mask by mask.
+
+        Those must be judged by exact distances to all rows: quantities with long ties, or rows that came in tiles.
+        """
+        device, t = self._device, len(rules.ks)
+        room = room_for(int(rules.ks[-1]))
+        assert room is not None, "no kernel lists so many rows"
+        if self._voting is None:
+            self._voting = [
+                device.put(rules.codes.astype(np.int32)), device.put(rules.values), device.put(rules.row_weights),
+                rules.n_classes, rules.grain, device.put(rules.ks.astype(np.int32)), t, int(rules.by_rows),
+            ]  # fmt: skip
+        total, left = np.zeros((len(weights), t)), []
+        for low, high, some in self._batches(weights, 12 * room + 1):
+            gains = device.full((len(some), t), 0.0, np.float64)
+            for a, b, found, distance, subsets in self._lists(some, room):
+                unsure = device.full((len(some), b - a), 0, np.uint8)
+                device.run(
+                    "exact", "vote", -(-(b - a) // THREADS) * len(some), found, distance, room, b - a, a,
+                    *self._voting, gains, unsure,
+                )  # fmt: skip
+                which, rows = np.nonzero(device.get(unsure)) if not rules.by_rows else (np.empty(0, int),) * 2
+                if len(rows) and self._whole is not None and rules.n_classes:
+                    self._by_levels(which, rows, subsets, gains)
+                elif len(rows):
+                    starts = np.searchsorted(which, np.arange(len(some) + 1))
+                    left += [
+                        (low + m, a + rows[starts[m] : starts[m + 1]]) for m in np.flatnonzero(np.diff(starts)).tolist()
+                    ]
+            total[low:high] = device.get(gains)
+        return total, left
+
+    def _by_levels(self, which: IntArray, rows: IntArray, subsets: list[Any], gains: Any) -> None:
+        """Judge pairs of a mask and a row by distances to all rows, level by level, on the device."""
+        device, voting = self._device, self._voting
+        assert voting is not None
+        at_once = max(device.memory // 4 // (8 * self.n), 1)
+        for low in range(0, len(rows), at_once):
+            some = slice(low, low + at_once)
+            n_pairs = len(rows[some])
+            device.run(
+                "exact", "levels", n_pairs, self._whole, self.n, *self._shared, self._group, self.p, *subsets,
+                device.put(rows[some].astype(np.int32)), device.put(which[some].astype(np.int32)), voting[0],
+                voting[2], voting[3], voting[5], voting[6], device.full((n_pairs, self.n), 0.0, np.float64), gains,
+            )  # fmt: skip
+
+    # ----------------------------------------------------------------------------------------- neighborhoods
+
+    def within(self, weights: FloatArray, limits: FloatArray, targets: Any, n_tallies: int) -> FloatArray:
+        """Sum over the rows within each mask's limit of each row: (m, n_tallies, n), as `exact.cu` says."""
+        device = self._device
+        about = [
+            int(targets.mode), int(targets.with_self), device.put(targets.codes.astype(np.int32)),
+            device.put(targets.values), device.put(targets.row_weights), n_tallies,
+        ]  # fmt: skip
+        out = np.empty((len(weights), n_tallies, self.n))
+        for low, high, some in self._batches(weights, 8 * n_tallies):
+            subsets, bounds = self._subsets(some), device.put(limits[low:high])
+            for a, b, asked in self._tiles():
+                tallies = device.full((len(some), n_tallies, b - a), 0.0, np.float64)
+                for first, last, rows in self._tiles():
+                    device.run(
+                        "exact", "within", -(-(b - a) // THREADS) * len(some), asked, b - a, a, rows, last - first,
+                        first, *self._shared, self.p, *subsets, bounds, *about, tallies,
+                    )  # fmt: skip
+                out[low:high, :, a:b] = device.get(tallies)
+        return out
+
+
+def _kinds(exact: Exact) -> NDArray[np.uint8]:
+    """Say which terms need a look at missing cells or the cut."""
+    missing = exact.missing.any(axis=1)
+    span = np.where(missing, 0.0, np.ptp(exact.columns, axis=1))
+    clipped = missing | (exact.scale.max(axis=0, initial=0.0) * span**2 >= CLIP)
+    return np.where(exact.nominal != 0, NOMINAL, np.where(clipped, CLIPPED, PLAIN)).astype(np.uint8)
