@@ -167,13 +167,23 @@ def select_problem(problem: Problem, method: str = "auto", *, random_state: int 
     problem : Problem
         From `fewer.io.read_table`.
     method : str, default="auto"
+        A named method.
     random_state : int, default=0
+        With it the run repeats.
     **options
         Those of `select` that do not belong to the rows.
 
     Returns
     -------
     Selection
+        What was selected, and whether it helped.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> problem = Problem.from_arrays(*load_iris(return_X_y=True))
+    >>> select_problem(problem, "fisher", n_features_to_select=1, cv=0).features
+    ['x2']
     """
     folder = options.pop("resume_dir", None)
     return _select(problem, Request(method, seed=random_state, **options), folder)
@@ -198,14 +208,26 @@ def read_rows(X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], *, mul
     Parameters
     ----------
     X, y : table and target
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        The table.
+    y : array of shape (n_samples,) or (n_samples, n_outputs)
+        The target.
     task : {"classification", "regression"}, optional
+        Told from the target if left out.
     rows : dict
         `groups`, `time`, `sample_weight`: an array, the name of a column of X, or None.
     multi_output : bool, default=False
+        Allow a target of several columns.
 
     Returns
     -------
     Problem
+        The rows, with notes on what was noticed.
+
+    Examples
+    --------
+    >>> read_rows([[0.0, 1.0], [2.0, 3.0]], ["no", "yes"], None, {"groups": [7, 8]}).task
+    'classification'
     """
     found = dict(rows)
     named = {key: column for key, column in found.items() if isinstance(column, str)}
@@ -298,16 +320,28 @@ def compare_problem(
     Parameters
     ----------
     problem : Problem
-    methods, estimators
+        The rows.
+    methods, estimators : list or dict
         As in `compare`.
-    n_features_to_select : int, float, (int, int) or "auto"
+    n_features_to_select : int, float, (int, int) or "auto", default="auto"
+        Of every method.
     seed : int, default=0
+        With it the comparison repeats.
     **options
         Those of `fewer.evaluate.compare`.
 
     Returns
     -------
     Comparison
+        The methods beside baselines.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> problem = Problem.from_arrays(*load_iris(return_X_y=True))
+    >>> comparison = compare_problem(problem, ["fisher"], ["tree"], n_features_to_select=2, cv=2)
+    >>> [row.name for row in comparison.methods if row.role == "method"]
+    ['fisher']
     """
     if any(method == "auto" for method in methods if isinstance(method, str)):
         problem = thin(problem, AUTO_ROWS, seed)

@@ -32,17 +32,18 @@ AnySelector = SubsetSelector | RankSelector | AutoSelector
 class Request:
     """What a user asks for: a method by name or by its components, and on which terms.
 
-    Attributes
+    Parameters
     ----------
     method : str
         A named method, or "auto".
     criterion, search, control, ranker : component or str, optional
         Components instead of a named method.
-    n_features_to_select, include, exclude, feature_groups, feature_costs, cost_weight, start
-        As in `SubsetSelector`.
+    n_features_to_select, include, exclude, feature_groups, feature_costs, cost_weight, start : as in `SubsetSelector`
+        Size, what is forced, what enters together, prices, and where the search begins.
     scoring : str or scorer, optional
         The metric for held-out rows, and for the search where its criterion takes one.
-    prefer : {"fewest", "balanced", "accuracy"}
+    prefer : {"fewest", "balanced", "accuracy"}, default="balanced"
+        What `auto` prefers.
     estimator : estimator or str, optional
         The model that the features are for; "auto" asks it, other methods are judged by it.
     cv : int, "loo", splitter or list of (train, test)
@@ -51,9 +52,15 @@ class Request:
         Seconds for the whole answer, or a number of subsets for each search ("5000 subsets").
     rare : {"refuse", "drop", "merge"}
         What happens to classes with fewer rows than there are folds.
-    memory, device, n_jobs
-        As in `SubsetSelector`.
-    seed : int
+    memory, device, n_jobs : as in `SubsetSelector`
+        What the run may use.
+    seed : int, default=0
+        With it the run repeats.
+
+    Examples
+    --------
+    >>> Request("knn-forward", cv=10).changed()
+    {'method': 'knn-forward', 'cv': 10}
     """
 
     method: str = "auto"
@@ -95,7 +102,13 @@ class Request:
         return self.cv if isinstance(self.cv, int) else 5
 
     def changed(self) -> dict[str, Any]:
-        """Return the options that are not at their defaults."""
+        """Return the options that are not at their defaults.
+
+        Returns
+        -------
+        dict
+            By name.
+        """
         default = Request()
         return {
             f.name: value for f in fields(self) if not _same(value := getattr(self, f.name), getattr(default, f.name))
@@ -106,19 +119,28 @@ class Request:
 class Plan:
     """A selector that is ready to run, its name, what it may cost, and what was asked for.
 
-    Attributes
+    Parameters
     ----------
     name : str
         The method's name, or "custom".
     selector : estimator
+        Not fitted yet.
     budget : Budget, optional
+        What the run may cost.
     command : str
         What was typed, where it came from the command line.
     request : Request
+        What was asked for.
     reading : str
         The Python lines that read the table into `problem`; without them it came as X and y.
     rows : tuple of str
         What was given for each row: groups, sample_weight, time.
+
+    Examples
+    --------
+    >>> from fewer.rankers import Fisher
+    >>> Plan("fisher", RankSelector(Fisher())).name
+    'fisher'
     """
 
     name: str
@@ -266,13 +288,22 @@ def build_component(kind: registry.ComponentKind, component: Any, problem: Probl
     Parameters
     ----------
     kind : {"criterion", "search", "control", "ranker", "estimator"}
+        What it is.
     component : component, str or None
+        None stays None.
     problem : Problem
         Whose task decides, where a name stands for two classes.
 
     Returns
     -------
     component or None
+        Ready to use.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0.0], [1.0]], [0, 1])
+    >>> build_component("criterion", "knn:n_neighbors=3", problem)
+    KNN(n_neighbors=3)
     """
     if isinstance(component, type):
         raise InputError(f"{component.__name__} is a class; give an object: {component.__name__}().")
@@ -280,12 +311,50 @@ def build_component(kind: registry.ComponentKind, component: Any, problem: Probl
 
 
 def build_estimator(estimator: Any, problem: Problem) -> Any:
-    """Build the model that the features are for, from its name or as it is; None stays None."""
+    """Build the model that the features are for, from its name or as it is; None stays None.
+
+    Parameters
+    ----------
+    estimator : estimator, str or None
+        A scikit-learn estimator or a name such as "forest".
+    problem : Problem
+        Whose task decides, where a name stands for two classes.
+
+    Returns
+    -------
+    estimator or None
+        Not fitted.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0.0], [1.0]], [0, 1])
+    >>> type(build_estimator("tree", problem)).__name__
+    'DecisionTreeClassifier'
+    """
     return build_component("estimator", estimator, problem)
 
 
 def with_scoring(criterion: Any, scoring: Any) -> Any:
-    """Let a criterion search by the user's metric, where it takes one."""
+    """Let a criterion search by the user's metric, where it takes one.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        One that takes an estimator, or another, which is left as it is.
+    scoring : str, scorer or None
+        The user's metric.
+
+    Returns
+    -------
+    Criterion
+        The same object.
+
+    Examples
+    --------
+    >>> from fewer.criteria import CrossValidated
+    >>> with_scoring(CrossValidated("nb"), "roc_auc").scoring
+    'roc_auc'
+    """
     if scoring is None or "estimator" not in criterion.get_params(deep=False):
         return criterion
     return criterion if criterion.scoring is not None else criterion.set_params(scoring=scoring)
@@ -297,11 +366,20 @@ def prepare_rows(problem: Problem, asked: Request) -> Problem:
     Parameters
     ----------
     problem : Problem
+        The rows as they were read.
     asked : Request
+        What the user asks for.
 
     Returns
     -------
     Problem
+        The rows that the run uses, with notes on what was done.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    >>> prepare_rows(problem, Request(cv=2)).n_samples
+    4
     """
     problem = settle_rare(problem, asked.n_folds if asked.cv else 0, asked.rare)
     if asked.is_auto and problem.n_samples > AUTO_ROWS:
@@ -316,7 +394,28 @@ def prepare_rows(problem: Problem, asked: Request) -> Problem:
 
 
 def thin(problem: Problem, n_samples: int, seed: int) -> Problem:
-    """Draw a stratified sample of the rows, which is noted; all of them if there are no more."""
+    """Draw a stratified sample of the rows, which is noted; all of them if there are no more.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    n_samples : int
+        How many to keep at the most.
+    seed : int
+        Draws them.
+
+    Returns
+    -------
+    Problem
+        The sample.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays(np.zeros((6, 1)), [0, 0, 0, 0, 1, 1])
+    >>> thin(problem, 3, seed=0).n_samples
+    3
+    """
     if problem.n_samples <= n_samples:
         return problem
     sample = problem.take(stratified_sample(problem, n_samples, np.random.default_rng([seed, 2])))
@@ -333,13 +432,22 @@ def settle_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
     Parameters
     ----------
     problem : Problem
+        The rows.
     n_folds : int
         0 where nothing is held out.
     rare : {"refuse", "drop", "merge"}
+        What to do.
 
     Returns
     -------
     Problem
+        With a note if anything changed.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0.0], [1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b", "c"])
+    >>> settle_rare(problem, 2, "drop").classes
+    ('a', 'b')
     """
     if rare not in ("refuse", "drop", "merge"):
         raise InputError(f"rare={rare!r} is not known; choose 'refuse', 'drop' or 'merge'.")

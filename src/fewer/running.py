@@ -38,7 +38,18 @@ MAX_REDUNDANCY = 40
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run stopped by the user; `selection` is the best so far, or None."""
+    """A run stopped by the user; `selection` is the best so far, or None.
+
+    Parameters
+    ----------
+    selection : Selection or None
+        The best so far.
+
+    Examples
+    --------
+    >>> Interrupted(None).selection is None
+    True
+    """
 
     def __init__(self, selection: Selection | None) -> None:
         super().__init__("interrupted")
@@ -49,12 +60,17 @@ class Interrupted(KeyboardInterrupt):
 class Followers:
     """Who is told how a run goes on.
 
-    Attributes
+    Parameters
     ----------
     on_step : callable, optional
         Called with the trace after each step of the search on all rows.
     on_fold : callable, optional
         Called with the number of folds done.
+
+    Examples
+    --------
+    >>> Followers(on_fold=print).on_step is None
+    True
     """
 
     on_step: OnStep | None = None
@@ -73,18 +89,30 @@ def run_plan(
     Parameters
     ----------
     plan : Plan
+        What is to be run.
     problem : Problem
+        The rows.
     followers : Followers, optional
+        Who is told how it goes on.
     folder : RunFolder, optional
+        Where it is kept.
 
     Returns
     -------
     Selection
+        What was selected, and whether it helped.
 
     Raises
     ------
     Interrupted
         By Ctrl-C, with the best so far.
+
+    Examples
+    --------
+    >>> from fewer.planning import Request, make_plan
+    >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
+    >>> run_plan(make_plan(problem, Request("fisher", n_features_to_select=1, cv=0)), problem).features
+    ['x0']
     """
     return _Running(plan, problem, followers or Followers(), folder).go()
 
@@ -234,13 +262,48 @@ def judge_of(selector: AnySelector, plan: Plan, problem: Problem) -> Criterion:
 
 
 def winner_of(selector: AnySelector) -> AnySelector:
-    """Return the selector that `auto` took, once it has; any other as it is."""
+    """Return the selector that `auto` took, once it has; any other as it is.
+
+    Parameters
+    ----------
+    selector : selector
+        Fitted or not.
+
+    Returns
+    -------
+    selector
+        Which may be the same.
+
+    Examples
+    --------
+    >>> from fewer.rankers import Fisher
+    >>> winner_of(RankSelector(Fisher()))
+    RankSelector(ranker=Fisher())
+    """
     winner: Any = getattr(selector, "selector_", selector) if isinstance(selector, AutoSelector) else selector
     return cast(AnySelector, winner)
 
 
 def components_of(selector: AnySelector) -> dict[str, str | None]:
-    """Write the components of a selector out: those of the winner, once `auto` has chosen."""
+    """Write the components of a selector out: those of the winner, once `auto` has chosen.
+
+    Parameters
+    ----------
+    selector : selector
+        Fitted or not.
+
+    Returns
+    -------
+    dict
+        `criterion`, `search` and `control` as text; None where there is none.
+
+    Examples
+    --------
+    >>> from fewer.criteria import KNN
+    >>> from fewer.search import Forward
+    >>> components_of(SubsetSelector(KNN(3), Forward()))
+    {'criterion': 'KNN(n_neighbors=3)', 'search': 'Forward()', 'control': None}
+    """
     selector = winner_of(selector)
     if isinstance(selector, RankSelector):
         control = getattr(selector, "control", None)
@@ -449,13 +512,27 @@ def open_folder(path: Path | str, plan: Plan, problem: Problem, *, resume: bool)
     Parameters
     ----------
     path : path
+        The folder; made if it is not there.
     plan : Plan
+        What is to be run.
     problem : Problem
+        The rows.
     resume : bool
+        Go on with what is in the folder.
 
     Returns
     -------
     RunFolder
+        Where the run is kept.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fewer.planning import Request, make_plan
+    >>> problem = Problem.from_arrays([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    >>> folder = open_folder(tempfile.mkdtemp() + "/run", make_plan(problem, Request("fisher")), problem, resume=False)
+    >>> type(folder).__name__
+    'RunFolder'
     """
     parameters = plan.selector.get_params(deep=False)
     names = ("n_features_to_select", "include", "exclude", "feature_groups", "cost_weight", "start")
@@ -476,7 +553,18 @@ def open_folder(path: Path | str, plan: Plan, problem: Problem, *, resume: bool)
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that a result depends on."""
+    """Return the versions that a result depends on.
+
+    Returns
+    -------
+    dict of str to str
+        By package, and Python's.
+
+    Examples
+    --------
+    >>> sorted(versions())
+    ['fewer', 'numba', 'numpy', 'python', 'scikit-learn']
+    """
     packages = ("fewer", "numpy", "scikit-learn", "numba")
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}}
 

@@ -101,6 +101,18 @@ class _BoundaryScorer(Scorer):
 def fisher_ratio(X: Any, y: Any) -> FloatArray:
     """Return the discriminant ratio of each feature; the largest describes the problem.
 
+    Parameters
+    ----------
+    X : array or data frame of shape (n_samples, n_features)
+        The rows.
+    y : array of shape (n_samples,)
+        Their classes.
+
+    Returns
+    -------
+    array of shape (n_features,)
+        Larger where a feature alone tells the classes apart.
+
     Examples
     --------
     >>> fisher_ratio([[0.0, 5.0], [2.0, 1.0], [10.0, 4.0], [12.0, 2.0]], ["a", "a", "b", "b"])
@@ -111,6 +123,18 @@ def fisher_ratio(X: Any, y: Any) -> FloatArray:
 
 def boundary_share(X: Any, y: Any) -> float:
     """Return the share of the minimum spanning tree's edges that join different classes.
+
+    Parameters
+    ----------
+    X : array or data frame of shape (n_samples, n_features)
+        The rows.
+    y : array of shape (n_samples,)
+        Their classes.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; small where the classes keep apart.
 
     Examples
     --------

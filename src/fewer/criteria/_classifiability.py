@@ -382,9 +382,16 @@ def classifiability(X: Any, y: Any, **options: Any) -> ClassifiabilityResult:
     Parameters
     ----------
     X : array or data frame of shape (n_samples, n_features)
+        The rows.
     y : array of shape (n_samples,)
+        Classes or quantities.
     **options
         As for `Classifiability`.
+
+    Returns
+    -------
+    ClassifiabilityResult
+        `value` for all rows, `per_row`, and the neighborhood that was used.
 
     Examples
     --------

@@ -349,14 +349,22 @@ def gamma_test(
     Parameters
     ----------
     X : array or data frame of shape (n_samples, n_features)
+        The rows.
     y : array of shape (n_samples,)
         Classes or quantities.
     n_neighbors : int, default=10
+        How many nearest neighbors the line is fitted to.
     task : {"classification", "regression"}, optional
         Told from the target if left out.
     fit : {"line", "local"}, default="line"
+        As in `GammaTest`.
     scaling : {"global", "none"}, default="global"
         As in `GammaTest`.
+
+    Returns
+    -------
+    GammaTestResult
+        `gamma`, the noise variance, with its `interval`, the slope and what it was fitted to.
 
     Examples
     --------

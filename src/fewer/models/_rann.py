@@ -173,7 +173,24 @@ class RANNClassifier(ClassifierMixin, _RANN):
 
 
 class RANNRegressor(RegressorMixin, MultiOutputMixin, _RANN):
-    """Random-weight network for quantities; see `RANNClassifier`.
+    """Random-weight network for quantities: a tanh hidden layer that is drawn, an output layer that is solved for.
+
+    Parameters
+    ----------
+    n_hidden : int or "auto", default="auto"
+        Hidden units; `"auto"` chooses as `RANNClassifier` does, by R².
+    weight_range : float, default=0.5
+        Hidden weights are uniform in ±weight_range, inputs being scaled to [−1, 1].
+    sampling : {"random", "quasi"}, default="random"
+        Independent weights, or points of a scrambled Halton sequence.
+    alpha : float, default=1e-9
+        Ridge of the output layer per row.
+    random_state : int, RandomState or None
+        Draws the hidden weights.
+
+    See Also
+    --------
+    RANNClassifier : The same for classes, with the details.
 
     Examples
     --------

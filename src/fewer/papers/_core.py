@@ -57,7 +57,9 @@ class Cell:
     printed_sd : float or None
         The spread that the document prints with it.
     ours : number, str, list of int or None
+        What comes out here.
     verdict : {"matches", "better", "differs", "unexplained", "not reproducible"}
+        What to think of the two.
     reason : str
         Why it is not a match; free for remarks where it is, and for what was tried where it is unexplained.
     role : {"printed", "reading", "derived", "ours alone"}
@@ -67,6 +69,11 @@ class Cell:
         The run that supports the reason. A difference without one is unexplained.
     number : str
         Which printed number it is; a number that is printed in several tables is one.
+
+    Examples
+    --------
+    >>> Cell("3", "Pima", "ID3", 70.1, None, 70.3, "matches").ours
+    70.3
     """
 
     table: str
@@ -254,16 +261,23 @@ def _verdict(printed: Value, ours: Value, tolerance: float, better: str | None) 
 class Rerun:
     """What a document's functions work from.
 
-    Attributes
+    Parameters
     ----------
     quick : bool
         Fewer repeats and no long searches: the whole document in about a minute.
-    seed : int
+    seed : int, default=0
+        With it the numbers repeat.
     out : Path, optional
         Where results are kept; a second run there goes on where the first stopped.
-    n_jobs : int
+    n_jobs : int, default=1
+        Threads or processes.
     report : callable
         Takes one line that says what is being done.
+
+    Examples
+    --------
+    >>> Rerun(quick=True).seed
+    0
     """
 
     quick: bool = False
@@ -403,6 +417,12 @@ class Document:
         Takes a `Rerun` and gives sentences: what the document says, and whether it holds here.
     data : tuple of str
         Data sets that do not come with the package.
+
+    Examples
+    --------
+    >>> document = Document("mine", "A. Author, A title, 2020", {"1": lambda run: []})
+    >>> list(document.tables)
+    ['1']
     """
 
     name: str
@@ -440,7 +460,29 @@ class Document:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came out of re-running a document."""
+    """What came out of re-running a document.
+
+    Parameters
+    ----------
+    document : Document
+        What was re-run.
+    cells : list of Cell
+        Printed numbers beside ours.
+    claims : list of str
+        What the document says, and whether it holds here.
+    figures : list of str
+        Files that were drawn.
+    seconds : float
+        How long it took.
+    run : Rerun
+        Seed, folder and threads.
+
+    Examples
+    --------
+    >>> document = Document("mine", "A. Author, A title, 2020", {"1": lambda run: [judge("1", "a", "b", 3, 3)]})
+    >>> [cell.verdict for cell in reproduce(document, Rerun()).cells]
+    ['matches']
+    """
 
     document: Document
     cells: list[Cell]
@@ -512,13 +554,22 @@ def reproduce(document: Document, run: Rerun, tables: Sequence[str] | None = Non
     Parameters
     ----------
     document : Document
+        One of the five, or one of your own.
     run : Rerun
+        Seed, folder, threads; quick or whole.
     tables : sequence of str, optional
         All of them if left out.
 
     Returns
     -------
     Reproduction
+        Cells, claims and figures.
+
+    Examples
+    --------
+    >>> document = Document("mine", "A. Author, A title, 2020", {"1": lambda run: [judge("1", "a", "b", 3, 3)]})
+    >>> len(reproduce(document, Rerun(), tables=["1"]).cells)
+    1
     """
     began = time.perf_counter()
     run = run.within(document.name)

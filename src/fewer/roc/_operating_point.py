@@ -169,11 +169,7 @@ class OperatingPoint(RealisableClassifier):
     Parameters
     ----------
     low, high : VertexClassifier
-    share : float, default=0.5
-        How often `high` decides.
-    choice : {"hash", "random"}, default="hash"
-        Who decides a case, see `RealisableClassifier`; a hash is made of the needed cells.
-    random_state : int or None, default=None
+        The vertices on either side; the same one at a vertex.
 
     Attributes
     ----------
@@ -191,6 +187,26 @@ class OperatingPoint(RealisableClassifier):
         Share of positives that costs, predictive values and counts are for.
     guaranteed_ : Guarantee or None
     notes_ : tuple of str
+    share : float, default=0.5
+        How often `high` decides.
+    choice : {"hash", "random"}, default="hash"
+        Who decides a case, see `RealisableClassifier`; a hash is made of the needed cells.
+    random_state : int or None, default=None
+        Seed of `"random"`.
+
+    See Also
+    --------
+    MRROC.operating_point : Makes one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from fewer.roc import mrroc
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> detector = mrroc([GaussianNB().fit(X[::2], y[::2])], X[1::2], y[1::2]).operating_point(max_fpr=0.05)
+    >>> isinstance(detector, OperatingPoint), detector.predict(X[:2])
+    (True, array([0, 0]))
     """
 
     low: VertexClassifier

@@ -17,7 +17,22 @@ from fewer.problem import BoolArray, IntArray, Problem
 
 
 class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
-    """A scikit-learn transformer that keeps some of the columns."""
+    """A scikit-learn transformer that keeps some of the columns.
+
+    Attributes
+    ----------
+    support_ : bool array of shape (n_features,)
+        The chosen columns.
+    ranking_ : int array of shape (n_features,)
+        1 for the chosen columns, more for those that came later.
+
+    Examples
+    --------
+    >>> from fewer import RankSelector
+    >>> from fewer.rankers import Fisher
+    >>> isinstance(RankSelector(Fisher()), Selector)
+    True
+    """
 
     support_: BoolArray
     ranking_: IntArray
@@ -50,7 +65,19 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
             return self.fit_problem(problem, follow_steps(self, on_step))
 
     def fit_problem(self, problem: Problem, on_step: OnStep | None = None) -> Any:
-        """Select features of a problem that came through the input reader already."""
+        """Select features of a problem that came through the input reader already.
+
+        Parameters
+        ----------
+        problem : Problem
+            The rows.
+        on_step : callable, optional
+            Called with the trace after each step of a search.
+
+        Returns
+        -------
+        self
+        """
         raise NotImplementedError
 
     def transform(self, X: Any) -> Any:

@@ -121,14 +121,29 @@ class SubsetEnsemble(TableEstimator):
         X : array or data frame of shape (n_samples, n_features)
             Cells may be missing; text and categories are nominal.
         y : array of shape (n_samples,)
+            Classes or quantities.
         **params
             `sample_weight`: how much each row counts. `groups`: rows of one group stay on one side of every split.
+
+        Returns
+        -------
+        self
         """
         self._validate_params()
         return self.fit_problem(self._read(X, y, **params))
 
     def fit_problem(self, problem: Problem) -> SubsetEnsemble:
-        """Fit to a problem that came through the input reader already."""
+        """Fit to a problem that came through the input reader already.
+
+        Parameters
+        ----------
+        problem : Problem
+            The rows.
+
+        Returns
+        -------
+        self
+        """
         rng = self._generator()
         splits = split_rows(problem, self.n_runs, rng)
         criterion, search = self._criterion(), Annealing(answer="final") if self.search is None else self.search
@@ -155,7 +170,18 @@ class SubsetEnsemble(TableEstimator):
         self.support_ = self.consensus()
 
     def consensus(self, threshold: float = 0.5) -> BoolArray:
-        """Return the features in at least this share of the subsets, or the most frequent one."""
+        """Return the features in at least this share of the subsets, or the most frequent one.
+
+        Parameters
+        ----------
+        threshold : float, default=0.5
+            Between 0 and 1.
+
+        Returns
+        -------
+        bool array of shape (n_features,)
+            One feature at least.
+        """
         check_is_fitted(self)
         kept = self.frequency_ >= threshold
         if not kept.any():
@@ -163,7 +189,18 @@ class SubsetEnsemble(TableEstimator):
         return np.asarray(kept)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class (or number) that the members agree on."""
+        """Return the class (or number) that the members agree on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels or numbers.
+        """
         outputs = self._vote(X)
         return self.classes_[outputs.argmax(axis=1)] if hasattr(self, "classes_") else outputs
 
@@ -174,7 +211,22 @@ class SubsetEnsemble(TableEstimator):
         return outputs / outputs.sum(axis=1, keepdims=True)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy, or R² for a regressor."""
+        """Return the accuracy, or R² for a regressor.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Rows like those of `fit`.
+        y : array of shape (n_samples,)
+            Their labels or numbers.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        float
+            Higher is better.
+        """
         measure = r2_score if self._is_regressor() else accuracy_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 

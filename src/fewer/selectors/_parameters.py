@@ -21,6 +21,18 @@ Size = int | float | tuple[int, int] | Literal["auto"]
 def parse_size(asked: Any, n_features: int) -> tuple[int, int]:
     """Turn a number, a share, a range or "auto" into the smallest and largest number of features.
 
+    Parameters
+    ----------
+    asked : int, float, (int, int) or "auto"
+        What `n_features_to_select` was given.
+    n_features : int
+        How many features there are.
+
+    Returns
+    -------
+    low, high : int
+        The fewest and the most.
+
     Examples
     --------
     >>> parse_size(0.5, 9), parse_size((2, 5), 9), parse_size("auto", 9)
@@ -46,6 +58,16 @@ def parse_size(asked: Any, n_features: int) -> tuple[int, int]:
 
 def parse_memory(text: str | int) -> int:
     """Turn "512MiB", "2 GB" or a number into bytes.
+
+    Parameters
+    ----------
+    text : str or int
+        Bytes, or a number with a unit.
+
+    Returns
+    -------
+    int
+        Bytes.
 
     Examples
     --------

@@ -166,6 +166,19 @@ class SubsetSelector(Selector):
 
         If it is interrupted after its first step, the selector is fitted with the best subset so far. Whoever follows
         the steps can end the run by raising `Stopped`; the trace then says so.
+
+        Parameters
+        ----------
+        problem : Problem
+            The rows.
+        on_step : callable, optional
+            Called with the trace after each step.
+        trace : Trace, optional
+            Of an interrupted run, to go on with.
+
+        Returns
+        -------
+        self
         """
         return self.fit_run(self.prepare(problem, on_step, trace))
 
@@ -199,7 +212,17 @@ class SubsetSelector(Selector):
         )
 
     def fit_run(self, run: Run) -> SubsetSelector:
-        """Run what was prepared and keep its answer; the run still holds the bound criterion afterwards."""
+        """Run what was prepared and keep its answer; the run still holds the bound criterion afterwards.
+
+        Parameters
+        ----------
+        run : Run
+            From `prepare`.
+
+        Returns
+        -------
+        self
+        """
         self.criterion_, self.search_, self.control_ = run.criterion, run.search, self._control()
         try:
             run.under(self.control_)

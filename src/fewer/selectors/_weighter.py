@@ -95,9 +95,15 @@ class FeatureWeighter(TransformerMixin, TableEstimator):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
+            Cells may be missing; text and categories are nominal.
         y : array of shape (n_samples,)
+            Classes or quantities.
         **params
             `sample_weight`: how much each row counts. `groups`: rows of one group stay on one side of every split.
+
+        Returns
+        -------
+        self
         """
         self._validate_params()
         return self.fit_problem(self._read(X, y, **params))
@@ -105,7 +111,21 @@ class FeatureWeighter(TransformerMixin, TableEstimator):
     def fit_problem(
         self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None
     ) -> FeatureWeighter:
-        """Search weights for a problem; report each step, or go on from an interrupted trace."""
+        """Search weights for a problem; report each step, or go on from an interrupted trace.
+
+        Parameters
+        ----------
+        problem : Problem
+            The rows.
+        on_step : callable, optional
+            Called with the trace after each step.
+        trace : Trace, optional
+            Of an interrupted run, to go on with.
+
+        Returns
+        -------
+        self
+        """
         self.trace_ = Run(
             self._criterion(),
             problem,
@@ -127,7 +147,18 @@ class FeatureWeighter(TransformerMixin, TableEstimator):
         return self
 
     def transform(self, X: Any) -> FloatArray:
-        """Scale the columns."""
+        """Scale the columns.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features_out)
+            Each column times its weight; a nominal column becomes one a level.
+        """
         check_is_fitted(self)
         cells = self.reader_.read(self, X)
         scaled = np.sqrt(self.weights_) * (cells - self._low) / self._span
@@ -143,7 +174,18 @@ class FeatureWeighter(TransformerMixin, TableEstimator):
         )
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Name the columns that `transform` gives; those of a level are called feature=level."""
+        """Name the columns that `transform` returns; those of a level are called feature=level.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            The names given to `fit` by default.
+
+        Returns
+        -------
+        array of str
+            One name a column.
+        """
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
         return np.array(
