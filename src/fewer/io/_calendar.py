@@ -27,6 +27,16 @@ def add_calendar(frame: pl.DataFrame) -> pl.DataFrame:
 def calendar_groups(names: Sequence[str]) -> list[list[str]]:
     """Return the features that came from one date, to enter a subset together.
 
+    Parameters
+    ----------
+    names : sequence of str
+        The features.
+
+    Returns
+    -------
+    list of list of str
+        One list a date.
+
     Examples
     --------
     >>> calendar_groups(["age", "seen", "seen: weekday", "seen: month"])

@@ -41,7 +41,14 @@ STRANGERS = {
 
 
 class TableOptions(TypedDict, total=False):
-    """What can be said about a file; see `read_table`."""
+    """What can be said about a file; see `read_table`.
+
+    Examples
+    --------
+    >>> options: TableOptions = {"nominal": ["zip"], "decimal": ","}
+    >>> sorted(options)
+    ['decimal', 'nominal']
+    """
 
     nominal: Iterable[str | int]
     numeric: Iterable[str | int]
@@ -79,25 +86,23 @@ def read_table(
         Found out from the target unless given.
     memory : int, optional
         Bytes that the table may take; the memory that is free unless given.
-    nominal, numeric, exclude : columns by name or number
-        Columns whose kind is not what their cells look like, and columns that are not read at all.
-    encoding : str, default="utf-8"
-        Of text.
-    separator : str, optional
-        Between cells; found out from the first lines unless given.
-    decimal : {".", ","}, optional
-        The decimal point; found out column by column unless given.
-    missing : sequence of str, optional
-        Cells that mean missing, instead of `?`, `NA`, `N/A`, `NaN`, `null` …; the empty cell always does.
-    schema : path or Schema, optional
-        How columns are read, as `fewer inspect --write-schema` writes it.
-    skip_rows_without_target : bool, default=False
-        Leave out rows whose target is missing, instead of refusing them.
-    calendar : bool, default=False
-        Add the weekday and the month of each date as nominal features.
-    groups, sample_weight, time : str, optional
-        Columns that are no features: rows of one group stay together in every split; how much each row counts; when
-        each row was, so that training rows are earlier than test rows.
+    **options
+        What can be said about the file (`TableOptions`):
+
+        - `nominal`, `numeric`, `exclude`, columns by name or number: Columns whose kind is not what their cells
+          look like, and columns that are not read at all.
+        - `encoding`, str, default="utf-8": Of text.
+        - `separator`, str, optional: Between cells; found out from the first lines unless given.
+        - `decimal`, {".", ","}, optional: The decimal point; found out column by column unless given.
+        - `missing`, sequence of str, optional: Cells that mean missing, instead of `?`, `NA`, `N/A`, `NaN`,
+          `null` …; the empty cell always does.
+        - `schema`, path or Schema, optional: How columns are read, as `fewer inspect --write-schema` writes it.
+        - `skip_rows_without_target`, bool, default=False: Leave out rows whose target is missing, instead of
+          refusing them.
+        - `calendar`, bool, default=False: Add the weekday and the month of each date as nominal features.
+        - `groups`, `sample_weight`, `time`, str, optional: Columns that are no features: rows of one group stay
+          together in every split; how much each row counts; when each row was, so that training rows are
+          earlier than test rows.
 
     Returns
     -------
@@ -295,9 +300,31 @@ class _Rows:
 
 
 def read_frame(path: Path | str, *, target: str | None = None) -> pl.DataFrame:
-    """Read a file into a frame whose columns have types; those declared nominal are text.
+    r"""Read a file into a frame whose columns have types; those declared nominal are text.
 
     The target, if named, may mix numbers and words.
+
+    Parameters
+    ----------
+    path : path
+        A text table, ARFF or Parquet.
+    target : str, optional
+        The column that may mix numbers and words.
+
+    Returns
+    -------
+    polars.DataFrame
+        All columns, the target too.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("age,y\n30,no\n40,yes\n")
+    ...     file.flush()
+    ...     frame = read_frame(file.name)
+    >>> frame["age"].to_list()
+    [30.0, 40.0]
     """
     sheet = read_sheet(path)
     nominal = [name for name in sheet.nominal if name != target]

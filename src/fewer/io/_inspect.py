@@ -22,12 +22,16 @@ N_EXAMPLES = 3
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """One column at a glance.
+    r"""One column at a glance.
 
-    Attributes
+    Parameters
     ----------
     name, role : str
         `feature`, `target`, `groups`, `sample_weight` or `left out`.
+    name : str
+        As the table has it.
+    role : {"feature", "target", "groups", "sample_weight", "left out"}
+        What the column is for.
     kind : str
         `numeric`, `nominal`, `boolean` or `date`.
     missing : float
@@ -38,6 +42,16 @@ class ColumnSummary:
         Cells as they stand in the table.
     note : str
         What is special about it: its format, why it is left out, that it is mostly missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("age,y\n30,no\n40,yes\n")
+    ...     file.flush()
+    ...     column = inspect_table(file.name, "y").columns[0]
+    >>> column.name, column.kind, column.distinct
+    ('age', 'numeric', 2)
     """
 
     name: str
@@ -53,16 +67,29 @@ class ColumnSummary:
 class Inspection:
     """What was understood of a table.
 
-    Attributes
+    Parameters
     ----------
     source : str
+        The file.
     n_rows : int
+        How many rows it has.
     columns : list of ColumnSummary
+        One a column.
     notes : list of str
+        What was noticed.
     problems : list of ParseProblem
         Cells that cannot be read; a selection would refuse the table because of them.
     schema : Schema
         The same as a file that `--schema` takes.
+
+    See Also
+    --------
+    inspect_table : Makes one.
+
+    Examples
+    --------
+    >>> Inspection("t.csv", 3, [], [], [], Schema()).to_dict()["n_rows"]
+    3
     """
 
     source: str
@@ -73,7 +100,13 @@ class Inspection:
     schema: Schema
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON data."""
+        """Return plain JSON data.
+
+        Returns
+        -------
+        dict
+            What `to_json` writes.
+        """
         return {
             "source": self.source,
             "n_rows": self.n_rows,
@@ -83,15 +116,38 @@ class Inspection:
         }
 
     def to_json(self) -> str:
-        """Return JSON text."""
+        """Return JSON text.
+
+        Returns
+        -------
+        str
+            JSON.
+        """
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
 
     def to_frame(self) -> pl.DataFrame:
-        """Return one row a column, as a polars frame."""
+        """Return one row a column, as a polars frame.
+
+        Returns
+        -------
+        polars.DataFrame
+            The columns at a glance.
+        """
         return pl.DataFrame([asdict(column) for column in self.columns])
 
     def to_text(self, width: int = 80) -> str:
-        """Return a table that fits between the edges of a terminal."""
+        """Return a table that fits between the edges of a terminal.
+
+        Parameters
+        ----------
+        width : int, default=80
+            Of the terminal.
+
+        Returns
+        -------
+        str
+            Lines.
+        """
         head = f"{self.source}: {self.n_rows:,} rows, {len(self.columns):,} columns"
         lines = [head, "", *_table(self.columns, width), ""]
         lines += [f"Note: {note}" for note in self.notes]
@@ -185,6 +241,18 @@ def _summary(table: UnderstoodTable, name: str, reading: Reading) -> ColumnSumma
 
 def describe_columns(problem: Problem, most: int = 200) -> list[dict[str, Any]]:
     """Say of each feature of a problem what was understood, as plain data for a page.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    most : int, default=200
+        How many features to describe.
+
+    Returns
+    -------
+    list of dict
+        One a feature: name, kind, share of missing cells, distinct values, range or levels.
 
     Examples
     --------

@@ -15,7 +15,7 @@ MOST = 20
 class ParseProblem:
     """A column of which some cells cannot be read.
 
-    Attributes
+    Parameters
     ----------
     column, place, cell : str
         The first such cell.
@@ -27,6 +27,11 @@ class ParseProblem:
         The same with its cure, where it is the only problem.
     is_target : bool
         The target cannot be left out.
+
+    Examples
+    --------
+    >>> ParseProblem("age", "row 3", "4O", 1, "is no number", "Column 'age' has '4O' in row 3.").count
+    1
     """
 
     column: str
@@ -39,7 +44,19 @@ class ParseProblem:
 
 
 class TableError(InputError):
-    """A table with cells that cannot be read: `problems` lists them all, `table` shows them as lines."""
+    """A table with cells that cannot be read: `problems` lists them all, `table` shows them as lines.
+
+    Parameters
+    ----------
+    problems : sequence of ParseProblem
+        One or more.
+
+    Examples
+    --------
+    >>> trouble = ParseProblem("age", "row 3", "4O", 1, "is no number", "Column 'age' has '4O' in row 3.")
+    >>> str(TableError([trouble]))
+    "Column 'age' has '4O' in row 3."
+    """
 
     def __init__(self, problems: Sequence[ParseProblem]) -> None:
         self.problems = tuple(problems)

@@ -39,7 +39,24 @@ Encoded = tuple[FloatArray, Kind, tuple[str, ...]]
 
 
 def is_frame(X: Any) -> bool:
-    """Say whether X is a data frame (pandas, polars, …); refuse one that is not there yet, with the cure."""
+    """Say whether X is a data frame (pandas, polars, …); refuse one that is not there yet, with the cure.
+
+    Parameters
+    ----------
+    X : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for a frame in memory.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> is_frame(pl.DataFrame({"a": [1.0]})), is_frame([[1.0]])
+    (True, False)
+    """
     if isinstance(X, np.ndarray | list):
         return False
     try:
@@ -54,6 +71,16 @@ def is_frame(X: Any) -> bool:
 
 def without_arrow_text(X: Any) -> Any:
     """Return a pandas frame whose text and categories are not Arrow's, which scikit-learn cannot make an array of.
+
+    Parameters
+    ----------
+    X : table
+        A pandas frame, or anything else.
+
+    Returns
+    -------
+    table
+        X itself if nothing changes.
 
     Examples
     --------
@@ -81,6 +108,16 @@ def infer_task(y: NDArray[Any]) -> Task:
     """Tell classification from regression by the target.
 
     Strings, booleans and up to 20 distinct whole numbers are classes; everything else is a quantity.
+
+    Parameters
+    ----------
+    y : array of shape (n_samples,)
+        The target.
+
+    Returns
+    -------
+    {"classification", "regression"}
+        What it is.
 
     Examples
     --------
@@ -113,7 +150,9 @@ def to_problem(
     Parameters
     ----------
     X : array, sparse matrix, list of rows or data frame of shape (n_samples, n_features)
+        The table.
     y : sequence of length n_samples
+        The target.
     task : {"classification", "regression"}, optional
         Found out from the target unless given.
     nominal, numeric : columns by name or number
@@ -127,6 +166,11 @@ def to_problem(
         What was noticed about the table so far.
     multi_output : bool, default=False
         Take a target of several columns, numbers all of them.
+
+    Returns
+    -------
+    Problem
+        What was noticed on the way stands in its `notes`.
 
     Examples
     --------
@@ -189,7 +233,22 @@ def _sparse_problem(
 
 
 def refuse_useless_target(problem: Problem) -> None:
-    """Refuse a target with one class or one value, or a class for each row: nothing can be learnt from it."""
+    """Refuse a target with one class or one value, or a class for each row: nothing can be learnt from it.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+
+    Raises
+    ------
+    InputError
+        If nothing can be learnt.
+
+    Examples
+    --------
+    >>> refuse_useless_target(Problem.from_arrays([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]))
+    """
     if problem.task == "regression":
         if problem.n_samples and (problem.y == problem.y[0]).all():
             value = np.ravel(problem.y)[0]

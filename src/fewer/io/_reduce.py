@@ -75,7 +75,25 @@ def reduce_table(
 
 
 def frame_bytes(frame: pl.DataFrame, name: Path | str) -> bytes:
-    """Return a frame as a file of the kind that its name says."""
+    r"""Return a frame as a file of the kind that its name says.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+    name : path
+        Its ending says the kind: .csv, .parquet, …
+
+    Returns
+    -------
+    bytes
+        The file.
+
+    Examples
+    --------
+    >>> frame_bytes(pl.DataFrame({"a": [1, 2]}), "t.csv")
+    b'a\n1\n2\n'
+    """
     kind = Path(name).suffix.lower()
     if kind not in FORMATS:
         raise InputError(f"{Path(name).name} names no format that is written; end it in {', '.join(FORMATS)}.")

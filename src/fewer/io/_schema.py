@@ -20,19 +20,34 @@ VERSION = 1
 class Schema:
     """How each column of a table is read.
 
-    Attributes
+    Parameters
     ----------
     columns : mapping of str to Reading
         By name. Columns that a schema does not name are understood from their cells.
     missing : tuple of str or None
         The cells that mean missing.
+
+    See Also
+    --------
+    read_table : Takes one as `schema`.
+
+    Examples
+    --------
+    >>> Schema.from_json(Schema(missing=("-",)).to_json()).missing
+    ('-',)
     """
 
     columns: Mapping[str, Reading] = field(default_factory=dict)
     missing: tuple[str, ...] | None = None
 
     def to_json(self) -> str:
-        """Return the schema as JSON text, one line a column."""
+        """Return the schema as JSON text, one line a column.
+
+        Returns
+        -------
+        str
+            What `from_json` reads.
+        """
         lines = [
             f"  {json.dumps(name, ensure_ascii=False)}: {json.dumps(_to_dict(reading), ensure_ascii=False)}"
             for name, reading in self.columns.items()
@@ -44,6 +59,18 @@ class Schema:
     @classmethod
     def from_json(cls, text: str, name: str = "The schema") -> Schema:
         """Read a schema from JSON text.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` wrote.
+        name : str, default="The schema"
+            What it is called in messages.
+
+        Returns
+        -------
+        Schema
+            Refused with its line if it is not one.
 
         Examples
         --------

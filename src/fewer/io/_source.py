@@ -32,6 +32,16 @@ class Source(ABC):
         Cells are text, whatever they mean.
     travels : bool
         Parts can be read by another process or machine that sees the same files.
+
+    See Also
+    --------
+    open_source : Opens one.
+
+    Examples
+    --------
+    >>> source = open_source(pl.LazyFrame({"a": [1.0, 2.0], "b": ["x", "y"]}))
+    >>> [batch.height for batch in source.batches(0, ["a"], 10)]
+    [2]
     """
 
     name: str = "The table"
@@ -50,11 +60,42 @@ class Source(ABC):
 
     @abstractmethod
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
-        """Read some columns of a part, about so many rows at a time, in order."""
+        """Read some columns of a part, about so many rows at a time, in order.
+
+        Parameters
+        ----------
+        part : int
+            Which part.
+        columns : sequence of str
+            What to read.
+        n_rows : int
+            About how many rows at a time.
+
+        Returns
+        -------
+        iterator of polars.DataFrame
+            In the order of the rows.
+        """
 
 
 def is_path(data: Any) -> bool:
-    """Say whether this names files."""
+    """Say whether this names files.
+
+    Parameters
+    ----------
+    data : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for a path or its text.
+
+    Examples
+    --------
+    >>> is_path("parts/*.parquet"), is_path([1.0])
+    (True, False)
+    """
     return isinstance(data, str | Path)
 
 
@@ -65,6 +106,11 @@ def open_source(data: Any) -> Source:
     ----------
     data : path, glob, polars LazyFrame, pyarrow dataset, DuckDB relation or Dask dataframe
         A path names a Parquet or text file, or a folder of such files.
+
+    Returns
+    -------
+    Source
+        Its columns and its parts.
 
     Examples
     --------
@@ -92,7 +138,23 @@ def open_source(data: Any) -> Source:
 
 
 def is_lazy(data: Any) -> bool:
-    """Say whether this is a table that is not in memory: a lazy frame, a dataset, a relation, a Dask dataframe."""
+    """Say whether this is a table that is not in memory: a lazy frame, a dataset, a relation, a Dask dataframe.
+
+    Parameters
+    ----------
+    data : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True if its rows are elsewhere.
+
+    Examples
+    --------
+    >>> is_lazy(pl.LazyFrame({"a": [1.0]})), is_lazy(pl.DataFrame({"a": [1.0]}))
+    (True, False)
+    """
     module = type(data).__module__.partition(".")[0]
     return (
         isinstance(data, Source | pl.LazyFrame)
@@ -104,6 +166,16 @@ def is_lazy(data: Any) -> bool:
 
 def in_chunks(path: Path | str) -> bool:
     """Say whether what a path names is read in chunks: many files, or one that memory does not hold.
+
+    Parameters
+    ----------
+    path : path
+        A file, a folder or a glob.
+
+    Returns
+    -------
+    bool
+        True for many files, or one that memory does not hold.
 
     Examples
     --------

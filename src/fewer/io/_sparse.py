@@ -21,6 +21,13 @@ class SparseProblem(Problem):
 
     Cells that are not stored are zeros. All columns are numeric.
 
+    Parameters
+    ----------
+    y, task, names, kinds, classes, levels, sample_weight, groups, time, notes, schema : as in `Problem`
+        What belongs to the rows and the columns.
+    sparse : CSC array of shape (n_samples, n_features)
+        The table.
+
     Examples
     --------
     >>> dense = Problem.from_arrays([[0.0, 1.0], [2.0, 0.0]], [0, 1])
@@ -32,7 +39,20 @@ class SparseProblem(Problem):
 
     @classmethod
     def of(cls, problem: Problem, table: Any) -> SparseProblem:
-        """Return a problem with its table replaced by a sparse one."""
+        """Return a problem with its table replaced by a sparse one.
+
+        Parameters
+        ----------
+        problem : Problem
+            Names, kinds, target and what belongs to the rows.
+        table : sparse matrix of shape (n_samples, n_features)
+            The cells.
+
+        Returns
+        -------
+        SparseProblem
+            The rows.
+        """
         kept = {f.name: getattr(problem, f.name) for f in fields(problem) if f.name not in ("X", "sparse")}
         return cls(**kept, sparse=sparse.csc_array(table, dtype=np.float64))
 
@@ -47,7 +67,13 @@ class SparseProblem(Problem):
         return dense
 
     def dense(self) -> FloatArray:
-        """Return the table as an array; one that does not fit into memory is refused with its size."""
+        """Return the table as an array; one that does not fit into memory is refused with its size.
+
+        Returns
+        -------
+        array of shape (n_samples, n_features)
+            A copy.
+        """
         n_bytes = 8 * self.n_samples * self.n_features
         if n_bytes > available_memory():
             raise InputError(
@@ -57,18 +83,27 @@ class SparseProblem(Problem):
         return np.asarray(self.sparse.toarray(), order="C")
 
     def column(self, feature: int) -> FloatArray:
-        """Return the cells of one column."""
         cells = np.zeros(self.n_samples)
         low, high = self.sparse.indptr[feature : feature + 2]
         cells[self.sparse.indices[low:high]] = self.sparse.data[low:high]
         return cells
 
     def as_dense(self) -> Problem:
-        """Return the problem with its table as an array."""
         return self._plain(self.X)
 
     def narrowed(self, columns: NDArray[Any]) -> Problem:
-        """Return the problem on some of its columns, as an array."""
+        """Return the problem on some of its columns, as an array.
+
+        Parameters
+        ----------
+        columns : int array
+            Which to keep.
+
+        Returns
+        -------
+        Problem
+            Dense.
+        """
         whole = self._plain(np.asarray(self.sparse[:, columns].toarray(), order="C"))
         return replace(
             whole,
@@ -107,7 +142,6 @@ class SparseProblem(Problem):
         return column_ranges(self.sparse)
 
     def take(self, rows: NDArray[Any]) -> SparseProblem:
-        """Return the same problem on some of its rows (indices or a boolean mask)."""
         return replace(
             self,
             sparse=sparse.csc_array(self.sparse.tocsr()[rows]),

@@ -28,9 +28,10 @@ MOST_LEVELS = 10_000
 class Stream:
     """A table that is never in memory as a whole.
 
-    Attributes
+    Parameters
     ----------
     source : Source
+        The table in parts.
     target : str
         The column to predict.
     like : Problem
@@ -41,6 +42,20 @@ class Stream:
         Rows of each class; the number of rows for a quantity.
     weights : str, optional
         The column that says how much each row counts.
+    readers : tuple of ColumnReader
+        How each feature is read.
+    target_reader : ColumnReader
+        How the target is read.
+
+    See Also
+    --------
+    open_stream : Makes one.
+
+    Examples
+    --------
+    >>> stream = open_stream(pl.LazyFrame({"a": [1.0, 2.0, 4.0], "y": ["no", "yes", "no"]}), "y")
+    >>> stream.n_samples, stream.class_counts
+    (3, array([2, 1]))
     """
 
     source: Source
@@ -73,7 +88,18 @@ class Stream:
         return int(np.clip(CHUNK_BYTES // (8 * max(self.n_features, 1)), 256, 1 << 17))
 
     def chunks(self, part: int) -> Iterator[Problem]:
-        """Read a part, chunk by chunk; the table of a chunk is only there until the next one is read."""
+        """Read a part, chunk by chunk; the table of a chunk is only there until the next one is read.
+
+        Parameters
+        ----------
+        part : int
+            Which part.
+
+        Yields
+        ------
+        Problem
+            Some rows, in order.
+        """
         columns = [*self.like.names, self.target, *([self.weights] if self.weights else [])]
         cells = np.empty(0)
         for frame in self.source.batches(part, columns, self.chunk_rows):

@@ -170,6 +170,12 @@ class OperatingPoint(RealisableClassifier):
     ----------
     low, high : VertexClassifier
         The vertices on either side; the same one at a vertex.
+    share : float, default=0.5
+        How often `high` decides.
+    choice : {"hash", "random"}, default="hash"
+        Who decides a case, see `RealisableClassifier`; a hash is made of the needed cells.
+    random_state : int or None, default=None
+        Seed of `"random"`.
 
     Attributes
     ----------
@@ -187,12 +193,6 @@ class OperatingPoint(RealisableClassifier):
         Share of positives that costs, predictive values and counts are for.
     guaranteed_ : Guarantee or None
     notes_ : tuple of str
-    share : float, default=0.5
-        How often `high` decides.
-    choice : {"hash", "random"}, default="hash"
-        Who decides a case, see `RealisableClassifier`; a hash is made of the needed cells.
-    random_state : int or None, default=None
-        Seed of `"random"`.
 
     See Also
     --------
@@ -205,7 +205,7 @@ class OperatingPoint(RealisableClassifier):
     >>> from fewer.roc import mrroc
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> detector = mrroc([GaussianNB().fit(X[::2], y[::2])], X[1::2], y[1::2]).operating_point(max_fpr=0.05)
-    >>> isinstance(detector, OperatingPoint), detector.predict(X[:2])
+    >>> bool(detector.promised_.fpr <= 0.05), detector.predict(X[:2])
     (True, array([0, 0]))
     """
 

@@ -30,8 +30,9 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
     --------
     >>> from fewer import RankSelector
     >>> from fewer.rankers import Fisher
-    >>> isinstance(RankSelector(Fisher()), Selector)
-    True
+    >>> X, y = [[0.0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1]
+    >>> RankSelector(Fisher(), n_features_to_select=1).fit(X, y).support_
+    array([ True, False])
     """
 
     support_: BoolArray

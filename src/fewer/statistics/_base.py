@@ -17,7 +17,23 @@ S = TypeVar("S", bound="Statistics")
 
 
 class Statistics(ABC):
-    """Sums over rows: chunks are added, sums of different rows merged."""
+    """Sums over rows: chunks are added, sums of different rows merged.
+
+    See Also
+    --------
+    collect : Pass a table through them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewer.statistics import Ranges
+    >>> one, other = Ranges(1), Ranges(1)
+    >>> one.add(Problem.from_arrays([[3.0], [1.0]], [0, 1]))
+    >>> other.add(Problem.from_arrays([[7.0], [2.0]], [0, 1]))
+    >>> one.merge(other)
+    >>> one.low, one.high
+    (array([1.]), array([7.]))
+    """
 
     @abstractmethod
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
@@ -33,7 +49,13 @@ class Statistics(ABC):
 
     @abstractmethod
     def merge(self: S, other: S) -> None:
-        """Add what another one of the same kind has summed over other rows."""
+        """Add what another one of the same kind has summed over other rows.
+
+        Parameters
+        ----------
+        other : Statistics
+            Made with the same parameters.
+        """
 
 
 def collect(stream: Stream, make: Callable[[], Any], resources: Resources) -> Any:
@@ -44,13 +66,26 @@ def collect(stream: Stream, make: Callable[[], Any], resources: Resources) -> An
     Parameters
     ----------
     stream : Stream
+        The table.
     make : callable
         Returns empty statistics, or a tuple of them.
     resources : Resources
+        Threads, or who runs tasks.
 
     Returns
     -------
     Statistics or tuple of Statistics
+        Over all rows.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from fewer.contracts import Resources
+    >>> from fewer.io import open_stream
+    >>> from fewer.statistics import Ranges
+    >>> stream = open_stream(pl.LazyFrame({"a": [1.0, 2.0, 4.0], "y": ["no", "yes", "no"]}), "y")
+    >>> collect(stream, lambda: Ranges(1), Resources()).high
+    array([4.])
     """
     whole: Any = None
     if not stream.travels:

@@ -20,7 +20,7 @@ MOST_LEVELS = 65_000
 class Bins:
     """How the columns (and a quantity as target) are cut: a cell's bin is the number of edges that it reaches.
 
-    Attributes
+    Parameters
     ----------
     edges : list of float arrays
         Ascending, one array a column; none for a nominal column.
@@ -31,6 +31,14 @@ class Bins:
     target_edges : float array, optional
         Where a quantity is cut; None for classes.
     n_classes : int
+        Classes of the target; 0 for a quantity.
+
+    Examples
+    --------
+    >>> rows = Problem.from_arrays([[0.0], [1.0], [2.0]], ["a", "b", "b"])
+    >>> bins = Bins.of(rows, [np.array([1.5])])
+    >>> bins.codes(rows, np.array([0])).tolist()
+    [[0, 0, 1]]
     """
 
     edges: list[FloatArray]
@@ -41,7 +49,22 @@ class Bins:
 
     @classmethod
     def of(cls, rows: Problem, edges: list[FloatArray], target_edges: FloatArray | None = None) -> Bins:
-        """Take kinds and levels from rows of the table."""
+        """Take kinds and levels from rows of the table.
+
+        Parameters
+        ----------
+        rows : Problem
+            Some rows of the table.
+        edges : list of float arrays
+            One array a column; those of nominal columns do not matter.
+        target_edges : float array, optional
+            Where a quantity as target is cut.
+
+        Returns
+        -------
+        Bins
+            The cuts.
+        """
         bare = [np.empty(0) if nominal else own for own, nominal in zip(edges, rows.nominal, strict=True)]
         n_levels = [len(rows.levels[f]) if rows.nominal[f] else len(own) + 1 for f, own in enumerate(bare)]
         if max(n_levels, default=0) > MOST_LEVELS:
@@ -71,14 +94,38 @@ class Bins:
         return out
 
     def codes(self, chunk: Problem, columns: IntArray) -> NDArray[np.uint16]:
-        """Return the codes of some columns: (n_columns, n_samples)."""
+        """Return the codes of some columns: (n_columns, n_samples).
+
+        Parameters
+        ----------
+        chunk : Problem
+            Some rows of the table.
+        columns : int array
+            Which columns.
+
+        Returns
+        -------
+        array of shape (n_columns, n_samples)
+            The bins, or levels; a missing cell has a code of its own.
+        """
         out = np.empty((len(columns), chunk.n_samples), dtype=np.uint16)
         n_edges = np.array([len(own) for own in self.edges], dtype=np.int64)
         code_columns(chunk.X, columns, self.table, n_edges, self.nominal, self.n_codes, out)
         return out
 
     def target(self, chunk: Problem) -> IntArray:
-        """Return the codes of the target."""
+        """Return the codes of the target.
+
+        Parameters
+        ----------
+        chunk : Problem
+            Some rows of the table.
+
+        Returns
+        -------
+        int array of shape (n_samples,)
+            Classes, or bins of a quantity.
+        """
         if self.target_edges is None:
             return chunk.y.astype(np.int64)
         return np.searchsorted(self.target_edges, chunk.y, side="right").astype(np.int64)
@@ -112,7 +159,6 @@ class JointCounts(Statistics):
         self._counts = np.zeros(int(self._starts[-1]))
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        """Add rows."""
         codes, other, n_codes = self.bins.codes(chunk, self.columns), self.bins.target(chunk), self.bins.n_codes
         if self.given is not None:
             given = self.bins.codes(chunk, np.array([self.given]))[0]
@@ -120,16 +166,37 @@ class JointCounts(Statistics):
         count_with(codes, n_codes[self.columns], self._starts, other, self.n_other, chunk.row_weights, self._counts)
 
     def merge(self, other: JointCounts) -> None:
-        """Add what another one has counted in other rows."""
         self._counts += other._counts
 
     def table(self, column: int) -> FloatArray:
-        """Return the counts of one column: (codes, codes of the other)."""
+        """Return the counts of one column: (codes, codes of the other).
+
+        Parameters
+        ----------
+        column : int
+            Which column.
+
+        Returns
+        -------
+        array of shape (n_codes, n_other)
+            The counts.
+        """
         place = int(np.searchsorted(self.columns, column))
         return self._counts[self._starts[place] : self._starts[place + 1]].reshape(-1, self.n_other)
 
     def tables_given(self, column: int) -> FloatArray:
-        """Return the counts of one column as (codes, codes of the given one, codes of the target)."""
+        """Return the counts of one column as (codes, codes of the given one, codes of the target).
+
+        Parameters
+        ----------
+        column : int
+            Which column.
+
+        Returns
+        -------
+        array of shape (n_codes, n_given, n_target)
+            The counts.
+        """
         return self.table(column).reshape(-1, self.n_other // self.bins.n_target, self.bins.n_target)
 
 
@@ -139,6 +206,15 @@ class PairCounts(Statistics):
     Parameters
     ----------
     bins : Bins
+        How the columns are cut.
+
+    Examples
+    --------
+    >>> rows = Problem.from_arrays([[0.0, 1.0], [1.0, 0.0], [2.0, 0.0]], ["a", "b", "b"])
+    >>> counts = PairCounts(Bins.of(rows, [np.array([1.5]), np.array([0.5])]))
+    >>> counts.add(rows)
+    >>> counts.tables_given(0, 1).sum()
+    np.float64(3.0)
     """
 
     def __init__(self, bins: Bins) -> None:
@@ -148,23 +224,43 @@ class PairCounts(Statistics):
 
     @staticmethod
     def sizes(bins: Bins) -> IntArray:
-        """Return the number of counts of each pair f < s, ordered by s, then f."""
+        """Return the number of counts of each pair f < s, ordered by s, then f.
+
+        Parameters
+        ----------
+        bins : Bins
+            How the columns are cut.
+
+        Returns
+        -------
+        int array
+            One number a pair.
+        """
         codes = bins.n_codes
         pairs = [codes[:s] * codes[s] * bins.n_target for s in range(1, len(codes))]
         return np.concatenate([np.zeros(0, dtype=np.int64), *pairs])
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        """Add rows."""
         codes = self.bins.codes(chunk, np.arange(chunk.n_features))
         target, n_target = self.bins.target(chunk), self.bins.n_target
         count_pairs(codes, self.bins.n_codes, self._starts, target, n_target, chunk.row_weights, self._counts)
 
     def merge(self, other: PairCounts) -> None:
-        """Add what another one has counted in other rows."""
         self._counts += other._counts
 
     def tables_given(self, column: int, given: int) -> FloatArray:
-        """Return the counts of one column as (codes, codes of the given one, codes of the target)."""
+        """Return the counts of one column as (codes, codes of the given one, codes of the target).
+
+        Parameters
+        ----------
+        column, given : int
+            Which columns.
+
+        Returns
+        -------
+        array of shape (n_codes, n_given, n_target)
+            The counts.
+        """
         f, s = sorted((column, given))
         pair = s * (s - 1) // 2 + f
         table = self._counts[self._starts[pair] : self._starts[pair + 1]]
@@ -174,6 +270,16 @@ class PairCounts(Statistics):
 
 def information(table: FloatArray) -> float:
     """Return the mutual information, in nats, of the two codes of a table of joint counts.
+
+    Parameters
+    ----------
+    table : array of shape (n_codes, n_other)
+        Joint counts, or masses.
+
+    Returns
+    -------
+    float
+        0 if the two are independent.
 
     Examples
     --------

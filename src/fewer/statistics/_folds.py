@@ -21,6 +21,24 @@ def row_keys(part: int, start: int, n_rows: int, seed: int) -> NDArray[np.uint64
 def row_folds(part: int, start: int, n_rows: int, n_folds: int, seed: int) -> IntArray:
     """Deal rows out to folds at random, each by its place alone, so that no pass is needed before.
 
+    Parameters
+    ----------
+    part : int
+        The part of the table.
+    start : int
+        The place of the first row in it.
+    n_rows : int
+        How many rows.
+    n_folds : int
+        How many folds.
+    seed : int
+        Of the deal.
+
+    Returns
+    -------
+    int array of shape (n_rows,)
+        From 0.
+
     Examples
     --------
     >>> folds = row_folds(0, 0, 1000, 5, seed=1)

@@ -26,6 +26,7 @@ class GramSums(Statistics):
     like : Problem
         Some rows of the table: kinds, levels and classes are taken from it, and shifts from its means.
     n_folds : int
+        How many folds.
     seed : int
         Rows are dealt out to folds by `row_folds` with this seed, unless `folds` says where they go.
     folds : int array, optional
@@ -39,6 +40,14 @@ class GramSums(Statistics):
         Of the constant, the inputs, the targets and the indicators of missing cells, in this order.
     about : array of shape (n_folds, n_inputs, 4)
         Of each input: present cells, their sum about the shift, least and most; weights do not count.
+
+    Examples
+    --------
+    >>> rows = Problem.from_arrays([[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 3.0], task="regression")
+    >>> sums = GramSums(rows, 1)
+    >>> sums.add(rows)
+    >>> sums.n_rows, sums.products.shape
+    (array([4]), (1, 3, 3))
     """
 
     def __init__(self, like: Problem, n_folds: int, seed: int = 0, folds: IntArray | None = None) -> None:
@@ -78,7 +87,6 @@ class GramSums(Statistics):
         return 1 if self._task == "regression" or self._n_classes <= 2 else self._n_classes
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        """Add rows."""
         folds = self._given
         if folds is None:
             folds = row_folds(part, start, chunk.n_samples, self.n_folds, self.seed)
@@ -127,7 +135,22 @@ class GramSums(Statistics):
             self.products[fold] += base.T @ (base * chunk.sample_weight[rows, None])
 
     def base(self, chunk: Problem, rows: IntArray | None = None, about: FloatArray | None = None) -> FloatArray:
-        """Return rows as what the products are of: constant, inputs, targets, indicators of missing cells."""
+        """Return rows as what the products are of: constant, inputs, targets, indicators of missing cells.
+
+        Parameters
+        ----------
+        chunk : Problem
+            Some rows of the table.
+        rows : int array, optional
+            Which of them; all by default.
+        about : array, optional
+            Filled with what `about` sums of each input.
+
+        Returns
+        -------
+        array of shape (n_rows, n_base)
+            One row a row.
+        """
         rows = np.arange(chunk.n_samples) if rows is None else rows
         learning = about is not None
         about = np.empty((self.n_inputs, 4)) if about is None else about
@@ -182,7 +205,6 @@ class GramSums(Statistics):
         self.products = wider
 
     def merge(self, other: GramSums) -> None:
-        """Add what another one has summed over other rows."""
         fixed = 1 + self.n_inputs + self.n_targets
         self._incomplete += [feature for feature in other._incomplete if feature not in self._incomplete]
         self._widen(fixed + len(self._incomplete))
@@ -198,6 +220,16 @@ class GramSums(Statistics):
 
         Inputs are scaled to [−1, 1] by the range of these folds' rows and centered; a missing cell counts as its
         column's mean; two classes are −1 and 1, more have one such target each.
+
+        Parameters
+        ----------
+        folds : int array, optional
+            Which folds; all by default.
+
+        Returns
+        -------
+        LinearSystem
+            Ready for linear fits on any of the inputs.
         """
         folds = np.arange(self.n_folds) if folds is None else folds
         present, total = self.about[folds, :, 0].sum(axis=0), self.about[folds, :, 1].sum(axis=0)

@@ -26,10 +26,18 @@ class Variation(Statistics):
     Parameters
     ----------
     n_columns : int
+        How many there are.
 
     Attributes
     ----------
     varies : bool array of shape (n_columns,)
+
+    Examples
+    --------
+    >>> variation = Variation(2)
+    >>> variation.add(Problem.from_arrays([[1.0, 5.0], [2.0, 5.0]], [0, 1]))
+    >>> variation.varies
+    array([ True, False])
     """
 
     def __init__(self, n_columns: int) -> None:
@@ -37,7 +45,6 @@ class Variation(Statistics):
         self.varies: BoolArray = np.zeros(n_columns, dtype=bool)
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        """Add rows."""
         if chunk.sparse is None:
             add_variation(chunk.X, self._known, self.varies)
             return
@@ -46,7 +53,6 @@ class Variation(Statistics):
         self._meet(np.where(np.isfinite(own.low), own.low, np.nan), own.low < own.high)
 
     def merge(self, other: Variation) -> None:
-        """Add what another one has met in other rows."""
         self._meet(other._known, other.varies)
 
     def _meet(self, known: FloatArray, varies: BoolArray) -> None:
@@ -73,7 +79,6 @@ class Ranges(Statistics):
         self.low, self.high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        """Add rows."""
         if chunk.sparse is None:
             low, high = np.fmin.reduce(chunk.X, axis=0), np.fmax.reduce(chunk.X, axis=0)
         else:
@@ -81,7 +86,6 @@ class Ranges(Statistics):
         self.low, self.high = np.fmin(self.low, low), np.fmax(self.high, high)
 
     def merge(self, other: Ranges) -> None:
-        """Add what another one has met in other rows."""
         self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
 
 
@@ -121,7 +125,6 @@ class ClassMoments(Statistics):
         self.weight, self.n_weighted = 0.0, 0
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        """Add rows."""
         codes = chunk.y.astype(np.int64) if self.shift.shape[1] > 1 else np.zeros(chunk.n_samples, dtype=np.int64)
         self.weight += float(chunk.row_weights.sum())
         self.n_weighted += int(np.count_nonzero(chunk.row_weights))
@@ -164,7 +167,6 @@ class ClassMoments(Statistics):
         self._second += bare.T @ classes
 
     def merge(self, other: ClassMoments) -> None:
-        """Add what another one has summed about the same shift."""
         self.mass += other.mass
         self.weight += other.weight
         self.n_weighted += other.n_weighted
@@ -195,7 +197,13 @@ class ClassMoments(Statistics):
         return ~self._variation.varies
 
     def scatter(self) -> tuple[FloatArray, FloatArray]:
-        """Return the scatter between and within classes of each column."""
+        """Return the scatter between and within classes of each column.
+
+        Returns
+        -------
+        between, within : arrays of shape (n_columns,)
+            Weighted sums of squares.
+        """
         mean, total = self.mean, self.mass.sum(axis=1)
         middle = _ratio((self.mass * mean).sum(axis=1), total)
         between = (self.mass * (mean - middle[:, None]) ** 2).sum(axis=1)
@@ -226,7 +234,6 @@ class TargetMoments(Statistics):
         self._variation = Variation(len(shift))
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        """Add rows."""
         y = chunk.y.astype(np.float64)
         self._variation.add(chunk)
         if chunk.sample_weight is not None:
@@ -252,7 +259,6 @@ class TargetMoments(Statistics):
         self.sums[:, 5] += products[:, 1]
 
     def merge(self, other: TargetMoments) -> None:
-        """Add what another one has summed about the same shifts."""
         self.sums += other.sums
         if other._counts is not None:
             self._counts = other._counts if self._counts is None else self._counts + other._counts

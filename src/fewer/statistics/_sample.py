@@ -45,19 +45,34 @@ class RowSample(Statistics):
 
     @classmethod
     def of_classes(cls, class_counts: IntArray, n_rows: int, seed: int, least: int = 2) -> RowSample:
-        """Keep about `n_rows` rows, each class by its share, but a least number of each where it has so many."""
+        """Keep about `n_rows` rows, each class by its share, but a least number of each where it has so many.
+
+        Parameters
+        ----------
+        class_counts : int array of shape (n_classes,)
+            Rows of each class in the table.
+        n_rows : int
+            About how many rows to keep.
+        seed : int
+            Draws them.
+        least : int, default=2
+            How many of each class at the least.
+
+        Returns
+        -------
+        RowSample
+            Without rows yet.
+        """
         share = np.ceil(n_rows * class_counts / max(class_counts.sum(), 1)).astype(np.int64)
         return cls(np.minimum(np.maximum(share, least), np.maximum(class_counts, 1)), seed)
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        """Add rows."""
         keys = row_keys(part, start, chunk.n_samples, self.seed)
         kept = np.flatnonzero(keys <= self._bound[self._strata(chunk)])
         if len(kept):
             self._hold(keys[kept], chunk.take(kept))
 
     def merge(self, other: RowSample) -> None:
-        """Add what another one has kept of other rows."""
         for keys, rows in other._parts:
             self._hold(keys, rows)
         self._shrink()
@@ -95,11 +110,28 @@ class RowSample(Statistics):
         return self._parts[0][1]
 
     def empty(self) -> RowSample:
-        """Return a sample of the same kind without rows."""
+        """Return a sample of the same kind without rows.
+
+        Returns
+        -------
+        RowSample
+            With the same quota and seed.
+        """
         return RowSample(self.quota, self.seed)
 
     def error_in(self, n_rows: int) -> float:
-        """Return how far a quantile's rank may be from that in the table of so many rows, as a share of them."""
+        """Return how far a quantile's rank may be from that in the table of so many rows, as a share of them.
+
+        Parameters
+        ----------
+        n_rows : int
+            Rows of the table.
+
+        Returns
+        -------
+        float
+            0 if all rows were kept.
+        """
         kept = int(self.quota.sum())
         return 0.0 if kept >= n_rows else rank_error(kept)
 
@@ -136,11 +168,9 @@ class Levels(Statistics):
         self._n = np.zeros(n_columns, dtype=np.int64)
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        """Add rows."""
         add_levels(chunk.X, self.most, self._values, self._n)
 
     def merge(self, other: Levels) -> None:
-        """Add what another one has met in other rows."""
         for column, count in enumerate(other._n.tolist()):
             if count > self.most or self._n[column] > self.most:
                 self._n[column] = self.most + 1
@@ -151,7 +181,18 @@ class Levels(Statistics):
                 self._values[column, : len(both)] = both
 
     def values(self, column: int) -> FloatArray | None:
-        """Return the distinct values of a column, ascending; None if they are too many."""
+        """Return the distinct values of a column, ascending; None if they are too many.
+
+        Parameters
+        ----------
+        column : int
+            Which column.
+
+        Returns
+        -------
+        array or None
+            The values.
+        """
         n = int(self._n[column])
         return None if n > self.most else np.sort(self._values[column, :n])
 
