@@ -216,6 +216,29 @@ class FolderLock:
         self._close()
 
 
+def holder_of(folder: Path) -> int | None:
+    """Return the process that holds a folder's lock, or None; a process that begins just now is not disturbed."""
+    try:
+        handle = os.open(folder / LOCK, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        holder = os.read(handle, 20).decode("ascii", "replace").strip()
+        if not holder.isdigit() or int(holder) <= 1 or fcntl is None:
+            return None
+        os.kill(int(holder), 0)
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except PermissionError:
+        return None  # another user's process
+    except BlockingIOError:
+        return int(holder)
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+    return None
+
+
 def _lock(handle: int) -> None:
     if fcntl is None:
         import msvcrt

@@ -71,7 +71,7 @@ def check_folder(path: Path, *, resume: bool, force: bool) -> None:
         names = []
     except OSError as error:
         raise InputError(f"{path} cannot be written ({error.strerror}); choose another --out.") from None
-    if not resume and names and not _is_ours(path):
+    if not resume and names and not is_run(path):
         some = f"{names[0]!r} and {len(names) - 1} more" if len(names) > 1 else repr(names[0])
         raise InputError(f"{path} holds no run of fewer, but {some}; nothing there is touched: choose another --out.")
     if not resume and names and not force:
@@ -83,7 +83,7 @@ def check_folder(path: Path, *, resume: bool, force: bool) -> None:
 @contextmanager
 def replacing(path: Path | None, force: bool) -> Iterator[None]:
     """Put the run in a folder of ours aside; it comes back if the new one is refused, and goes if it is not."""
-    if path is None or not force or not _is_ours(path):
+    if path is None or not force or not is_run(path):
         yield
         return
     aside = path / ASIDE
@@ -116,7 +116,8 @@ def _put_back(aside: Path, path: Path) -> None:
             (path / name).unlink(missing_ok=True)
 
 
-def _is_ours(path: Path) -> bool:
+def is_run(path: Path) -> bool:
+    """Say whether a folder holds a run or a comparison of ours."""
     try:
         if (path / RUN).exists():
             return {"fingerprint", "components"} <= set(json.loads((path / RUN).read_bytes()))

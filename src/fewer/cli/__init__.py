@@ -20,6 +20,7 @@ from fewer.cli._rank import rank
 from fewer.cli._report import report
 from fewer.cli._reproduce import reproduce
 from fewer.cli._select import demo, select
+from fewer.cli._serve import serve
 from fewer.cli._shared import remember
 from fewer.cli._signals import exit_code, listening, was_asked
 from fewer.cli._transform import transform
@@ -70,7 +71,7 @@ WORD_LIST = "\n\n".join(
     ]
 )
 app.command(epilog=f"{_listed('Methods', METHOD_LIST)}\n\n{WORD_LIST}")(select)
-for command in (inspect, rank, compare, transform, report, reproduce, datasets, demo):
+for command in (inspect, rank, compare, transform, report, serve, reproduce, datasets, demo):
     app.command()(command)
 
 

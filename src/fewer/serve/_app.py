@@ -1,0 +1,401 @@
+"""The pages of the workbench and what they ask for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from fewer.errors import InputError
+from fewer.evaluate import Comparison
+from fewer.files import write_atomically
+from fewer.runs import RESULT
+from fewer.selection import Selection
+from fewer.serve import _choices, _work
+from fewer.serve._choices import Choices
+from fewer.serve._folder import KINDS, OURS, PAGE, Folder, safe_name
+from fewer.serve._guard import PAGE_POLICY, Access, Guard
+from fewer.serve._jobs import Jobs
+from fewer.serve._progress import read_json
+
+HERE = Path(__file__).parent
+MOST_BODY = 8 << 20
+"""Bytes of a question; tables have a limit of their own."""
+TICK = 0.4
+"""Seconds between two looks at a run that somebody watches."""
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a workbench may do.
+
+    Attributes
+    ----------
+    folder : path
+        Where tables and runs are; nothing else is read or written.
+    access : Access
+    max_upload : int
+        Bytes of a table that is sent.
+    max_jobs : int
+        Runs that go on at once.
+    """
+
+    folder: Path
+    access: Access
+    max_upload: int = 1 << 30
+    max_jobs: int = 2
+
+
+def make_app(settings: Settings) -> Starlette:
+    """Return the workbench as an ASGI application.
+
+    Parameters
+    ----------
+    settings : Settings
+
+    Returns
+    -------
+    starlette.applications.Starlette
+    """
+    bench = _Bench(settings)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        warm = asyncio.create_task(bench.warm_up())
+        yield
+        warm.cancel()
+        bench.workers.close()
+        await run_in_threadpool(bench.jobs.close)
+
+    routes = [
+        Route("/", _told(bench.home)),
+        Route("/table", _told(bench.table)),
+        Route("/run", _told(bench.run)),
+        Route("/page", _told(bench.page)),
+        Route("/download", _told(bench.download)),
+        Route("/api/state", _told(bench.listing)),
+        Route("/api/run", _told(bench.run_state)),
+        Route("/api/events", _told(bench.events)),
+        Route("/api/upload", _told(bench.upload), methods=["PUT"]),
+        Route("/api/inspect", _told(bench.inspect), methods=["POST"]),
+        Route("/api/start", _told(bench.start), methods=["POST"]),
+        Route("/api/stop", _told(bench.stop), methods=["POST"]),
+        Route("/api/resume", _told(bench.resume), methods=["POST"]),
+        Route("/api/delete", _told(bench.delete), methods=["POST"]),
+        Mount("/static", StaticFiles(directory=HERE / "static")),
+    ]
+    app = Starlette(routes=routes, middleware=[Middleware(Guard, access=settings.access)], lifespan=lifespan)
+    app.state.bench = bench
+    return app
+
+
+def _told(answer: Answer) -> Answer:
+    """Turn what cannot be done into one sentence: on a page for people, as JSON for scripts."""
+
+    async def tell(request: Request) -> Response:
+        try:
+            return await answer(request)
+        except InputError as error:
+            message, code = " ".join(str(error).split()), 400
+        except ClientDisconnect:
+            return PlainTextResponse("", 499)
+        except Exception as error:
+            message, code = f"This is a mistake in fewer, please report it: {type(error).__name__}: {error}", 500
+        if request.url.path.startswith("/api/"):
+            return JSONResponse({"error": message}, code)
+        return HTMLResponse(_render("trouble.html", message=message), code)
+
+    return tell
+
+
+class _Bench:
+    """A folder, its runs, and the answers to what the pages ask."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.folder = Folder(settings.folder)
+        self.jobs = Jobs(self.folder, settings.max_jobs)
+        self.workers = _work.Workers()
+        self._pages: dict[str, tuple[int, str]] = {}
+
+    async def warm_up(self) -> None:
+        """Load what reading needs, so that the first table does not wait for it."""
+        with contextlib.suppress(InputError):
+            await self.workers.call(_work.warm_up)
+
+    async def home(self, request: Request) -> Response:
+        about = await run_in_threadpool(self._listing)
+        limit = self.settings.max_upload
+        return HTMLResponse(_render("home.html", kinds=KINDS, limit=limit, folder=str(self.folder.path), **about))
+
+    async def table(self, request: Request) -> Response:
+        name = self.folder.table(request.query_params.get("name")).name
+        again = request.query_params.get("again")
+        job = self.folder.job(self.folder.run(again).name) if again else None
+        catalogues = {
+            "methods": _choices.catalogue(), "metrics": _choices.METRICS, "prefer": _choices.PREFER,
+            "kinds": _choices.KINDS, "rare": _choices.RARE, "tasks": _choices.TASKS,
+        }  # fmt: skip
+        before = (job or {}).get("choices", {})
+        return HTMLResponse(_render("table.html", name=name, before=before, **catalogues))
+
+    async def run(self, request: Request) -> Response:
+        state = await self._state(request)
+        result = read_json(self.folder.run(state["id"]) / RESULT) if state["state"] != "running" else {}
+        told = {"answer": shown_answer(result), "verdict": verdict_of(result), "prefer": _choices.PREFER}
+        return HTMLResponse(_render("run.html", run=state, **told))
+
+    async def page(self, request: Request) -> Response:
+        place = self.folder.run(request.query_params.get("id"))
+        headers = {"content-security-policy": PAGE_POLICY}
+        return HTMLResponse(await self._page(place), headers=headers)
+
+    async def _page(self, place: Path) -> str:
+        own = place / PAGE
+        if own.is_file() and not own.is_symlink() and "operating_point" in read_json(place / RESULT):
+            return await run_in_threadpool(own.read_text, encoding="utf-8")
+        try:
+            stamp = (place / RESULT).stat().st_mtime_ns
+        except OSError:
+            raise InputError("There is no answer to show yet.") from None
+        known = self._pages.get(place.name)
+        if known is None or known[0] != stamp:
+            known = (stamp, await self.workers.call(_work.draw_page, str(place)))
+            if len(self._pages) > 8:
+                self._pages.clear()
+            self._pages[place.name] = known
+        return known[1]
+
+    async def download(self, request: Request) -> Response:
+        """Send the reduced table, the page, the code or the answer itself."""
+        asked = request.query_params
+        place = self.folder.run(asked.get("id"))
+        result = await run_in_threadpool(read_json, place / RESULT)
+        if not result:
+            raise InputError("There is no answer to download yet.")
+        what, stem = asked.get("what", "table"), safe_name(place.name) or "run"
+        if what == "page":
+            return _file(await self._page(place), f"{stem}.html", "text/html; charset=utf-8")
+        if what == "code":
+            return _file(str(result.get("code") or _code(result)), f"{stem}.py", "text/x-python; charset=utf-8")
+        if what == "answer":
+            text = json.dumps(result, ensure_ascii=False, indent=1)
+            return _file(text, f"{stem}.json", "application/json")
+        if what not in ("table", "parquet"):
+            raise InputError("There are table, parquet, page, code and answer to download.")
+        kind = "csv" if what == "table" else "parquet"
+        features = features_of(result, asked.get("prefer"), asked.get("size"))
+        path, target, schema = self._source(place.name)
+        content = await self.workers.call(_work.reduced, str(path), features, target, schema, kind)
+        return _file(
+            content, f"{stem}.{kind}", "text/csv; charset=utf-8" if kind == "csv" else "application/octet-stream"
+        )
+
+    def _source(self, run: str) -> tuple[Path, str | None, str | None]:
+        """Return the table of a run, its target and how it is read."""
+        state = self.jobs.state(run)
+        if not state["table"]:
+            raise InputError("Which table this run used is not known; download the answer and use fewer transform.")
+        choices = (self.folder.job(run) or {}).get("choices", {})
+        schema = choices.get("schema")
+        return self.folder.table(state["table"]), state["target"], self._schema_path(schema) if schema else None
+
+    def _schema_path(self, name: str) -> str:
+        return str(self.folder.path / OURS / Path(name).name)
+
+    async def listing(self, request: Request) -> Response:
+        return JSONResponse(await run_in_threadpool(self._listing))
+
+    def _listing(self) -> dict[str, Any]:
+        runs = []
+        for name in self.folder.runs():
+            with contextlib.suppress(InputError):  # deleted meanwhile
+                runs.append(self.jobs.state(name))
+        tables = [{"name": t.name, "size": t.size, "modified": t.modified} for t in self.folder.tables()]
+        return {"tables": tables, "runs": runs}
+
+    async def _state(self, request: Request) -> dict[str, Any]:
+        name = request.query_params.get("id")
+        return await run_in_threadpool(self.jobs.state, self.folder.run(name).name)
+
+    async def run_state(self, request: Request) -> Response:
+        return JSONResponse(await self._state(request))
+
+    async def events(self, request: Request) -> Response:
+        """Tell how a run goes on, until it ends or nobody listens any more."""
+        await self._state(request)
+
+        async def tell() -> AsyncIterator[str]:
+            last, said = "", time.monotonic()
+            while True:
+                try:
+                    state = await self._state(request)
+                except InputError as error:
+                    state = {"state": "deleted", "message": str(error)}
+                steady = {**state, "progress": {**state.get("progress", {}), "elapsed": None, "left": None}}
+                text = json.dumps(steady)
+                if text != last or time.monotonic() - said > 1.0:
+                    yield f"data: {json.dumps(state)}\n\n"
+                    last, said = text, time.monotonic()
+                if state["state"] != "running" or await request.is_disconnected():
+                    return
+                await asyncio.sleep(TICK)
+
+        return StreamingResponse(tell(), media_type="text/event-stream")
+
+    async def upload(self, request: Request) -> Response:
+        length = request.headers.get("content-length", "")
+        expected = int(length) if length.isdigit() else None
+        name = request.query_params.get("name", "")
+        kept = await self.folder.receive(name, request.stream(), self.settings.max_upload, expected)
+        return JSONResponse({"name": kept})
+
+    async def inspect(self, request: Request) -> Response:
+        content = await _body(request)
+        path = self.folder.table(content.get("table"))
+        choices = Choices.read({"target": "?", **content}).to_dict() | {"target": content.get("target") or None}
+        found = await self.workers.call(_work.inspect, str(path), choices)
+        return JSONResponse(found)
+
+    async def start(self, request: Request) -> Response:
+        content = await _body(request)
+        content.pop("schema", None)
+        choices = Choices.read(content)
+        path = self.folder.table(choices.table)
+        found = await self.workers.call(_work.inspect, str(path), choices.to_dict())
+        if choices.kinds or choices.missing is not None:
+            name = _work.schema_name(found["schema"], path.name)
+            await run_in_threadpool(write_atomically, self.folder.path / OURS / name, found["schema"].encode())
+            choices = Choices.read({**choices.to_dict(), "schema": f"{OURS}/{name}"})
+        names = [column["name"] for column in found["columns"] if column["role"] == "feature"]
+        run = await run_in_threadpool(self.jobs.start, choices, names[:5000])
+        return JSONResponse({"id": run})
+
+    async def stop(self, request: Request) -> Response:
+        return await self._act(request, self.jobs.stop)
+
+    async def resume(self, request: Request) -> Response:
+        return await self._act(request, self.jobs.resume)
+
+    async def delete(self, request: Request) -> Response:
+        return await self._act(request, self.jobs.delete)
+
+    async def _act(self, request: Request, action: Callable[[str], None]) -> Response:
+        name = self.folder.run((await _body(request)).get("id")).name
+        await run_in_threadpool(action, name)
+        return JSONResponse({"id": name})
+
+
+def features_of(result: dict[str, Any], prefer: str | None, size: str | None) -> list[str]:
+    """Return the features of an answer: those of the run, of another preference, or of a number of them.
+
+    Parameters
+    ----------
+    result : dict
+        From `result.json`.
+    prefer, size : str or None
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> result = {"features": ["b"], "curve": {"answers": {"fewest": ["a"]}, "order": ["a", "b", "c"]}}
+    >>> features_of(result, None, None), features_of(result, "fewest", None), features_of(result, None, "2")
+    (['b'], ['a'], ['a', 'b'])
+    """
+    curve = result.get("curve") or {}
+    if prefer:
+        found = curve.get("answers", {}).get(prefer)
+    elif size:
+        order = curve.get("order") or []
+        found = order[: int(size)] if size.isdecimal() and 0 < int(size) <= len(order) else None
+    else:
+        found = result.get("features")
+    if found is None:
+        raise InputError("This run has no such answer; choose another preference, or start a new run.")
+    if not found:
+        raise InputError("No feature was chosen; there is nothing to keep.")
+    return list(found)
+
+
+def shown_answer(result: dict[str, Any]) -> dict[str, Any]:
+    """Return what the page of a run needs to move between the answers of a selection."""
+    curve = result.get("curve") or {}
+    names = ("size", "score", "standard_error", "chosen", "answers", "order", "score_name")
+    about = {name: curve.get(name) or None for name in names}
+    return {"features": result.get("features") or [], "prefer": result.get("prefer") or "", "curve": about}
+
+
+def verdict_of(result: dict[str, Any]) -> str:
+    """Say in a sentence or two whether a run helped; nothing where there is no answer."""
+    if "operating_point" in result:
+        return str(result.get("summary", "")).split("\n")[0]
+    try:
+        if "methods" in result:
+            return Comparison.from_json(json.dumps(result)).verdict
+        return Selection.from_json(json.dumps(result)).verdict if result else ""
+    except (InputError, KeyError, TypeError, AttributeError):
+        return "The answer of this run is damaged; start the run again."
+
+
+def _code(result: dict[str, Any]) -> str:
+    return f"# {' '.join(str(result.get('command') or 'This answer came without code.').split())}\n"
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+        raise InputError("A question must come as JSON.")
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > MOST_BODY:
+            raise InputError("The question is too long.")
+        parts.append(part)
+    try:
+        content = json.loads(b"".join(parts))
+    except (ValueError, RecursionError):
+        raise InputError("The question is no JSON.") from None
+    if not isinstance(content, dict):
+        raise InputError("The question is no JSON object.")
+    return content
+
+
+def _file(content: str | bytes, name: str, kind: str) -> Response:
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    plain = name.encode("ascii", "replace").decode().replace("?", "_").replace('"', "_")
+    shown = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+    return Response(data, media_type=kind, headers={"content-disposition": shown})
+
+
+def _render(template: str, **content: Any) -> str:
+    """Fill a template; everything that is put in is escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("fewer.serve"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
+    return environment.get_template(template).render(**content)
+
+
+__all__ = ["Settings", "features_of", "make_app"]

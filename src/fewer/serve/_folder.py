@@ -1,0 +1,248 @@
+"""One folder, its tables and its runs: the only place that the workbench reads and writes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import unicodedata
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fewer.errors import InputError
+from fewer.files import is_debris, write_atomically
+from fewer.runs import CELLS, OWN, RUN, is_run
+from fewer.text import printable
+
+OURS = ".fewer-serve"
+"""Where the workbench keeps what belongs to no run folder: how tables are read, what was asked for, what was said."""
+KINDS = (".csv", ".tsv", ".txt", ".parquet", ".arff", ".csv.gz", ".tsv.gz")
+PAGE = "report.html"
+LONGEST = 80
+MOST_SHOWN = 500
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file with a table: its name, its bytes, when it was written."""
+
+    name: str
+    size: int
+    modified: float
+
+
+class Folder:
+    """The folder of a workbench.
+
+    Whatever name comes from outside is looked up among the names that the folder has, so that no name can lead out of
+    it; links are not followed.
+
+    Parameters
+    ----------
+    path : path
+        Made if it is not there.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path).resolve()
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            (self.path / OURS).mkdir(exist_ok=True)
+        except OSError as error:
+            raise InputError(f"The folder {path} cannot be written ({error.strerror}); choose another.") from None
+        for left in (self.path / OURS).glob("*.part"):
+            with contextlib.suppress(OSError):
+                left.unlink()
+
+    def tables(self) -> list[Table]:
+        """Return the tables, the newest first."""
+        found = []
+        for entry in self._entries():
+            if entry.name.lower().endswith(KINDS) and entry.is_file(follow_symlinks=False):
+                with contextlib.suppress(OSError):
+                    about = entry.stat(follow_symlinks=False)
+                    found.append(Table(entry.name, about.st_size, about.st_mtime))
+        return sorted(found, key=lambda table: (-table.modified, table.name))[:MOST_SHOWN]
+
+    def table(self, name: Any) -> Path:
+        """Return the place of a table that is in the folder."""
+        for entry in self._entries():
+            if entry.name == name and name.lower().endswith(KINDS) and entry.is_file(follow_symlinks=False):
+                return self.path / entry.name
+        raise InputError(f"There is no table {_short(name)} in the folder; it may have been moved.")
+
+    def runs(self) -> list[str]:
+        """Return the names of the folders with a run, and of those that one was started in, the newest first."""
+        found = []
+        for entry in self._entries():
+            if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
+                place = self.path / entry.name
+                if self.job(entry.name) or (place / RUN).is_file() or (place / CELLS).is_file():
+                    with contextlib.suppress(OSError):
+                        found.append((-entry.stat(follow_symlinks=False).st_mtime, entry.name))
+        return [name for _, name in sorted(found)][:MOST_SHOWN]
+
+    def run(self, name: Any) -> Path:
+        """Return the folder of a run."""
+        for entry in self._entries():
+            if entry.name == name and not name.startswith(".") and entry.is_dir(follow_symlinks=False):
+                place = self.path / entry.name
+                if self.job(name) or (place / RUN).is_file() or (place / CELLS).is_file():
+                    return place
+        raise InputError(f"There is no run {_short(name)} in the folder; it may have been deleted.")
+
+    def new_run(self, table: str) -> str:
+        """Make an empty folder for a run on a table, and return its name."""
+        stem = safe_name(table).split(".")[0][:40].strip("- ") or "run"
+        for number in range(1, 100_000):
+            with contextlib.suppress(FileExistsError):
+                name = f"{stem}-{number}"
+                (self.path / name).mkdir()
+                return name
+        raise InputError("There are too many runs in the folder; delete some.")
+
+    def delete(self, name: str) -> None:
+        """Delete the files of a run; what is not of the run stays."""
+        place = self.run(name)
+        if not is_run(place) and not self.job(name):
+            raise InputError(f"{_short(name)} holds no run of fewer; nothing was deleted.")
+        with contextlib.suppress(FileNotFoundError):
+            for entry in os.listdir(place):
+                if entry in (*OWN, PAGE) or is_debris(entry):
+                    (place / entry).unlink(missing_ok=True)
+        for kind in ("json", "log"):
+            (self.path / OURS / f"{name}.{kind}").unlink(missing_ok=True)
+        try:
+            place.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError:
+            left = ", ".join(sorted(os.listdir(place))[:3])
+            raise InputError(f"The run is deleted; {_short(left)} in its folder is not of the run and stays.") from None
+
+    def job(self, name: str) -> dict[str, Any] | None:
+        """Return what the workbench wrote down of a run that it started."""
+        try:
+            content = json.loads((self.path / OURS / f"{name}.json").read_bytes())
+        except (OSError, ValueError):
+            return None
+        return content if isinstance(content, dict) and isinstance(content.get("choices"), dict) else None
+
+    def keep_job(self, name: str, content: dict[str, Any]) -> None:
+        """Write down what a run was started with."""
+        text = json.dumps(content, ensure_ascii=False, indent=1)
+        write_atomically(self.path / OURS / f"{name}.json", text.encode("utf-8", "backslashreplace"))
+
+    def log(self, name: str) -> Path:
+        """Return the place of what a run says on standard error."""
+        return self.path / OURS / f"{name}.log"
+
+    async def receive(self, name: str, parts: AsyncIterator[bytes], limit: int, expected: int | None) -> str:
+        """Write a table that arrives in parts; all of it or nothing. Return the name that it has in the folder."""
+        wanted = table_name(name)
+        if expected is not None and expected > limit:
+            raise InputError(_too_large(limit))
+        part = self.path / OURS / f"{secrets.token_hex(8)}.part"
+        try:
+            size = await _write(part, parts, limit)
+            if expected is not None and size != expected:
+                raise InputError(f"{wanted} arrived only in part ({size:,} of {expected:,} bytes); send it again.")
+            if not size:
+                raise InputError(f"{wanted} is empty; choose a file with a header row and data.")
+            return self._place(part, wanted)
+        except OSError as error:
+            raise InputError(
+                f"{wanted} cannot be kept ({error.strerror}); make room or choose another folder."
+            ) from None
+        finally:
+            part.unlink(missing_ok=True)
+
+    def take(self, file: Path) -> str:
+        """Return the name of a table in the folder; one from elsewhere is copied."""
+        import shutil
+
+        if not file.is_file():
+            raise InputError(f"There is no file {file}; check its name and folder.")
+        if file.resolve().parent == self.path and file.name.lower().endswith(KINDS):
+            return file.resolve().name
+        part = self.path / OURS / f"{secrets.token_hex(8)}.part"
+        try:
+            shutil.copyfile(file, part)
+            return self._place(part, table_name(file.name))
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _place(self, part: Path, wanted: str) -> str:
+        stem, dot, kind = wanted.partition(".")
+        for number in range(1, 100_000):
+            name = wanted if number == 1 else f"{stem}-{number}{dot}{kind}"
+            with contextlib.suppress(FileExistsError):
+                _move_without_replacing(part, self.path / name)
+                return name
+        raise InputError(f"There are too many tables named {wanted}; delete some.")
+
+    def _entries(self) -> Iterator[os.DirEntry[str]]:
+        try:
+            with os.scandir(self.path) as entries:
+                yield from list(entries)
+        except OSError as error:
+            raise InputError(f"The folder {self.path} cannot be read ({error.strerror}).") from None
+
+
+def _move_without_replacing(part: Path, place: Path) -> None:
+    try:
+        os.link(part, place)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+        os.replace(part, place)
+
+
+async def _write(part: Path, parts: AsyncIterator[bytes], limit: int) -> int:
+    size = 0
+    with part.open("xb") as file:
+        async for block in parts:
+            size += len(block)
+            if size > limit:
+                raise InputError(_too_large(limit))
+            file.write(block)
+    return size
+
+
+def _too_large(limit: int) -> str:
+    return f"The file is larger than {limit / 2**20:,.0f} MiB; put it into the folder itself, or raise --max-upload."
+
+
+def table_name(name: str) -> str:
+    """Return a name for a table that arrives, without anything that could lead elsewhere.
+
+    Examples
+    --------
+    >>> table_name("../../etc/my table.CSV"), table_name("-rf.csv")
+    ('my table.CSV', 'rf.csv')
+    """
+    plain = safe_name(name)
+    kind = next((kind for kind in sorted(KINDS, key=len, reverse=True) if plain.lower().endswith(kind)), None)
+    if kind is None:
+        raise InputError(f"{_short(name)} is no table that can be read; there are {', '.join(KINDS)}.")
+    return (plain[: -len(kind)][:LONGEST].rstrip(". ") or "table") + plain[-len(kind) :]
+
+
+def safe_name(name: str) -> str:
+    """Return the last part of a path with the characters that a name may have."""
+    last = re.split(r"[/\\\0]", unicodedata.normalize("NFC", name))[-1]
+    plain = "".join(c for c in last if c.isalnum() or c in " ._-()+,=@")
+    return plain.strip().lstrip(".-").strip()
+
+
+def _short(name: Any) -> str:
+    text = printable(str(name))
+    return repr(text if len(text) <= LONGEST else text[:LONGEST] + "…")
+
+
+__all__ = ["KINDS", "OURS", "PAGE", "Folder", "Table", "safe_name", "table_name"]

@@ -1,0 +1,138 @@
+"""Who may ask: the right host, the token, the same origin; and what browsers may do with the answer."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from urllib.parse import urlencode, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+PAGE_POLICY = "sandbox allow-scripts; connect-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+"""For the page of a run, which has a policy of its own: whatever is in it cannot reach the workbench."""
+LOCKED = (
+    "This workbench needs its token. Open the address that the terminal shows, the one with ?token= in it; "
+    "if the server was started anew, the address is a new one.\n"
+)
+
+
+@dataclass(frozen=True)
+class Access:
+    """Who may ask.
+
+    Attributes
+    ----------
+    token : str
+    host : str
+        On which address the server listens.
+    port : int
+    """
+
+    token: str
+    host: str = "127.0.0.1"
+    port: int = 0
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie; cookies do not tell ports apart."""
+        return f"fewer-{self.port}"
+
+    def knows_host(self, host: str) -> bool:
+        """Say whether a request was meant for this server, and not for a name that was made to point here."""
+        name = urlsplit(f"//{host}")
+        try:
+            port = name.port
+        except ValueError:
+            return False
+        if self.port and port not in (None, self.port):
+            return False
+        if self.host in ("0.0.0.0", "::"):
+            return True  # it has many names; the token is asked for in any case
+        allowed = LOOPBACK if self.host in LOOPBACK else (self.host.lower(),)
+        return (name.hostname or "") in allowed
+
+    def is_token(self, given: str | None) -> bool:
+        """Compare a token in constant time."""
+        return given is not None and secrets.compare_digest(given.encode(), self.token.encode())
+
+
+class Guard:
+    """Turn away who may not ask, before anything else happens.
+
+    Parameters
+    ----------
+    app : ASGI application
+    access : Access
+    """
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self.app, self.access = app, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request or pass it on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                _protect(MutableHeaders(scope=message), scope["path"].startswith("/static/"))
+            await send(message)
+
+        refused = self._refuse(Request(scope))
+        if refused is not None:
+            await refused(scope, receive, send_guarded)
+        else:
+            await self.app(scope, receive, send_guarded)
+
+    def _refuse(self, request: Request) -> Response | None:
+        hosts = Headers(scope=request.scope).getlist("host")
+        if len(hosts) != 1 or not self.access.knows_host(hosts[0]):
+            return PlainTextResponse("This is not the host that the workbench was started for.\n", 403)
+        if not same_origin(request, hosts[0]):
+            return PlainTextResponse("Another site asked for this; it was refused.\n", 403)
+        if self.access.is_token(request.cookies.get(self.access.cookie)):
+            return None
+        if request.method == "GET" and self.access.is_token(request.query_params.get("token")):
+            return self._let_in(request)
+        return PlainTextResponse(LOCKED, 403)
+
+    def _let_in(self, request: Request) -> Response:
+        """Put the token into a cookie, and take it out of the address."""
+        rest = urlencode([(key, value) for key, value in request.query_params.multi_items() if key != "token"])
+        place = "/" + request.url.path.lstrip("/")
+        answer = RedirectResponse(f"{place}?{rest}" if rest else place, 303)
+        answer.set_cookie(self.access.cookie, self.access.token, httponly=True, samesite="strict", path="/")
+        return answer
+
+
+def same_origin(request: Request, host: str) -> bool:
+    """Say whether a request that changes something comes from a page of ours; a plain look may come from a link."""
+    site = request.headers.get("sec-fetch-site")
+    if request.method in ("GET", "HEAD"):
+        top = request.headers.get("sec-fetch-mode") in (None, "navigate")
+        return site in (None, "same-origin", "none") or top
+    origin = request.headers.get("origin")
+    if origin is None:
+        return site == "same-origin"
+    return urlsplit(origin).netloc == host and urlsplit(origin).scheme == request.url.scheme
+
+
+def _protect(headers: MutableHeaders, is_static: bool) -> None:
+    headers.setdefault("content-security-policy", POLICY)
+    headers["x-content-type-options"] = "nosniff"
+    headers["referrer-policy"] = "no-referrer"
+    headers["cross-origin-resource-policy"] = "same-origin"
+    headers["cross-origin-opener-policy"] = "same-origin"
+    headers["cache-control"] = "no-cache" if is_static else "no-store"
+
+
+__all__ = ["PAGE_POLICY", "Access", "Guard"]

@@ -1,0 +1,249 @@
+"""Runs as processes of the command line: started, stopped with the best so far, resumed; they outlive the server."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from fewer.errors import InputError
+from fewer.files import holder_of
+from fewer.runs import CELLS, RESULT, RUN
+from fewer.serve._choices import Choices
+from fewer.serve._folder import Folder
+from fewer.serve._progress import progress_of, read_json, source_of
+from fewer.text import printable
+
+LONGEST_LOG = 8_000
+PROGRAM = (sys.executable, "-P", "-m", "fewer")
+"""The command line. -P: modules come from what is installed, never from the folder."""
+PATIENCE = 10.0
+"""Seconds that runs have to save their best when the server ends."""
+
+
+class Jobs:
+    """The runs of a folder.
+
+    Parameters
+    ----------
+    folder : Folder
+    most : int
+        So many may go on at once.
+    """
+
+    def __init__(self, folder: Folder, most: int = 2) -> None:
+        self.folder, self.most, self.program = folder, most, PROGRAM
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._lock = threading.Lock()
+
+    def start(self, choices: Choices, names: list[str] | None = None) -> str:
+        """Start a run in a new folder, and return its name.
+
+        Parameters
+        ----------
+        choices : Choices
+        names : list of str, optional
+            The features in the order of the table, to name the best so far.
+
+        Returns
+        -------
+        str
+        """
+        with self._lock:
+            self._refuse_too_many()
+            self.folder.table(choices.table)
+            run = self.folder.new_run(choices.table)
+            self._spawn(run, choices, names, resume=False)
+        return run
+
+    def resume(self, run: str) -> None:
+        """Go on with a run that was stopped, was killed or was refused."""
+        with self._lock:
+            place, job = self.folder.run(run), self.folder.job(run)
+            if self.pid_of(run) is not None:
+                raise InputError("This run is going on already.")
+            if job is None:
+                raise InputError("This run was started in a terminal; go on with it there, with --resume.")
+            self._refuse_too_many()
+            choices = Choices.read(job["choices"])
+            begun = (place / RUN).exists() or (place / CELLS).exists()
+            if begun and choices.goal == "detect":
+                raise InputError("A detector is not kept halfway; start it again from its table.")
+            self._spawn(run, choices, job.get("names"), resume=begun)
+
+    def stop(self, run: str) -> None:
+        """Ask a run to end and keep its best; asked twice, it ends at once."""
+        self.folder.run(run)
+        pid = self.pid_of(run)
+        if pid is None:
+            raise InputError("This run has ended already.")
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGINT)
+
+    def delete(self, run: str) -> None:
+        """Delete a run that is not going on."""
+        with self._lock:
+            self.folder.run(run)
+            if self.pid_of(run) is not None:
+                raise InputError("This run is going on; stop it first.")
+            self._processes.pop(run, None)
+            self.folder.delete(run)
+
+    def pid_of(self, run: str) -> int | None:
+        """Return the process of a run that is going on, whoever started it."""
+        process = self._processes.get(run)
+        if process is not None and process.poll() is None:
+            return process.pid
+        place = self.folder.path / run
+        if (pid := holder_of(place)) is not None:
+            return pid
+        job = self.folder.job(run)
+        if process is None and job is not None and not job.get("code"):
+            return job["pid"] if _is_same(job.get("pid"), job.get("stamp")) else None
+        return None
+
+    def state(self, run: str) -> dict[str, Any]:
+        """Say all there is to say of a run: whether it goes on, how far it is, how it ended.
+
+        Parameters
+        ----------
+        run : str
+
+        Returns
+        -------
+        dict
+            `id`, `state` ("running", "finished", "stopped", "failed" or "unfinished"), `message`, `kind`, `progress`
+            while it goes on, and what is known of its choices and answer.
+        """
+        place, job = self.folder.run(run), self.folder.job(run)
+        pid = self.pid_of(run)
+        choices = (job or {}).get("choices", {})
+        told: dict[str, Any] = {**_answer({}), "kind": "", "id": run, "here": job is not None, "message": ""}
+        told["command"] = " ".join((job or {}).get("command", []))
+        told |= {key: choices.get(key) for key in ("table", "target", "goal", "method", "prefer", "seed")}
+        if pid is not None:
+            progress = progress_of(place, (job or {}).get("began"))
+            names = (job or {}).get("names") or []
+            mask = progress.pop("mask", [])
+            if mask and progress.get("size") == len(mask) and mask[-1] < len(names):
+                progress["names"] = [names[i] for i in mask]
+            return told | {"state": "running", "progress": progress, "stopping": False}
+        result = read_json(place / RESULT)
+        code = self._code(run, job)
+        if result:
+            about = _answer(result)
+            about["method"] = about["method"] or told["method"]
+            if not told["table"]:
+                told["table"], told["target"] = source_of(result)
+            told |= {"state": "stopped" if about["interrupted"] else "finished", **about}
+            if about["interrupted"]:
+                told["message"] = "Stopped; this is the best so far."
+            if code not in (None, 0, 130, 143):
+                told["message"] = _told(self.folder.log(run), code)
+            return told
+        if code in (None, 0, 130, 143):
+            kept = (place / RUN).exists()
+            message = (
+                "Stopped before the first answer."
+                if code
+                else "It ended before its answer; the server did not see why."
+            )
+            return told | {"state": "unfinished", "message": f"{message} Go on with it." if kept else message}
+        return told | {"state": "failed", "message": _told(self.folder.log(run), code)}
+
+    def close(self) -> None:
+        """Ask all runs that this server started to keep their best, and wait for them a little."""
+        going = {run: process for run, process in self._processes.items() if process.poll() is None}
+        for process in going.values():
+            with contextlib.suppress(OSError):
+                process.send_signal(signal.SIGINT)
+        end = time.monotonic() + PATIENCE
+        for run, process in going.items():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(max(end - time.monotonic(), 0.1))
+                self._code(run, self.folder.job(run))
+
+    def _refuse_too_many(self) -> None:
+        going = [run for run in self.folder.runs() if self.pid_of(run) is not None and self.folder.job(run)]
+        if len(going) >= self.most:
+            raise InputError(
+                f"{len(going)} runs are going on already ({', '.join(going[:3])}); stop one or wait for its end."
+            )
+
+    def _spawn(self, run: str, choices: Choices, names: list[str] | None, *, resume: bool) -> None:
+        words = choices.command(run, resume=resume)
+        log = self.folder.log(run)
+        with log.open("wb") as said:
+            process = subprocess.Popen(
+                [*self.program, *words],
+                cwd=self.folder.path,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                start_new_session=True,
+            )
+        self._processes[run] = process
+        about = {"choices": choices.to_dict(), "command": ["fewer", *words], "names": names, "began": time.time()}
+        self.folder.keep_job(run, {**about, "pid": process.pid, "stamp": _stamp(process.pid), "code": None})
+
+    def _code(self, run: str, job: dict[str, Any] | None) -> int | None:
+        """Return how the last process of a run ended, and write it down, so that another server knows it as well."""
+        process = self._processes.get(run)
+        code = None if process is None else process.poll()
+        if code is not None and job is not None and job.get("code") != code:
+            with contextlib.suppress(OSError):
+                self.folder.keep_job(run, {**job, "code": code})
+        return code if code is not None else (job or {}).get("code")
+
+
+def _answer(result: dict[str, Any]) -> dict[str, Any]:
+    """Return what the pages show of an answer."""
+    kind = "comparison" if "methods" in result else "detector" if "operating_point" in result else "selection"
+    names = ("features", "score_heldout", "score_heldout_all_features", "score_name", "seconds", "n_features", "n_rows")
+    about: dict[str, Any] = {name: result.get(name) for name in names}
+    about |= {"kind": kind, "interrupted": bool(result.get("interrupted")), "method": result.get("method")}
+    return about
+
+
+def _told(log: Path, code: int) -> str:
+    """Say how a process ended: what it said itself, or which signal ended it."""
+    if code < 0:
+        name = signal.Signals(-code).name if -code in list(signal.Signals) else str(-code)
+        why = ", perhaps for lack of memory" if -code == signal.SIGKILL else ""
+        return f"The run was killed ({name}{why}). What it had saved is kept."
+    try:
+        text = log.read_bytes()[-LONGEST_LOG:].decode("utf-8", "replace")
+    except OSError:
+        text = ""
+    lines = [printable(line) for line in text.splitlines() if line.strip()]
+    start = next((i for i in range(len(lines) - 1, -1, -1) if lines[i].startswith("fewer: ")), max(len(lines) - 1, 0))
+    said = "\n".join(lines[start:]) or f"The run ended with code {code} and said nothing."
+    return re.sub(r"^fewer: ", "", said)
+
+
+def _stamp(pid: int) -> str:
+    """Return when a process began, as the system counts, so that another one with its number is not taken for it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def _is_same(pid: Any, stamp: Any) -> bool:
+    if not isinstance(pid, int) or pid <= 1:
+        return False
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return bool(stamp) and _stamp(pid) == stamp
+
+
+__all__ = ["Jobs"]

@@ -1,0 +1,205 @@
+"""What takes long, in processes of its own, so that the server answers meanwhile: reading, reducing, drawing."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+from fewer.errors import InputError
+from fewer.serve._folder import safe_name
+
+WATCH_SECONDS = 2.0
+
+
+class Workers:
+    """Some processes for calls that take long; they end with the server, however it ends.
+
+    Parameters
+    ----------
+    n_workers : int
+    """
+
+    def __init__(self, n_workers: int = 2) -> None:
+        self._n_workers = n_workers
+        self._pool: ProcessPoolExecutor | None = None
+
+    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function of this module in a process.
+
+        Parameters
+        ----------
+        function : callable
+        *arguments
+
+        Returns
+        -------
+        object
+        """
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self._n_workers, context, _watch_parent, (os.getpid(),))
+        pool = self._pool
+        try:
+            return await asyncio.get_running_loop().run_in_executor(pool, function, *arguments)
+        except BrokenProcessPool:
+            if self._pool is pool:
+                self._pool = None
+            raise InputError(
+                "The process that worked on this ended at once, perhaps for lack of memory; try it again, or with a "
+                "smaller table."
+            ) from None
+
+    def close(self) -> None:
+        """End the processes."""
+        if self._pool is not None:
+            for process in list((self._pool._processes or {}).values()):
+                process.terminate()
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+
+
+def _watch_parent(parent: int) -> None:
+    """End this process when the server is gone."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH_SECONDS)
+        os._exit(0)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def warm_up() -> None:
+    """Load the reader."""
+    import fewer.io  # noqa: F401
+
+
+def inspect(path: str, choices: dict[str, Any]) -> dict[str, Any]:
+    """Say what is understood of a table with the corrections that were made.
+
+    Parameters
+    ----------
+    path : str
+    choices : dict
+        `target`, `groups`, `weights`, `time`, `task`, `kinds`, `missing`, `skip`, as in `Choices`.
+
+    Returns
+    -------
+    dict
+        As `fewer inspect --json`, with `schema`: the text of the file for `--schema`.
+    """
+    from fewer.io import inspect_table
+
+    found = inspect_table(path, choices.get("target") or None, task=choices.get("task"), **table_options(choices))
+    kinds = choices.get("kinds") or {}
+    absent = [name for name in kinds if name not in found.schema.columns]
+    if absent:
+        raise InputError(f"{Path(path).name} has no column {absent[0][:40]!r}; load the page again.")
+    return {**found.to_dict(), "schema": found.schema.to_json()}
+
+
+def table_options(choices: dict[str, Any]) -> dict[str, Any]:
+    """Turn choices into options of `fewer.io.inspect_table`.
+
+    Parameters
+    ----------
+    choices : dict
+
+    Returns
+    -------
+    dict
+    """
+    from fewer.io import Schema
+    from fewer.io._dates import DateFormat
+    from fewer.io._typed import Reading
+
+    kinds = choices.get("kinds") or {}
+    readings: dict[str, Any] = {}
+    for name, kind in kinds.items():
+        if kind.startswith("date "):
+            readings[name] = Reading("date", DateFormat(kind.removeprefix("date ")))
+        elif kind == "left out":
+            readings[name] = Reading("left out", reason="chosen on the page")
+    missing = choices.get("missing")
+    return {
+        "numeric": [name for name, kind in kinds.items() if kind == "numeric"],
+        "nominal": [name for name, kind in kinds.items() if kind == "nominal"],
+        "missing": None if missing is None else list(missing),
+        "schema": Schema(readings),
+        "skip_rows_without_target": bool(choices.get("skip")),
+        "groups": choices.get("groups") or None,
+        "sample_weight": choices.get("weights") or None,
+        "time": choices.get("time") or None,
+    }
+
+
+def reduced(path: str, features: list[str], target: str | None, schema: str | None, kind: str) -> bytes:
+    """Return a table with the chosen columns and the target, as a file.
+
+    Parameters
+    ----------
+    path : str
+    features : list of str
+    target, schema : str or None
+    kind : {"csv", "parquet"}
+
+    Returns
+    -------
+    bytes
+    """
+    from fewer.io import frame_bytes, reduce_table
+
+    options: dict[str, Any] = {} if schema is None else {"schema": Path(schema)}
+    frame = reduce_table(path, features, target=target, typed=kind == "parquet", **options)
+    return frame_bytes(frame, f"table.{kind}")
+
+
+def draw_page(run: str) -> str:
+    """Return the page of a run that is finished or was stopped.
+
+    Parameters
+    ----------
+    run : str
+        Its folder.
+
+    Returns
+    -------
+    str
+    """
+    from fewer.evaluate import Comparison
+    from fewer.report import comparison_report, selection_report
+    from fewer.runs import CELLS, RESULT, TRACE
+    from fewer.selection import Selection
+    from fewer.trace import Trace
+
+    folder = Path(run)
+    try:
+        text = (folder / RESULT).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise InputError("The answer of this run cannot be read; start the run again.") from None
+    if (folder / CELLS).exists():
+        return comparison_report(Comparison.from_json(text))
+    try:
+        trace = Trace.load(folder / TRACE) if (folder / TRACE).exists() else None
+    except InputError:
+        trace = None
+    return selection_report(Selection.from_json(text), trace)
+
+
+def schema_name(text: str, table: str) -> str:
+    """Name the file of a schema after its table and its content, so that it never changes under a run."""
+    return f"{safe_name(table)[:60]}.{hashlib.sha256(text.encode()).hexdigest()[:8]}.schema.json"
+
+
+__all__ = ["Workers", "draw_page", "inspect", "reduced", "schema_name", "table_options", "warm_up"]

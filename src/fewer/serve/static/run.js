@@ -1,0 +1,123 @@
+import { ask, make, seconds, state, tell, url } from "./common.js";
+
+const { run, answer } = state;
+const at = id => document.getElementById(id);
+const SVG = "http://www.w3.org/2000/svg";
+
+function draw(points) {
+  at("curve").hidden = points.length < 2;
+  if (points.length < 2) return;
+  const known = points.filter(([, score]) => score !== null);
+  const xs = known.map(([n]) => Math.log10(Math.max(n, 1))), ys = known.map(([, score]) => score);
+  const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const x = value => 60 + 520 * (value - left) / (right - left || 1), y = value => 150 - 130 * (value - low) / (high - low || 1);
+  const line = document.createElementNS(SVG, "path");
+  line.setAttribute("d", xs.map((value, i) => `${i ? `H${x(value).toFixed(1)}V` : `M${x(value).toFixed(1)},`}${y(ys[i]).toFixed(1)}`).join(""));
+  const label = (text, px, py, anchor = "start") => {
+    const node = document.createElementNS(SVG, "text");
+    node.textContent = text;
+    node.setAttribute("x", px);
+    node.setAttribute("y", py);
+    node.setAttribute("text-anchor", anchor);
+    return node;
+  };
+  at("curve").querySelector("g").replaceChildren(line, label(high.toFixed(3), 4, 24), label(low.toFixed(3), 4, 154), label(known[0][0].toLocaleString("en"), 60, 174), label(`${known.at(-1)[0].toLocaleString("en")} subsets`, 580, 174, "end"));
+}
+
+const PHASES = { reading: "Reading the table", searching: "Searching on all rows", measuring: "Measuring on held-out rows", comparing: "Comparing" };
+
+function show(now) {
+  const told = now.progress;
+  const title = PHASES[told.phase] ?? "Running";
+  if (at("live-title").textContent !== title && !at("stop").disabled) at("live-title").textContent = title;
+  if (told.share == null) at("share").removeAttribute("value");
+  else at("share").value = told.share;
+  at("elapsed").textContent = seconds(told.elapsed);
+  at("left").textContent = told.left == null ? "–" : `about ${seconds(told.left)}`;
+  if (told.n_selections !== undefined) {
+    at("best").textContent = told.n_selections.toLocaleString("en");
+    at("best-note").textContent = "selections done";
+  } else if (told.size) {
+    at("best").textContent = `${told.size} ${told.size === 1 ? "feature" : "features"}`;
+    at("best-note").textContent = `score ${told.best?.toFixed(4) ?? "–"}, ${told.n_evaluations.toLocaleString("en")} subsets scored`;
+  }
+  at("folds").textContent = told.folds ? `${told.folds_done} of ${told.folds}` : "–";
+  if (told.curve) draw(told.curve);
+  at("names").textContent = told.names ? told.names.join(", ") : "";
+}
+
+function watch() {
+  const events = new EventSource(url("/api/events", { id: run.id }));
+  events.onmessage = event => {
+    tell(null);
+    const now = JSON.parse(event.data);
+    if (now.state === "running") return show(now);
+    events.close();
+    if (now.state === "deleted") location.href = "/";
+    else location.reload();
+  };
+  events.onerror = () => tell(new Error("The workbench does not answer just now; the run goes on, and this page comes back with it."));
+}
+
+async function act(path, then) {
+  tell(null);
+  try {
+    await ask(path, { id: run.id });
+    then();
+  } catch (error) {
+    tell(error);
+  }
+}
+
+function choose(features, about, told) {
+  at("features").replaceChildren(...features.slice(0, 200).map(name => make("li", name)));
+  at("told").textContent = told;
+  for (const link of document.querySelectorAll("[data-download]")) link.href = url("/download", { what: link.dataset.download, id: run.id, ...about });
+}
+
+function tellSize(size) {
+  const { curve } = answer, place = curve.size?.indexOf(size) ?? -1;
+  if (place < 0) return `${size} of ${run.n_features} features`;
+  const error = curve.standard_error?.[place];
+  return `${size} of ${run.n_features} features: ${curve.score_name} ${curve.score[place].toFixed(4)}${error == null ? "" : ` ± ${error.toFixed(4)}`} on rows held out while choosing`;
+}
+
+function choosing() {
+  const { curve } = answer, slider = at("size");
+  const sizes = (curve.size ?? []).filter(size => size <= (curve.order?.length ?? 0));
+  const slide = size => {
+    if (!slider) return;
+    slider.value = Math.max(sizes.indexOf(size), 0);
+    at("size-value").textContent = size;
+    slider.setAttribute("aria-valuetext", `${size} features`);
+  };
+  const buttons = [...document.querySelectorAll("#answers [name=prefer]")];
+  for (const button of buttons) button.addEventListener("change", () => {
+    const features = curve.answers[button.value];
+    slide(features.length);
+    choose(features, { prefer: button.value }, tellSize(features.length));
+  });
+  if (slider) {
+    slider.max = sizes.length - 1;
+    slider.addEventListener("input", () => {
+      const size = sizes[slider.value];
+      slide(size);
+      for (const button of buttons) button.checked = curve.answers[button.value].length === size;
+      choose(curve.order.slice(0, size), { size }, tellSize(size));
+    });
+    slide(answer.features.length);
+  }
+  at("told").textContent = curve.size ? tellSize(answer.features.length) : "";
+}
+
+if (run.state === "running") {
+  show(run);
+  watch();
+  at("stop").addEventListener("click", () => act("/api/stop", () => {
+    at("live-title").textContent = "Stopping; the best is being kept";
+    at("stop").textContent = "Stop at once";
+  }));
+} else if (at("answers")) choosing();
+at("resume")?.addEventListener("click", () => act("/api/resume", () => location.reload()));
+at("delete")?.addEventListener("click", () => at("sure").showModal());
+at("sure").addEventListener("close", () => at("sure").returnValue === "yes" && act("/api/delete", () => { location.href = "/"; }));

@@ -1,0 +1,145 @@
+import { ask, make, state, tell, url } from "./common.js";
+
+const MOST = 200;
+const LABELS = { select: "Find the fewest features", compare: "Compare the methods", detect: "Build the detector" };
+const form = document.getElementById("choices"), body = document.querySelector("#columns tbody"), start = document.getElementById("start");
+const before = state.before ?? {};
+const kinds = { ...(before.kinds ?? {}) };
+let found = null, asked = 0;
+
+const value = name => form.elements[name]?.value ?? "";
+const goal = () => form.elements.goal.value;
+
+function choices() {
+  const told = { table: state.table, goal: goal(), kinds };
+  for (const name of ["target", "task", "groups", "weights", "time", "method", "estimator", "scoring", "budget", "prefer", "features", "folds", "seed", "rare"]) told[name] = value(name).trim() || null;
+  if (goal() === "compare") told.methods = [...form.querySelectorAll("[name=methods]:checked")].map(box => box.value);
+  if (goal() === "detect") for (const name of ["positive", "max_fpr", "guarantee", "cost_fp", "cost_fn", "prevalence"]) told[name] = value(name).trim() || null;
+  const marks = value("missing").trim();
+  told.missing = marks ? marks.split(",").map(mark => mark.trim()).filter(mark => mark && mark !== "empty") : null;
+  told.skip = form.elements.skip.checked;
+  for (const name of Object.keys(told)) if (told[name] === null) delete told[name];
+  return told;
+}
+
+async function understand() {
+  const number = ++asked, line = document.getElementById("understood");
+  line.textContent = "Reading the table …";
+  try {
+    const told = choices();
+    const now = await ask("/api/inspect", { table: told.table, target: told.target, kinds: told.kinds, missing: told.missing, groups: told.groups, weights: told.weights, time: told.time, task: told.task, skip: told.skip });
+    if (number !== asked) return;
+    found = now;
+    tell(null);
+    line.textContent = `${found.n_rows.toLocaleString("en")} rows, ${found.columns.length.toLocaleString("en")} columns`;
+    show();
+  } catch (error) {
+    if (number !== asked) return;
+    line.textContent = found ? line.dataset.last ?? "" : "The table cannot be read.";
+    tell(error);
+  }
+  line.dataset.last = line.textContent;
+}
+
+function fill(select, first) {
+  const chosen = select.value || before[select.name] || "";
+  select.replaceChildren(make("option", first, { value: "" }), ...found.columns.map(column => make("option", column.name, { value: column.name })));
+  select.value = found.columns.some(column => column.name === chosen) ? chosen : "";
+}
+
+function show() {
+  if (form.elements.target.options.length !== found.columns.length + 1) {
+    fill(form.elements.target, "Choose a column …");
+    for (const select of form.querySelectorAll("[data-columns]")) fill(select, select.dataset.columns);
+  }
+  const notes = [...found.notes.map(text => make("li", text)), ...found.problems.map(problem => make("li", problem.sentence, { class: "problem" }))];
+  document.getElementById("notes").replaceChildren(...notes);
+  document.getElementById("filter-label").hidden = found.columns.length <= 20;
+  rows();
+}
+
+function rows() {
+  const part = document.getElementById("filter").value.toLowerCase();
+  const fitting = found.columns.filter(column => column.name.toLowerCase().includes(part));
+  const had = document.activeElement?.dataset?.column;
+  body.replaceChildren(...fitting.slice(0, MOST).map(row));
+  if (had !== undefined) [...body.querySelectorAll("select")].find(select => select.dataset.column === had)?.focus();
+  const rest = document.getElementById("more-columns");
+  rest.hidden = fitting.length <= MOST;
+  rest.textContent = `${(fitting.length - MOST).toLocaleString("en")} more columns; type a part of a name above to see them.`;
+}
+
+function row(column) {
+  const line = make("tr"), out = column.role === "left out", select = make("select", "", { "aria-label": `Read ${column.name} as` });
+  const kind = out ? "left out" : column.kind;
+  select.dataset.column = column.name;
+  select.append(make("option", { numeric: "number", nominal: "category", boolean: "yes or no", date: "date", text: "left out", "left out": "left out" }[kind] ?? kind, { value: "" }));
+  for (const [name, text] of Object.entries(state.kinds)) select.append(make("option", text, { value: name }));
+  select.value = kinds[column.name] ?? "";
+  select.disabled = column.role === "target";
+  select.addEventListener("change", () => {
+    if (select.value) kinds[column.name] = select.value;
+    else delete kinds[column.name];
+    understand();
+  });
+  if (out) line.classList.add("out");
+  if (kinds[column.name]) line.classList.add("changed");
+  const name = make("td", column.name, { class: "name" }), cell = make("td");
+  cell.append(select);
+  const role = { target: "to predict", groups: "groups", sample_weight: "weights", time: "time" }[column.role];
+  const note = [role, column.note].filter(Boolean).join("; ");
+  line.append(name, cell, make("td", `${Math.round(100 * column.missing)} %`, { class: "n" }), make("td", column.distinct.toLocaleString("en"), { class: "n" }), make("td", column.examples.map(text => text.length > 24 ? text.slice(0, 23) + "…" : text).join(", "), { class: "examples" }), make("td", note, { class: "note" }));
+  return line;
+}
+
+function follow() {
+  for (const node of form.querySelectorAll("[data-goal]")) node.hidden = !node.dataset.goal.split(" ").includes(goal());
+  start.textContent = LABELS[goal()];
+  document.getElementById("method-text").textContent = state.methods[value("method")] ?? "";
+  const prefer = form.querySelector(".prefer");
+  if (goal() === "select") prefer.hidden = value("method") !== "auto";
+  const classes = found?.columns.find(column => column.name === value("target"));
+  const positive = form.elements.positive, had = positive.value;
+  positive.replaceChildren(make("option", "the last one", { value: "" }), ...(classes?.examples ?? []).map(text => make("option", text, { value: text })));
+  positive.value = [...positive.options].some(option => option.value === had) ? had : "";
+}
+
+function restore() {
+  for (const [name, given] of Object.entries(before)) {
+    const field = form.elements[name];
+    if (!field || given == null || ["methods", "skip", "missing", "target"].includes(name)) continue;
+    if (name === "seed" && !given || name === "folds" && given === 5 || name === "features" && given === "auto") continue;
+    field.value = given;
+  }
+  if (before.methods && before.goal === "compare") for (const box of form.querySelectorAll("[name=methods]")) box.checked = before.methods.includes(box.value);
+  form.elements.skip.checked = Boolean(before.skip);
+  form.elements.missing.value = (before.missing ?? []).join(", ");
+}
+
+form.addEventListener("change", event => {
+  follow();
+  if (["target", "task", "groups", "weights", "time", "missing", "skip"].includes(event.target.name)) understand().then(follow);
+});
+form.addEventListener("submit", async event => {
+  event.preventDefault();
+  tell(null, "refused");
+  if (!value("target")) {
+    tell(new Error("Choose the column to predict first."), "refused");
+    form.elements.target.focus();
+    return;
+  }
+  start.disabled = true;
+  start.textContent = "Starting …";
+  try {
+    location.href = url("/run", { id: (await ask("/api/start", choices())).id });
+  } catch (error) {
+    tell(error, "refused");
+    start.disabled = false;
+    follow();
+  }
+});
+window.addEventListener("pageshow", () => { start.disabled = false; follow(); });
+document.getElementById("filter").addEventListener("input", rows);
+restore();
+follow();
+understand().then(follow);

@@ -1,0 +1,74 @@
+import pytest
+
+from fewer.errors import InputError
+from fewer.registry import METHODS
+from fewer.serve._choices import Choices, catalogue
+
+GOOD = {"table": "t.csv", "target": "y"}
+
+
+def test_the_plainest_choice_is_the_plainest_command():
+    assert Choices.read(GOOD).command("r") == ["select", "t.csv", "--target", "y", "--out", "r"]
+
+
+def test_every_choice_becomes_an_option_of_the_command_line():
+    given = GOOD | {"prefer": "fewest", "scoring": "roc_auc", "budget": "30s", "folds": "3", "seed": 7, "groups": "id",
+                    "weights": "w", "time": "t", "task": "classification", "skip": True, "features": "3-8",
+                    "estimator": "forest", "rare": "drop"}  # fmt: skip
+    words = Choices.read(given).command("r", resume=True)
+    for pair in ("--prefer fewest", "--scoring roc_auc", "--budget 30s", "--folds 3", "--seed 7", "--groups id",
+                 "--weights w", "--time t", "--task classification", "--features 3-8", "--rare drop"):  # fmt: skip
+        assert pair in " ".join(words)
+    assert words[-1] == "--resume"
+
+
+def test_a_comparison_and_a_detector():
+    compared = Choices.read(GOOD | {"goal": "compare", "methods": ["auto", "fisher"], "prefer": "fewest"})
+    assert compared.command("r")[:1] == ["compare"]
+    assert "--methods auto,fisher" in " ".join(compared.command("r"))
+    assert "--prefer" not in compared.command("r")
+    words = Choices.read(GOOD | {"goal": "detect", "max_fpr": "0.05", "positive": "-1"}).command("r")
+    assert "--method parcel" in " ".join(words)
+    assert "--max-fpr 0.05" in " ".join(words)
+    assert "--positive=-1" in words
+
+
+def test_names_that_look_like_options_are_no_options():
+    words = Choices.read({"table": "-x.csv", "target": "--help", "groups": "-j"}).command("r")
+    assert words[1] == "./-x.csv"
+    assert "--target=--help" in words
+    assert "--groups=-j" in words
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"method": "os:system('x')"}, {"methods": ["auto", "sklearn.svm:SVC()"], "goal": "compare"},
+        {"estimator": "os:x"},
+        {"method": "parcel"}, {"scoring": "__import__"}, {"target": None}, {"target": ""}, {"target": ["y"]},
+        {"target": "y\0"}, {"budget": "never"}, {"seed": -1}, {"seed": "1e400"}, {"folds": {}}, {"goal": "rm"},
+        {"kinds": {"a": "code"}}, {"kinds": ["a"]}, {"missing": "NA"}, {"missing": [1]}, {"max_fpr": "x"},
+        {"out": "/etc"}, {"schema": "../../x.schema.json"}, {"schema": "/etc/passwd"}, {"methods": []},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_cannot_be_chosen_is_refused_in_a_sentence(odd):
+    with pytest.raises(InputError) as refused:
+        Choices.read(GOOD | odd)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("odd", [None, [], "x", 3])
+def test_what_is_no_choice(odd):
+    with pytest.raises(InputError):
+        Choices.read(odd)
+
+
+def test_choices_survive_a_file():
+    choices = Choices.read(GOOD | {"kinds": {"a": "left out"}, "missing": ["-"], "seed": 3})
+    assert Choices.read(choices.to_dict()) == choices
+
+
+def test_every_method_has_a_sentence():
+    assert set(catalogue()) == {"auto", *METHODS}
+    assert all(len(text) > 10 for text in catalogue().values())
