@@ -1,0 +1,74 @@
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+
+from fewer.criteria._preparation import Preparation, _columns_with_holes
+from fewer.io import SparseProblem, to_problem
+from fewer.problem import Problem
+from making import make_problem
+
+
+def prepared(estimator, problem, prepare=True):
+    return Preparation(estimator, problem, np.arange(problem.n_samples), prepare, seed=5)
+
+
+def holed():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    X[::5, 1] = np.nan
+    return Problem.from_arrays(X, np.arange(40) % 2)
+
+
+def test_numbers_go_as_they_are():
+    problem = make_problem(n_features=3)
+    ready = prepared(LogisticRegression(), problem)
+    mask = np.array([True, False, True])
+    rows = np.array([4, 2])
+    assert np.array_equal(ready.cells(mask, rows), problem.X[rows][:, [0, 2]])
+    assert isinstance(ready.model(np.array([0, 2])), LogisticRegression)
+    assert ready.cells(np.zeros(3, dtype=bool), rows).shape == (2, 1)
+
+
+def test_holes_are_filled_only_for_those_that_cannot_take_them():
+    problem = holed()
+    filled = prepared(LogisticRegression(), problem).model(np.array([0, 1]))
+    assert isinstance(filled, Pipeline)
+    assert np.isfinite(filled.fit(problem.X[:, :2], problem.y).decision_function(problem.X[:, :2])).all()
+    native = prepared(HistGradientBoostingClassifier(max_iter=1), problem).model(np.array([0, 1]))
+    assert isinstance(native, HistGradientBoostingClassifier)
+    assert isinstance(prepared(LogisticRegression(), problem, prepare=False).model(np.array([1])), LogisticRegression)
+
+
+def test_levels_become_indicators_learnt_in_the_fold():
+    frame = pl.DataFrame({"color": ["red", "blue", "green", "red"] * 10, "n": np.arange(40.0)})
+    problem = to_problem(frame, np.arange(40) % 2)
+    model = prepared(LogisticRegression(), problem).model(np.array([0, 1]))
+    model.fit(problem.X, problem.y)
+    assert model[-1].coef_.shape == (1, 4)
+
+
+def test_no_columns_at_all():
+    assert isinstance(prepared(LogisticRegression(), make_problem()).model(np.array([], dtype=int)), DummyClassifier)
+    quantity = make_problem(task="regression")
+    assert isinstance(prepared(LogisticRegression(), quantity).model(np.array([], dtype=int)), DummyRegressor)
+
+
+def test_seeds_and_threads():
+    ready = prepared(RandomForestClassifier(n_jobs=-1), make_problem())
+    assert ready.model(np.array([0])).random_state == 5
+    assert ready.model(np.array([0])).n_jobs == -1
+    assert ready.in_one_thread().model(np.array([0])).n_jobs == 1
+    assert prepared(RandomForestClassifier(random_state=3), make_problem()).model(np.array([0])).random_state == 3
+
+
+@pytest.mark.parametrize("gaps", [True, False])
+def test_missing_cells_of_a_sparse_table_are_found_without_filling_it(gaps):
+    X = np.random.default_rng(0).normal(size=(20, 4)) * (np.random.default_rng(1).random((20, 4)) < 0.4)
+    if gaps:
+        X[3, 2] = np.nan
+    problem = SparseProblem.of(Problem.from_arrays(np.nan_to_num(X), np.arange(20) % 2), sparse.csc_array(X))
+    assert _columns_with_holes(problem).tolist() == [False, False, gaps, False]

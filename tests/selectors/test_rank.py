@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from fewer import RankSelector
+from fewer.contracts import IncompatibleError, Ranker, Ranking
+from fewer.control import Aggregate
+from fewer.errors import InputError
+from fewer.rankers import Fisher
+from fewer.selectors._rank import one_standard_error, size_curve
+from making import make_problem
+
+
+class Backwards(Ranker):
+    """The last column first."""
+
+    def rank(self, problem, rng, resources):
+        return Ranking.by_score(np.arange(float(problem.n_features)))
+
+
+def chosen(**options):
+    problem = make_problem(n_features=6)
+    return RankSelector(Backwards(), random_state=0, **options).fit(problem.X, problem.y)
+
+
+def test_the_best_so_many():
+    found = chosen(n_features_to_select=2)
+    assert np.flatnonzero(found.support_).tolist() == [4, 5]
+    assert found.ranking_.tolist() == [6, 5, 4, 3, 2, 1]
+    assert not hasattr(found, "curve_")
+
+
+def test_forced_features_and_groups():
+    found = chosen(n_features_to_select=2, include=[0], exclude=[5])
+    assert np.flatnonzero(found.support_).tolist() == [0, 4]
+    found = chosen(n_features_to_select=1, feature_groups=[[0, 5]])
+    assert np.flatnonzero(found.support_).tolist() == [0, 5]
+
+
+def test_the_smallest_size_within_one_standard_error():
+    curve = {
+        "size": np.array([1, 2, 4, 8]),
+        "score": np.array([0.5, 0.8, 0.9, 0.85]),
+        "standard_error": np.array([0.5, 0.2, 0.1, 0.3]),
+    }
+    assert one_standard_error(curve) == 2
+    curve["standard_error"][2] = 0.09
+    assert one_standard_error(curve) == 4
+
+
+def test_the_curve_goes_to_all_features_in_halves_of_doublings():
+    curve = size_curve(Fisher(), make_problem(n_features=6), np.random.default_rng(0))
+    assert curve["size"].tolist() == [1, 2, 3, 4, 6]
+    assert (curve["score"] <= 0).all()
+    errors = -curve["score"]
+    assert curve["standard_error"] == pytest.approx(np.sqrt(errors * (1 - errors) / 60))
+
+
+def test_what_cannot_be_ranked():
+    with pytest.raises(InputError, match="Fisher ranks for classification, but the target is for regression"):
+        RankSelector(Fisher()).fit_problem(make_problem(task="regression"))
+    with pytest.raises(IncompatibleError, match="Aggregate works over a search, not over a ranker"):
+        chosen(control=Aggregate())
