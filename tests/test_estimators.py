@@ -1,0 +1,101 @@
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+
+from fewer.errors import FewerWarning, InputError
+from fewer.estimators import TableEstimator, TableReader, parse_costs
+from fewer.io import to_problem
+
+X = np.random.default_rng(0).normal(size=(20, 3))
+Y = np.arange(20) % 2
+
+
+class Plain(TableEstimator):
+    def __init__(self, task=None, random_state=None):
+        self.task = task
+        self.random_state = random_state
+
+    def fit(self, X, y, **rows):
+        self.problem_ = self._read(X, y, **rows)
+        return self
+
+
+class OnlyClasses(Plain):
+    def _tasks(self):
+        return ("classification",)
+
+
+def test_costs_by_name_or_by_place():
+    names = ["a", "b", "c"]
+    assert parse_costs(None, names).tolist() == [0.0, 0.0, 0.0]
+    assert parse_costs({"c": 2.0, 0: 1.0}, names).tolist() == [1.0, 0.0, 2.0]
+    assert parse_costs([1, 2, 3], names).tolist() == [1.0, 2.0, 3.0]
+    for costs in ([1, 2], {"d": 1.0}, [1, 2, -1], [1, 2, np.inf]):
+        with pytest.raises(InputError, match="feature_costs"):
+            parse_costs(costs, names)
+
+
+def test_what_comes_with_the_rows():
+    problem = Plain().fit(X, Y, sample_weight=np.arange(20.0), groups=Y).problem_
+    assert problem.sample_weight[3] == 3.0
+    assert problem.groups.tolist() == Y.tolist()
+    with pytest.raises(InputError, match="Plain.fit has no argument 'group'; did you mean 'groups'"):
+        Plain().fit(X, Y, group=Y)
+
+
+def test_what_the_target_is_for():
+    assert Plain().fit(X, Y).problem_.task == "classification"
+    assert Plain().fit(X, X[:, 0]).problem_.task == "regression"
+    assert Plain(task="regression").fit(X, Y.astype(float)).problem_.task == "regression"
+    with pytest.raises(InputError, match="task='regression', but OnlyClasses works for classification here"):
+        OnlyClasses(task="regression").fit(X, Y)
+    with pytest.raises(InputError, match="The target has 2 columns, but Plain works with one here"):
+        Plain().fit(X, np.column_stack([Y, Y]))
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        Plain().fit(X, None)
+
+
+def test_a_sparse_table_is_refused_where_it_would_become_dense():
+    with pytest.raises(InputError, match="X is a sparse matrix"):
+        Plain().fit(sparse.csr_array(X), Y)
+
+
+def test_what_was_noticed_is_a_warning_and_stands_in_notes():
+    frame = pl.DataFrame({"id": np.random.default_rng(0).permutation(20), "x": X[:, 0]})
+    with pytest.warns(FewerWarning, match="looks like an identifier"):
+        fitted = Plain().fit(frame, Y)
+    assert len(fitted.notes_) == 1
+
+
+def test_seeds():
+    first, again, other = (Plain(random_state=seed)._generator().random() for seed in (1, 1, 2))
+    assert first == again != other
+    own = np.random.default_rng(3)
+    assert Plain(random_state=own)._generator() is own
+    legacy = [Plain(random_state=np.random.RandomState(5))._generator().random() for _ in range(2)]
+    assert legacy[0] == legacy[1]
+
+
+def test_levels_that_were_not_there_are_missing():
+    frame = pl.DataFrame({"color": ["red", "blue"] * 10, "n": X[:, 0]})
+    estimator = Plain().fit(frame, Y)
+    reader = TableReader.of(estimator.problem_)
+    new = pl.DataFrame({"color": ["blue", "green"], "n": [1.0, 2.0]})
+    cells = reader.read(estimator, new)
+    assert cells[0].tolist() == [float(reader.codes[0]["blue"]), 1.0]
+    assert np.isnan(cells[1, 0])
+
+
+def test_columns_that_are_not_needed_may_be_left_out():
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})
+    estimator = Plain().fit(frame, Y)
+    reader = TableReader.of(to_problem(frame, Y))
+    cells = reader.read_needed(estimator, frame.select(["c", "b"]), [1, 2], alone=True)
+    assert np.isnan(cells[:, 0]).all()
+    assert np.array_equal(cells[:, 1:], X[:, 1:])
+    assert np.array_equal(reader.read_needed(estimator, X, [2])[:, 2], X[:, 2])
+    with pytest.raises(InputError, match="The table has no column 'b', which is needed"):
+        reader.read_needed(estimator, frame.select(["c"]), [1, 2], alone=True)
+    with pytest.raises(InputError, match="contains infinity: row 1, column 'c'"):
+        reader.read_needed(Plain().fit(X, Y), np.where(np.arange(20)[:, None] == 1, np.inf, X), [2])

@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+from fewer.errors import InputError
+from fewer.problem import Problem, row_codes
+
+X = [[0.0, 1.0, np.nan], [2.0, 1.0, np.nan], [4.0, np.nan, 5.0]]
+
+
+def test_classes_are_coded_in_sorted_order():
+    problem = Problem.from_arrays(X, ["no", "yes", "no"])
+    assert problem.classes == ("no", "yes")
+    assert problem.y.tolist() == [0, 1, 0]
+    assert problem.labels.tolist() == ["no", "yes", "no"]
+    assert (problem.n_samples, problem.n_features, problem.n_outputs) == (3, 3, 1)
+
+
+def test_what_a_column_is():
+    problem = Problem.from_arrays(X, [0, 1, 0], kinds=["numeric", "nominal", "numeric"])
+    assert problem.nominal.tolist() == [False, True, False]
+    assert problem.constant.tolist() == [False, True, True]
+    assert problem.missing.sum(axis=0).tolist() == [0, 1, 2]
+    low, high = problem.extremes
+    assert (low[0], high[0]) == (0.0, 4.0)
+    nothing = Problem.from_arrays([[np.nan], [np.nan]], [0, 1])
+    assert nothing.constant.tolist() == [True]
+
+
+def test_some_of_the_rows_with_all_that_belongs_to_them():
+    problem = Problem.from_arrays(X, [0, 1, 0], sample_weight=[1.0, 2.0, 3.0], groups=["a", "b", "a"], time=[3, 1, 2])
+    part = problem.take(np.array([2, 1]))
+    assert part.X[0, 0] == 4.0
+    assert part.y.tolist() == [0, 1]
+    assert part.sample_weight.tolist() == [3.0, 2.0]
+    assert part.groups.tolist() == [0, 1]
+    assert part.time.tolist() == [1, 0]
+    assert part.classes == problem.classes
+    assert problem.take(np.array([True, False, False])).n_samples == 1
+
+
+def test_rows_count_one_each_unless_said_otherwise():
+    assert Problem.from_arrays(X, [0, 1, 0]).row_weights.tolist() == [1.0, 1.0, 1.0]
+    for weights in ([1.0, -1.0, 1.0], [1.0, np.nan, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0]):
+        with pytest.raises(InputError):
+            Problem.from_arrays(X, [0, 1, 0], sample_weight=weights)
+
+
+def test_shapes_must_fit():
+    with pytest.raises(InputError, match="X has 1 dimension"):
+        Problem.from_arrays([1.0, 2.0], [0, 1])
+    with pytest.raises(InputError, match="y has shape .* but X has 3 rows"):
+        Problem.from_arrays(X, [0, 1])
+    several = Problem.from_arrays(X, [[1.0, 2.0]] * 3, task="regression")
+    assert several.n_outputs == 2
+
+
+def test_values_of_rows_are_numbered_in_order():
+    assert row_codes([10, 5, 10], 3, "groups").tolist() == [1, 0, 1]
+    assert row_codes(np.array(["2020-01-02", "2019-01-01"], dtype="datetime64[D]"), 2, "time").tolist() == [1, 0]
+    assert len(set(row_codes(np.array([1, "a", 1], dtype=object), 3, "groups").tolist())) == 2
+    with pytest.raises(InputError, match="time mixes numbers and text"):
+        row_codes(np.array([1, "a", 1], dtype=object), 3, "time")
+    with pytest.raises(InputError, match="groups has no value in row 1"):
+        row_codes(np.array(["a", None, "b"], dtype=object), 3, "groups")
+    with pytest.raises(InputError, match="groups has shape"):
+        row_codes([1, 2], 3, "groups")

@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from fewer.criteria import KNN, CrossValidated
+from fewer.planning import make_plan
+from fewer.rankers import Fisher
+from fewer.running import Followers, Interrupted, components_of, judge_of, run_plan, winner_of
+from fewer.search import Forward
+from making import make_problem
+
+
+def test_followers_are_told_of_every_step_and_fold():
+    steps, folds = [], []
+    plan = make_plan(make_problem(), "knn-forward", cv=3)
+    run_plan(plan, make_problem(), followers=Followers(lambda trace: steps.append(trace.n_steps), folds.append))
+    assert steps == list(range(1, len(steps) + 1))
+    assert folds[-1] == 3
+
+
+def test_nothing_is_held_out_if_no_folds_are_asked_for():
+    found = run_plan(make_plan(make_problem(), "knn-forward", cv=0), make_problem())
+    assert found.score_heldout is None
+    assert found.frequency == {}
+    assert found.n_evaluations > 6
+
+
+def test_ctrl_c_leaves_the_best_so_far():
+    def stop(trace):
+        if trace.n_steps == 3:
+            raise KeyboardInterrupt
+
+    plan = make_plan(make_problem(), "knn-backward", cv=3)
+    with pytest.raises(Interrupted) as ended:
+        run_plan(plan, make_problem(), followers=Followers(stop))
+    assert len(ended.value.selection.features) == 6 - 2
+
+
+def test_who_judges_held_out_rows():
+    problem = make_problem()
+    forward = make_plan(problem, "knn-forward")
+    assert isinstance(judge_of(forward.selector, forward, problem), KNN)
+    own = make_plan(problem, "knn-forward", estimator=LogisticRegression())
+    assert isinstance(judge_of(own.selector, own, problem), CrossValidated)
+    ranked = make_plan(problem, "fisher")
+    assert isinstance(judge_of(ranked.selector, ranked, problem), KNN)
+
+
+def test_components_are_written_out():
+    plan = make_plan(make_problem(), criterion=KNN(3), search=Forward(min_gain=0.01))
+    written = components_of(plan.selector)
+    assert written["criterion"] == "KNN(n_neighbors=3)"
+    assert written["search"] == "Forward(min_gain=0.01)"
+    assert winner_of(plan.selector) is plan.selector
+    assert Fisher.__name__ in str(components_of(make_plan(make_problem(), "fisher").selector))
+
+
+def test_scores_without_each_feature_are_those_of_the_searchs_own_folds():
+    problem = make_problem(n_features=4)
+    found = run_plan(make_plan(problem, "knn-forward", cv=0), problem)
+    assert set(found.score_without) == set(found.features)
+    assert all(score <= found.score_search + 1e-12 for score in found.score_without.values())
+    assert np.isfinite(list(found.score_without.values())).all()
