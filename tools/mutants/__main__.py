@@ -9,6 +9,8 @@ import difflib
 import json
 import os
 import shutil
+import signal
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,7 +65,8 @@ def main() -> None:
     from mutants._report import summary, survivors
     from mutants._sample import draw
 
-    if not (chosen.report or (chosen.stale and (FOLDER / "tree").exists())):
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that a stop takes the child with it
+    if not chosen.report:
         copy_sources(FOLDER)
     seen = Map(ROOT, FOLDER)
     if not (chosen.stale or chosen.report):

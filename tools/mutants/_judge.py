@@ -89,15 +89,15 @@ class Judge:
             finally:
                 os._exit(status)
         deadline = time.monotonic() + 30 * limit + 300
-        while True:
-            done, status, usage = os.wait4(child, os.WNOHANG)
-            if done:
-                break
-            if time.monotonic() > deadline:
+        done = 0
+        try:
+            while not done and time.monotonic() < deadline:
+                done, status, usage = os.wait4(child, os.WNOHANG)
+                time.sleep(0 if done else 0.02)
+        finally:
+            if not done:
                 os.kill(child, signal.SIGKILL)
                 _, status, usage = os.wait4(child, 0)
-                return "timeout", usage.ru_utime + usage.ru_stime
-            time.sleep(0.05)
         seconds = usage.ru_utime + usage.ru_stime
         if os.WIFSIGNALED(status):
             return "timeout" if os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL) else "killed", seconds
