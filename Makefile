@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browser test-cuda test-oldest test-newest torture lint bench bench-full clusters mutants study docs dist clean
+.PHONY: help demo test test-browser test-cuda test-peers test-oldest test-newest torture lint bench bench-full clusters mutants study docs dist clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -38,6 +38,14 @@ test-browser: $(READY) $(AXE)  ## the pages and the workbench in a real browser 
 test-cuda: $(READY)  ## on a machine with an NVIDIA GPU: the same answers as the CPU's
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[cuda]'
 	$(BIN)/python -m pytest -q -p no:cacheprovider tests/kernels/test_cuda.py
+
+PEERS := .peers
+$(PEERS)/mlxtend-0.23.1.tar.gz:
+	$(BIN)/python -m pip download --quiet --no-deps --no-binary mlxtend --dest $(PEERS) mlxtend==0.23.1
+
+test-peers: $(READY) $(PEERS)/mlxtend-0.23.1.tar.gz  ## scikit-learn's and mlxtend's own tests of sequential selection, asked of ours
+	tar -xzf $(PEERS)/mlxtend-0.23.1.tar.gz -C $(PEERS)
+	MLXTEND_SOURCE=$(PEERS)/mlxtend-0.23.1 $(BIN)/python -m pytest -q -W default tests/peers
 
 lint: $(READY)  ## fix what can be fixed and show the rest
 	$(BIN)/ruff format .
@@ -102,5 +110,5 @@ clusters:  ## Ray and Spark (with a Java runtime) give the serial answer
 	$(CLUSTERS)/bin/python benchmarks/other_clusters.py ray spark
 
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) .venv-bench .venv-clusters .venv-oldest .venv-newest .venv-docs docs/_build docs/_generated .axe build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .peers .venv-bench .venv-clusters .venv-oldest .venv-newest .venv-docs docs/_build docs/_generated .axe build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -14,9 +15,12 @@ from sklearn.neighbors import KNeighborsClassifier
 import fewer
 from fewer import registry
 from fewer.budget import Budget
+from fewer.control import OneStandardError
+from fewer.criteria import KNN, CrossValidated, LeastSquares, NaiveBayes
 from fewer.errors import InputError
 from fewer.planning import make_plan, settle_rare
 from fewer.problem import Problem
+from fewer.rankers import Permutation
 from fewer.running import run_plan
 from fewer.selection import rows_to_tell
 from fewer.validate import near_copies, split_rows, stratified_sample
@@ -284,3 +288,33 @@ def test_a_model_of_ones_own_judges():
     assert found.score_heldout is not None
     with pytest.raises(InputError, match="is a class; give an object"):
         fewer.select(problem.X, problem.y, "fisher", estimator=LogisticRegression)
+
+
+TAKES_SPLITS = {
+    "knn": lambda cv: fewer.SubsetSelector(KNN(3, cv=cv), random_state=0),
+    "naive bayes": lambda cv: fewer.SubsetSelector(NaiveBayes(cv=cv), random_state=0),
+    "least squares": lambda cv: fewer.SubsetSelector(LeastSquares(cv=cv), random_state=0),
+    "own model": lambda cv: fewer.SubsetSelector(CrossValidated(LogisticRegression(), cv=cv), random_state=0),
+    "permutation": lambda cv: fewer.RankSelector(
+        Permutation(KNeighborsClassifier(), cv=cv), n_features_to_select=2, random_state=0
+    ),
+    "one standard error": lambda cv: fewer.SubsetSelector(KNN(3), control=OneStandardError(cv=cv), random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", TAKES_SPLITS)
+def test_a_list_a_generator_and_a_splitter_of_splits_are_one_thing(name):
+    X, y = load_iris(return_X_y=True)
+    splitter = KFold(3, shuffle=True, random_state=0)
+    ways = (splitter, list(splitter.split(X)), splitter.split(X))
+    scores = [TAKES_SPLITS[name](cv).fit(X, y) for cv in ways]
+    for found in scores[1:]:
+        np.testing.assert_array_equal(found.support_, scores[0].support_)
+        assert getattr(found, "score_", 0) == getattr(scores[0], "score_", 0)
+
+
+def test_listed_splits_that_do_not_fit_the_rows_are_refused():
+    X, y = load_iris(return_X_y=True)
+    for cv, word in (([(range(99), [999])] * 2, "whole table"), ([3, 4], "pair"), ([([0.5], [1])] * 2, "rows")):
+        with pytest.raises(InputError, match=word):
+            fewer.SubsetSelector(CrossValidated(LogisticRegression(), cv=cv)).fit(X, y)

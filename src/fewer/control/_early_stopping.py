@@ -17,6 +17,7 @@ from fewer.parallel import parallelism, run_tasks
 from fewer.problem import FloatArray, InputError
 from fewer.trace import Step, Trace, best_first
 from fewer.validate import Split, split_rows
+from fewer.validate._folds import CV_OBJECT
 
 Record = dict[str, Any]
 """One validation run: `training` and `validation`, a score a step; `masks`, where the search stood; `n_evaluations`."""
@@ -89,7 +90,7 @@ class EarlyStopping(Control):
     search_needs: ClassVar[frozenset[str]] = frozenset({"stochastic"})
     command_name = "early-stopping"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "cv": ["cv_object", StrOptions({"loo"})],
+        "cv": CV_OBJECT,
         "how": [StrOptions(set(WAYS))],
         "window": [Interval(Integral, 1, None, closed="left")],
         "threshold": [Interval(Real, 0, 1, closed="both")],

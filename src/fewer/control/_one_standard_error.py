@@ -16,6 +16,7 @@ from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import FloatArray, Problem
 from fewer.trace import Step, Trace, is_better
 from fewer.validate import Split, split_rows
+from fewer.validate._folds import CV_OBJECT
 
 Record = dict[str, Any]
 
@@ -59,7 +60,7 @@ class OneStandardError(Control):
 
     command_name = "one-standard-error"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "cv": ["cv_object"],
+        "cv": CV_OBJECT,
         "n_errors": [Interval(Real, 0, None, closed="left")],
         "control": [HasMethods("run"), None],
     }

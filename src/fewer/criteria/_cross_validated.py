@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property, partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -25,6 +25,7 @@ from fewer.criteria.engines._folds import Split
 from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 from fewer.validate import assign_folds, split_rows
+from fewer.validate._folds import CV_OBJECT, splits_of
 
 MOST_REMEMBERED = 100_000
 MARGIN = 1e-9
@@ -87,7 +88,7 @@ class CrossValidated(Criterion):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods("fit")],
         "scoring": [str, callable, None],
-        "cv": [Integral, str, HasMethods("split"), list, tuple],
+        "cv": CV_OBJECT,
         "preprocess": [StrOptions({"auto", "none"})],
         "error_score": [StrOptions({"raise"}), Real],
         "race": [StrOptions({"exact", "statistical"}), None],
@@ -452,10 +453,12 @@ def splits_for(problem: Problem, cv: Any, rng: np.random.Generator) -> list[Spli
     """Return training and test rows: of shuffled folds, of a splitter, or as they are listed."""
     if problem.time is not None:
         return [(split.train, split.test) for split in split_rows(problem, cv, rng)]
-    if isinstance(cv, int | np.integer | str):
+    if cv is None or isinstance(cv, int | np.integer | str):
         folds = assign_folds(problem, cv, rng)
         return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(int(folds.max()) + 1)]
-    pairs = cv.split(problem.table, problem.labels, problem.groups) if hasattr(cv, "split") else cv
+    if not hasattr(cv, "split"):
+        return splits_of(cv, problem)
+    pairs = cv.split(problem.table, problem.labels, problem.groups)
     return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
 
 

@@ -38,6 +38,7 @@ from fewer.kernels._distances import fill_distances
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds
+from fewer.validate._folds import CV_OBJECT
 
 AUTO_NEIGHBORS = (1, 3, 5, 7, 9, 11)
 TABLE_WIDTH = 512  # columns that the tables of `coarse_masks` cover at once: they stay in the cache
@@ -88,7 +89,7 @@ class KNN(Criterion):
     command_name = "knn"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), tuple, list, np.ndarray],
-        "cv": ["cv_object", StrOptions({"loo"})],
+        "cv": CV_OBJECT,
         "voting": [StrOptions({"neighborhood", "neighbors"})],
         "scaling": [StrOptions({"training", "global", "none"})],
     }

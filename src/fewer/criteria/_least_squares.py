@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
 from fewer.criteria._bordering import LEAST, Bordering
@@ -21,6 +21,7 @@ from fewer.parallel import in_threads
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.statistics import GramSums
 from fewer.validate import assign_folds
+from fewer.validate._folds import CV_OBJECT
 
 FAR = 100.0
 """Columns whose mean is so many half ranges from zero lose two digits in products; they are centered before."""
@@ -69,7 +70,7 @@ class LeastSquares(Criterion):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "score": [StrOptions({"r2", "aic", "bic", "cp", "adjusted_r2"})],
-        "cv": [StrOptions({"loo"}), Interval(Integral, 2, None, closed="left"), HasMethods("split")],
+        "cv": CV_OBJECT,
     }
     predictive: ClassVar[bool] = True
     least_squares: ClassVar[bool] = True

@@ -19,7 +19,7 @@ from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
 from fewer.validate import assign_folds
-from fewer.validate._folds import splits_of
+from fewer.validate._folds import CV_OBJECT, splits_of
 
 
 class NaiveBayes(Criterion):
@@ -59,7 +59,7 @@ class NaiveBayes(Criterion):
     command_name = "naive-bayes"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "scoring": [StrOptions({"accuracy", "auroc"})],
-        "cv": ["cv_object", StrOptions({"loo"})],
+        "cv": CV_OBJECT,
         "alpha": [Interval(Real, 0, None, closed="left")],
         "discretizer": [HasMethods("fit"), HasMethods("fit_transform"), None],
     }
@@ -203,7 +203,7 @@ class NaiveBayesWalk(Walk):
 
 def _splits(problem: Problem, cv: Any, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
     """Return training and test rows, no row tested twice."""
-    if isinstance(cv, int | np.integer | str):
+    if cv is None or isinstance(cv, int | np.integer | str):
         folds = assign_folds(problem, cv, rng)
         return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in np.unique(folds)]
     splits = splits_of(cv, problem)

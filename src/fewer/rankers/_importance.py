@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import HasMethods
 from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
 from fewer.problem import FloatArray, Problem
 from fewer.rankers._models import fit_model, gather, last_step, parts_of
+from fewer.validate._folds import CV_OBJECT
 
 
 class Importance(Ranker):
@@ -56,7 +57,7 @@ class Importance(Ranker):
     command_name = "importance"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods("fit"), None],
-        "cv": ["cv_object"],
+        "cv": CV_OBJECT,
     }
 
     def __init__(self, estimator: Any = None, cv: Any = 5) -> None:

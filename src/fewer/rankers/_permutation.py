@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from fewer.contracts import Ranker, Ranking, Resources
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.rankers._models import fit_model, parts_of
+from fewer.validate._folds import CV_OBJECT
 
 
 class Permutation(Ranker):
@@ -67,7 +68,7 @@ class Permutation(Ranker):
         "estimator": [HasMethods(["fit", "predict"]), None],
         "scoring": [str, callable, None],
         "n_repeats": [Interval(Integral, 1, None, closed="left")],
-        "cv": ["cv_object"],
+        "cv": CV_OBJECT,
         "group_above": [Interval(Real, 0, 1, closed="neither"), None],
     }
 

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import HasMethods
 from fewer.contracts import Ranker, Ranking, Resources
 from fewer.problem import FloatArray, InputError, Problem
 from fewer.rankers._models import fit_model, gather, inputs_of, last_step, parts_of
+from fewer.validate._folds import CV_OBJECT
 
 MOST_ROWS = 200
 """Rows that stand for the table where a model of no known kind is explained, and rows explained then."""
@@ -53,7 +54,7 @@ class Shap(Ranker):
     command_name = "shap"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
-        "cv": ["cv_object"],
+        "cv": CV_OBJECT,
     }
 
     def __init__(self, estimator: Any = None, cv: Any = 5) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +30,7 @@ from fewer.selectors._standins import stand_ins
 from fewer.selectors._subset import SubsetSelector
 from fewer.trace import Step, Trace
 from fewer.validate import split_rows
+from fewer.validate._folds import CV_OBJECT
 
 ROWS, ROWS_OF_A_CLASS, FEWEST = 1500, 30, 400
 """Rows that the race sees at most, with a budget of three seconds; more for many classes, fewer for many columns."""
@@ -111,7 +112,7 @@ class AutoSelector(Selector):
         "prefer": [StrOptions({"fewest", "balanced", "accuracy"})],
         "estimator": [HasMethods(["fit", "predict"]), str, None],
         "scoring": [str, callable, None],
-        "cv": [Interval(Integral, 2, None, closed="left"), StrOptions({"loo"}), HasMethods("split"), list],
+        "cv": CV_OBJECT,
         "standins": ["boolean"],
         "budget": [Interval(Real, 0, None, closed="neither")],
         **{

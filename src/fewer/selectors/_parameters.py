@@ -41,7 +41,7 @@ def parse_size(asked: Any, n_features: int) -> tuple[int, int]:
     if isinstance(asked, str):
         return 1, n_features
     if isinstance(asked, tuple | list):
-        if len(asked) != 2 or not 1 <= asked[0] <= asked[1]:
+        if len(asked) != 2 or not all(isinstance(n, Integral) for n in asked) or not 1 <= asked[0] <= asked[1]:
             raise InputError(f"n_features_to_select={asked!r}: give a smallest and a largest number of features.")
         low, high = int(asked[0]), min(int(asked[1]), n_features)
     elif isinstance(asked, Integral):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 
 from fewer.columns import Column
 from fewer.contracts import Control, Criterion, OnStep, Ranker, Resources, Run, Search, Stopped
@@ -101,7 +101,7 @@ class SubsetSelector(Selector):
         "n_features_to_select": [
             StrOptions({"auto"}),
             Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="neither"),
+            Interval(RealNotInt, 0, 1, closed="right"),
             tuple,
             list,
         ],

@@ -5,11 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+from sklearn.utils._param_validation import StrOptions
 
 from fewer.problem import InputError, IntArray, Problem
+
+# What `cv` may be, for `_parameter_constraints`: a number, a splitter, a list or generator of splits, or "loo".
+CV_OBJECT: list[Any] = ["cv_object", StrOptions({"loo"})]
+
+# A generator of splits can be read once, but a criterion splits each time that it is bound.
+_READ: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
 
 
 class FixedFolds:
@@ -64,14 +72,37 @@ class FixedFolds:
         return f"FixedFolds(<{self.get_n_splits()} folds of {len(self.folds)} rows>)"
 
 
-def splits_of(splitter: Any, problem: Problem) -> list[tuple[IntArray, IntArray]]:
-    """Let a scikit-learn splitter split the rows of a problem; one that knows no row groups is not told of any."""
+def splits_of(cv: Any, problem: Problem) -> list[tuple[IntArray, IntArray]]:
+    """Return the training and test rows that a splitter gives a problem, or that a list or generator holds.
+
+    A splitter that knows no row groups is not told of any. A generator gives the same splits however often it is asked.
+    """
+    if not hasattr(cv, "split"):
+        if isinstance(cv, Iterator):
+            if cv not in _READ:
+                _READ[cv] = list(cv)
+            cv = _READ[cv]
+        return [_listed(pair, problem.n_samples) for pair in cv]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The groups parameter is ignored")
         return [
-            (np.asarray(train), np.asarray(test))
-            for train, test in splitter.split(problem.table, problem.y, problem.groups)
+            (np.asarray(train), np.asarray(test)) for train, test in cv.split(problem.table, problem.y, problem.groups)
         ]
+
+
+def _listed(pair: Any, n_rows: int) -> tuple[IntArray, IntArray]:
+    try:
+        train, test = (np.asarray(rows) for rows in pair)
+    except (TypeError, ValueError):
+        raise InputError(f"cv lists {pair!r}; each split is a pair of training rows and test rows.") from None
+    train, test = (np.flatnonzero(rows) if rows.dtype == bool else rows for rows in (train, test))
+    for rows in (train, test):
+        if len(rows) and (rows.dtype.kind not in "iu" or not 0 <= rows.min() <= rows.max() < n_rows):
+            raise InputError(
+                f"cv lists rows that are not among the {n_rows} rows here. Listed splits are for the rows of the whole "
+                "table; where parts of it are split again, give a number of folds or a splitter."
+            )
+    return train, test
 
 
 def assign_folds(problem: Problem, cv: Any, rng: np.random.Generator) -> IntArray:
@@ -81,10 +112,10 @@ def assign_folds(problem: Problem, cv: Any, rng: np.random.Generator) -> IntArra
     ----------
     problem : Problem
         The rows.
-    cv : int, "loo" or scikit-learn splitter
+    cv : int, "loo", scikit-learn splitter, list or generator of (train, test)
         A number of shuffled folds, stratified by class and never splitting a row group; `"loo"` for leave one row
-        (or one row group) out, which a number of folds above the number of rows (or groups) means too; or a
-        splitter whose test sets hold every row once.
+        (or one row group) out, which a number of folds above the number of rows (or groups) means too; or
+        splits whose test sets hold every row once. None means 5.
     rng : Generator
         Shuffles them.
 
@@ -104,6 +135,7 @@ def assign_folds(problem: Problem, cv: Any, rng: np.random.Generator) -> IntArra
         raise InputError(
             "Rows in time have no folds that can stand for each other; use CrossValidated, whose splits go forward."
         )
+    cv = 5 if cv is None else cv
     groups = problem.groups
     single = np.arange(problem.n_samples) if groups is None else groups
     if isinstance(cv, str):

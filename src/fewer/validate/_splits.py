@@ -53,7 +53,7 @@ def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats
     cv : int, "loo", scikit-learn splitter, list or generator of (train, test)
         A number of shuffled folds, stratified by class (where rows have a time, of forward splits); leave-one-out; or
         any splitter, such as `GroupKFold`, `TimeSeriesSplit` or `RepeatedStratifiedKFold`. A splitter that shuffles
-        without a seed gets one from `rng`.
+        without a seed gets one from `rng`. None means 5.
     rng : Generator
         Shuffles the rows.
     n_repeats : int, default=1
@@ -72,6 +72,7 @@ def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats
     >>> [(split.train.tolist(), split.test.tolist()) for split in splits]
     [([0, 1], [2, 3]), ([0, 1, 2, 3], [4, 5])]
     """
+    cv = 5 if cv is None else cv
     if isinstance(cv, int | np.integer) and problem.time is not None:
         splits = forward_splits(problem, int(cv))
     elif isinstance(cv, int | np.integer | str):
@@ -84,8 +85,8 @@ def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats
     else:
         if n_repeats != 1:
             raise InputError("Repeats are for a number of folds; give a splitter that repeats instead.")
-        pairs = splits_of(_seeded(cv, rng), problem) if hasattr(cv, "split") else list(cv)
-        splits = _number([Split(np.asarray(train), np.asarray(test)) for train, test in pairs], problem.n_samples)
+        pairs = splits_of(_seeded(cv, rng), problem)
+        splits = _number([Split(train, test) for train, test in pairs], problem.n_samples)
     if len(splits) < 2:
         raise InputError(f"cv={cv} gives {len(splits)} split(s); at least 2 are needed.")
     for split in splits:
