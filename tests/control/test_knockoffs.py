@@ -116,3 +116,14 @@ def test_nominal_and_missing_cells_are_refused():
         problem = Problem.from_arrays(table, y, kinds=kinds)
         with pytest.raises(IncompatibleError, match=message):
             fewer.RankSelector(Importance(), control=Knockoffs()).fit_problem(problem)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.95, -0.3])
+def test_distances_solve_their_equation_also_for_strong_correlations(correlation):
+    """At the maximum of log det(2 Σ − diag s) + Σ log s each s_j is 1 over the j-th diagonal of the inverse."""
+    covariance = np.full((4, 4), correlation)
+    np.fill_diagonal(covariance, 1.0)
+    s = entropy_distances(covariance)
+    rest = 2.0 * covariance - np.diag(s)
+    assert np.linalg.eigvalsh(rest).min() > 0
+    assert s == pytest.approx(1.0 / np.diag(np.linalg.inv(rest)), rel=1e-4)

@@ -3,6 +3,7 @@ import numpy as np
 import fewer
 from fewer.control import Probe
 from fewer.rankers import Fisher
+from making import make_problem
 
 
 def test_chance_passes_about_as_often_as_it_says():
@@ -23,3 +24,14 @@ def test_the_majority_of_the_runs_decides_and_wins_are_told():
     assert np.flatnonzero(selector.support_).tolist() == [6]
     assert selector.trace_.extra["hits"][6] == 5
     assert "the best of 30 random columns" in selector.promise_
+
+
+def test_a_finished_run_is_done_and_not_interrupted():
+    problem = make_problem()
+    selector = fewer.RankSelector(Fisher(), control=Probe(5, 2), random_state=0).fit_problem(problem)
+    assert selector.trace_.done
+    assert not selector.trace_.interrupted
+    assert "best of 5 random columns in more than half of 2 runs" in selector.promise_
+    assert selector.promise_.endswith("a chance of about 0.17.")
+    assert selector.trace_.n_steps == 2
+    assert selector.trace_.extra["hits"].max() <= 2

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -69,3 +71,78 @@ def test_frequencies_are_counted_and_the_promise_is_told():
     note = selector.promise_
     assert "unimodal" in note
     assert "features of low selection probability" in note
+
+
+def test_the_promise_says_its_numbers():
+    control = StabilitySelection(0.9, 1.0, n_pairs=50, assumption="none")
+    told = control._promise(28, 1000)
+    assert "at least 0.9 of 100 halves of the rows choose among their 28 best" in told
+    assert "at most 0.98 features of low selection probability (up to 0.028)" in told
+    assert "(nothing assumed; Shah and Samworth)" in told
+
+
+@pytest.mark.parametrize(("n_chosen", "theta"), [(10, 0.1), (30, 0.3)])
+def test_the_unimodal_bound_is_that_of_theorem_two(n_chosen, theta):
+    """C(τ, B) θ² p: 1 / (2 (2τ − 1 − 1/2B)) up to τ = 3/4, then 4 (1 − τ + 1/2B) / (1 + 1/B)."""
+    plain = theta**2 * 100
+    for threshold in (0.7, 0.75):
+        wanted = plain / (2 * (2 * threshold - 1 - 1 / 100))
+        assert false_bound(n_chosen, 100, threshold, "unimodal", 50) == pytest.approx(wanted)
+    for threshold in (0.76, 0.9):
+        wanted = plain * 4 * (1 - threshold + 1 / 100) / (1 + 1 / 50)
+        assert false_bound(n_chosen, 100, threshold, "unimodal", 50) == pytest.approx(wanted)
+
+
+def test_the_unimodal_bound_needs_a_threshold_above_its_least():
+    """Below min(1/2 + θ², 1/2 + 1/2B + 3θ²/4), and for θ above 1/√3, the theorem says nothing."""
+    plain = false_bound(30, 100, 0.58, "none", 50)
+    assert false_bound(30, 100, 0.575, "unimodal", 50) == pytest.approx(false_bound(30, 100, 0.575, "none", 50))
+    assert false_bound(30, 100, 0.6, "unimodal", 50) < false_bound(30, 100, 0.6, "none", 50)
+    assert plain == pytest.approx(0.09 / 0.16 * 100)
+    assert false_bound(60, 100, 0.95, "unimodal", 50) == pytest.approx(false_bound(60, 100, 0.95, "none", 50))
+
+
+def test_a_bound_is_never_more_than_all_features():
+    assert false_bound(90, 100, 0.51, "none", 50) == 100.0
+
+
+def test_the_largest_choice_is_the_largest():
+    for assumption in ("none", "unimodal", "r-concave"):
+        best = largest_choice(200, 0.8, 2.0, assumption, 25)
+        assert false_bound(best, 200, 0.8, assumption, 25) <= 2.0 < false_bound(best + 1, 200, 0.8, assumption, 25)
+    assert largest_choice(10, 1.0, 10.0, "none", 25) == 10
+    with pytest.raises(InputError, match="no number of choices keeps the expected number of false ones at 0.0001"):
+        largest_choice(10, 0.6, 0.0001, "none", 25)
+
+
+def test_a_tail_that_begins_at_the_mean_is_not_bounded():
+    assert r_concave_tail(0.2, 20, -0.5, 8) == 1.0
+    assert r_concave_tail(0.2, 20, -0.5, 9) < 1.0
+    assert r_concave_tail(0.5, 20, -0.5, 20) == 1.0
+    tails = [r_concave_tail(0.1, 20, -0.5, place) for place in range(5, 21)]
+    assert all(a >= b for a, b in pairwise(tails))
+
+
+def test_halves_of_an_odd_number_of_rows_leave_one_out():
+    one, other = complementary_halves(
+        Problem.from_arrays(np.zeros((11, 1)), [0] * 6 + [1] * 5), np.random.default_rng(0)
+    )
+    assert len(one) == len(other) == 5
+    quantity = Problem.from_arrays(np.zeros((10, 1)), np.arange(10.0), task="regression")
+    drawn = [complementary_halves(quantity, np.random.default_rng(seed))[0] for seed in range(300)]
+    often = np.bincount(np.concatenate(drawn), minlength=10)
+    assert often == pytest.approx(np.full(10, 150), abs=35)
+    together = sum(0 in half and 1 in half for half in drawn)
+    assert together == pytest.approx(300 * 2 / 9, abs=35)  # not neighbors by order of the rows
+
+
+def test_exactly_the_threshold_is_kept_and_frequencies_are_shares_of_all_halves():
+    problem = Problem.from_arrays(np.random.default_rng(0).normal(size=(40, 6)), np.arange(40) % 2)
+    control = StabilitySelection(0.6, 5.0, n_pairs=5, assumption="none")
+    selector = fewer.RankSelector(Fisher(), control=control, random_state=0).fit_problem(problem)
+    frequency = selector.trace_.extra["frequency"]
+    assert (frequency * 10 == np.round(frequency * 10)).all()
+    assert frequency.sum() == pytest.approx(int(selector.trace_.extra["n_chosen"]))
+    assert np.array_equal(selector.support_, frequency >= 0.6 - 1e-9)
+    assert selector.trace_.done
+    assert not selector.trace_.interrupted

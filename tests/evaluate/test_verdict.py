@@ -105,3 +105,20 @@ def test_words_agree_with_numbers(difference, reach, n_rows):
     numbers = [float(number.replace("−", "-")) for number in re.findall(r"[−+]?\d+\.\d", text)]
     ends = sorted([100 * low, 100 * high] if undecided else [abs(100 * low), abs(100 * high)])
     assert numbers[-2:] == pytest.approx(ends, abs=0.0501)
+
+
+def test_thirty_rows_are_enough_for_scores_without_points():
+    undecided = score(0.5, -2, 3, base=-3.0)
+    assert "29 rows are too few" in say(undecided, scoring="neg_mean_squared_error", n_rows=29)
+    assert "no difference was found" in say(undecided, scoring="neg_mean_squared_error", n_rows=30)
+
+
+def test_ten_points_to_either_side_are_not_too_wide():
+    assert "no difference was found" in say(score(0.0, -0.10, 0.10))
+    assert "too few" in say(score(0.0, -0.101, 0.0))
+    assert "too few" in say(score(0.0, 0.0, 0.101))
+
+
+def test_both_ends_of_a_span_have_their_sign():
+    assert say(score(0.02, 0.0, 0.04)).endswith("+0.0 to +4.0 points.")
+    assert say(score(0.02, -0.01, 0.04), scoring="r2").endswith("−0.01 to +0.04 of R².")

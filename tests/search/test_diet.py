@@ -7,6 +7,7 @@ from fewer.search import DIET
 from fewer.search._diet import middle
 from fewer.trace import Trace
 from making import make_problem
+from scorers import Additive, search_on
 
 
 def run(problem, space, trace=None, on_step=None):
@@ -82,3 +83,21 @@ def test_interrupted_and_resumed_ends_the_same(tmp_path):
     again = run(problem, space, Trace.load(tmp_path / "t.npz"))
     assert np.array_equal(again.best, whole.best)
     assert again.n_evaluations == whole.n_evaluations
+
+
+def test_weights_may_grow_where_no_further_unit_may_enter():
+    trace = search_on(Additive([1.0, 2.0, 4.0, -1.0]), DIET(), 4, sizes=(2, 2), weight_levels=2)
+    assert trace.steps[0].mask.tolist() == [0.5, 0.5, 0.0, 0.0]
+    assert trace.best.tolist() == [1.0, 1.0, 0.0, 0.0]
+
+
+def test_a_unit_leaves_only_where_enough_stay():
+    gains = [-1.0, -2.0, -4.0, -8.0]
+    assert search_on(Additive(gains), DIET(), 4, sizes=(0, 4), weight_levels=2).best.tolist() == [0.0] * 4
+    assert search_on(Additive(gains), DIET(), 4, sizes=(2, 4), weight_levels=2).best.tolist() == [0.5, 0.5, 0.0, 0.0]
+    assert search_on(Additive([1.0, 1.0, 1.0]), DIET(), 3, weight_levels=4).best.tolist() == [1.0] * 3
+
+
+def test_every_gain_must_be_larger_than_the_least():
+    trace = search_on(Additive([0.5, 0.25]), DIET(min_gain=0.125), 2, weight_levels=2)
+    assert trace.best.tolist() == [1.0, 0.5]  # half of 0.25 is no more than that

@@ -100,3 +100,9 @@ def test_rows_in_time_are_refused():
     problem = Problem.from_arrays(np.arange(10.0)[:, None], np.arange(10) % 2, time=np.arange(10.0))
     with pytest.raises(InputError, match="Rows in time have no folds"):
         assign_folds(problem, 5, rng())
+
+
+def test_every_generator_deals_groups_out_anew():
+    problem = with_groups(n=90)
+    dealt = {assign_folds(problem, 5, rng(seed)).tobytes() for seed in range(60)}
+    assert len(dealt) >= 58

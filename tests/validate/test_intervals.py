@@ -105,3 +105,10 @@ def test_correlation_of_folds_on_noise(n_best):
     independent = 0.25 / 40
     assert 1.6 * independent < np.var(means) < 2.2 * independent
     assert np.mean(errors) == pytest.approx(np.var(means), rel=0.25)
+
+
+def test_nothing_right_begins_at_exactly_zero_and_all_right_ends_at_exactly_one():
+    for n in range(1, 200):
+        assert wilson_interval(0, n).low == 0.0
+        assert wilson_interval(n, n).high == 1.0
+        assert 0.0 < wilson_interval(1, n + 1).low < 1 / (n + 1)

@@ -55,6 +55,7 @@ def main() -> None:
     parser.add_argument("--cover", action="store_true", help="only bring the map of tests up to date")
     parser.add_argument("--stale", action="store_true", help="do not bring the map of tests up to date")
     parser.add_argument("--near", action="store_true", help="only the mirror image and the doctests of each module")
+    parser.add_argument("--backwards", action="store_true", help="from the last to the first, beside another run")
     parser.add_argument("--report", action="store_true", help="only show the results so far")
     chosen = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -66,8 +67,6 @@ def main() -> None:
     from mutants._sample import draw
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that a stop takes the child with it
-    if not chosen.report:
-        copy_sources(FOLDER)
     seen = Map(ROOT, FOLDER)
     if not (chosen.stale or chosen.report):
         seen.bring_up_to_date()
@@ -77,12 +76,20 @@ def main() -> None:
     rows = read(results)
     equivalent = json.loads(EQUIVALENT.read_text()) if EQUIVALENT.exists() else {}
     if not (chosen.cover or chosen.report):
+        if not chosen.backwards:  # else the other run has copied them
+            copy_sources(FOLDER)
         import_libraries()
         judge = Judge(ROOT, FOLDER)
-        for i, mutant in enumerate(mutants):
-            known = rows.get(mutant.key)
+        before = dict(rows)
+        for i, mutant in list(enumerate(mutants))[:: -1 if chosen.backwards else 1]:
+            known, rows = before.get(mutant.key), read(results)
             redo = chosen.again and known and known["outcome"] not in ("killed", "timeout")
-            if (known and not redo) or chosen.only not in mutant.file or (redo and mutant.key in equivalent):
+            redo = redo and rows[mutant.key] == known
+            if (
+                (mutant.key in rows and not redo)
+                or chosen.only not in mutant.file
+                or (redo and mutant.key in equivalent)
+            ):
                 continue
             code = mutant.code(ROOT)
             tests = [test for test in seen.tests_of(mutant.file, mutant.line) if not (chosen.near and test[2])]

@@ -18,6 +18,8 @@ TESTS = [
     *(f"src/fewer/{name}" for name in [*PACKAGES, "selectors"]),
     *(f"tests/{name}" for name in ["selectors", "roc", "criteria/test_cross_validated.py"]),
 ]
+HOUSE = ["tests/test_records.py", "tests/test_limits.py", "tests/test_defaults.py"]
+"""Tests of what stands at the top of classes: decorators, limits, defaults."""
 UNKNOWN = 20.0  # seconds of tests that were not timed
 
 
@@ -35,7 +37,6 @@ class Map:
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.root, self.folder, self.path = root, folder, folder / "cover.json"
-        self.tree = f"{folder.relative_to(root)}/tree/"  # the copy of the sources
         self.files: dict[str, dict] = json.loads(self.path.read_text()) if self.path.exists() else {}
 
     def test_files(self) -> list[str]:
@@ -63,16 +64,16 @@ class Map:
             "[run]\nsource_pkgs =\n" + "".join(f"    fewer.{name}\n" for name in PACKAGES) + f"data_file = {data}\n"
         )
         environment = {**os.environ, "MUTANTS_TIMES": str(times)}
-        environment["PYTHONPATH"] = os.pathsep.join([str(self.folder / "tree" / "src"), str(self.root / "tools")])
+        environment["PYTHONPATH"] = os.pathsep.join([str(self.root / "src"), str(self.root / "tools")])
+        environment.pop("NUMBA_CACHE_DIR", None)
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "mutants._times", "--cov"]
-        command += [f"--cov-config={settings}", "--cov-context=test", "--cov-report="]
-        command += [self.tree + name if name.startswith("src/") else name for name in names]
+        command += [f"--cov-config={settings}", "--cov-context=test", "--cov-report=", *names]
         done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
         if done.returncode not in (0, 1, 5):
             sys.exit(done.stdout[-3000:] + done.stderr[-3000:])
         for name in names:
             self.files[name] = {"digest": digest(self.root / name), "tests": {}}
-        runs = {test.removeprefix(self.tree): row for test, row in json.loads(times.read_text()).items()}
+        runs = json.loads(times.read_text())
         for test, row in runs.items():
             if not row["passed"]:
                 print(f"  not used, since it does not pass: {test}", flush=True)
@@ -86,14 +87,14 @@ class Map:
         stored = coverage.CoverageData(basename=str(data))
         stored.read()
         for path in stored.measured_files():
-            file = str(Path(path).relative_to(self.folder / "tree"))
+            file = str(Path(path).relative_to(self.root))
             source = Path(path).read_text()
             lines, where = source.splitlines(), scopes(source)
             seen = defaultdict(set)
             for line, contexts in stored.contexts_by_lineno(path).items():
                 for context in contexts:
                     if context:
-                        seen[context.rsplit("|", 1)[0].removeprefix(self.tree)].add(place(lines, where, line))
+                        seen[context.rsplit("|", 1)[0]].add(place(lines, where, line))
             for test, places in seen.items():
                 tests = self.files.get(test.split("::")[0], {}).get("tests", {})
                 if test in tests:
@@ -111,7 +112,7 @@ class Map:
         mirror = f"tests/{package}/test_{name.lstrip('_')}"
         found = [
             (False, UNKNOWN, name)  # whole, as long as it is not known which of its tests see the line
-            for name in (mirror, file)
+            for name in (mirror, file, *(HOUSE if at_import else ()))
             if name not in self.files and (self.root / name).exists()
         ]
         for test_file, entry in self.files.items():

@@ -1,14 +1,19 @@
 """One mutant after the other: a child process of this one, in which the libraries are imported and `fewer` is not.
 
-The child imports `fewer` from a copy of the sources in which one file is changed, so the work tree is never touched.
+The child imports `fewer` from a copy of the sources, and one module of it from changed text in memory: nothing on disk
+is ever touched, and several runs can go on beside each other.
 """
 
 import json
 import os
 import resource
 import signal
+import sys
 import time
 import traceback
+from importlib.abc import MetaPathFinder
+from importlib.machinery import SourceFileLoader
+from importlib.util import spec_from_file_location
 from pathlib import Path
 
 STAGE = 30.0  # seconds of tests that a mutant meets beyond its mirror image
@@ -41,12 +46,26 @@ class Recorder:
             self.path.write_text(json.dumps(f"collecting {report.nodeid}"))
 
 
+class Changed(SourceFileLoader, MetaPathFinder):
+    """Serves one module from other text than its file's."""
+
+    def __init__(self, fullname: str, path: str, code: str) -> None:
+        super().__init__(fullname, path)
+        self.text = code
+
+    def find_spec(self, fullname, path=None, target=None):
+        return spec_from_file_location(fullname, self.path, loader=self) if fullname == self.name else None
+
+    def get_code(self, fullname):
+        return compile(self.text, self.path, "exec", dont_inherit=True)
+
+
 class Judge:
     """Runs the tests on the copy under `folder`; one child at a time."""
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.root, self.folder, self.tree = root, folder, folder / "tree"
-        self.log, self.killer = folder / "log.txt", folder / "killer.json"
+        self.log, self.killer = (folder / f"{name}-{os.getpid()}" for name in ("log.txt", "killer.json"))
 
     def stages(self, tests: list[tuple[str, float, bool]]) -> list[list[tuple[str, float]]]:
         """The mirror image first; then others, the quick ones first, up to a sum of seconds."""
@@ -59,23 +78,17 @@ class Judge:
         return [stage for stage in (near, far) if stage]
 
     def judge(self, file: str, code: str, tests: list[tuple[str, float, bool]]) -> dict:
-        """Put the code in the file's place and run the tests until one fails."""
-        path = self.tree / file
-        original, stat = path.read_bytes(), path.stat()
+        """Let the code stand for the file's and run the tests until one fails."""
         stages = self.stages(tests)
         started = time.perf_counter()
         self.killer.unlink(missing_ok=True)
-        try:
-            path.write_text(code)
-            outcome, seconds = self._child(stages)
-        finally:
-            path.write_bytes(original)
-            os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        module = file.removeprefix("src/").removesuffix(".py").replace("/", ".")
+        outcome, seconds = self._child(stages, Changed(module, str(self.tree / file), code))
         killer = json.loads(self.killer.read_text()) if self.killer.exists() else None
         row = {"outcome": outcome, "killer": killer, "tests": sum(len(stage) for stage in stages)}
         return {**row, "cpu": round(seconds, 2), "wall": round(time.perf_counter() - started, 2)}
 
-    def _child(self, stages: list[list[tuple[str, float]]]) -> tuple[str, float]:
+    def _child(self, stages: list[list[tuple[str, float]]], changed: Changed) -> tuple[str, float]:
         clean = sum(seconds for stage in stages for _, seconds in stage)
         limit = int(5 * clean + 20)
         child = os.fork()
@@ -83,7 +96,7 @@ class Judge:
             os.setpgid(0, 0)
             status = 99
             try:
-                status = self._run_tests(stages, limit)
+                status = self._run_tests(stages, limit, changed)
             except BaseException:
                 traceback.print_exc()
             finally:
@@ -104,9 +117,7 @@ class Judge:
         code = os.WEXITSTATUS(status)
         return {0: "survived", 1: "killed", 2: "killed"}.get(code, f"error {code}"), seconds
 
-    def _run_tests(self, stages: list[list[tuple[str, float]]], limit: int) -> int:
-        import sys
-
+    def _run_tests(self, stages: list[list[tuple[str, float]]], limit: int, changed: Changed) -> int:
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
         resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
         log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -114,6 +125,7 @@ class Judge:
         os.dup2(log, 2)
         os.chdir(self.root)
         sys.path[:0] = [str(self.tree / "src")]
+        sys.meta_path[:0] = [changed]
         sys.dont_write_bytecode = True
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         os.environ["PYTHONPATH"] = str(self.tree / "src")

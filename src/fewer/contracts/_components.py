@@ -324,7 +324,7 @@ class Control(Component):
         """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ranking:
     """One number a feature (higher is better) and the order that follows from it, best first.
 

@@ -86,7 +86,7 @@ class Walk(ABC):
         return MovesResult(0, np.empty(0, dtype=np.int64), np.empty(0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Moves:
     """Changes to try in a row: a unit, how many weight levels it goes on (in a circle), how far the score may fall.
 
@@ -117,7 +117,7 @@ class Moves:
         return Moves(self.units[some], self.shifts[some], self.slack[some])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MovesResult:
     """How many changes were tried, which of them were accepted, and the rounded score after each of these.
 
@@ -141,7 +141,7 @@ class MovesResult:
     scores: FloatArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sweep:
     """The best subsets of a range of subset numbers, best first, and how many were allowed.
 
