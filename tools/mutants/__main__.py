@@ -20,10 +20,16 @@ SEED, SIZE = 20261115, 400
 
 
 def copy_sources(folder: Path) -> None:
-    """Copy the sources with their times, so that compiled kernels stay valid from run to run."""
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.rmtree(folder / "tree", ignore_errors=True)
-    shutil.copytree(ROOT / "src", folder / "tree" / "src", ignore=ignored)
+    """Copy the sources that changed, with their times, so that compiled kernels stay valid from run to run."""
+    wanted = {path.relative_to(ROOT): path for path in (ROOT / "src").rglob("*") if path.suffix != ".pyc"}
+    for name, path in wanted.items():
+        copy = folder / "tree" / name
+        if path.is_file() and not (copy.exists() and copy.stat().st_mtime_ns == path.stat().st_mtime_ns):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, copy)
+    for copy in list((folder / "tree" / "src").rglob("*.py")):
+        if copy.relative_to(folder / "tree") not in wanted:
+            copy.unlink()
 
 
 def read(path: Path) -> dict[str, dict]:
@@ -76,8 +82,7 @@ def main() -> None:
     rows = read(results)
     equivalent = json.loads(EQUIVALENT.read_text()) if EQUIVALENT.exists() else {}
     if not (chosen.cover or chosen.report):
-        if not chosen.backwards:  # else the other run has copied them
-            copy_sources(FOLDER)
+        copy_sources(FOLDER)
         import_libraries()
         judge = Judge(ROOT, FOLDER)
         before = dict(rows)
