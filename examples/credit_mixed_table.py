@@ -18,6 +18,6 @@ print(fewer.select(data.X, data.y, "knn-forward", random_state=0))
 
 with style():
     figure, (left, right) = new_figure(1, 2)
-RankingDisplay.from_estimator(fitted["information gain"]).plot(left)
+RankingDisplay.from_estimator(fitted["information gain"], ax=left)
 AgreementDisplay.from_rankings({name: selector.ranking_ for name, selector in fitted.items()}).plot(right)
 figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "credit_mixed_table.png")

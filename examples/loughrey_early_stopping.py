@@ -17,5 +17,5 @@ print(f"{selector.support_.sum()} of {problem.n_features} features;", *selector.
 
 with style():
     figure, ax = new_figure(size=(6.0, 3.4))
-SearchCurveDisplay.from_estimator(selector).plot(ax)
+SearchCurveDisplay.from_estimator(selector, ax=ax)
 figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "loughrey_early_stopping.png")

@@ -16,5 +16,5 @@ for limit in (0.01, 0.05, 0.2):
 
 with style():
     figure, ax = new_figure(size=(9.0, 4.2))
-RocHullDisplay.from_estimator(parcel).plot(ax=ax)
+RocHullDisplay.from_estimator(parcel, ax=ax)
 figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "scott_parcel.png")

@@ -19,7 +19,8 @@ from fewer import evaluate
 from fewer.budget import Budget
 from fewer.contracts import Criterion, OnStep, PredictiveScorer, Resources, Run
 from fewer.criteria import KNN, CrossValidated
-from fewer.evaluate import Choice, HeldOutScores, heldout
+from fewer.estimators import parse_costs
+from fewer.evaluate import Choice, Evidence, HeldOutScores, heldout
 from fewer.evaluate._grading import is_share
 from fewer.io import describe_columns
 from fewer.planning import AnySelector, Plan, build_estimator
@@ -331,7 +332,11 @@ def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: boo
     chosen = np.flatnonzero(selector.support_) if not nothing else np.empty(0, dtype=np.int64)
     order = chosen[np.argsort(selector.ranking_[chosen], kind="stable")]
     trace = _trace_of(selector)
-    notes = list(dict.fromkeys([*problem.notes, *trace.notes, *running.notes]))
+    # What a search inside `auto` says of its own size is not the answer: the curve and the reason tell that.
+    told = [
+        note for note in trace.notes if not (isinstance(selector, AutoSelector) and note.startswith("Held-out rows"))
+    ]
+    notes = list(dict.fromkeys([*problem.notes, *told, *running.notes]))
     if interrupted:
         notes.append("The run was stopped before its end; this is the best so far.")
     whole = not interrupted and not nothing
@@ -378,8 +383,24 @@ def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: boo
         nothing_found=nothing,
         promise=getattr(selector, "promise_", ""),
         effort=(running.budget.n_subsets or 0) if running.budget is not None else 0,
+        costs=_costs(plan.request.feature_costs, order, problem),
+        evidence={} if interrupted else _evidence(running, outcome, order),
         trace=getattr(selector, "trace_", None),
     )
+
+
+def _evidence(running: _Running, outcome: HeldOutScores | None, order: Any) -> dict[str, Any]:
+    selector, plan, problem = running.selector, running.plan, running.problem
+    who = selector if isinstance(selector, AutoSelector) else winner_of(selector)
+    judge = judge_of(selector, plan, problem)
+    return Evidence(problem, who, order, judge, outcome, plan.request.seed, plan.request.scoring).gather()
+
+
+def _costs(given: Any, order: Any, problem: Problem) -> dict[str, float]:
+    if given is None:
+        return {}
+    costs = parse_costs(given, problem.names)
+    return {problem.names[i]: float(costs[i]) for i in order}
 
 
 def _trace_of(selector: AnySelector) -> Trace:

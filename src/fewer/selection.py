@@ -93,6 +93,11 @@ class Selection:
         What a control promises: a rate of false discoveries, a number of false selections.
     effort : int
         Subsets after which each search ended, where a budget ended it; with it the run repeats without a clock.
+    costs : dict
+        What each chosen feature costs, where costs were given.
+    evidence : dict
+        What the page draws (`fewer.evaluate.Evidence`): distributions, the answers of other sizes, what is lost without
+        each feature, held-out predictions, rows.
     trace : Trace or None
         The history of the search; it is not part of the JSON.
 
@@ -149,6 +154,8 @@ class Selection:
     nothing_found: bool = False
     promise: str = ""
     effort: int = 0
+    costs: dict[str, float] = field(default_factory=dict)
+    evidence: dict[str, Any] = field(default_factory=dict)
     trace: Trace | None = field(default=None, repr=False, compare=False)
 
     @property

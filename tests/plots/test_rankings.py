@@ -16,7 +16,7 @@ from making import make_problem
 def test_ranking_bars_are_the_scores_best_first():
     problem = make_problem()
     selector = RankSelector(Fisher(), n_features_to_select=2).fit(problem.X, problem.y)
-    display = RankingDisplay.from_estimator(selector, top=4).plot(Figure().subplots())
+    display = RankingDisplay.from_estimator(selector, top=4, ax=Figure().subplots())
     assert [bar.get_width() for bar in display.ax_.patches] == pytest.approx(sorted(selector.scores_)[::-1][:4])
     assert display.chosen == 2
     assert display.names[:2] == [f"x{i}" for i in np.argsort(-selector.scores_)[:2]]
@@ -71,6 +71,6 @@ def test_redundancy_is_drawn_as_it_is_measured():
 def test_redundancy_of_what_a_selector_chose():
     frame = pl.DataFrame({"a": [1.0, 2, 3, 4, 5, 6], "b": [6.0, 5, 4, 3, 2, 1], "$c$": [1.0, 6, 2, 5, 3, 4]})
     selector = RankSelector(Fisher(), n_features_to_select=2).fit(frame, [0, 0, 0, 1, 1, 1])
-    display = RedundancyDisplay.from_estimator(selector, frame).plot(Figure().subplots())
+    display = RedundancyDisplay.from_estimator(selector, frame, ax=Figure().subplots())
     assert display.names == ["a", "b"]
     assert display.values.tolist() == [[1, 1], [1, 1]]

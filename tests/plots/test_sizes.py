@@ -13,7 +13,7 @@ from making import make_problem
 def test_sizes_show_the_best_of_each_size_and_the_choice():
     problem = make_problem()
     selector = SubsetSelector(KNN(), Exhaustive(), random_state=0).fit(problem.X, problem.y)
-    display = SizeDisplay.from_estimator(selector, score_name="accuracy").plot(Figure().subplots())
+    display = SizeDisplay.from_estimator(selector, score_name="accuracy", ax=Figure().subplots())
     top = selector.trace_
     for size, score in zip(display.sizes, display.scores, strict=True):
         assert score == top.top_scores[top.top_masks.sum(axis=1) == size].max()
@@ -55,7 +55,7 @@ def test_one_mark_serves_where_the_choice_is_the_fewest():
 def test_without_rows_there_is_no_band():
     problem = make_problem()
     selector = SubsetSelector(KNN(), Forward(), random_state=0).fit(problem.X, problem.y)
-    display = SizeDisplay.from_estimator(selector).plot(Figure().subplots())
+    display = SizeDisplay.from_estimator(selector, ax=Figure().subplots())
     assert display.smallest is None
     assert not display.ax_.collections
     assert SizeDisplay.from_estimator(selector, problem.X, problem.y).standard_error > 0

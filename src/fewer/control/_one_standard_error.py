@@ -127,11 +127,10 @@ class OneStandardError(Control):
         space = replace(run.space, max_units=min(size, run.space.max_units))
         replace(run, space=space, rng=rng, trace=Trace(keep=trace.keep), follower=follow).under(self.control)
         chosen, best = trace.extra["chosen_size"]
-        trace.notes.append(
-            f"Held-out rows do best with up to {best} features and cannot tell that from up to {chosen}."
-            if chosen < best
-            else f"Held-out rows do best with up to {best} features."
-        )
+        if chosen < best:
+            trace.notes.append(
+                f"Held-out rows cannot tell up to {chosen} features from up to {best}, where they do best."
+            )
 
 
 def _judged_split(shared: tuple[Run, Control | None, list[Split]], number: int, rng: np.random.Generator) -> Record:

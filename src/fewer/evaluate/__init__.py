@@ -11,6 +11,7 @@ from fewer.evaluate._curves import (
     rounds_of_five,
     size_curves,
 )
+from fewer.evaluate._evidence import Evidence
 from fewer.evaluate._heldout import Choice, HeldOutScores, heldout
 from fewer.evaluate._nested import Nested, nested
 from fewer.evaluate._planted import Planted, PlantedCounts, plant, planted_counts
@@ -23,6 +24,7 @@ __all__ = [
     "Comparison",
     "Curves",
     "EstimatorEvaluator",
+    "Evidence",
     "GMLVQEvaluator",
     "HeldOutScores",
     "MethodScore",

@@ -1,9 +1,14 @@
 """Pictures: Display classes in the manner of scikit-learn, one style sheet."""
 
+from fewer.plots._answers import AnswersDisplay
 from fewer.plots._classifiability import ClassifiabilityDisplay
+from fewer.plots._display import Display
+from fewer.plots._distribution import DistributionDisplay
 from fewer.plots._gamma import GammaDisplay, MTestDisplay
 from fewer.plots._gmlvq import ProjectionDisplay, RelevanceDisplay, RelevanceMatrixDisplay
+from fewer.plots._plane import PlaneDisplay
 from fewer.plots._planted import PlantedDisplay, SizeCurvesDisplay
+from fewer.plots._predictions import PredictionsDisplay
 from fewer.plots._rankings import AgreementDisplay, RankingDisplay, RedundancyDisplay
 from fewer.plots._roc import RocHullDisplay
 from fewer.plots._search_curve import SearchCurveDisplay
@@ -11,11 +16,16 @@ from fewer.plots._sizes import FrequencyDisplay, SizeDisplay
 
 __all__ = [
     "AgreementDisplay",
+    "AnswersDisplay",
     "ClassifiabilityDisplay",
+    "Display",
+    "DistributionDisplay",
     "FrequencyDisplay",
     "GammaDisplay",
     "MTestDisplay",
+    "PlaneDisplay",
     "PlantedDisplay",
+    "PredictionsDisplay",
     "ProjectionDisplay",
     "RankingDisplay",
     "RedundancyDisplay",

@@ -10,17 +10,17 @@ import numpy as np
 from fewer.contracts import Resources
 from fewer.criteria import Classifiability
 from fewer.io import to_problem
+from fewer.plots._display import Display
 from fewer.plots._style import MARKERS, SEQUENTIAL, axes_or_new, style
 from fewer.problem import FloatArray, InputError, Problem
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 GRID = 90
 
 
-class ClassifiabilityDisplay:
+class ClassifiabilityDisplay(Display):
     """Which rows are hard? Rows over two features, dark where their neighborhood disagrees with them.
 
     Make it with `from_data` or `from_estimator`. Behind the rows, for two classes, lies the label surface that
@@ -48,9 +48,6 @@ class ClassifiabilityDisplay:
     >>> display.ax_.get_xlabel()
     'petal length (cm)'
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,

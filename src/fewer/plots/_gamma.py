@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewer.plots._sizes import figure_of
+from fewer.plots._display import Display, figure_of
 from fewer.plots._style import COLORS, axes_or_new, legend_below, style
 from fewer.problem import FloatArray
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class GammaDisplay:
+class GammaDisplay(Display):
     """The points (Δ, Γ), the line through them, and γ where it meets Δ = 0.
 
     Parameters
@@ -42,8 +42,6 @@ class GammaDisplay:
     gamma: float
     slope: float
     interval: tuple[float, float]
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_result(cls, result: Any) -> GammaDisplay:
@@ -67,7 +65,7 @@ class GammaDisplay:
 
 
 @dataclass
-class MTestDisplay:
+class MTestDisplay(Display):
     """γ against the number of rows: a curve that has become level says that the rows are enough.
 
     Parameters
@@ -77,8 +75,6 @@ class MTestDisplay:
     """
 
     curve: FloatArray
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     def plot(self, ax: Axes | None = None) -> MTestDisplay:
         """Draw the curve with a band of two standard errors."""

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fewer.plots._display import Display
 from fewer.plots._rankings import draw_matrix
 from fewer.plots._style import COLORS, DIVERGING, MARKERS, axes_or_new, legend_beside, style
 from fewer.problem import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 HATCHES = ("", "///", "...", "xx")
 MANY = 12
 
 
-class RelevanceDisplay:
+class RelevanceDisplay(Display):
     """Relevances of features as bars, of one model or of several side by side.
 
     Attributes
@@ -38,9 +38,6 @@ class RelevanceDisplay:
     >>> display.ax_.get_ylabel()
     'relevance'
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(self, relevances: Mapping[str, Any], names: Sequence[str] | None = None) -> None:
         self.relevances = {label: np.asarray(values, dtype=np.float64) for label, values in relevances.items()}
@@ -71,11 +68,11 @@ class RelevanceDisplay:
             ax.set_ylabel("relevance")
             if any(self.relevances):
                 legend_beside(ax)
-        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
+        self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
-class RelevanceMatrixDisplay:
+class RelevanceMatrixDisplay(Display):
     """The matrix Λ of a learned metric: how much features count, alone (diagonal) and in pairs (beside it).
 
     Attributes
@@ -95,9 +92,6 @@ class RelevanceMatrixDisplay:
     (4, 4)
     """
 
-    ax_: Axes
-    figure_: Figure
-
     def __init__(self, matrix: FloatArray, names: Sequence[str] | None = None) -> None:
         self.matrix = matrix
         self.names = [str(i) for i in range(1, len(matrix) + 1)] if names is None else [str(name) for name in names]
@@ -113,11 +107,11 @@ class RelevanceMatrixDisplay:
         """Draw."""
         most = float(np.abs(self.matrix).max())
         self.ax_ = draw_matrix(ax, self.matrix, self.names, (-most, most), DIVERGING, "entry of Λ")
-        self.figure_ = self.ax_.figure  # type: ignore[assignment]
+        self.figure_ = self.ax_.figure
         return self
 
 
-class ProjectionDisplay:
+class ProjectionDisplay(Display):
     """Rows and prototypes on the two leading directions of a learned metric.
 
     Attributes
@@ -140,9 +134,6 @@ class ProjectionDisplay:
     >>> display.points.shape
     (150, 2)
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -181,5 +172,5 @@ class ProjectionDisplay:
             ax.set_xlabel("first direction of Λ")
             ax.set_ylabel("second direction of Λ")
             legend_beside(ax, title="class (large: prototype)")
-        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
+        self.ax_, self.figure_ = ax, ax.figure
         return self

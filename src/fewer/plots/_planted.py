@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.evaluate import Curves, PlantedCounts
+from fewer.plots._display import Display
 from fewer.plots._style import COLORS, LINES, MARKERS, axes_or_new, legend_beside, style, wrapped
 from fewer.problem import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
-class PlantedDisplay:
+class PlantedDisplay(Display):
     """How many planted features are among the first of each ranking, with the chance line.
 
     The grey band holds one random order with 90 % probability; the vertical line marks as many features as there were.
@@ -39,9 +39,6 @@ class PlantedDisplay:
     'leading features'
     """
 
-    ax_: Axes
-    figure_: Figure
-
     def __init__(self, counts: PlantedCounts) -> None:
         self.counts = counts
 
@@ -59,11 +56,11 @@ class PlantedDisplay:
             ax.set_xlabel("leading features")
             ax.set_ylabel(wrapped(label))
             legend_beside(ax)
-        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
+        self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
-class SizeCurvesDisplay:
+class SizeCurvesDisplay(Display):
     """Area under the ROC curve against the number of leading features, a line for each ranker.
 
     Attributes
@@ -80,9 +77,6 @@ class SizeCurvesDisplay:
     'AUC on test rows (SVM)'
     """
 
-    ax_: Axes
-    figure_: Figure
-
     def __init__(self, curves: Curves, evaluator: str, *, beside: Mapping[str, Any] | None = None) -> None:
         self.curves = curves
         self.evaluator = evaluator
@@ -96,7 +90,7 @@ class SizeCurvesDisplay:
             ax.set_xlabel("leading features")
             ax.set_ylabel(wrapped(f"AUC on test rows ({self.evaluator})"))
             legend_beside(ax)
-        self.ax_, self.figure_ = ax, ax.figure  # type: ignore[assignment]
+        self.ax_, self.figure_ = ax, ax.figure
         return self
 
 

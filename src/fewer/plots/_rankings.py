@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from fewer.contracts import Ranker, Resources
 from fewer.evaluate import redundancy
 from fewer.evaluate._redundancy import rank_correlation
 from fewer.io import to_problem
-from fewer.plots._sizes import figure_of, short
+from fewer.plots._display import Display, figure_of
+from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, DIVERGING, SEQUENTIAL, axes_or_new, style
 from fewer.problem import FloatArray
 from fewer.validate import assign_folds, nogueira
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class RankingDisplay:
+class RankingDisplay(Display):
     """The score of each feature, best first, with the spread of its rank and the stability of the ranking.
 
     Parameters
@@ -55,12 +56,10 @@ class RankingDisplay:
     chosen: int = 0
     stability: float | None = None
     label: str = "score of the feature"
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
-    def from_estimator(cls, selector: Any, *, top: int = 30) -> RankingDisplay:
-        """Take the best features of a fitted `RankSelector`."""
+    def from_estimator(cls, selector: Any, *, top: int = 30, ax: Axes | None = None) -> RankingDisplay:
+        """Draw the best features of a fitted `RankSelector`."""
         names = getattr(selector, "feature_names_in_", [f"x{i}" for i in range(selector.n_features_in_)])
         order = np.argsort(selector.ranking_, kind="stable")[:top]
         spread = selector.extra_.get("spread")
@@ -69,7 +68,7 @@ class RankingDisplay:
             selector.scores_[order],
             None if spread is None else spread[order],
             int(min(selector.support_.sum(), top)),
-        )
+        ).plot(ax)
 
     @classmethod
     def from_resamples(
@@ -123,7 +122,7 @@ class RankingDisplay:
 
 
 @dataclass
-class AgreementDisplay:
+class AgreementDisplay(Display):
     """Rank correlation between several rankings of the same features.
 
     Parameters
@@ -142,8 +141,6 @@ class AgreementDisplay:
 
     names: list[str]
     correlation: FloatArray
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_rankings(cls, rankings: Mapping[str, Sequence[int]]) -> AgreementDisplay:
@@ -159,7 +156,7 @@ class AgreementDisplay:
 
 
 @dataclass
-class RedundancyDisplay:
+class RedundancyDisplay(Display):
     """How far features repeat each other, from 0 (not at all) to 1 (one tells the other).
 
     Parameters
@@ -178,8 +175,6 @@ class RedundancyDisplay:
 
     names: list[str]
     values: FloatArray
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_table(cls, X: Any, columns: Sequence[int] | None = None) -> RedundancyDisplay:
@@ -189,9 +184,9 @@ class RedundancyDisplay:
         return cls(found["names"], np.array(found["values"]))
 
     @classmethod
-    def from_estimator(cls, selector: Any, X: Any) -> RedundancyDisplay:
-        """Compare the features that a fitted selector chose."""
-        return cls.from_table(X, np.flatnonzero(selector.get_support()).tolist())
+    def from_estimator(cls, selector: Any, X: Any, *, ax: Axes | None = None) -> RedundancyDisplay:
+        """Draw how far the features that a fitted selector chose repeat each other."""
+        return cls.from_table(X, np.flatnonzero(selector.get_support()).tolist()).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> RedundancyDisplay:
         """Draw the matrix with its numbers."""

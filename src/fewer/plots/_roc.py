@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from fewer.plots._display import Display
 from fewer.plots._style import COLORS, LINES, axes_or_new, legend_beside, style
 from fewer.problem import FloatArray
 from fewer.roc import OperatingPoint, Parcel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
-class RocHullDisplay:
+class RocHullDisplay(Display):
     """The hull of a Parcel: its vertices with their subsets, where they stand on other rows, and a chosen point.
 
     Make it with `from_estimator`.
@@ -43,9 +43,6 @@ class RocHullDisplay:
     >>> display.ax_.get_xlabel()
     'false positive rate'
     """
-
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -84,11 +81,11 @@ class RocHullDisplay:
         display = cls(parcel.hull_.fpr, parcel.hull_.tpr, labels, parcel.hull_.area, held_out, point)
         return display.plot(ax=ax, label_vertices=label_vertices)
 
-    def plot(self, *, ax: Axes | None = None, label_vertices: bool = True) -> RocHullDisplay:
+    def plot(self, ax: Axes | None = None, *, label_vertices: bool = True) -> RocHullDisplay:
         """Draw."""
         with style():
             self.ax_ = axes_or_new(ax)
-            self.figure_ = self.ax_.figure  # type: ignore[assignment]
+            self.figure_ = self.ax_.figure
             roc_axes(self.ax_)
             self.ax_.plot(self.fpr, self.tpr, "o-", color=COLORS[0], label=f"hull, area {self.area:.4f}")
             if self.held_out is not None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fewer.errors import InputError
+from fewer.plots._display import Display
 from fewer.plots._style import COLORS, axes_or_new, legend_below, style, wrapped
 from fewer.problem import FloatArray
 from fewer.trace import Trace
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class SearchCurveDisplay:
+class SearchCurveDisplay(Display):
     """Score after each step of the validation runs of `EarlyStopping`, and the stopping point.
 
     Parameters
@@ -51,8 +52,6 @@ class SearchCurveDisplay:
     stop: int | None = None
     score_name: str = "score"
     step_name: str = "step of the search"
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_trace(cls, trace: Trace, **options: Any) -> SearchCurveDisplay:
@@ -65,9 +64,9 @@ class SearchCurveDisplay:
         )  # fmt: skip
 
     @classmethod
-    def from_estimator(cls, estimator: Any, **options: Any) -> SearchCurveDisplay:
-        """Take the trace of a fitted selector or weighter."""
-        return cls.from_trace(estimator.trace_, **options)
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None, **options: Any) -> SearchCurveDisplay:
+        """Draw the curves of a fitted selector or weighter."""
+        return cls.from_trace(estimator.trace_, **options).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> SearchCurveDisplay:
         """Draw the curves and mark the stopping point."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,20 +12,20 @@ from fewer.errors import InputError
 from fewer.evaluate import scores_by_size
 from fewer.evaluate._by_size import SEEN, best_by_size
 from fewer.io import to_problem
+from fewer.plots._display import Display, figure_of
 from fewer.plots._style import COLORS, axes_or_new, legend_below, style, wrapped
 from fewer.problem import FloatArray, IntArray
 from fewer.trace import Trace, size_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MANY = 60
 """Points of a curve above which they are no longer marked one by one."""
 
 
 @dataclass
-class SizeDisplay:
+class SizeDisplay(Display):
     """The best score of each number of features, the number that was chosen, and how few would have done as well.
 
     Parameters
@@ -61,8 +61,6 @@ class SizeDisplay:
     chosen: int
     standard_error: float | FloatArray | None = None
     label: str = "score"
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     @property
     def smallest(self) -> int | None:
@@ -91,18 +89,20 @@ class SizeDisplay:
         return cls.from_curve(curve, int(size_of(trace.best)), score_name=score_name)
 
     @classmethod
-    def from_estimator(cls, selector: Any, X: Any = None, y: Any = None, *, score_name: str = "score") -> SizeDisplay:
-        """Take the curve of a fitted `SubsetSelector` or `RankSelector`; the rows that it was fitted to give the band.
+    def from_estimator(
+        cls, selector: Any, X: Any = None, y: Any = None, *, score_name: str = "score", ax: Axes | None = None
+    ) -> SizeDisplay:
+        """Draw the curve of a fitted `SubsetSelector` or `RankSelector`; the rows that it was fitted to give the band.
 
         The standard error is that of the best subset's out-of-fold predictions over ten parts of the rows, so it
         needs a criterion that predicts rows.
         """
         if X is None:
-            return cls.from_trace(selector.trace_, score_name=score_name)
+            return cls.from_trace(selector.trace_, score_name=score_name).plot(ax)
         curve = scores_by_size(selector, to_problem(X, y))
         if not curve:
             raise InputError("This ranking was cut at a given number, so there is no curve; let it be chosen ('auto').")
-        return cls.from_curve(curve, int(selector.support_.sum()), score_name=score_name)
+        return cls.from_curve(curve, int(selector.support_.sum()), score_name=score_name).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> SizeDisplay:
         """Draw the curve, the band, the chosen size and the smallest within the band."""
@@ -142,7 +142,7 @@ def _error(given: Any) -> float | FloatArray | None:
 
 
 @dataclass
-class FrequencyDisplay:
+class FrequencyDisplay(Display):
     """How often each feature was chosen when the selection was repeated on parts of the rows.
 
     Parameters
@@ -162,8 +162,6 @@ class FrequencyDisplay:
     names: list[str]
     shares: list[float]
     chosen: list[bool]
-    ax_: Any = field(default=None, init=False, repr=False)
-    figure_: Any = field(default=None, init=False, repr=False)
 
     def plot(self, ax: Axes | None = None) -> FrequencyDisplay:
         """Draw one bar a feature, the chosen ones filled."""
@@ -183,10 +181,3 @@ def short(name: str, length: int = 28) -> str:
     """Cut a name to a length that fits beside a picture."""
     plain = "".join(letter if letter.isprintable() else "�" for letter in name)
     return plain if len(plain) <= length else plain[: length - 1] + "…"
-
-
-def figure_of(ax: Axes) -> Figure:
-    """Return the figure that axes belong to."""
-    figure = ax.get_figure()
-    assert figure is not None
-    return figure  # type: ignore[return-value]

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
+import json
 import re
-import unicodedata
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewer.files import write_atomically
+from fewer.report._text import cut
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def render(template: str, **content: Any) -> str:
-    """Fill a template; everything that is put in is escaped."""
+    """Fill a template; everything that is put in is escaped, and no script runs but the page's own, by its hash."""
+    environment = _environment()
+    own = template.replace(".html", ".js")
+    if own in environment.list_templates():
+        from markupsafe import Markup
+
+        source, *_ = environment.loader.get_source(environment, own)
+        source = source.replace("\r\n", "\n")  # as a browser reads it
+        digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+        content |= {"script": Markup(source), "script_hash": f"sha256-{digest}"}  # a file of ours
+    return environment.get_template(template).render(**content)
+
+
+def _environment() -> Any:
     import jinja2
 
     environment = jinja2.Environment(
@@ -29,15 +45,17 @@ def render(template: str, **content: Any) -> str:
     environment.filters["cut"] = cut
     environment.filters["percent"] = lambda share: f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
     environment.filters["score"] = lambda score: "–" if score is None else f"{score:.4f}"
-    return environment.get_template(template).render(**content)
+    return environment
 
 
-def cut(text: Any, length: int = 200) -> str:
-    """Return what people wrote in a form that fits a page: not too long, and without control characters."""
-    plain = "".join(
-        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) == "Cc" else c for c in str(text)[: length + 1]
-    )
-    return plain if len(plain) <= length else plain[: length - 1] + "…"
+def in_script(data: dict[str, Any]) -> Any:
+    """Write JSON that cannot end the script that it stands in."""
+    from markupsafe import Markup
+
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for sign in "&<>\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)  # no sign is left that HTML would read
 
 
 def as_svg(figure: Figure, alternative: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from fewer.problem import InputError
-from fewer.report._page import cut, render, write_page
+from fewer.report._page import in_script, render, write_page
+from fewer.report._text import cut
 from fewer.roc import OperatingPoint, Parcel
 from fewer.roc._costs import smoothed
 
@@ -63,7 +63,7 @@ def parcel_report(
             f"The page is for one class against the rest: give parcels_[label], of {list(parcel.parcels_)}."
         )
     data = page_data(parcel, guarantee, command, point, rows)
-    return render("parcel.html", title=title, data=_in_script(data), versions=data["versions"])
+    return render("parcel.html", title=title, data=in_script(data), versions=data["versions"])
 
 
 def write_parcel_report(path: str | Path, parcel: Parcel, **options: Any) -> Path:
@@ -205,13 +205,3 @@ def _kept_points(parcel: Parcel, guarantee: float) -> list[dict[str, float]]:
         price = 0.0 if kept is None else kept.price
         points.append({"limit": limit, "low": where.low, "high": where.high, "share": where.share, "price": price})
     return points
-
-
-def _in_script(data: dict[str, Any]) -> Any:
-    """Write JSON that cannot end the script that it stands in."""
-    from markupsafe import Markup
-
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
-    for sign in "&<>\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return Markup(text)  # no sign is left that HTML would read

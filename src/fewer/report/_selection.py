@@ -1,4 +1,4 @@
-"""The page of one selection."""
+"""The page of one selection, in the order of its reader's questions."""
 
 from __future__ import annotations
 
@@ -8,10 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewer.plots import FrequencyDisplay, RedundancyDisplay, SearchCurveDisplay, SizeDisplay
+from fewer.plots import RedundancyDisplay, SearchCurveDisplay
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, new_figure, style
-from fewer.report._page import as_svg, render, write_page
+from fewer.report._features import feature_rows
+from fewer.report._page import as_svg, in_script, render, write_page
+from fewer.report._pictures import (
+    calibration_picture,
+    curve_picture,
+    key_of,
+    plane_picture,
+    roc_picture,
+    truth_picture,
+)
+from fewer.report._sizes import answers, size_curve
+from fewer.report._text import cut
+from fewer.report._worries import worries
 from fewer.selection import Selection
 from fewer.trace import Trace
 
@@ -22,7 +34,18 @@ SHOWN = 40
 
 
 def write_selection_report(path: Path | str, selection: Selection, trace: Trace | None = None) -> Path:
-    """Write the page of a selection to a file."""
+    """Write the page of a selection to a file.
+
+    Parameters
+    ----------
+    path : path
+    selection : Selection
+    trace : Trace, optional
+
+    Returns
+    -------
+    Path
+    """
     return write_page(path, selection_report(selection, trace))
 
 
@@ -32,31 +55,112 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
     Parameters
     ----------
     selection : Selection
+        Its JSON is enough: `Selection.from_json`.
     trace : Trace, optional
         Of its search; without it the page leaves out how the search went.
+
+    Returns
+    -------
+    str
     """
-    pictures = []
-    if trace is not None and "validation" in trace.extra:
-        pictures.append(_stopping_picture(selection, trace))
-    if trace is not None and len(trace.steps) > 1:
-        pictures.append(_search_picture(selection, trace))
-    if (sizes := _sizes(selection, trace)) is not None and len(sizes.sizes) > 1:
-        pictures.append(_size_picture(sizes))
-    if selection.frequency:
-        pictures.append(_frequency_picture(selection))
-    if 2 <= len(selection.redundancy.get("names", ())) <= SHOWN:
-        pictures.append(_redundancy_picture(selection.redundancy))
-    often = {name: share for name, share in selection.frequency.items() if name not in selection.features}
+    curve = size_curve(selection)
+    stops = answers(selection, curve)
+    rows = feature_rows(selection)
     return render(
         "selection.html",
         selection=selection,
-        features=selection.features[: 5 * SHOWN],
-        n_hidden=max(len(selection.features) - 5 * SHOWN, 0),
-        runners_up=list(often.items())[:10],
+        rows=[row for row in rows if row["chosen"] or stops],
+        n_hidden=max(len(selection.features) - len(rows), 0),
+        keys=_keys(selection),
+        curve=None if curve is None else {**curve, "picture": curve_picture(curve)},
+        stops=stops,
+        predictions=_predictions(selection),
+        plane=_plane(selection),
+        wrong=selection.evidence.get("wrong") or {},
+        judge=selection.judges.get("chosen") or cut(selection.evidence.get("judge", "its judge"), 120),
+        runners_up=_runners_up(selection),
         classes=list(selection.data.get("classes", {}).items())[:20],
+        worries=worries(selection),
         set_aside=selection.set_aside[:SHOWN],
-        pictures=pictures,
+        pictures=_searching(selection, trace),
+        data=in_script({"stops": stops, "chosen": len(selection.features), "n_features": selection.n_features}),
     )
+
+
+def _runners_up(selection: Selection) -> list[tuple[str, float]]:
+    often = {name: share for name, share in selection.frequency.items() if name not in selection.features}
+    return list(often.items())[:10]
+
+
+def _keys(selection: Selection) -> list[tuple[Any, str]]:
+    """Return marker and name of each class, as the lanes of the small pictures have them."""
+    names = selection.evidence.get("classes", [])
+    if selection.data.get("task") != "classification" or len(names) < 2:
+        return []
+    return [(key_of(i, "fill"), name) for i, name in enumerate(names)]
+
+
+def _predictions(selection: Selection) -> dict[str, Any]:
+    """Return the pictures and tables of held-out predictions."""
+    told = selection.evidence.get("predictions") or {}
+    both = [
+        (f"{len(selection.features)} chosen", told.get("chosen") or {}),
+        (f"all {selection.n_features:,}", told.get("all") or {}),
+    ]
+    both = [(name, part) for name, part in both if part]
+    if not both or selection.nothing_found:
+        return {}
+    labels = list(selection.data.get("classes", {}))
+    shown: dict[str, Any] = {"pictures": [], "tables": [], "n_rows": both[0][1]["n_rows"]}
+    if all("roc" in part for _, part in both):
+        shown["pictures"].append(roc_picture([(name, part["roc"]) for name, part in both]))
+    if all("calibration" in part for _, part in both):
+        of = cut(labels[1], 24) if len(labels) == 2 else "the predicted class"
+        shown["pictures"].append(calibration_picture([(name, part["calibration"]) for name, part in both], of))
+    scores = (selection.score_heldout, selection.score_heldout_all_features)
+    for (name, part), score in zip(both, scores, strict=False):
+        if "points" in part:
+            words = "" if score is None else f"Held-out {selection.score_name}: {score:.4f}."
+            shown["pictures"].append(truth_picture(name, part["points"], words))
+        if "confusion" in part:
+            shown["tables"].append({"title": name, "labels": labels, "rows": _cells(part["confusion"])})
+    return shown
+
+
+def _cells(counts: list[list[int]]) -> list[list[dict[str, Any]]]:
+    """Say of each count whether it counts rows that are right."""
+    return [[{"n": n, "right": i == j} for j, n in enumerate(row)] for i, row in enumerate(counts)]
+
+
+def _plane(selection: Selection) -> dict[str, Any] | None:
+    told = selection.evidence.get("plane")
+    if not told:
+        return None
+    labels = list(selection.data.get("classes", {})) if selection.data.get("task") == "classification" else []
+    wrong = [row["row"] for row in (selection.evidence.get("wrong") or {}).get("rows", ())]
+    keys = [(key_of(i), label) for i, label in enumerate(labels[:12])]
+    if not labels:
+        low, high = min(told["target"]), max(told["target"])
+        keys = [(key_of(i, "warm"), f"from {low + i * (high - low) / 5:.4g}") for i in range(5)]
+    return {
+        "picture": plane_picture(told, labels, wrong),
+        "legend": keys,
+        "names": told["names"],
+        "n": len(told["row"]),
+        "missing": told["missing"],
+    }
+
+
+def _searching(selection: Selection, trace: Trace | None) -> list[dict[str, Any]]:
+    """Return the pictures of how the answer came about."""
+    pictures = []
+    if trace is not None and "validation" in trace.extra:
+        pictures.append(_stopping_picture(selection, trace))
+    if trace is not None and len(trace.steps) > 1 and not selection.prefer:  # the steps of `auto` are losses
+        pictures.append(_search_picture(selection, trace))
+    if 2 <= len(selection.redundancy.get("names", ())) <= SHOWN:
+        pictures.append(_redundancy_picture(selection.redundancy))
+    return pictures
 
 
 def _search_picture(selection: Selection, trace: Trace) -> dict[str, Any]:
@@ -93,26 +197,6 @@ def _stopping_picture(selection: Selection, trace: Trace) -> dict[str, Any]:
     return _picture(figure, "When to stop", text)
 
 
-def _sizes(selection: Selection, trace: Trace | None) -> SizeDisplay | None:
-    """Return the curve that the selection carries, or else what its trace tells of it."""
-    if selection.sizes:
-        return SizeDisplay.from_curve(selection.sizes, len(selection.features), score_name=selection.score_name)
-    if trace is not None and trace.steps:
-        return SizeDisplay.from_trace(trace, score_name=selection.score_name)
-    return None
-
-
-def _size_picture(display: SizeDisplay) -> dict[str, Any]:
-    with style():
-        figure, ax = new_figure()
-    display.plot(ax)
-    text = f"The best found of each size; {display.chosen} features were chosen."
-    if display.smallest is not None:
-        error = f" ({display.standard_error:.4f})" if isinstance(display.standard_error, float) else ""
-        text += f" {display.smallest} are the fewest within one standard error{error} of the best."
-    return _picture(figure, "How many features", text)
-
-
 def _redundancy_picture(redundancy: Mapping[str, Any]) -> dict[str, Any]:
     names, values = list(redundancy["names"]), np.array(redundancy["values"], dtype=np.float64)
     with style():
@@ -125,20 +209,6 @@ def _redundancy_picture(redundancy: Mapping[str, Any]) -> dict[str, Any]:
         f"{short(names[j])} ({values[i, j]:.2f}); at 1 one of the two could be left out."
     )
     return _picture(figure, "How far the chosen features repeat each other", text)
-
-
-def _frequency_picture(selection: Selection) -> dict[str, Any]:
-    names = list(dict.fromkeys([*selection.features, *selection.frequency]))[:SHOWN]
-    names.sort(key=lambda name: -selection.frequency.get(name, 0.0))
-    with style():
-        figure, ax = new_figure(size=(4.6, 0.8 + 0.2 * len(names)))
-    chosen = [name in selection.features for name in names]
-    FrequencyDisplay(names, [selection.frequency.get(name, 0.0) for name in names], chosen).plot(ax)
-    text = (
-        f"The selection was repeated without each of {selection.heldout['n_folds']} folds. "
-        "Filled bars are the chosen features."
-    )
-    return _picture(figure, "How sure of each feature", text)
 
 
 def _picture(figure: Figure, title: str, text: str) -> dict[str, Any]:

@@ -1,0 +1,154 @@
+"""What a page shows of a selection, as plain data that stays small: pictures can be drawn without the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from sklearn.base import clone
+
+from fewer.contracts import Criterion, PredictiveScorer, Resources
+from fewer.control._aggregate import draw_rows
+from fewer.criteria import CrossValidated
+from fewer.errors import InputError
+from fewer.evaluate._answers import MOST, answers_by_size
+from fewer.evaluate._distributions import distribution, shown_classes
+from fewer.evaluate._grading import telling
+from fewer.evaluate._heldout import HeldOutScores
+from fewer.evaluate._predictions import predictions
+from fewer.evaluate._row_views import always_wrong, plane
+from fewer.evaluate._without import losses_without, score_of
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.selectors._auto_paths import columns_of
+
+ROWS = 2000
+"""Rows that the losses without each feature are measured on, at most."""
+FITTED = 12
+"""Chosen features up to which a model that has to be fitted anew says what is lost without each of them."""
+FOLDS = 3
+"""Folds of such a model."""
+KNOWN = 40
+"""The same for criteria that have closed forms."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What evidence is gathered from.
+
+    Attributes
+    ----------
+    problem : Problem
+    selector : fitted selector
+        The one that answered.
+    chosen : int array
+        Columns of the answer, the best first; none where nothing was found.
+    judge : Criterion
+        Who predicts with the chosen features.
+    outcome : HeldOutScores or None
+        Predictions of rows held out from the whole selection.
+    seed : int
+    scoring : str, callable or None
+    """
+
+    problem: Problem
+    selector: Any
+    chosen: IntArray
+    judge: Criterion
+    outcome: HeldOutScores | None
+    seed: int = 0
+    scoring: Any = None
+
+    def gather(self) -> dict[str, Any]:
+        """Return everything as plain JSON data.
+
+        Returns
+        -------
+        dict
+            `features` (the order of the rows of the page), `answers` (for each size, places in it), `classes`,
+            `distributions` by feature, `judge` as code, `without` by feature (in `without_score`), `predictions`
+            (`chosen`, `all`), `plane`, `wrong`, and `untold`: sentences on what could not be measured.
+        """
+        answers = answers_by_size(self.selector, self._mask())
+        order = self._order(answers)
+        names = self.problem.names
+        place = {int(column): i for i, column in enumerate(order)}
+        told: dict[str, Any] = {
+            "features": [names[i] for i in order],
+            "answers": [
+                {"size": size, "places": sorted(place[int(i)] for i in np.flatnonzero(mask) if int(i) in place)}
+                for size, mask in answers.items()
+            ],
+            "classes": shown_classes(self.problem),
+            "distributions": {names[i]: distribution(self.problem, int(i)) for i in order},
+            "judge": " ".join(repr(self.judge).split()),
+            "without_score": score_of(self.problem, self.scoring),
+            "untold": [],
+        }
+        looks: list[FloatArray] = []
+        if self.outcome is not None:
+            told["predictions"] = {
+                "chosen": predictions(self.problem, self.outcome.outputs),
+                "all": predictions(self.problem, self.outcome.outputs_all),
+            }
+            looks = [self.outcome.outputs, self.outcome.outputs_all]
+            self._try(told, "without", "What is lost without each feature", lambda: self._without(looks))
+            told["wrong"] = always_wrong(self.problem, looks)
+        if len(order) >= 2 and len(self.chosen):
+            self._try(told, "plane", "The rows in two features", lambda: self._plane(order))
+        return told
+
+    def _mask(self) -> BoolArray:
+        mask = np.zeros(self.problem.n_features, dtype=bool)
+        mask[self.chosen] = True
+        return mask
+
+    def _order(self, answers: dict[int, BoolArray]) -> IntArray:
+        """Put the chosen features first, then those of larger answers, each in the order of the ranking."""
+        ranking = np.asarray(self.selector.ranking_)
+        if not len(self.chosen):
+            return np.argsort(ranking, kind="stable")[: min(5, len(ranking))]
+        others = [
+            int(i)
+            for mask in answers.values()
+            for i in sorted(np.flatnonzero(mask), key=lambda i: ranking[i])
+            if not self._mask()[i]
+        ]
+        return np.array(list(dict.fromkeys([*self.chosen.tolist(), *others]))[: max(MOST, len(self.chosen))])[:200]
+
+    def _without(self, looks: list[FloatArray]) -> dict[str, dict[str, float]]:
+        """Measure the losses; what the judge predicts on the way is one more look at the rows."""
+        if not len(self.chosen) or self.problem.y.ndim > 1 or self.problem.time is not None:
+            return {}
+        part = columns_of(self.problem, self.chosen)
+        rng = np.random.default_rng([self.seed, 2])
+        rows = np.arange(part.n_samples)
+        if part.n_samples > ROWS:
+            rows = np.sort(draw_rows(part, "subsample", rng, ROWS / part.n_samples))
+        fitted = isinstance(self.judge, CrossValidated)
+        if len(self.chosen) > (FITTED if fitted else KNOWN):
+            return {}
+        sample = part if len(rows) == part.n_samples else part.take(rows)
+        judge = clone(self.judge).set_params(cv=FOLDS) if fitted else self.judge
+        scorer = cast(PredictiveScorer, judge.bind(sample, rng, Resources()))
+        outputs, losses = losses_without(scorer, sample, np.ones(len(self.chosen), dtype=bool), self.scoring)
+        if len(rows) == part.n_samples:
+            looks.append(outputs)
+        return {part.names[i]: {key: round(value, 6) for key, value in loss.items()} for i, loss in losses.items()}
+
+    def _plane(self, order: IntArray) -> dict[str, Any]:
+        return plane(self.problem, order[:2].tolist(), self.judge, self.seed)
+
+    def _try(self, told: dict[str, Any], key: str, what: str, measure: Callable[[], Any]) -> None:
+        """Measure; a judge that cannot do with fewer columns or rows must not end a run that has its answer."""
+        try:
+            with telling(what):
+                found = measure()
+        except InputError as error:
+            told["untold"].append(str(error))
+        else:
+            told[key] = found
+
+
+__all__ = ["Evidence"]

@@ -1,0 +1,147 @@
+"""The rows themselves: in two features with the judge's boundary, and those that are always predicted wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fewer.contracts import Criterion, PredictiveScorer, Resources
+from fewer.problem import FloatArray, IntArray, Problem
+from fewer.selectors._auto_paths import columns_of
+
+SHOWN = 300
+WIDE, HIGH = 48, 32
+LISTED = 20
+FAR = 3.0
+"""Robust standard deviations from which on a prediction of a quantity counts as wrong."""
+
+
+def plane(problem: Problem, columns: Sequence[int], judge: Criterion, seed: int) -> dict[str, Any]:
+    """Place rows in two features, with what the judge, fitted to these two alone, would say everywhere.
+
+    Parameters
+    ----------
+    problem : Problem
+    columns : two ints
+    judge : Criterion
+        A predictive one.
+    seed : int
+
+    Returns
+    -------
+    dict
+        Plain JSON data: `names`; for each of up to 300 rows (classes as in the table) `row`, `x`, `y` and `target` (the
+        class code, or the quantity); `x_ends` and `y_ends`; `grid`, 32 rows of 48 class codes from the bottom up, or
+        quantities; `missing`, rows that lack one of the two. Empty where nothing can be placed.
+    """
+    part = columns_of(problem, np.asarray(columns, dtype=np.int64))
+    seen = np.flatnonzero(~np.isnan(part.X).any(axis=1))
+    if len(seen) < 4 or problem.y.ndim > 1:
+        return {}
+    rng = np.random.default_rng(seed)
+    rows = np.sort(rng.permutation(seen)[:SHOWN])
+    ends = [_ends(part.X[seen, i], part.kinds[i]) for i in range(2)]
+    across, up = (np.linspace(*end, n) for end, n in zip(ends, (WIDE, HIGH), strict=True))
+    across, up = (
+        values if kind == "numeric" else np.round(values) for values, kind in zip((across, up), part.kinds, strict=True)
+    )
+    grid = np.column_stack([np.tile(across, HIGH), np.repeat(up, WIDE)])
+    known = part.take(seen)
+    scorer: PredictiveScorer = judge.bind(known, rng, Resources())  # type: ignore[assignment]
+    said = scorer.predict(np.ones(2, dtype=bool), grid)
+    codes = said.argmax(axis=1).tolist() if problem.task == "classification" else [_plain(v) for v in said.ravel()]
+    return {
+        "names": list(part.names),
+        "row": (rows + 1).tolist(),
+        "x": [_plain(v) for v in part.X[rows, 0]],
+        "y": [_plain(v) for v in part.X[rows, 1]],
+        "target": [int(v) if problem.task == "classification" else _plain(v) for v in problem.y[rows]],
+        "x_ends": [_plain(v) for v in ends[0]],
+        "y_ends": [_plain(v) for v in ends[1]],
+        "levels": [[str(v)[:40] for v in part.levels[i]] if i in part.levels else [] for i in range(2)],
+        "grid": [codes[i * WIDE : (i + 1) * WIDE] for i in range(HIGH)],
+        "missing": problem.n_samples - len(seen),
+    }
+
+
+def always_wrong(problem: Problem, looks: Sequence[FloatArray]) -> dict[str, Any]:
+    """List the rows that every rule that did not see them predicts wrongly: often errors in the table.
+
+    Parameters
+    ----------
+    problem : Problem
+    looks : list of arrays
+        Predictions, one array for each way of predicting rows unseen; NaN where a row was not predicted.
+
+    Returns
+    -------
+    dict
+        Plain JSON data: `n_looks`, `n_rows` that all of them predicted, `n_wrong`, and `rows`, the surest first: `row`
+        (counted from 1), `truth`, `prediction`, and for classes `membership` that the wrong class was given, on average
+        (for a quantity `away`: how many robust standard deviations off).
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays(np.zeros((3, 1)), ["a", "a", "b"])
+    >>> look = np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]])
+    >>> always_wrong(problem, [look, look])["rows"]
+    [{'row': 2, 'truth': 'a', 'prediction': 'b', 'membership': 0.8}]
+    """
+    if problem.y.ndim > 1 or not looks:
+        return {}
+    stack = np.array([look.reshape(len(look), -1) for look in looks])
+    known = np.flatnonzero(np.isfinite(stack).all(axis=(0, 2)))
+    if not len(known):
+        return {}
+    told: dict[str, Any] = {"n_looks": len(looks), "n_rows": len(known)}
+    found = _wrong_class if problem.task == "classification" else _far_off
+    rows = found(problem, stack, known)
+    return told | {"n_wrong": len(rows), "rows": rows[:LISTED]}
+
+
+def _wrong_class(problem: Problem, stack: FloatArray, known: IntArray) -> list[dict[str, Any]]:
+    wrong = known[(stack[:, known].argmax(axis=2) != problem.y[known]).all(axis=0)]
+    mean = np.clip(stack[:, wrong].mean(axis=0), 0.0, 1.0)
+    guess, share = mean.argmax(axis=1), mean.max(axis=1)
+    order = np.argsort(-np.round(share, 9), kind="stable")
+    return [
+        {
+            "row": int(wrong[i]) + 1,
+            "truth": str(problem.classes[int(problem.y[wrong[i]])]),
+            "prediction": str(problem.classes[int(guess[i])]),
+            "membership": round(float(share[i]), 4),
+        }
+        for i in order
+    ]
+
+
+def _far_off(problem: Problem, stack: FloatArray, known: IntArray) -> list[dict[str, Any]]:
+    errors = stack[:, known, 0] - problem.y[known]
+    spread = 1.4826 * np.median(np.abs(errors - np.median(errors, axis=1, keepdims=True)), axis=1, keepdims=True)
+    away = np.abs(errors) / np.maximum(spread, 1e-300)
+    far = np.flatnonzero((away > FAR).all(axis=0) & (np.abs(np.sign(errors).sum(axis=0)) == len(errors)))
+    order = far[np.argsort(-away[:, far].mean(axis=0), kind="stable")]
+    return [
+        {
+            "row": int(known[i]) + 1,
+            "truth": _plain(problem.y[known[i]]),
+            "prediction": _plain(stack[:, known[i], 0].mean()),
+            "away": round(float(away[:, i].mean()), 2),
+        }
+        for i in order
+    ]
+
+
+def _ends(values: FloatArray, kind: str) -> tuple[float, float]:
+    low, high = float(values.min()), float(values.max())
+    room = 0.5 if kind != "numeric" else 0.04 * (high - low) or 0.5
+    return low - room, high + room
+
+
+def _plain(value: float) -> float:
+    return float(f"{float(value):.5g}")
+
+
+__all__ = ["always_wrong", "plane"]

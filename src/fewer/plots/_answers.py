@@ -1,0 +1,163 @@
+"""How many features: the held-out score against size, all features, and what each preference takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fewer.errors import InputError
+from fewer.plots._display import Display
+from fewer.plots._style import COLORS, MARKERS, legend_below, wrapped
+from fewer.problem import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SEEN = 1.96
+
+
+@dataclass
+class AnswersDisplay(Display):
+    """The held-out score of each number of features with its band, and the marked numbers.
+
+    Make it with `from_selection`, or with `from_estimator` of a fitted `AutoSelector`.
+
+    Parameters
+    ----------
+    sizes, scores, low, high : arrays
+        The curve and its 95 % band (`low` equals `high` where none is known).
+    chosen : int
+    marks : dict
+        Names of preferences by size.
+    all_ : (int, float) or None
+        Size and score of all features.
+    score_name, measured : str
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> import fewer
+    >>> selector = fewer.AutoSelector(random_state=0, budget=0.3).fit(*load_wine(return_X_y=True))
+    >>> display = AnswersDisplay.from_estimator(selector)
+    >>> display.chosen == selector.get_support().sum(), display.ax_.get_xlabel()
+    (np.True_, 'number of features')
+    """
+
+    sizes: IntArray
+    scores: FloatArray
+    low: FloatArray
+    high: FloatArray
+    chosen: int
+    marks: dict[int, list[str]] = field(default_factory=dict)
+    all_: tuple[int, float] | None = None
+    score_name: str = "score"
+    measured: str = ""
+
+    @classmethod
+    def from_selection(cls, selection: Any, *, ax: Axes | None = None) -> AnswersDisplay:
+        """Draw the curve of a `Selection`.
+
+        Parameters
+        ----------
+        selection : Selection
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        AnswersDisplay
+        """
+        display = cls.of(selection)
+        if display is None:
+            raise InputError("This selection has no score for each number of features.")
+        return display.plot(ax)
+
+    @classmethod
+    def of(cls, selection: Any) -> AnswersDisplay | None:
+        """Collect the curve of a `Selection` without drawing it; None where there is none.
+
+        Parameters
+        ----------
+        selection : Selection
+
+        Returns
+        -------
+        AnswersDisplay or None
+        """
+        if selection.curve.get("size"):
+            display = _of_curve(selection.curve, len(selection.features), selection.n_features)
+            same = (
+                selection.score_name in (display.score_name, "r2") and selection.score_heldout_all_features is not None
+            )
+            if display.all_ is None and same:
+                display.all_ = (selection.n_features, selection.score_heldout_all_features)
+            return display
+        curve = selection.sizes
+        if not curve or not curve["sizes"]:
+            return None
+        scores = np.asarray(curve["scores"], dtype=np.float64)
+        error = curve["standard_error"]
+        spread = np.zeros(len(scores)) if error is None else SEEN * np.broadcast_to(error, scores.shape)
+        name = curve.get("name", selection.score_name)
+        chosen = len(selection.features)
+        return cls(
+            np.asarray(curve["sizes"], dtype=np.int64), scores, scores - spread, scores + spread, chosen,
+            {chosen: ["chosen"]} if chosen else {}, None, name, curve["measured"],
+        )  # fmt: skip
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> AnswersDisplay:
+        """Draw the curve of a fitted `AutoSelector`.
+
+        Parameters
+        ----------
+        estimator : AutoSelector
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        AnswersDisplay
+        """
+        curve = getattr(estimator, "curve_", None)
+        if not curve or "chosen" not in curve or not len(curve["size"]):
+            raise InputError("This estimator has no curve of its answers; fit an AutoSelector, or use SizeDisplay.")
+        return _of_curve(curve, int(estimator.support_.sum()), estimator.n_features_in_).plot(ax)
+
+    def _draw(self, ax: Axes) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        ax.plot(self.sizes, self.scores, color=COLORS[0], marker="o", label=wrapped(self.measured or "held out", 40))
+        if (self.high > self.low).any():
+            ax.fill_between(self.sizes, self.low, self.high, color=COLORS[0], alpha=0.14, linewidth=0, label="95 %")
+        if self.all_ is not None:
+            ax.axhline(self.all_[1], color=COLORS[5], linestyle="--", label=f"all {self.all_[0]:,} features")
+        for number, (size, names) in enumerate(sorted(self.marks.items())):
+            ax.plot(
+                [size], [np.interp(size, self.sizes, self.scores)], linestyle="none", markersize=8, color=COLORS[1],
+                marker=MARKERS[(number + 1) % len(MARKERS)], label=f"{', '.join(names)}: {size}", zorder=4,
+            )  # fmt: skip
+        if len(self.sizes) and self.sizes[-1] > 16:
+            ax.set_xscale("log")
+        else:
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.set(xlabel="number of features", ylabel=wrapped(f"held-out {self.score_name}"))
+        legend_below(ax)
+
+
+def _of_curve(curve: dict[str, Any], chosen: int, n_features: int) -> AnswersDisplay:
+    sizes = np.asarray(curve["size"], dtype=np.int64)
+    scores = np.asarray(curve["score"], dtype=np.float64)
+    error = SEEN * np.nan_to_num(np.asarray(curve["standard_error"], dtype=np.float64))
+    marks: dict[int, list[str]] = {}
+    for name, size in curve["chosen"].items():
+        marks.setdefault(int(size), []).append(name)
+    whole = curve.get("all")
+    return AnswersDisplay(
+        sizes, scores, scores - error, scores + error, chosen, marks,
+        None if whole is None else (n_features, float(scores[whole])), curve["score_name"],
+        "on the rows held out in the race, which chose the size",
+    )  # fmt: skip
+
+
+__all__ = ["AnswersDisplay"]

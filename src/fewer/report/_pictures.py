@@ -1,0 +1,346 @@
+"""The pictures of the page of a selection, drawn from its plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from fewer.report._svg import SHAPES, Canvas, at, number
+from fewer.report._text import cut
+
+LANE, TALL = 13, 18
+"""Height of a lane, and of one where there are few."""
+WIDTH = 150
+
+
+def distribution_picture(name: str, told: Mapping[str, Any], classes: Sequence[str]) -> Markup:
+    """Draw the values of one feature: a lane for each class, or the target's quartiles along the feature.
+
+    Parameters
+    ----------
+    name : str
+    told : dict
+        As `fewer.evaluate` gives it.
+    classes : list of str
+
+    Returns
+    -------
+    Markup
+        Inline SVG.
+    """
+    if "counts" in told:
+        return _lanes(name, told, classes)
+    if "middle" in told:
+        return _quartile_band(name, told)
+    return Markup("")
+
+
+def _lanes(name: str, told: Mapping[str, Any], classes: Sequence[str]) -> Markup:
+    counts = told["counts"]
+    step = TALL if len(counts) <= 3 else LANE
+    n_bins, height = len(counts[0]), step * len(counts) + 2
+    canvas = Canvas((0, n_bins), (0, 1), size=(WIDTH, height))
+    shares = [[c / max(sum(own), 1) for c in own] for own in counts]
+    top = max(max(own) for own in shares) or 1.0
+    width = WIDTH / n_bins
+    for lane, own in enumerate(shares):
+        base = step * (lane + 1)
+        if "levels" in told:
+            bars = [(i, s) for i, s in enumerate(own) if s]
+            path = "".join(
+                f"M{at(i * width + 1)} {base}v{at(-s / top * (step - 2))}h{at(width - 2)}V{base}z" for i, s in bars
+            )
+        else:
+            steps = "".join(f"V{at(base - s / top * (step - 2))}h{at(width)}" for s in own)
+            path = f"M0 {base}{steps}V{base}z"
+        canvas.add("path", d=path, class_=f"fill{lane % 6}")
+        canvas.add("line", x1=0, x2=WIDTH, y1=base, y2=base, class_="base")
+    return canvas.svg(_lanes_in_words(name, told, classes), class_="small")
+
+
+def _lanes_in_words(name: str, told: Mapping[str, Any], classes: Sequence[str]) -> str:
+    missing = f" {told['missing']:,} missing." if told.get("missing") else ""
+    if "levels" in told:
+        often = []
+        for label, own in zip(classes, told["counts"], strict=False):
+            if sum(own):
+                level = max(range(len(own)), key=own.__getitem__)
+                often.append(f"{cut(told['levels'][level], 30)} in {cut(label, 30)}")
+        return f"{cut(name, 60)} by class. Most frequent: {', '.join(often)}.{missing}"
+    parts = [
+        f"{number(m)} in {cut(label, 30)}"
+        for label, m in zip(classes, told.get("medians", ()), strict=False)
+        if m is not None
+    ]
+    ends = f"from {number(told['low'])} to {number(told['high'])}"
+    return f"{cut(name, 60)} by class, {ends}. Median: {', '.join(parts)}.{missing}"
+
+
+def _quartile_band(name: str, told: Mapping[str, Any]) -> Markup:
+    known = [i for i, value in enumerate(told["middle"]) if value is not None]
+    low = min(told["lower"][i] for i in known)
+    high = max(told["upper"][i] for i in known)
+    room = (high - low) * 0.08 or 1.0
+    canvas = Canvas((0, len(told["middle"])), (low - room, high + room), size=(WIDTH, 44))
+    canvas.left = canvas.right = canvas.top = canvas.bottom = 2.0
+    if "levels" in told:
+        for i in known:
+            canvas.line([i + 0.5] * 2, [told["lower"][i], told["upper"][i]], "range0")
+            canvas.line([i + 0.25, i + 0.75], [told["middle"][i]] * 2, "line0")
+    else:
+        there = [i + 0.5 for i in known]
+        ring = [*zip(there, (told["upper"][i] for i in known), strict=True)]
+        ring += [*zip(there, (told["lower"][i] for i in known), strict=True)][::-1]
+        points = " ".join(f"{at(canvas.px(x))},{at(canvas.py(y))}" for x, y in ring)
+        canvas.add("polygon", points=points, class_="band")
+        canvas.line(there, [told["middle"][i] for i in known], "line0")
+    first, last = told["middle"][known[0]], told["middle"][known[-1]]
+    ends = f", from {number(told['low'])} to {number(told['high'])}" if "low" in told else ""
+    words = f"The target against {cut(name, 60)}{ends}: median {number(first)} to {number(last)}."
+    return canvas.svg(words, class_="small")
+
+
+def loss_picture(loss: Mapping[str, float], reach: float, words: str) -> Markup:
+    """Draw what is lost without a feature: a dot, its interval and zero."""
+    canvas = Canvas((-reach, reach), (0, 1), size=(96, 16))
+    canvas.left = canvas.right = 4.0
+    canvas.top = canvas.bottom = 2.0
+    canvas.add("line", x1=canvas.px(0), x2=canvas.px(0), y1=1, y2=15, class_="zero")
+    canvas.line([loss["low"], loss["high"]], [0.5, 0.5], "line0")
+    canvas.add("circle", cx=canvas.px(loss["loss"]), cy=8, r=3.5, class_="fill0")
+    return canvas.svg(words, class_="tiny")
+
+
+def curve_picture(curve: Mapping[str, Any]) -> Markup:
+    """Draw the held-out score against size with its band, all features and the marked sizes.
+
+    Parameters
+    ----------
+    curve : dict
+        `sizes`, `scores`, `low`, `high`, `name`, `chosen`, `marks` (names of preferences by size), `all` (size and
+        score of all features, or None), `answers` (sizes that can be looked at).
+
+    Returns
+    -------
+    Markup
+    """
+    sizes, scores = curve["sizes"], curve["scores"]
+    every = curve["all"]
+    low, high = min(curve["low"]), max(curve["high"])
+    if every:
+        low, high = min(low, every["score"]), max(high, every["score"])
+    room = (high - low) * 0.06 or 0.02
+    last = max(sizes[-1], every["size"] if every else 1)
+    log = last > 16
+    canvas = Canvas((1, max(last, 2)), (low - room, high + room), size=(640, 360), log=log)
+    canvas.left, canvas.top, canvas.right = 72.0, 46.0, 26.0
+    shown = sorted({1, last, *(s for s in (2, 5, 10, 20, 50, 100, 200, 500, 1000) if s < 0.75 * last)})
+    canvas.axes("number of features", f"held-out {curve['name']}", x_ticks=shown if log else None)
+    ring = [*zip(sizes, curve["high"], strict=True), *zip(sizes[::-1], curve["low"][::-1], strict=True)]
+    points = " ".join(f"{at(canvas.px(x))},{at(canvas.py(y))}" for x, y in ring)
+    canvas.add("polygon", points=points, class_="band")
+    if every:
+        canvas.line([1, max(last, 2)], [every["score"]] * 2, "all")
+        above = every["score"] > scores[0]
+        y = canvas.py(every["score"]) + (-6 if above else 16)
+        canvas.add("text", f"all {every['size']:,}", x=canvas.left + 8, y=y, class_="legend")
+    canvas.line(sizes, scores, "line0")
+    _marks(canvas, curve)
+    for size, score in zip(sizes, scores, strict=True):
+        known = size in curve["answers"]
+        canvas.add(
+            "circle", cx=canvas.px(size), cy=canvas.py(score), r=5.0 if known else 2.5,
+            class_="stop" if known else "point", data_size=str(size) if known else None,
+        )  # fmt: skip
+    here = dict(zip(sizes, scores, strict=True)).get(curve["chosen"])
+    if here is not None:
+        canvas.add("circle", cx=canvas.px(curve["chosen"]), cy=canvas.py(here), r=8, class_="here", id="here")
+    return canvas.svg(_curve_in_words(curve), class_="plot", id="curve")
+
+
+def _marks(canvas: Canvas, curve: Mapping[str, Any]) -> None:
+    places = sorted(curve["marks"])
+    taken = -1e9
+    row = 0
+    for size in places:
+        x = canvas.px(size)
+        row = (row + 1) % 2 if x - taken < 90 else 0
+        taken = x
+        canvas.add("line", x1=x, x2=x, y1=20 + 18 * row, y2=canvas.height - canvas.bottom, class_="mark")
+        side = "start" if x < 120 else ("end" if x > canvas.width - 110 else "middle")
+        canvas.add("text", ", ".join(curve["marks"][size]), x=x, y=17 + 18 * row, text_anchor=side)
+
+
+def _curve_in_words(curve: Mapping[str, Any]) -> str:
+    best = max(range(len(curve["scores"])), key=curve["scores"].__getitem__)
+    every = curve["all"]
+    told = (
+        f"Held-out {curve['name']} against the number of features: {curve['scores'][0]:.3f} with {curve['sizes'][0]}, "
+    )
+    told += f"highest {curve['scores'][best]:.3f} with {curve['sizes'][best]}"
+    if every:
+        told += f", {every['score']:.3f} with all {every['size']}"
+    marks = "; ".join(f"{' and '.join(names)}: {size}" for size, names in sorted(curve["marks"].items()))
+    return f"{told}. {marks}." if marks else f"{told}."
+
+
+def roc_picture(parts: Sequence[tuple[str, Mapping[str, Any]]]) -> Markup:
+    """Draw ROC curves of held-out rows, the chosen features first."""
+    canvas = Canvas((0, 1), (0, 1), size=(360, 340))
+    positive = cut(parts[0][1]["positive"], 24)
+    canvas.axes("false positive rate", f"true positive rate ({positive})")
+    canvas.line([0, 1], [0, 1], "all")
+    for i, (_, roc) in enumerate(parts):
+        canvas.line(roc["fpr"], roc["tpr"], f"line{i}")
+    _legend(canvas, [f"{name}: area {roc['area']:.3f}" for name, roc in parts])
+    words = ", ".join(f"{roc['area']:.3f} with {name}" for name, roc in parts)
+    return canvas.svg(f"ROC curves of held-out rows, looking for {positive}. Area: {words}.")
+
+
+def calibration_picture(parts: Sequence[tuple[str, Mapping[str, Any]]], of: str) -> Markup:
+    """Draw what share came true against the membership that was given."""
+    canvas = Canvas((0, 1), (0, 1), size=(360, 340))
+    canvas.axes(f"membership given to {of}", "share that came true")
+    canvas.line([0, 1], [0, 1], "all")
+    for i, (_, told) in enumerate(parts):
+        canvas.line(told["given"], told["is"], f"line{i}")
+        for x, y in zip(told["given"], told["is"], strict=True):
+            canvas.shape(x, y, i, f"fill{i}")
+    _legend(canvas, [name for name, _ in parts])
+    gaps = []
+    for name, told in parts:
+        total = sum(told["n"]) or 1
+        gap = sum(n * abs(g - t) for g, t, n in zip(told["given"], told["is"], told["n"], strict=True)) / total
+        gaps.append(f"{gap:.3f} with {name}")
+    return canvas.svg(f"Calibration on held-out rows, {of}. Mean distance from the diagonal: {', '.join(gaps)}.")
+
+
+def _legend(canvas: Canvas, lines: Sequence[str]) -> None:
+    for i, text in enumerate(lines):
+        y = canvas.height - canvas.bottom - 12 - 18 * (len(lines) - 1 - i)
+        x = canvas.width - canvas.right - 10
+        canvas.add("text", text, x=x - 32, y=y, text_anchor="end", class_="legend")
+        canvas.add("line", x1=x - 26, x2=x, y1=y - 4, y2=y - 4, class_=f"line{i}")
+
+
+def truth_picture(name: str, points: Mapping[str, Any], score: str) -> Markup:
+    """Draw predictions of held-out rows against what is."""
+    both = [*points["truth"], *points["prediction"]]
+    low, high = min(both), max(both)
+    room = (high - low) * 0.04 or 1.0
+    ends = (low - room, high + room)
+    canvas = Canvas(ends, ends, size=(360, 340))
+    canvas.axes("truth", f"predicted with {name}")
+    canvas.line(ends, ends, "all")
+    for row, x, y in zip(points["row"], points["truth"], points["prediction"], strict=True):
+        canvas.add(
+            "circle", cx=canvas.px(x), cy=canvas.py(y), r=3.2, class_="row0",
+            data_told=f"Row {row:,}: is {number(x)}, predicted {number(y)}.",
+        )  # fmt: skip
+    return canvas.svg(f"Predicted against true values of {len(both) // 2} held-out rows with {name}. {score}")
+
+
+def plane_picture(plane: Mapping[str, Any], classes: Sequence[str], wrong: Sequence[int]) -> Markup:
+    """Draw rows in two features over what the judge would say everywhere; each row can be asked for its number.
+
+    Parameters
+    ----------
+    plane : dict
+        As `fewer.evaluate` gives it.
+    classes : list of str
+        Labels by code; empty for a quantity.
+    wrong : list of int
+        Row numbers to mark.
+
+    Returns
+    -------
+    Markup
+    """
+    canvas = Canvas(tuple(plane["x_ends"]), tuple(plane["y_ends"]), size=(560, 400))
+    canvas.left = 72.0
+    shades = _shades(plane, classes)
+    for code in sorted({v for row in shades for v in row}):
+        canvas.add("path", d=_cells(canvas, shades, code), class_=f"area{code}" if classes else f"heat{code}")
+    names = plane["names"]
+    canvas.axes(*names, x_ticks=_levels(plane, 0), y_ticks=_levels(plane, 1))
+    marked = set(wrong)
+    for i in sorted(range(len(plane["row"])), key=lambda i: plane["x"][i]):
+        x, y, target, row = (plane[key][i] for key in ("x", "y", "target", "row"))
+        kind = target % 6 if classes else _level_of(target, plane)
+        told = cut(classes[target], 60) if classes else number(target)
+        words = (
+            f"Row {row:,}: {told}; {cut(names[0], 60)} {_shown(plane, 0, x)}, {cut(names[1], 60)} {_shown(plane, 1, y)}"
+        )
+        ring = " wrong" if row in marked else ""
+        words += ". Always predicted wrongly." if ring else "."
+        canvas.shape(x, y, kind if classes else 0, f"{'row' if classes else 'warm'}{kind}{ring}", data_told=words)
+    what = "classes" if classes else "values"
+    return canvas.svg(
+        f"{len(plane['row'])} rows in {cut(names[0], 80)} and {cut(names[1], 80)}; the ground shows the {what} "
+        "that the judge would predict from these two.",
+        role="group",
+        class_="plot rows",
+        id="plane",
+    )
+
+
+def _levels(plane: Mapping[str, Any], axis: int) -> list[tuple[float, str]] | None:
+    labels = plane["levels"][axis]
+    return [(float(i), cut(label, 12)) for i, label in enumerate(labels)][:12] if labels else None
+
+
+def _shown(plane: Mapping[str, Any], axis: int, value: float) -> str:
+    labels = plane["levels"][axis]
+    return cut(labels[int(value)], 40) if labels and 0 <= int(value) < len(labels) else number(value)
+
+
+def _level_of(value: float, plane: Mapping[str, Any]) -> int:
+    """Put a quantity into one of five levels, by the range of the rows."""
+    low, high = min(plane["target"]), max(plane["target"])
+    return min(max(int(5 * (value - low) / ((high - low) or 1.0)), 0), 4)
+
+
+def _shades(plane: Mapping[str, Any], classes: Sequence[str]) -> list[list[int]]:
+    if classes:
+        return [[int(v) % 6 for v in row] for row in plane["grid"]]
+    return [[_level_of(v, plane) for v in row] for row in plane["grid"]]
+
+
+def _cells(canvas: Canvas, shades: Sequence[Sequence[int]], code: int) -> str:
+    """Write the cells of one shade as runs along the rows."""
+    high, wide = len(shades), len(shades[0])
+    width = (canvas.width - canvas.left - canvas.right) / wide
+    height = (canvas.height - canvas.top - canvas.bottom) / high
+    path = []
+    for i, row in enumerate(shades):
+        y, j = canvas.height - canvas.bottom - (i + 1) * height, 0
+        while j < wide:
+            start = j
+            while j < wide and row[j] == code:
+                j += 1
+            if j > start:
+                run = at((j - start) * width)
+                path.append(f"M{at(canvas.left + start * width)} {at(y)}h{run}v{at(height)}h-{run}z")
+            j = max(j, start + 1)
+    return "".join(path)
+
+
+def key_of(kind: int, class_: str = "row") -> Markup:
+    """Draw the marker of a class for a legend."""
+    return Markup(
+        '<svg class="key" viewBox="-5 -5 10 10" aria-hidden="true" focusable="false"><path class="{}{}" d="{}"/></svg>'
+    ).format(class_, kind % 6, SHAPES[kind % 6 if class_ == "row" else 0])
+
+
+__all__ = [
+    "calibration_picture",
+    "curve_picture",
+    "distribution_picture",
+    "key_of",
+    "loss_picture",
+    "plane_picture",
+    "roc_picture",
+    "truth_picture",
+]

@@ -1,0 +1,97 @@
+"""How many features: the curve of a selection, and the answers at other sizes that the slider goes through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fewer.evaluate._grading import is_share
+from fewer.plots import AnswersDisplay
+from fewer.report._features import in_units
+from fewer.selection import Selection
+
+
+def size_curve(selection: Selection) -> dict[str, Any] | None:
+    """Return what the curve of a page shows, or None where there is none.
+
+    Parameters
+    ----------
+    selection : Selection
+
+    Returns
+    -------
+    dict or None
+        `sizes`, `scores`, `low`, `high`, `name`, `measured`, `chosen`, `marks`, `all`, `answers`.
+    """
+    display = AnswersDisplay.of(selection)
+    if display is None:
+        return None
+    return {
+        "sizes": display.sizes.tolist(),
+        "scores": display.scores.tolist(),
+        "low": display.low.tolist(),
+        "high": display.high.tolist(),
+        "banded": bool((display.high > display.low).any()),
+        "name": display.score_name,
+        "measured": display.measured,
+        "chosen": display.chosen,
+        "marks": display.marks,
+        "all": None if display.all_ is None else {"size": display.all_[0], "score": display.all_[1]},
+        "answers": [answer["size"] for answer in selection.evidence.get("answers", ())],
+    }
+
+
+def answers(selection: Selection, curve: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Return what the page says at each stop of its slider.
+
+    Parameters
+    ----------
+    selection : Selection
+    curve : dict or None
+
+    Returns
+    -------
+    list of dict
+        `size`, `places` (rows of the table), `score` and `interval` as text, `told`, a sentence.
+    """
+    if curve is None or selection.nothing_found:
+        return []
+    known = {size: i for i, size in enumerate(curve["sizes"])}
+    stops = []
+    for answer in selection.evidence.get("answers", ()):
+        size, place = answer["size"], known.get(answer["size"])
+        if place is None and size != len(selection.features):
+            continue
+        score = None if place is None else curve["scores"][place]
+        ends = None
+        if place is not None and curve["high"][place] > curve["low"][place]:
+            ends = (curve["low"][place], curve["high"][place])
+        stops.append(
+            {
+                "size": size,
+                "places": answer["places"],
+                "score": "–" if score is None else f"{score:.4f}",
+                "interval": "" if ends is None else f"{ends[0]:.4f} to {ends[1]:.4f}",
+                "told": _told(selection, curve, size, score, ends),
+            }
+        )
+    return stops if len(stops) > 1 else []
+
+
+def _told(selection: Selection, curve: dict[str, Any], size: int, score: float | None, ends: Any) -> str:
+    told = f"{size} of {selection.n_features:,} features"
+    marks = curve["marks"].get(size, [])
+    if marks:
+        told += f" ({', '.join(marks)})"
+    if score is None:
+        return f"{told}."
+    told += f": {curve['name']} {score:.4f}"
+    if ends is not None:
+        told += f" ({ends[0]:.4f} to {ends[1]:.4f})"
+    if curve["all"] is not None and size != curve["all"]["size"]:
+        told += f", {in_units(score - curve['all']['score'], curve['name'])}"
+        told += " points" if is_share(curve["name"].replace(" ", "_")) else ""
+        told += f" against all {curve['all']['size']:,}"
+    return f"{told}, {curve['measured']}."
+
+
+__all__ = ["answers", "size_curve"]
