@@ -104,7 +104,7 @@ def test_a_page(page, width, scheme, folder, browser):
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_for_those_who_do_not_see_it(page, folder, browser):
     browser.open(folder / f"{page}.html", 1280)
-    pictures = "[...document.querySelectorAll('img, body svg:not(svg svg)')]"
+    pictures = "[...document.querySelectorAll('img, body svg:not(svg svg, [aria-hidden])')]"
     labels = browser.run(f"{pictures}.map(p => p.getAttribute(p.tagName === 'IMG' ? 'alt' : 'aria-label'))")
     assert labels
     assert all(label and len(label) > 15 for label in labels)

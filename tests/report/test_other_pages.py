@@ -12,8 +12,8 @@ from fewer import SubsetSelector
 from fewer.criteria import KNN
 from fewer.evaluate import compare
 from fewer.report import _reproduction, comparison_report, reproduction_report
-from fewer.report._page import cut
 from fewer.report._reproduction import _pictures
+from fewer.report._text import cut
 from fewer.search import Forward
 from making import make_problem
 

@@ -30,7 +30,8 @@ def feature_rows(selection: Selection) -> list[dict[str, Any]]:
     names = list(evidence.get("features") or selection.features)[:MOST]
     chosen = set(selection.features)
     losses = evidence.get("without") or {}
-    reach = max([abs(end) for loss in losses.values() for end in (loss["low"], loss["high"])], default=0.0) or 1.0
+    reach = [0.0, *(end for loss in losses.values() for end in (loss["low"], loss["high"]))]
+    ends = (min(reach), max(reach)) if max(reach) > min(reach) else (-1.0, 1.0)
     return [
         {
             "name": name,
@@ -38,7 +39,7 @@ def feature_rows(selection: Selection) -> list[dict[str, Any]]:
             "picture": _picture(name, evidence),
             "kind": _kind(name, evidence),
             "share": selection.frequency.get(name, 0.0) if selection.frequency else None,
-            "loss": _loss(name, losses, reach, evidence.get("without_score", "")),
+            "loss": _loss(name, losses, ends, evidence.get("without_score", "")),
             "score_without": selection.score_without.get(name),
             "stand_ins": selection.stand_ins.get(name, []),
             "cost": selection.costs.get(name),
@@ -64,13 +65,13 @@ def _kind(name: str, evidence: Mapping[str, Any]) -> str:
     return f"{shown}{', …' if len(levels) > 4 else ''}{missing}"
 
 
-def _loss(name: str, losses: Mapping[str, Any], reach: float, score: str) -> dict[str, Any] | None:
+def _loss(name: str, losses: Mapping[str, Any], scale: tuple[float, float], score: str) -> dict[str, Any] | None:
     loss = losses.get(name)
     if loss is None:
         return None
     amount, ends = in_units(loss["loss"], score), (in_units(loss["low"], score), in_units(loss["high"], score))
     words = f"Without {cut(name, 60)}: {amount} of {score} lost, {ends[0]} to {ends[1]}."
-    return {"amount": amount, "low": ends[0], "high": ends[1], "picture": loss_picture(loss, reach, words)}
+    return {"amount": amount, "low": ends[0], "high": ends[1], "picture": loss_picture(loss, scale, words)}
 
 
 def in_units(value: float, score: str) -> str:

@@ -43,9 +43,9 @@ def _lanes(name: str, told: Mapping[str, Any], classes: Sequence[str]) -> Markup
     n_bins, height = len(counts[0]), step * len(counts) + 2
     canvas = Canvas((0, n_bins), (0, 1), size=(WIDTH, height))
     shares = [[c / max(sum(own), 1) for c in own] for own in counts]
-    top = max(max(own) for own in shares) or 1.0
     width = WIDTH / n_bins
     for lane, own in enumerate(shares):
+        top = max(own) or 1.0
         base = step * (lane + 1)
         if "levels" in told:
             bars = [(i, s) for i, s in enumerate(own) if s]
@@ -102,9 +102,9 @@ def _quartile_band(name: str, told: Mapping[str, Any]) -> Markup:
     return canvas.svg(words, class_="small")
 
 
-def loss_picture(loss: Mapping[str, float], reach: float, words: str) -> Markup:
+def loss_picture(loss: Mapping[str, float], ends: tuple[float, float], words: str) -> Markup:
     """Draw what is lost without a feature: a dot, its interval and zero."""
-    canvas = Canvas((-reach, reach), (0, 1), size=(96, 16))
+    canvas = Canvas(ends, (0, 1), size=(96, 16))
     canvas.left = canvas.right = 4.0
     canvas.top = canvas.bottom = 2.0
     canvas.add("line", x1=canvas.px(0), x2=canvas.px(0), y1=1, y2=15, class_="zero")
@@ -134,8 +134,8 @@ def curve_picture(curve: Mapping[str, Any]) -> Markup:
     room = (high - low) * 0.06 or 0.02
     last = max(sizes[-1], every["size"] if every else 1)
     log = last > 16
-    canvas = Canvas((1, max(last, 2)), (low - room, high + room), size=(640, 360), log=log)
-    canvas.left, canvas.top, canvas.right = 72.0, 46.0, 26.0
+    canvas = Canvas((1, max(last, 2)), (low - room, high + room), size=(640, 370), log=log)
+    canvas.left, canvas.top, canvas.right = 72.0, 62.0, 26.0
     shown = sorted({1, last, *(s for s in (2, 5, 10, 20, 50, 100, 200, 500, 1000) if s < 0.75 * last)})
     canvas.axes("number of features", f"held-out {curve['name']}", x_ticks=shown if log else None)
     ring = [*zip(sizes, curve["high"], strict=True), *zip(sizes[::-1], curve["low"][::-1], strict=True)]
@@ -161,16 +161,17 @@ def curve_picture(curve: Mapping[str, Any]) -> Markup:
 
 
 def _marks(canvas: Canvas, curve: Mapping[str, Any]) -> None:
-    places = sorted(curve["marks"])
-    taken = -1e9
-    row = 0
-    for size in places:
-        x = canvas.px(size)
-        row = (row + 1) % 2 if x - taken < 90 else 0
-        taken = x
-        canvas.add("line", x1=x, x2=x, y1=20 + 18 * row, y2=canvas.height - canvas.bottom, class_="mark")
-        side = "start" if x < 120 else ("end" if x > canvas.width - 110 else "middle")
-        canvas.add("text", ", ".join(curve["marks"][size]), x=x, y=17 + 18 * row, text_anchor=side)
+    """Name the marked sizes above the curve, in as many rows as keep the names apart."""
+    taken = [-1e9] * 3
+    for size in sorted(curve["marks"]):
+        x, text = canvas.px(size), ", ".join(curve["marks"][size])
+        width = 10.0 * len(text)
+        start = min(max(x - width / 2, canvas.left - 8), canvas.width - 4 - width)
+        row = next((i for i, end in enumerate(taken) if start > end), 2)
+        taken[row] = start + width
+        y = 17 + 18 * row
+        canvas.add("line", x1=x, x2=x, y1=y + 4, y2=canvas.height - canvas.bottom, class_="mark")
+        canvas.add("text", text, x=start + width / 2, y=y, text_anchor="middle")
 
 
 def _curve_in_words(curve: Mapping[str, Any]) -> str:

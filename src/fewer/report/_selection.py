@@ -76,7 +76,7 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
         stops=stops,
         predictions=_predictions(selection),
         plane=_plane(selection),
-        wrong=selection.evidence.get("wrong") or {},
+        wrong={"rows": [], **({} if selection.nothing_found else selection.evidence.get("wrong") or {})},
         judge=selection.judges.get("chosen") or cut(selection.evidence.get("judge", "its judge"), 120),
         runners_up=_runners_up(selection),
         classes=list(selection.data.get("classes", {}).items())[:20],
@@ -88,6 +88,8 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
 
 
 def _runners_up(selection: Selection) -> list[tuple[str, float]]:
+    if selection.nothing_found:
+        return []
     often = {name: share for name, share in selection.frequency.items() if name not in selection.features}
     return list(often.items())[:10]
 

@@ -34,7 +34,7 @@ def size_curve(selection: Selection) -> dict[str, Any] | None:
         "name": display.score_name,
         "measured": display.measured,
         "chosen": display.chosen,
-        "marks": display.marks,
+        "marks": {} if selection.nothing_found else display.marks,
         "all": None if display.all_ is None else {"size": display.all_[0], "score": display.all_[1]},
         "answers": [answer["size"] for answer in selection.evidence.get("answers", ())],
     }

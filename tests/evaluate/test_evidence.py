@@ -1,0 +1,54 @@
+"""What a selection keeps for its page."""
+
+import json
+
+import numpy as np
+import pytest
+
+import fewer
+from fewer.criteria import KNN
+from fewer.evaluate import Evidence
+from fewer.rankers import Fisher
+from fewer.selectors import RankSelector
+from making import make_problem
+
+
+def test_a_selection_carries_it_as_small_plain_data():
+    problem = make_problem(n_rows=300, n_features=30)
+    selection = fewer.select(problem.X, problem.y, "fisher", cv=3, random_state=0)
+    told = selection.evidence
+    assert set(told) >= {"features", "answers", "distributions", "predictions", "without", "plane", "wrong"}
+    assert told["features"][: len(selection.features)] == selection.features
+    assert set(told["without"]) == set(selection.features)
+    chosen = next(answer for answer in told["answers"] if answer["size"] == len(selection.features))
+    assert [told["features"][place] for place in chosen["places"]] == selection.features
+    assert json.loads(selection.to_json())["evidence"] == told
+    assert len(json.dumps(told)) < 60_000
+
+
+def test_the_counts_are_the_held_out_score():
+    problem = make_problem(n_rows=90)
+    selection = fewer.select(problem.X, problem.y, "knn-forward", cv=3, random_state=0)
+    for part, score in (("chosen", selection.score_heldout), ("all", selection.score_heldout_all_features)):
+        counts = np.array(selection.evidence["predictions"][part]["confusion"])
+        assert np.trace(counts) / counts.sum() == pytest.approx(score)
+
+
+def test_without_folds_there_are_no_predictions_and_nothing_fails():
+    problem = make_problem()
+    told = fewer.select(problem.X, problem.y, "knn-forward", cv=0, random_state=0).evidence
+    assert "predictions" not in told
+    assert told["plane"]["row"]
+
+
+class _Broken(KNN):
+    def bind(self, problem, rng, resources):
+        raise ValueError("no model today")
+
+
+def test_a_judge_that_fails_is_told_and_ends_nothing():
+    problem = make_problem()
+    selector = RankSelector(Fisher(), n_features_to_select=2).fit_problem(problem)
+    told = Evidence(problem, selector, np.array([0, 1]), _Broken(), None).gather()
+    assert "plane" not in told
+    assert told["untold"] == ["The rows in two features failed: no model today"]

@@ -1,0 +1,57 @@
+"""Rows in two features, and rows that are always wrong."""
+
+import numpy as np
+import pytest
+
+from fewer.criteria import KNN, LeastSquares
+from fewer.evaluate._row_views import HIGH, SHOWN, WIDE, always_wrong, plane
+from fewer.problem import Problem
+from making import make_problem
+
+
+def test_the_ground_is_what_the_judge_says_of_the_two_features():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(400, 3))
+    problem = Problem.from_arrays(X, X[:, 2] > 0)
+    told = plane(problem, [0, 2], KNN(5), 0)
+    grid = np.array(told["grid"])
+    assert grid.shape == (HIGH, WIDE)
+    assert (grid[: HIGH // 3] == 0).mean() > 0.95
+    assert (grid[-HIGH // 3 :] == 1).mean() > 0.95
+    assert len(told["row"]) == SHOWN
+    for row, x, y, target in zip(told["row"], told["x"], told["y"], told["target"], strict=True):
+        assert (x, y) == pytest.approx((X[row - 1, 0], X[row - 1, 2]), rel=1e-4)
+        assert target == problem.y[row - 1]
+
+
+def test_a_quantity_and_missing_cells():
+    problem = make_problem(task="regression")
+    problem.X[:5, 0] = np.nan
+    told = plane(problem, [0, 1], LeastSquares(), 0)
+    assert told["missing"] == 5
+    assert min(told["row"]) == 6
+    rising = np.array(told["grid"])
+    assert rising[-1, -1] > rising[0, 0]
+    assert plane(problem.take(np.arange(5)), [0, 1], LeastSquares(), 0) == {}
+
+
+def test_only_rows_that_every_look_gets_wrong_are_listed():
+    problem = Problem.from_arrays(np.zeros((4, 1)), ["a", "a", "b", "b"])
+    one = np.array([[0.4, 0.6], [0.1, 0.9], [0.2, 0.8], [0.7, 0.3]])
+    other = np.array([[0.9, 0.1], [0.3, 0.7], [0.6, 0.4], [0.9, 0.1]])
+    told = always_wrong(problem, [one, other])
+    assert [row["row"] for row in told["rows"]] == [2, 4]
+    assert told["rows"][0] == {"row": 2, "truth": "a", "prediction": "b", "membership": 0.8}
+    other[1] = np.nan
+    assert always_wrong(problem, [one, other])["n_rows"] == 3
+
+
+def test_quantities_that_are_far_off_on_the_same_side():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=100)
+    y[41] = 50.0
+    problem = Problem.from_arrays(np.zeros((100, 1)), y, task="regression")
+    looks = [np.where(np.arange(100) == 41, 0.0, y + 0.1 * rng.normal(size=100)) for _ in range(2)]
+    told = always_wrong(problem, looks)
+    assert [row["row"] for row in told["rows"]] == [42]
+    assert told["rows"][0]["truth"] == 50.0
