@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -133,13 +134,16 @@ class _Running:
     def go(self) -> Selection:
         LOGGER.info("%s: selecting on %d rows and %d features", self.plan.name, *self.problem.X.shape)
         try:
-            self._search()
+            with _interruptible():
+                self._search()
         except KeyboardInterrupt:
             raise Interrupted(self._finish(None, True) if hasattr(self.selector, "support_") else None) from None
         if not self.request.cv:
             return self._finish(None, False)
         try:
-            return self._finish(self._measure(), False)
+            with _interruptible():
+                outcome = self._measure()
+            return self._finish(outcome, False)
         except KeyboardInterrupt:
             raise Interrupted(self._finish(None, True)) from None
 
@@ -211,6 +215,20 @@ class _Running:
         if self.folder is not None:
             self.folder.write("result.json", selection.to_dict())
         return selection
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C in the middle of a compiled call, which becomes a SystemError there, be what it was."""
+    try:
+        yield
+    except SystemError as error:
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__ or cause.__context__
+        if isinstance(cause, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise
 
 
 @dataclass(frozen=True)

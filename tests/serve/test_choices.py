@@ -72,3 +72,19 @@ def test_choices_survive_a_file():
 def test_every_method_has_a_sentence():
     assert set(catalogue()) == {"auto", *METHODS}
     assert all(len(text) > 10 for text in catalogue().values())
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", "fewer", "rm -rf /", "fewer select t.csv", "fewer select 't.csv", "fewer rank t.csv -t y",
+     "fewer select t.csv -t y --methods os:system", "fewer select t.csv -t y --schema /etc/passwd",
+     "fewer compare t.csv -t y -m sklearn.svm:SVC()", "fewer select t.csv -t y --cluster tcp://evil"],
+)  # fmt: skip
+def test_commands_that_the_page_cannot_go_on_with(command):
+    with pytest.raises(InputError):
+        Choices.from_command(command)
+
+
+def test_a_typed_comparison():
+    choices = Choices.from_command("fewer compare t.csv --target y -m auto,fisher --folds 3 --out r")
+    assert (choices.goal, choices.methods, choices.folds) == ("compare", ("auto", "fisher"), 3)

@@ -1,6 +1,7 @@
 import json
 import os
 import signal
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -133,12 +134,16 @@ def test_a_run_of_a_terminal_shows_up(client, table):
     lock.release()
     assert client.state("mine")["state"] == "unfinished"
     assert "terminal" in act(client, "resume", "mine").json()["error"]
-    (place / "result.json").write_text(
-        json.dumps({"features": ["a"], "n_features": 2, "command": "fewer select t.csv --target y --out mine"})
-    )
+    command = "fewer select data/t.csv --target y --seed 4 --out mine"
+    answer = {"features": ["a"], "n_features": 2, "command": command, "interrupted": True}
+    (place / "result.json").write_text(json.dumps(answer))
     assert client.state("mine")["table"] == "t.csv"
     reduced = client.get("/download", params={"id": "mine", "what": "table"})
     assert reduced.text.splitlines()[:2] == ["a,y", "0,no"]
+    client.bench.jobs.program = (sys.executable, "-c", FINISHES)
+    assert act(client, "resume", "mine").status_code == 200
+    client.wait("mine", "finished")
+    assert client.bench.folder.job("mine")["choices"]["seed"] == 4
     assert act(client, "delete", "mine").status_code == 200
     assert not place.exists()
 

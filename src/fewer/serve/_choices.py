@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, get_args
@@ -42,6 +43,27 @@ TASKS = {"classification": "classes", "regression": "a quantity"}
 RARE = {"refuse": "refuse", "drop": "leave their rows out", "merge": "put them together"}
 TEXTS = ("groups", "weights", "time", "positive", "schema")
 SCHEMA = rf"{re.escape(OURS)}/[^/\\\0]*\.schema\.json"
+TYPED = {
+    f"--{name}": name
+    for name in (
+        "target",
+        "groups",
+        "weights",
+        "time",
+        "task",
+        "method",
+        "prefer",
+        "estimator",
+        "scoring",
+        "features",
+        "budget",
+        "folds",
+        "seed",
+        "rare",
+    )
+} | {"-t": "target", "-m": "method", "--methods": "method", "-f": "features"}
+PLACES = ("--out", "--report")
+FLAGS: dict[str, dict[str, bool]] = {"--json": {}, "--force": {}, "--skip-rows-without-target": {"skip": True}}
 NUMBERS = ("max_fpr", "guarantee", "cost_fp", "cost_fn", "prevalence")
 
 
@@ -154,6 +176,48 @@ class Choices:
         given["features"] = str(given.get("features", "auto"))[:40]
         given["skip"] = bool(given.get("skip", False))
         return cls(**given)
+
+    @classmethod
+    def from_command(cls, command: str) -> Choices:
+        """Return the choices behind a command that was typed, as far as the page has them.
+
+        Parameters
+        ----------
+        command : str
+
+        Returns
+        -------
+        Choices
+
+        Examples
+        --------
+        >>> choices = Choices.from_command("fewer select data/t.csv -t y --seed=3 --out r --json")
+        >>> choices.table, choices.target, choices.seed
+        ('t.csv', 'y', 3)
+        """
+        refused = InputError(f"This run was started in a terminal; go on with it there: {command} --resume".rstrip())
+        try:
+            words = shlex.split(command)
+        except ValueError:
+            raise refused from None
+        if words[:1] != ["fewer"] or words[1:2] not in (["select"], ["compare"]):
+            raise refused
+        given: dict[str, Any] = {"goal": words[1]}
+        rest = iter(words[2:])
+        for word in rest:
+            name, equals, value = word.partition("=")
+            if not word.startswith("-") and "table" not in given:
+                given["table"] = word.replace("\\", "/").rpartition("/")[2]
+            elif word in FLAGS:
+                given |= FLAGS[word]
+            elif name in (*TYPED, *PLACES):
+                value = value if equals else next(rest, "")
+                given |= {TYPED[name]: value} if name in TYPED else {}
+            else:
+                raise refused
+        if words[1] == "compare":
+            given["methods"] = given.pop("method", "auto").split(",")
+        return cls.read(given)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON data, which `read` takes."""

@@ -70,13 +70,15 @@ class Jobs:
             if self.pid_of(run) is not None:
                 raise InputError("This run is going on already.")
             if job is None:
-                raise InputError("This run was started in a terminal; go on with it there, with --resume.")
+                choices = Choices.from_command(str(read_json(place / RESULT).get("command", "")))
+                self.folder.table(choices.table)
+            else:
+                choices = Choices.read(job["choices"])
             self._refuse_too_many()
-            choices = Choices.read(job["choices"])
             begun = (place / RUN).exists() or (place / CELLS).exists()
             if begun and choices.goal == "detect":
                 raise InputError("A detector is not kept halfway; start it again from its table.")
-            self._spawn(run, choices, job.get("names"), resume=begun)
+            self._spawn(run, choices, (job or {}).get("names"), resume=begun)
 
     def stop(self, run: str) -> None:
         """Ask a run to end and keep its best; asked twice, it ends at once."""

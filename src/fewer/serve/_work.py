@@ -106,7 +106,28 @@ def inspect(path: str, choices: dict[str, Any]) -> dict[str, Any]:
     absent = [name for name in kinds if name not in found.schema.columns]
     if absent:
         raise InputError(f"{Path(path).name} has no column {absent[0][:40]!r}; load the page again.")
-    return {**found.to_dict(), "schema": found.schema.to_json()}
+    told = found.to_dict()
+    told["notes"] = [in_words(note) for note in told["notes"]]
+    return {**told, "schema": found.schema.to_json()}
+
+
+WORDS = {
+    "--numeric says otherwise": "choose number below if they are not",
+    "Name one as nominal (--nominal) to keep it": "Choose category below to keep one",
+}
+
+
+def in_words(note: str) -> str:
+    """Say with the choices of the page what a note says with options.
+
+    Examples
+    --------
+    >>> in_words("Taken as codes; --numeric says otherwise.")
+    'Taken as codes; choose number below if they are not.'
+    """
+    for option, words in WORDS.items():
+        note = note.replace(option, words)
+    return note
 
 
 def table_options(choices: dict[str, Any]) -> dict[str, Any]:

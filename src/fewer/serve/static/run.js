@@ -5,12 +5,12 @@ const at = id => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 
 function draw(points) {
-  at("curve").hidden = points.length < 2;
-  if (points.length < 2) return;
   const known = points.filter(([, score]) => score !== null);
+  at("curve").hidden = new Set(known.map(([, score]) => score)).size < 2;
+  if (at("curve").hidden) return;
   const xs = known.map(([n]) => Math.log10(Math.max(n, 1))), ys = known.map(([, score]) => score);
   const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  const x = value => 60 + 520 * (value - left) / (right - left || 1), y = value => 150 - 130 * (value - low) / (high - low || 1);
+  const x = value => 64 + 406 * (value - left) / (right - left || 1), y = value => 150 - 130 * (value - low) / (high - low || 1);
   const line = document.createElementNS(SVG, "path");
   line.setAttribute("d", xs.map((value, i) => `${i ? `H${x(value).toFixed(1)}V` : `M${x(value).toFixed(1)},`}${y(ys[i]).toFixed(1)}`).join(""));
   const label = (text, px, py, anchor = "start") => {
@@ -21,7 +21,7 @@ function draw(points) {
     node.setAttribute("text-anchor", anchor);
     return node;
   };
-  at("curve").querySelector("g").replaceChildren(line, label(high.toFixed(3), 4, 24), label(low.toFixed(3), 4, 154), label(known[0][0].toLocaleString("en"), 60, 174), label(`${known.at(-1)[0].toLocaleString("en")} subsets`, 580, 174, "end"));
+  at("curve").querySelector("g").replaceChildren(line, label(high.toFixed(3), 4, 24), label(low.toFixed(3), 4, 154), label(known[0][0].toLocaleString("en"), 64, 174), label(`${known.at(-1)[0].toLocaleString("en")} subsets`, 470, 174, "end"));
 }
 
 const PHASES = { reading: "Reading the table", searching: "Searching on all rows", measuring: "Measuring on held-out rows", comparing: "Comparing" };
@@ -39,7 +39,7 @@ function show(now) {
     at("best-note").textContent = "selections done";
   } else if (told.size) {
     at("best").textContent = `${told.size} ${told.size === 1 ? "feature" : "features"}`;
-    at("best-note").textContent = `score ${told.best?.toFixed(4) ?? "–"}, ${told.n_evaluations.toLocaleString("en")} subsets scored`;
+    at("best-note").textContent = `${told.best < 0 ? "loss" : "score"} ${told.best == null ? "–" : Math.abs(told.best).toFixed(4)}, ${told.n_evaluations.toLocaleString("en")} subsets scored`;
   }
   at("folds").textContent = told.folds ? `${told.folds_done} of ${told.folds}` : "–";
   if (told.curve) draw(told.curve);
@@ -102,7 +102,8 @@ function choosing() {
     slider.addEventListener("input", () => {
       const size = sizes[slider.value];
       slide(size);
-      for (const button of buttons) button.checked = curve.answers[button.value].length === size;
+      const fitting = buttons.filter(button => curve.answers[button.value].length === size);
+      if (!fitting.some(button => button.checked)) for (const button of buttons) button.checked = button === fitting[0];
       choose(curve.order.slice(0, size), { size }, tellSize(size));
     });
     slide(answer.features.length);

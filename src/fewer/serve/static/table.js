@@ -52,8 +52,10 @@ function show() {
     fill(form.elements.target, "Choose a column …");
     for (const select of form.querySelectorAll("[data-columns]")) fill(select, select.dataset.columns);
   }
-  const notes = [...found.notes.map(text => make("li", text)), ...found.problems.map(problem => make("li", problem.sentence, { class: "problem" }))];
-  document.getElementById("notes").replaceChildren(...notes);
+  document.getElementById("problems").replaceChildren(...found.problems.map(problem => make("li", problem.sentence, { class: "problem" })));
+  document.getElementById("notes").replaceChildren(...found.notes.map(text => make("li", text)));
+  document.getElementById("noted").hidden = !found.notes.length;
+  document.querySelector("#noted summary").textContent = found.notes.length === 1 ? "One note" : `${found.notes.length} notes`;
   document.getElementById("filter-label").hidden = found.columns.length <= 20;
   rows();
 }
