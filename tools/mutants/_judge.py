@@ -32,10 +32,10 @@ def import_libraries() -> None:
 
 
 class Recorder:
-    """A pytest plugin that writes down the first test that failed."""
+    """A pytest plugin that writes down the first test that failed, and ends when enough was tried."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, most: float) -> None:
+        self.path, self.most, self.ended = path, most, False
 
     def pytest_runtest_logreport(self, report) -> None:
         if report.failed:
@@ -44,6 +44,11 @@ class Recorder:
     def pytest_collectreport(self, report) -> None:
         if report.failed and not self.path.exists():
             self.path.write_text(json.dumps(f"collecting {report.nodeid}"))
+
+    def pytest_runtest_teardown(self, item) -> None:
+        if time.process_time() > self.most:
+            self.ended = True
+            item.session.shouldstop = "enough"
 
 
 class Changed(SourceFileLoader, MetaPathFinder):
@@ -63,19 +68,20 @@ class Changed(SourceFileLoader, MetaPathFinder):
 class Judge:
     """Runs the tests on the copy under `folder`; one child at a time."""
 
-    def __init__(self, root: Path, folder: Path) -> None:
-        self.root, self.folder, self.tree = root, folder, folder / "tree"
+    def __init__(self, root: Path, folder: Path, most: float) -> None:
+        self.root, self.folder, self.tree, self.most = root, folder, folder / "tree", most
         self.log, self.killer = (folder / f"{name}-{os.getpid()}" for name in ("log.txt", "killer.json"))
 
     def stages(self, tests: list[tuple[str, float, bool]]) -> list[list[tuple[str, float]]]:
-        """The mirror image first; then others, the quick ones first, up to a sum of seconds."""
-        near = [(test, seconds) for test, seconds, other in tests if not other]
+        """Earlier killers first, then the mirror image; then others, the quick ones first, up to a sum of seconds."""
+        first = [(test, seconds) for test, seconds, other in tests if not other and "::" in test]
+        near = [(test, seconds) for test, seconds, other in tests if not other and "::" not in test]
         far, total = [], 0.0
         for test, seconds, other in tests:
             if other and total + seconds <= STAGE:
                 far.append((test, seconds))
                 total += seconds
-        return [stage for stage in (near, far) if stage]
+        return [stage for stage in (list(dict.fromkeys(first)), near, far) if stage]
 
     def judge(self, file: str, code: str, tests: list[tuple[str, float, bool]]) -> dict:
         """Let the code stand for the file's and run the tests until one fails."""
@@ -90,7 +96,7 @@ class Judge:
 
     def _child(self, stages: list[list[tuple[str, float]]], changed: Changed) -> tuple[str, float]:
         clean = sum(seconds for stage in stages for _, seconds in stage)
-        limit = int(5 * clean + 20)
+        limit = int(3 * min(clean, self.most) + 12)
         child = os.fork()
         if child == 0:
             os.setpgid(0, 0)
@@ -146,7 +152,10 @@ class Judge:
         ]
         for stage in stages:
             names = [f"{self.tree}/{test}" if test.startswith("src/") else test for test, _ in stage]
-            status = int(pytest.main([*options, *names], plugins=[Recorder(self.killer)]))
-            if status:
+            recorder = Recorder(self.killer, self.most)
+            status = int(pytest.main([*options, *names], plugins=[recorder]))
+            if status and not (recorder.ended and not self.killer.exists()):
                 return status
+            if recorder.ended:
+                break
         return 0
