@@ -1,0 +1,41 @@
+from types import SimpleNamespace
+
+import numpy as np
+
+from fewer.selectors._auto_answer import Answer, explain
+from fewer.selectors._auto_quantities import lay_out
+from making import make_problem
+
+SEEN = {"behind": 0.02, "error": 0.01, "costs": True, "smallest": 7}
+
+
+def answer(costs=None):
+    nothing = np.zeros(3, dtype=bool)
+    curve = {"chosen": {"accuracy": 9, "balanced": 4, "fewest": 2}}
+    return Answer(np.arange(3), {}, curve, 0.0321, nothing, {}, "", [], "The forest did best.", costs=costs or {})
+
+
+def test_what_is_said_of_a_choice():
+    made = answer()
+    assert made.reason("accuracy", False) == "The forest did best."
+    assert made.reason("fewest", False).endswith("do best with 9 features; 2 are hardly behind.")
+    assert "no better on held-out rows than luck would (p = 0.032)" in made.reason("balanced", True)
+    assert made.cost("balanced")["costs"] is False
+
+
+def test_what_held_out_rows_can_see_is_said():
+    told = answer({"balanced": SEEN}).reason("balanced", False)
+    assert told.endswith("Fewer features than 7 cost accuracy that held-out rows can see.")
+    all_of_them = answer({"balanced": {**SEEN, "smallest": None}}).reason("balanced", False)
+    assert "Fewer features than all cost" in all_of_them
+
+
+def test_the_explanation_names_the_candidates_and_what_they_saw():
+    scores = [{"name": "nearest neighbors", "heldout": -0.25}, {"name": "a linear fit", "heldout": -0.5}]
+    finished = SimpleNamespace(scores=lambda: scores, layout=lay_out(200, 6, 5.0))
+    told = explain("nearest neighbors", finished, make_problem())
+    assert told.startswith("Nearest neighbors did best on held-out rows")
+    assert "nearest neighbors -0.250, a linear fit -0.500" in told
+    assert "saw 200 rows and all subsets of up to 6 columns" in told
+    scores[:] = [{"name": "x", "heldout": float("-inf")}]
+    assert "too few rows for it, or it was stopped" in explain("x", finished, make_problem())
