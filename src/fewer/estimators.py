@@ -23,6 +23,7 @@ from sklearn.utils.validation import (
 )
 
 from fewer.columns import column_numbers, nearest
+from fewer.contracts._components import parameter_names
 from fewer.errors import FewerWarning
 from fewer.io import infer_task, is_frame, to_problem
 from fewer.io._names import row_number
@@ -43,6 +44,10 @@ class TableEstimator(BaseEstimator):
 
     __metadata_request__fit: ClassVar[dict[str, Any]] = dict.fromkeys(ROW_METADATA)
 
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return parameter_names(cls)
+
     def _tasks(self) -> tuple[Task, ...]:
         """Return what the estimator can work for, the usual first."""
         return ("classification", "regression")
@@ -62,10 +67,7 @@ class TableEstimator(BaseEstimator):
         else:
             if issparse(X) and not sparse:
                 raise InputError("X is a sparse matrix, which would become dense here anyway; give X.toarray().")
-            X, y = validate_data(
-                self, X, y, accept_sparse="csr" if sparse else False, dtype=np.float64,
-                ensure_all_finite="allow-nan", ensure_min_samples=2, multi_output=several,
-            )  # fmt: skip
+            X, y = self._checked_arrays(X, y, several, sparse)
         task = self._task_of(np.asarray(y))
         if rows["sample_weight"] is not None:
             rows["sample_weight"] = _check_sample_weight(rows["sample_weight"], X)
@@ -74,6 +76,20 @@ class TableEstimator(BaseEstimator):
         for note in problem.notes:
             warnings.warn(note, FewerWarning, stacklevel=3)
         return problem
+
+    def _checked_arrays(self, X: Any, y: Any, several: bool, sparse: bool) -> tuple[Any, Any]:
+        """Check arrays as scikit-learn does, once: those of numbers that need no conversion go on to the reader.
+
+        Infinite cells of a dense table are refused by the reader, which names them.
+        """
+        if _are_plain(X, y):
+            _check_n_features(self, X, reset=True)
+            _check_feature_names(self, X, reset=True)
+            return X, y
+        return validate_data(
+            self, X, y, accept_sparse="csr" if sparse else False, dtype=np.float64,
+            ensure_all_finite="allow-nan" if issparse(X) else False, ensure_min_samples=2, multi_output=several,
+        )  # fmt: skip
 
     def _several_targets(self, y: Any) -> bool:
         if y is None:
@@ -112,6 +128,20 @@ class TableEstimator(BaseEstimator):
         tags.target_tags.required = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _are_plain(X: Any, y: Any) -> bool:
+    """Say whether these are arrays as a problem holds them: a table of numbers with a finite target for each row."""
+    return (
+        type(X) is np.ndarray
+        and type(y) is np.ndarray
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and len(X) >= 2
+        and X.shape[1] >= 1
+        and y.shape == (len(X),)
+        and (y.dtype.kind in "iub" or (y.dtype.kind == "f" and bool(np.isfinite(y).all())))
+    )
 
 
 class TableClassifier(ClassifierMixin, TableEstimator):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -142,7 +142,7 @@ class Problem:
             X=table,
             y=target,
             task=task,
-            names=tuple(names) if names is not None else tuple(f"x{i}" for i in range(n_features)),
+            names=tuple(names) if names is not None else plain_names(n_features),
             kinds=tuple(kinds) if kinds is not None else ("numeric",) * n_features,
             classes=classes,
             sample_weight=sample_weight,
@@ -178,12 +178,21 @@ class Problem:
     @cached_property
     def nominal(self) -> BoolArray:
         """Which columns compare only as equal or not."""
+        if "nominal" not in self.kinds:
+            return np.zeros(self.n_features, dtype=bool)
         return np.array([kind == "nominal" for kind in self.kinds], dtype=bool)
 
     @cached_property
     def row_weights(self) -> FloatArray:
         """How much each row counts; ones where no weights were given."""
         return np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
+
+    @cached_property
+    def has_missing(self) -> bool:
+        """Whether any cell is missing: one look at the table, and no copy of its size."""
+        cells = self.X if self.sparse is None else self.sparse.data
+        with np.errstate(invalid="ignore"):
+            return bool(np.isnan(np.min(cells, initial=np.inf)))
 
     @cached_property
     def missing(self) -> BoolArray:
@@ -233,6 +242,14 @@ class Problem:
         """
         return self
 
+    def told(self, notes: Sequence[str], schema: Any = None) -> Problem:
+        """Return the same problem with what was noticed about it; what is known of its table stays known."""
+        problem = replace(self, notes=tuple(notes), schema=schema)
+        for fact in ("extremes", "missing", "has_missing", "nominal", "constant"):
+            if fact in self.__dict__:
+                problem.__dict__[fact] = self.__dict__[fact]
+        return problem
+
     def take(self, rows: NDArray[Any]) -> Problem:
         """Return the same problem on some of its rows (indices or a boolean mask).
 
@@ -254,6 +271,18 @@ class Problem:
             groups=None if self.groups is None else self.groups[rows],
             time=None if self.time is None else self.time[rows],
         )
+
+
+@lru_cache(maxsize=16)
+def plain_names(n_features: int) -> tuple[str, ...]:
+    """Name columns that have no names: x0, x1, ….
+
+    Examples
+    --------
+    >>> plain_names(2)
+    ('x0', 'x1')
+    """
+    return tuple(f"x{i}" for i in range(n_features))
 
 
 def row_codes(values: Any, n_samples: int, what: str) -> IntArray:

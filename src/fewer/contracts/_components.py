@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import wraps
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,18 @@ class IncompatibleError(InputError):
     """
 
 
+PLAIN = (int, float, str, bool, type(None))
+_VALID: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
+"""What the parameters of a component were when they were found valid: not looked at again until they change."""
+
+
+@cache
+def parameter_names(cls: type) -> list[str]:
+    """Return the names of a class's parameters; scikit-learn reads the signature anew whenever it is asked."""
+    names: list[str] = BaseEstimator._get_param_names.__func__(cls)
+    return names
+
+
 class Component(BaseEstimator, ABC):
     """What criteria, searches, controls and rankers share: declared parameters and a name to type.
 
@@ -71,10 +84,18 @@ class Component(BaseEstimator, ABC):
 
     def check_parameters(self) -> None:
         """Refuse parameters that the class does not allow, naming the parameter, what was given and what is allowed."""
+        values = tuple(vars(self).values())
+        if _VALID.get(self) == values and all(type(value) in PLAIN for value in values):
+            return
         try:
             self._validate_params()
         except InvalidParameterError as error:
             raise InputError(" ".join(str(error).split())) from None
+        _VALID[self] = values
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return parameter_names(cls)
 
 
 def _checked(method: Any) -> Any:

@@ -200,10 +200,7 @@ class Objective:
         scores = self._defined(round_scores(raw))
         self._count(len(units))
         if self._trace is not None:
-            best = np.argsort(-scores, kind="stable")[: self._trace.keep]
-            states = np.repeat(state[None, :], len(best), axis=0)
-            states[np.arange(len(best)), units[places[best]]] ^= True
-            self._offer(states, scores[best])
+            self._offer_switched(state, units[places], scores)
         choice = int(np.argmax(scores))
         return int(places[choice]), float(scores[choice])
 
@@ -306,6 +303,24 @@ class Objective:
         self.n_evaluations += n
         if self._trace is not None:
             self._trace.n_evaluations = self.n_evaluations
+
+    def _offer_switched(self, state: NDArray[Any], units: IntArray, scores: FloatArray) -> None:
+        """Offer the trace a mask with each of some units switched, those of an allowed size."""
+        assert self._trace is not None
+        size = int(np.count_nonzero(state))
+        if size + 1 < self.space.min_units or size - 1 > self.space.max_units:
+            return
+        sizes = size + np.where(state[units], -1, 1)
+        allowed = np.flatnonzero((sizes >= self.space.min_units) & (sizes <= self.space.max_units))
+        if not len(allowed):
+            return
+        # Of all that were scored, the best few are offered.
+        best = np.argsort(-scores, kind="stable")[: self._trace.keep]
+        best = best[np.isin(best, allowed)]
+        states = np.repeat(state[None, :], len(best), axis=0)
+        states[np.arange(len(best)), units[best]] ^= True
+        if len(best):
+            self._trace.offer(self.space.expand(states), scores[best])
 
     def _offer(self, states: NDArray[Any], scores: FloatArray) -> None:
         if self._trace is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -104,10 +104,10 @@ class SearchSpace:
         price = np.zeros(n_features) if prices is None else np.asarray(prices, dtype=np.float64)
         low, high = (1, n_features) if sizes is None else sizes
         if not (include or exclude or groups):
-            columns = np.arange(n_features)
+            columns, units = _single_units(n_features)
             space = cls(
                 n_features=n_features,
-                units=tuple(columns[:, None]),
+                units=units,
                 base=np.zeros(n_features, dtype=bool),
                 min_units=max(low, 0),
                 max_units=min(max(high, 0), n_features),
@@ -331,6 +331,23 @@ class SearchSpace:
             prices=self.prices[kept],
             start=None if self.start is None else self.start[kept],
         )
+
+
+MOST_REMEMBERED = 20_000
+"""Columns up to which the units of a plain space are made once and not again for each run."""
+
+
+def _single_units(n_features: int) -> tuple[IntArray, tuple[IntArray, ...]]:
+    """Return all columns, and a unit for each."""
+    return _remembered_units(n_features) if n_features <= MOST_REMEMBERED else _new_units(n_features)
+
+
+def _new_units(n_features: int) -> tuple[IntArray, tuple[IntArray, ...]]:
+    columns = np.arange(n_features)
+    return columns, tuple(columns[:, None])
+
+
+_remembered_units = lru_cache(maxsize=8)(_new_units)
 
 
 def round_scores(scores: FloatArray) -> FloatArray:

@@ -133,7 +133,7 @@ class LeastSquaresScorer(PredictiveScorer):
 
     @cached_property
     def _plain_numbers(self) -> bool:
-        return self._all_numbers and not self.problem.missing.any()
+        return self._all_numbers and not self.problem.has_missing
 
     @cached_property
     def _scale(self) -> FloatArray:
@@ -171,12 +171,15 @@ class LeastSquaresScorer(PredictiveScorer):
         shares = self._weights / self._weights.sum()
         targets = (self._targets - shares @ self._targets) * root
         if self._plain_numbers and self.problem.sample_weight is None and self._means_are_moderate():
-            return Bordering(self.problem.X, self._means, targets, self._ridge / self._scale**2, shares)
+            return Bordering(self.problem.X, targets, self._ridge / self._scale**2, shares)
         p = len(self._owner)
-        return Bordering(self._inputs * root, np.zeros(p), targets, np.full(p, self._ridge), shares)
+        return Bordering(self._inputs * root, targets, np.full(p, self._ridge), shares, centered=True)
 
     def _means_are_moderate(self) -> bool:
         """Whether products with a column lose no digits to its mean, so that the table itself can be used."""
+        low, high = self.problem.extremes
+        if (np.maximum(-low, high) * self._scale < FAR).all():  # a mean lies between the ends
+            return True
         return bool((np.abs(self._means) * self._scale < FAR).all())
 
     def score(self, masks: Masks) -> FloatArray:

@@ -22,7 +22,7 @@ from fewer.io._polars import pl
 from fewer.io._sparse import SparseProblem, column_ranges
 from fewer.io._suspicions import suspicions
 from fewer.io._typed import ReadOptions, missing_notes, name_list, typed_columns
-from fewer.problem import BoolArray, FloatArray, InputError, Kind, Problem, Task
+from fewer.problem import BoolArray, FloatArray, InputError, Kind, Problem, Task, plain_names
 
 MAX_INTEGER_CLASSES = 20
 DENSE_BYTES = 1 << 25
@@ -198,14 +198,13 @@ def to_problem(
     )  # fmt: skip
     problem.levels.update(table.levels)
     refuse_useless_target(problem)
-    low, high = np.fmin.reduce(table.X, axis=0), np.fmax.reduce(table.X, axis=0)
+    low, high = problem.extremes
     _refuse_infinite(table.X, low, high, table.names, place)
     _refuse_tiny(low, high, table.names)
     if not (low < high).any():
         raise InputError("Every column is constant or empty; give at least one that varies.")
-    shares = dict(zip(table.names, np.isnan(table.X).mean(axis=0).tolist(), strict=True))
-    noticed = (*notes, *table.notes, *missing_notes(shares), *suspicions(problem))
-    return replace(problem, notes=noticed, schema=schema)
+    shares = dict(zip(table.names, problem.missing.mean(axis=0).tolist(), strict=True)) if problem.has_missing else {}
+    return problem.told((*notes, *table.notes, *missing_notes(shares), *suspicions(problem)), schema)
 
 
 def _sparse_problem(
@@ -283,7 +282,7 @@ def _encode_table(X: Any, nominal: Iterable[str | int], numeric: Iterable[str | 
         refuse_repeated_names(names)
         return _encode_columns(frame.iter_columns(), len(frame), names, nominal, numeric, place)
     array = _as_array(X)
-    names = tuple(f"x{i}" for i in range(array.shape[1]))
+    names = plain_names(array.shape[1])
     nominal = list(nominal)
     if array.dtype.kind in "biuf" and not nominal:
         kind: Kind = "boolean" if array.dtype.kind == "b" else "numeric"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 from scipy.stats import rankdata
 
-from fewer.problem import FloatArray, IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
 MIN_ROWS = 10
 SAMPLE = 2_000
@@ -85,27 +86,48 @@ def _worth_a_look(problem: Problem) -> list[int]:
     n = problem.n_samples
     rows = np.unique(np.linspace(0, n - 1, min(n, FEW)).astype(np.int64))
     X, y = problem.X[rows], np.asarray(problem.y)[rows]
-    if problem.n_features < FEW or problem.missing[rows].any() or y.ndim > 1:
+    if problem.n_features < FEW or (problem.has_missing and np.isnan(X).any()) or y.ndim > 1:
         return list(range(problem.n_features))
+    # Most columns are passed over after very few rows, and only the others are looked at in all of these.
+    odd = problem.nominal | _holds(X, _is_whole) | _holds(X, _rises) | _holds(-X, _rises)
     ordered = np.sort(X, axis=0)
-    odd = problem.nominal | (ordered == np.round(ordered)).all(axis=0) | (ordered[1:] == ordered[:-1]).any(axis=0)
-    steps = np.diff(X, axis=0)
-    odd |= (steps > 0).all(axis=0) | (steps < 0).all(axis=0)
+    odd |= (ordered[1:] == ordered[:-1]).any(axis=0)
     low, high = problem.extremes
-    places = (X - low) / np.where(high > low, high - low, 1.0) * (n - 1)
-    odd |= (np.abs(places - np.round(places)) < 1e-3).all(axis=0)
+    step = np.where(high > low, high - low, 1.0) / (n - 1)
+    odd |= _holds((X - low) / step, _is_nearly_whole)
     if problem.task == "regression":
         centered, target = X - X.mean(axis=0), y - y.mean()
         size = np.sqrt((centered**2).sum(axis=0) * (target @ target))
         odd |= np.abs(target @ centered) >= NEAR_ENOUGH * size
-        steps = np.diff(X[np.argsort(y, kind="stable")], axis=0)
-        odd |= (steps > 0).all(axis=0) | (steps < 0).all(axis=0)
+        by_target = X[np.argsort(y, kind="stable")]
+        odd |= _holds(by_target, _rises) | _holds(-by_target, _rises)
     else:
         parts = [X[y == c] for c in np.unique(y)]
         lows = np.sort([part.min(axis=0) for part in parts], axis=0)
         highs = np.sort([part.max(axis=0) for part in parts], axis=0)
         odd |= (lows[1:] > highs[:-1]).all(axis=0)
     return np.flatnonzero(odd).tolist()
+
+
+def _holds(X: FloatArray, test: Callable[[FloatArray], BoolArray]) -> BoolArray:
+    """Say for which columns a test holds in all rows: after four of them few are left to be tested."""
+    holds = test(X[:4])
+    left = np.flatnonzero(holds)
+    if len(left):
+        holds[left] = test(X[:, left])
+    return holds
+
+
+def _is_whole(X: FloatArray) -> BoolArray:
+    return np.asarray((np.rint(X) == X).all(axis=0))
+
+
+def _is_nearly_whole(X: FloatArray) -> BoolArray:
+    return np.asarray((np.abs(X - np.rint(X)) < 1e-3).all(axis=0))
+
+
+def _rises(X: FloatArray) -> BoolArray:
+    return np.asarray((X[1:] > X[:-1]).all(axis=0))
 
 
 def _names_of_rows(problem: Problem, columns: list[int]) -> tuple[list[int], list[int]]:

@@ -109,7 +109,7 @@ def find_engine(
         return reason
     if problem.sparse is not None:
         return "the table is sparse"
-    if problem.missing.any() and not any(isinstance(step, SimpleImputer) for step in transformers[:1]):
+    if problem.has_missing and not any(isinstance(step, SimpleImputer) for step in transformers[:1]):
         if not fill:
             return "cells are missing"
         transformers = [SimpleImputer(strategy="median", keep_empty_features=True), *transformers]
