@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -48,7 +48,7 @@ _VALID: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
 
 
 @cache
-def parameter_names(cls: type) -> list[str]:
+def parameter_names(cls: Hashable) -> list[str]:
     """Return the names of a class's parameters; scikit-learn reads the signature anew whenever it is asked."""
     names: list[str] = BaseEstimator._get_param_names.__func__(cls)
     return names
