@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache, wraps
+from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -47,11 +47,14 @@ _VALID: WeakKeyDictionary[Any, tuple[Any, ...]] = WeakKeyDictionary()
 """What the parameters of a component were when they were found valid: not looked at again until they change."""
 
 
-@cache
-def parameter_names(cls: Hashable) -> list[str]:
+_NAMES: dict[type, list[str]] = {}
+
+
+def parameter_names(cls: type) -> list[str]:
     """Return the names of a class's parameters; scikit-learn reads the signature anew whenever it is asked."""
-    names: list[str] = BaseEstimator._get_param_names.__func__(cls)
-    return names
+    if cls not in _NAMES:
+        _NAMES[cls] = BaseEstimator._get_param_names.__func__(cls)
+    return _NAMES[cls]
 
 
 class Component(BaseEstimator, ABC):
