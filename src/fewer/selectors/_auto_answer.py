@@ -115,20 +115,14 @@ def _path(race: Race, done: list[str], names: list[str]) -> str:
     best = race.best(done, names)[0]
     if DISTINCT in done:
         least, other = (float(race.curve(path, names).loss[race.free].min()) for path in (best, DISTINCT))
-        if other - least <= (COPIES * _gained(race, least) if race.loss.by_rows else 0.0) + 1e-12:
+        if other - least <= COPIES * race.gained(least) + 1e-12:
             return DISTINCT
     return best
 
 
-def _gained(race: Race, least: float) -> float:
-    """Return by how much a loss is below that of knowing nothing."""
-    base = race.loss.base(_means(race))
-    return max(float(race.loss.weights @ base / race.loss.weights.sum()) - least, 0.0)
-
-
 def _places(race: Race, curve: Curve) -> dict[str, int]:
     """Choose a size for each preference; the three nest."""
-    gained = _gained(race, float(curve.loss[race.free].min())) if race.loss.by_rows else 0.0
+    gained = race.gained(float(curve.loss[race.free].min()))
     best = curve.smallest(N_ERRORS["accuracy"], race.free)
     middle = best
     if not _rare(race.loss.problem):
@@ -159,20 +153,12 @@ def _judge_of_all(whole: Mapping[str, FloatArray], loss: Loss, names: list[str])
 
 def _luck(race: Race, whole: Mapping[str, FloatArray], seed: int) -> float:
     """Return how likely the best of all that was judged comes by luck."""
-    loss, means = race.loss, _means(race)
+    loss, means = race.loss, race.means()
     found = [loss.told(outputs, means) for outputs in race.outputs.values()]
     found += [loss.told(values[:, None], means) for values in whole.values()]
     gains = np.concatenate(found, axis=1)
     groups = loss.problem.groups
     return chance_of(gains, loss.weights, np.arange(len(gains)) if groups is None else groups, seed)
-
-
-def _means(race: Race) -> FloatArray:
-    """Return the training rows' mean target for each held-out row (of one quantity)."""
-    out = np.zeros(int(race.held.max()) + 1)
-    for part in race.parts:
-        out[part.rows.test] = np.average(part.split.target[:, 0], weights=part.split.weights)
-    return out[race.held]
 
 
 def _costs(race: Race, path: str, names: list[str], places: dict[str, int]) -> dict[str, dict[str, Any]]:

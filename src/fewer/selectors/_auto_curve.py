@@ -13,9 +13,9 @@ from fewer.problem import FloatArray, IntArray, Problem
 from fewer.validate import Split as Rows
 
 Prefer = Literal["fewest", "balanced", "accuracy"]
-N_ERRORS: dict[str, float] = {"fewest": 2.0, "balanced": 0.25, "accuracy": 0.0}
+N_ERRORS: dict[str, float] = {"fewest": 1.0, "balanced": 0.25, "accuracy": 0.0}
 """How many standard errors of its difference to the best a smaller size may be behind, by what the user prefers."""
-SPARED: dict[str, float] = {"fewest": 0.1, "balanced": 0.03, "accuracy": 0.0}
+SPARED: dict[str, float] = {"fewest": 0.09, "balanced": 0.03, "accuracy": 0.0}
 """A smaller size may also be behind by this share of what the best one gains over knowing nothing."""
 PLAIN = {"accuracy", "neg_brier_score", "neg_log_loss", "top_k_accuracy"}
 """Scorings in which every row counts the same, not every class."""

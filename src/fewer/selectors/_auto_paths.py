@@ -29,6 +29,8 @@ LOOKED_BACK = 100
 COMBINED = {TREES, LINEAR, RELIEF, MEAN, OWN}
 """Rankings that are averaged over the parts; a search keeps the order that it found on all rows, since of two copies it
 takes one, and an average would take both."""
+SEARCHED = {FORWARD, NEAR}
+"""Orders that look at many subsets of the same rows."""
 
 
 def ranks_of(order: IntArray, n: int) -> FloatArray:
@@ -188,4 +190,4 @@ def columns_of(problem: Problem, columns: IntArray) -> Problem:
     )
 
 
-__all__ = ["COMBINED", "all_orders", "columns_of", "distinct_order", "order_by", "ranks_of", "relief_order"]
+__all__ = ["COMBINED", "SEARCHED", "all_orders", "columns_of", "distinct_order", "order_by", "ranks_of", "relief_order"]

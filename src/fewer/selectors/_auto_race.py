@@ -39,8 +39,10 @@ SCREENED = 1000
 """Columns that rankings see; of more, those that tell most alone (and by Relief, where there is time for it)."""
 RELIEF_CELLS = 2e8
 """Rows² × columns up to which Relief sees all columns of a wide table."""
-FINALISTS = 1
+FINALISTS = 2
 """Paths that the slower judges look at, beside the one without near copies."""
+HANDICAP = 0.05
+"""The share of what is gained over knowing nothing by which a search must be better than a ranking, to be believed."""
 QUICK: dict[str, Judge] = {NEIGHBORS: neighbors_judge, LINEAR: ridge_judge}
 THREE: dict[str, Judge] = {**QUICK, FOREST: forest}
 
@@ -113,9 +115,24 @@ class Race:
         return Curve.of(self.sizes, self.mean_losses(path, names), weights, clusters, self.free)
 
     def best(self, candidates: Any, names: Any) -> list[str]:
-        """Order paths by their least loss."""
+        """Order paths by their least loss; a search, which looks at many subsets, needs to be clearly better."""
         least = {path: float(np.round(self.curve(path, names).loss[self.free].min(), 9)) for path in candidates}
-        return sorted(least, key=lambda path: least[path])
+        handicap = HANDICAP * self.gained(min(least.values()))
+        return sorted(least, key=lambda path: least[path] + (handicap if path in paths.SEARCHED else 0.0))
+
+    def gained(self, loss: float) -> float:
+        """Return by how much a loss is below that of knowing nothing; 0 where rows have no loss of their own."""
+        if not self.loss.by_rows:
+            return 0.0
+        base = self.loss.base(self.means())
+        return max(float(self.loss.weights @ base / self.loss.weights.sum()) - loss, 0.0)
+
+    def means(self) -> FloatArray:
+        """Return the training rows' mean target for each held-out row (of one quantity)."""
+        out = np.zeros(int(self.held.max()) + 1)
+        for part in self.parts:
+            out[part.rows.test] = np.average(part.split.target[:, 0], weights=part.split.weights)
+        return out[self.held]
 
     def order(self, path: str) -> IntArray:
         """Return the answer's order of features on a path: a ranking is averaged over the parts."""
