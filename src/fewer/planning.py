@@ -24,6 +24,9 @@ AUTO_ROWS = 5_000
 COPIES = 0.5
 """The share of rows with near-copies from which on a note asks for groups."""
 RARE = "(rare)"
+# From so many classes on, with fewer rows a class than this, the luck of their frequencies shows in held-out scores
+# (experiments/interval_coverage.md).
+MANY_CLASSES, FEW_A_CLASS = 10, 12
 
 AnySelector = SubsetSelector | RankSelector | AutoSelector
 
@@ -384,6 +387,13 @@ def prepare_rows(problem: Problem, asked: Request) -> Problem:
     problem = settle_rare(problem, asked.n_folds if asked.cv else 0, asked.rare)
     if asked.is_auto and problem.n_samples > AUTO_ROWS:
         problem = thin(problem, AUTO_ROWS, asked.seed)
+    if asked.cv and problem.n_classes >= MANY_CLASSES and problem.n_samples < FEW_A_CLASS * problem.n_classes:
+        note = (
+            f"{problem.n_classes} classes share {problem.n_samples} rows: held-out scores are for new rows in which "
+            "every class is as frequent as it happens to be here. Where small classes are more frequent, or there are "
+            "classes that are not here, they are too high."
+        )
+        problem = replace(problem, notes=(*problem.notes, note))
     if problem.groups is None and near_copies(problem) > COPIES:
         note = (
             "Many rows are near-copies of a few others, as if several belonged to one patient or machine, and no "
@@ -461,8 +471,9 @@ def settle_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
     rarest = int(counts[few].min())
     if rare == "refuse":
         raise InputError(
-            f"Class {names} has {rarest} rows, fewer than the {n_folds} folds; use fewer folds (cv={max(rarest, 2)}), "
-            "or leave rare classes out or merge them (rare='drop' or 'merge')."
+            f"Class {names} has {rarest} rows, fewer than the {n_folds} folds; use fewer folds "
+            f"(cv={max(rarest, 2)}, --folds {max(rarest, 2)}), or leave rare classes out or merge them "
+            "(rare='drop' or 'merge', --rare drop or merge)."
         )
     if rare == "drop":
         changed = problem.take(~few[problem.y])

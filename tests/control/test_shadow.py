@@ -7,7 +7,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import fewer
 from fewer.control import Shadow
-from fewer.control._shadow import LOOKS
+from fewer.control._shadow import LOOKS, level_of_looks
 from fewer.rankers import Fisher, Importance
 
 with warnings.catch_warnings():
@@ -52,9 +52,23 @@ def test_it_confirms_what_boruta_confirms(make, planted):
 def test_decisions_are_those_of_the_binomial_test():
     control = Shadow(100, 0.05)
     state = {"run": 8, "hits": np.array([8.0, 0.0, 4.0, 7.0]), "decision": np.zeros(4, dtype=np.int64)}
-    control._decide(state, len(LOOKS))
+    control._decide(state, np.array(LOOKS))
     assert state["decision"].tolist() == [1, -1, 0, 0]
-    assert binom.sf(7, 8, 0.5) <= 0.05 / len(LOOKS) < binom.sf(6, 8, 0.5)
+    assert binom.sf(7, 8, 0.5) <= level_of_looks(LOOKS, 0.05) < binom.sf(6, 8, 0.5)
+
+
+@pytest.mark.parametrize(("looks", "alpha"), [(LOOKS, 0.05), (LOOKS, 0.01), ((40,), 0.05), ((3, 6, 9, 12), 0.2)])
+def test_all_looks_together_have_the_level(looks, alpha):
+    level = level_of_looks(looks, alpha)
+    walks = np.cumsum(np.random.default_rng(0).random((40_000, looks[-1])) < 0.5, axis=1)
+
+    def passed(at):
+        return np.any([binom.sf(walks[:, look - 1] - 1, look, 0.5) <= at for look in looks], axis=0).mean()
+
+    assert level >= alpha / len(looks)
+    assert passed(level) <= alpha + 3 * np.sqrt(alpha / 40_000)
+    higher = np.concatenate([binom.sf(np.arange(look + 1) - 1, look, 0.5) for look in looks])
+    assert passed(higher[higher > level].min()) > alpha - 3 * np.sqrt(alpha / 40_000)
 
 
 def test_runs_end_when_nothing_can_be_decided_any_more():

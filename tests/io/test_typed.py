@@ -94,3 +94,12 @@ def test_half_a_column_is_never_converted():
     whole = read(ReadOptions(leave_out=True), a=cells, b=["1"] * 40)
     assert whole.readings["a"].kind == "left out"
     assert read(a=cells).frame["a"].to_list() == cells
+
+
+def test_numbers_among_many_words_are_levels_and_said_so(tmp_path):
+    path = tmp_path / "strewn.csv"
+    cells = [f"{i / 7:.3f}" if i % 4 else f"w{'abcdefgh'[i // 4 % 8]}x" for i in range(80)]
+    path.write_text("a,y\n" + "\n".join(f"{cell},{i % 2}" for i, cell in enumerate(cells)))
+    problem = read_table(path, target="y")
+    assert problem.kinds[0] == "nominal"
+    assert any("'a' is taken as levels, though most cells are numbers" in note for note in problem.notes)

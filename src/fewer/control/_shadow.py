@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -21,6 +22,49 @@ LOOKS = (8, 10, 12, 15, 20, 27, 37, 50, 70, 100)
 FEWEST_SHADOWS = 5
 
 
+@lru_cache
+def level_of_looks(looks: tuple[int, ...], alpha: float) -> float:
+    """Return the level at each look at a fair walk that is passed at some look with probability `alpha` at most.
+
+    The looks are at the same walk, so this is less strict than `alpha` divided by their number.
+
+    Parameters
+    ----------
+    looks : tuple of int
+        After how many runs.
+    alpha : float
+        Of all the looks together.
+
+    Returns
+    -------
+    float
+        The largest such level.
+
+    Examples
+    --------
+    >>> round(level_of_looks(LOOKS, 0.05), 4)
+    0.0164
+    """
+    tails = np.concatenate([binom.sf(np.arange(n + 1) - 1, n, 0.5) for n in looks])
+    levels = np.unique(np.append(tails[tails <= alpha], alpha / len(looks)))
+    low, high = 0, len(levels) - 1  # the first always holds: Bonferroni's level, or one below it
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if _passed(looks, levels[middle]) <= alpha else (low, middle - 1)
+    return float(levels[low])
+
+
+def _passed(looks: tuple[int, ...], level: float) -> float:
+    """Return the probability that a fair walk has at some look so many hits that their tail is at most the level."""
+    walk, n, passed = np.ones(1), 0, 0.0
+    for look in looks:
+        walk, n = np.convolve(walk, binom.pmf(np.arange(look - n + 1), look - n, 0.5)), look
+        out = binom.sf(np.arange(n + 1) - 1, n, 0.5) <= level
+        passed += float(walk[out].sum())
+        walk[out] = 0.0
+    return passed
+
+
 class Shadow(RankingControl):
     """Keep every feature that beats the best of shuffled copies of all features: all-relevant selection, as Boruta.
 
@@ -35,7 +79,8 @@ class Shadow(RankingControl):
     n_runs : int, default=100
         At most so many runs; they end as soon as nothing can be decided any more.
     alpha : float, default=0.05
-        Level of the decisions, by Benjamini and Hochberg over features and Bonferroni over the ten looks at them.
+        Level of the decisions, by Benjamini and Hochberg over features and exact over the ten looks at them: of
+        features that tell nothing at most this share is confirmed at any look.
     control : Control, optional
         Runs inside each search, where this control is over a search.
 
@@ -109,7 +154,7 @@ class Shadow(RankingControl):
             while state["run"] < self.n_runs and self._is_open(state, looks):
                 self._run_once(run, np.random.default_rng([state["seed"], state["run"]]))
                 if state["run"] in looks:
-                    self._decide(state, len(looks))
+                    self._decide(state, looks)
                 self._tell(run)
         except KeyboardInterrupt:
             trace.interrupted = True
@@ -140,12 +185,13 @@ class Shadow(RankingControl):
         state["runs"][alive] += 1
         state["run"] += 1
 
-    def _decide(self, state: dict[str, Any], n_looks: int) -> None:
+    def _decide(self, state: dict[str, Any], looks: IntArray) -> None:
         """Confirm and reject what can be."""
+        level = level_of_looks(tuple(looks.tolist()), self.alpha)
         open_units = np.flatnonzero(state["decision"] == 0)
         hits, runs = state["hits"][open_units], state["run"]
         for decision, p_values in ((1, binom.sf(hits - 1, runs, 0.5)), (-1, binom.cdf(hits, runs, 0.5))):
-            found = discoveries(p_values, self.alpha) & (p_values <= self.alpha / n_looks)
+            found = discoveries(p_values, self.alpha) & (p_values <= level)
             state["decision"][open_units[found]] = decision
 
     def _is_open(self, state: dict[str, Any], looks: IntArray) -> bool:
@@ -154,7 +200,7 @@ class Shadow(RankingControl):
         ahead = looks[looks > state["run"]]
         if not len(hits) or not len(ahead):
             return False
-        level, last = self.alpha / len(looks), int(ahead[-1])
+        level, last = level_of_looks(tuple(looks.tolist()), self.alpha), int(ahead[-1])
         most, fewest = hits + (last - state["run"]), hits
         return bool(((binom.sf(most - 1, last, 0.5) <= level) | (binom.cdf(fewest, last, 0.5) <= level)).any())
 
@@ -172,7 +218,7 @@ class Shadow(RankingControl):
         return (
             f"Confirmed {counts[0]}, tentative {counts[1]}, rejected {counts[2]} after {state['run']} runs beside "
             f"shuffled copies: a confirmed feature beats the best copy in more than half of the runs, at level "
-            f"{self.alpha:g} (Benjamini–Hochberg over features, Bonferroni over {n_looks} looks)."
+            f"{self.alpha:g} (Benjamini–Hochberg over features, exact over {n_looks} looks)."
         )
 
 

@@ -130,9 +130,10 @@ class Grader:
     def estimand(self, splits: Sequence[Split]) -> str:
         """Say what the mean over the splits estimates."""
         n_train = round(float(np.mean([len(split.train) for split in splits])))
+        alike = " and with the same class frequencies" if self.problem.task == "classification" else ""
         return (
-            f"mean {self.name}, on new rows from the same source, of the {len(splits)} rules that the whole procedure "
-            f"gives on about {n_train} of these {self.problem.n_samples} rows"
+            f"{self.name}, on new rows from the same source{alike}, of the rule that the whole procedure gives on "
+            f"these {self.problem.n_samples} rows, for which {len(splits)} rules on about {n_train} of them stand"
         )
 
     def bounded(self, interval: ConfidenceInterval) -> ConfidenceInterval:

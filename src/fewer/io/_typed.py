@@ -20,6 +20,7 @@ TOLD = 200
 """Examples are looked for among so many rows."""
 MOST_STRANGERS = 3
 """So many different words among numbers stand for something, such as missing cells."""
+AMONG_WORDS = "numbers among words"
 _GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*$"
 
 ColumnKind = Literal["numeric", "nominal", "boolean", "date", "left out"]
@@ -233,7 +234,12 @@ def _draft_words(text: pl.Series, number: pl.Series, place: Place, options: Read
     if lower.drop_nulls().is_in(["true", "false"]).all():
         return _Draft(text, lower == "true", Reading("boolean"))
     reason = why_left_out(text) if options.leave_out and text.name != options.target else None
-    return _Draft(text, text, Reading("nominal") if reason is None else Reading("left out", reason=reason))
+    if reason is not None:
+        return _Draft(text, text, Reading("left out", reason=reason))
+    n_numbers = len(text) - number.null_count()
+    if 2 * n_numbers > len(text) - text.null_count() and number.n_unique() >= MIN_CELLS:
+        return _Draft(text, text, Reading("nominal", reason=AMONG_WORDS))
+    return _Draft(text, text, Reading("nominal"))
 
 
 def _draft_by_schema(text: pl.Series, reading: Reading, place: Place) -> _Draft:
@@ -375,6 +381,14 @@ def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
         example = codes[0].text.filter(codes[0].text.str.strip_chars().str.starts_with("0"))[0].strip()
         names = name_list([draft.text.name for draft in codes])
         notes.append(f"{names} taken as codes, since they have leading zeros ({example!r}); --numeric says otherwise.")
+    strewn = [draft for draft in drafts if draft.reading.reason == AMONG_WORDS and draft.reading.kind == "nominal"]
+    if strewn:
+        text = strewn[0].text
+        word = text.filter(text.cast(pl.Float64, strict=False).is_null() & text.is_not_null())[0]
+        notes.append(
+            f"{name_list([draft.text.name for draft in strewn])} taken as levels, though most cells are numbers: "
+            f"others, such as {word!r}, are not. --missing names words that mean missing; --numeric asks for numbers."
+        )
     notes += left_out_notes({draft.text.name: draft.reading for draft in drafts})
     return notes
 
