@@ -18,7 +18,7 @@ from fewer.budget import Budget
 from fewer.control import OneStandardError
 from fewer.criteria import KNN, CrossValidated, LeastSquares, NaiveBayes
 from fewer.errors import InputError
-from fewer.planning import make_plan, settle_rare
+from fewer.planning import Request, make_plan, prepare_rows, settle_rare
 from fewer.problem import Problem
 from fewer.rankers import Permutation
 from fewer.running import run_plan
@@ -318,3 +318,20 @@ def test_listed_splits_that_do_not_fit_the_rows_are_refused():
     for cv, word in (([(range(99), [999])] * 2, "whole table"), ([3, 4], "pair"), ([([0.5], [1])] * 2, "rows")):
         with pytest.raises(InputError, match=word):
             fewer.SubsetSelector(CrossValidated(LogisticRegression(), cv=cv)).fit(X, y)
+
+
+def test_many_small_classes_are_said_to_make_scores_too_high():
+    rng = np.random.default_rng(0)
+    y = np.arange(96) % 12
+    X = rng.normal(size=(96, 4)) + y[:, None]
+    told = prepare_rows(Problem.from_arrays(X, y), Request(method="fisher")).notes
+    assert any("12 classes share 96 rows" in note for note in told)
+    many = np.tile(np.arange(10), 20)
+    assert not prepare_rows(Problem.from_arrays(rng.normal(size=(200, 4)), many), Request(method="fisher")).notes
+
+
+def test_the_interval_says_which_rule_it_is_about():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 30)
+    found = fewer.select(rng.normal(size=(60, 4)) + y[:, None], y, method="fisher", random_state=0)
+    assert "of the rule that the whole procedure gives on these 60 rows" in found.heldout["estimand"]
