@@ -1,6 +1,6 @@
 """What a table takes beside what the reader says beforehand: peak memory of whole commands.
 
-python benchmarks/memory.py
+python benchmarks/memory.py [rank] [select] [compare]
 
 Each line is a process of its own.
 """
@@ -17,13 +17,27 @@ import polars as pl
 
 from fewer.io._memory import needed_memory
 
-SHAPES = [(20_000, 50), (200_000, 50), (1_000_000, 20), (2_000_000, 10), (5_000, 2_000), (300, 20_000), (300, 100_000)]
-TEXTS = [(20_000, 50), (200_000, 20), (2_000, 2_000)]
+SHAPES = [
+    (200_000, 50, "parquet"),
+    (1_000_000, 20, "parquet"),
+    (10_000, 1_000, "parquet"),
+    (2_000, 5_000, "parquet"),
+    (300, 60_000, "parquet"),
+    (20_000, 100, "csv"),
+    (200_000, 20, "csv"),
+    (2_000, 2_000, "csv"),
+    (300, 20_000, "csv"),
+    (5_000, 400, "csv"),
+]
 COMMANDS = {
     "rank": ["-m", "fisher"],
     "select": ["--criterion", "least-squares:cv=3", "--search", "forward", "--features", "2", "--folds", "2"],
-    "compare": ["-m", "fisher", "-f", "3", "--folds", "2", "-e", "linear"],
+    "compare": ["-m", "fisher", "-f", "3", "--folds", "2", "-e", "tree"],
 }
+WIDE = ["-m", "fisher", "--features", "2", "--folds", "2"]
+"""Selecting on more columns than rows."""
+MOST_ROWS = 20_000
+"""Of a comparison: nearest neighbors judge the sizes of its plain filter, which takes the square of the rows."""
 PROBE = """
 import atexit, sys
 def tell():
@@ -44,30 +58,32 @@ def write(folder: Path, n: int, p: int, ending: str) -> Path:
     return path
 
 
+def peak_of(arguments: list[str]) -> int:
+    """Run a command in a process of its own, and return its peak in bytes."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROBE, *arguments], capture_output=True, text=True, check=False
+    )
+    peak = [line for line in done.stderr.splitlines() if line.startswith("PEAK")]
+    if done.returncode or not peak:
+        raise SystemExit(done.stderr[-1000:])
+    return int(peak[0].split()[1]) * 1024
+
+
 def main() -> None:
+    asked = sys.argv[1:] or list(COMMANDS)
     with tempfile.TemporaryDirectory() as name:
-        for n, p, ending in [(*s, "parquet") for s in SHAPES] + [(*s, "csv") for s in TEXTS]:
+        for n, p, ending in SHAPES:
             path = write(Path(name), n, p, ending)
-            for command, more in COMMANDS.items():
-                if (command == "select" and p > 2_000) or (command == "compare" and n * p > 12_000_000):
+            for command in asked:
+                if command == "compare" and n > MOST_ROWS:
                     continue
-                arguments = [command, str(path), "-t", "y", "--no-stream", "--json", *more]
-                if command == "compare":
-                    arguments.remove("--no-stream")
-                done = subprocess.run(
-                    [sys.executable, "-W", "ignore", "-c", PROBE, *arguments],
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                )
-                peak = [line for line in done.stderr.splitlines() if line.startswith("PEAK")]
-                if done.returncode or not peak:
-                    print(command, n, p, ending, done.stderr[-300:])
-                    continue
-                measured, told = int(peak[0].split()[1]) * 1024, needed_memory(path)
+                more = WIDE if command == "select" and p >= n else COMMANDS[command]
+                stream = [] if command == "compare" else ["--no-stream"]
+                measured = peak_of([command, str(path), "-t", "y", *stream, "--json", *more])
+                told = needed_memory(path, command)
                 print(
                     f"{command:8} {n:>9,} x {p:<7,} {ending:8} measured {measured / 1e6:7.0f} MB, "
-                    f"told {told / 1e6:7.0f} MB, ratio {told / measured:4.2f}, per cell {measured / n / p:6.1f} B",
+                    f"told {told / 1e6:7.0f} MB, ratio {told / measured:4.2f}, file {path.stat().st_size / 1e6:6.1f} MB",
                     flush=True,
                 )
             path.unlink()

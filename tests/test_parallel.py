@@ -18,7 +18,7 @@ import fewer
 from fewer import evaluate, streaming
 from fewer.cli import main
 from fewer.contracts import Resources
-from fewer.control import Aggregate, EarlyStopping
+from fewer.control import Aggregate, EarlyStopping, StabilitySelection
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
 from fewer.io import open_stream
@@ -94,7 +94,14 @@ def streamed_rank(X, y, path=None):
     return ranking.order.tolist(), ranking.scores.tolist()
 
 
-KINDS = [cross_validated, aggregate, auto, compare, early_stopping, ensemble]
+def stability(X, y):
+    control = StabilitySelection(0.7, n_pairs=4)
+    ranked = fewer.RankSelector(fewer.rankers.Fisher(), control=control, random_state=0).fit(X, y)
+    found = fewer.SubsetSelector(KNN(), Forward(), control=control, random_state=0).fit(X, y)
+    return [(fit.support_.tolist(), fit.trace_.extra["frequency"].tolist()) for fit in (ranked, found)]
+
+
+KINDS = [cross_validated, aggregate, auto, compare, early_stopping, ensemble, stability]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

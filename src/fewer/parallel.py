@@ -6,6 +6,7 @@ import os
 import pickle
 import shutil
 import tempfile
+import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +28,7 @@ ATTEMPTS = 3
 """How often the table is placed anew on a cluster all of whose holders were lost."""
 AHEAD = 4
 """Tasks in flight for each thread of a cluster: enough to keep it busy, few enough to hold their results."""
+THREADS = "fewer-jobs"
 LOCAL = ("LokyBackend", "MultiprocessingBackend", "ThreadingBackend", "SequentialBackend")
 LOST = {"TerminatedWorkerError", "BrokenProcessPool", "WorkerCrashedError", "ActorDiedError", "Py4JJavaError"}
 
@@ -34,12 +36,24 @@ LOST = {"TerminatedWorkerError", "BrokenProcessPool", "WorkerCrashedError", "Act
 def in_threads(run: Callable[[Any], Result], jobs: Sequence[Any], n_jobs: int) -> list[Result]:
     """Run jobs in threads and return the results in order; kernels let go of the interpreter lock.
 
+    Parameters
+    ----------
+    run : callable
+        Of one job.
+    jobs : sequence
+    n_jobs : int
+        Threads. A job that asks for threads in turn gets none but its own.
+
+    Returns
+    -------
+    list
+
     Examples
     --------
     >>> in_threads(abs, [-1, 2, -3], n_jobs=2)
     [1, 2, 3]
     """
-    if n_jobs == 1 or len(jobs) < 2:
+    if n_jobs <= 1 or len(jobs) < 2 or threading.current_thread().name.startswith(THREADS):
         return [run(job) for job in jobs]
     return list(_threads(n_jobs, os.getpid()).map(run, jobs))
 
@@ -47,7 +61,7 @@ def in_threads(run: Callable[[Any], Result], jobs: Sequence[Any], n_jobs: int) -
 @cache
 def _threads(n_jobs: int, process: int) -> ThreadPoolExecutor:
     """Keep one pool of each size in each process: starting threads anew costs more than many a job."""
-    return ThreadPoolExecutor(n_jobs, thread_name_prefix="fewer")
+    return ThreadPoolExecutor(n_jobs, thread_name_prefix=THREADS)
 
 
 class Shared:

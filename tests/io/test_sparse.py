@@ -1,5 +1,7 @@
 """Sparse tables stay sparse for whoever can work on them, and give the dense table's answers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 import fewer
 from fewer.contracts import Resources
 from fewer.control import Prefilter
-from fewer.criteria import KNN, CrossValidated, LeastSquares
+from fewer.criteria import KNN, CrossValidated, LeastSquares, NaiveBayes
 from fewer.errors import InputError
 from fewer.io import SparseProblem, to_problem
 from fewer.problem import Problem
@@ -76,16 +78,44 @@ def test_quantities_are_ranked_too(ranker, monkeypatch):
         CrossValidated(LogisticRegression(), cv=3),
         CrossValidated(GaussianNB(), cv=3),
         LeastSquares(cv=FixedFolds(np.arange(300) % 4)),
+        NaiveBayes(cv=3),
     ],
-    ids=["sparse estimator", "another", "least squares"],
+    ids=["sparse estimator", "another", "least squares", "naive Bayes"],
 )
 def test_criteria_give_the_dense_scores(criterion, pair, monkeypatch):
     dense, thin = pair
     forbid_dense(monkeypatch)
+    monkeypatch.setattr("fewer.models._discrete_naive_bayes.SPARSE_BLOCK", 1500)  # five columns at a time
     masks = np.eye(12, dtype=bool)[:4] | np.eye(12, dtype=bool)[1:5]
     expected = criterion.bind(dense, np.random.default_rng(1), Resources()).score(masks)
     found = criterion.bind(thin, np.random.default_rng(1), Resources()).score(masks)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("scoring", ["accuracy", "auroc"])
+def test_naive_bayes_is_the_dense_one_to_the_bit(scoring, missing, monkeypatch):
+    dense, thin = (
+        replace(rows, y=(rows.y > 0).astype(np.int64), classes=(0, 1)) if scoring == "auroc" else rows
+        for rows in both("classification", missing)
+    )
+    forbid_dense(monkeypatch)
+    monkeypatch.setattr("fewer.models._discrete_naive_bayes.SPARSE_BLOCK", 1500)
+    criterion, rng = NaiveBayes(scoring, cv=3), np.random.default_rng
+    one, other = (criterion.bind(rows, rng(1), Resources()) for rows in (dense, thin))
+    units = [np.array([c]) for c in range(12)]
+    mask = np.arange(12) % 3 == 0
+    np.testing.assert_array_equal(other.flips(mask, units, ~mask), one.flips(mask, units, ~mask))
+    np.testing.assert_array_equal(other.outputs(mask), one.outputs(mask))
+    np.testing.assert_array_equal(other.predict(mask, dense.X[:9]), one.predict(mask, dense.X[:9]))
+    assert other._columns.codes.size == 0
+    assert len(other._columns.stored) < dense.X.size / 2
+
+
+def test_rows_that_are_taken_keep_their_times(pair):
+    _, thin = pair
+    timed = replace(thin, time=np.arange(thin.n_samples))
+    np.testing.assert_array_equal(timed.take(np.array([4, 2])).time, [4, 2])
 
 
 def test_a_prefilter_makes_dense_what_it_keeps(pair, monkeypatch):

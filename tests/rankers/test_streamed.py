@@ -56,6 +56,7 @@ RANKERS = [
     JMI(stop="share"),
     CMIM(n_bins=4),
     DISR(),
+    JIM(),
 ]
 
 
@@ -72,7 +73,14 @@ def test_ranking_is_that_of_the_rows_in_memory(ranker, path):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_tests_have_the_p_values_of_the_rows_in_memory(ranker, target, weighted, path, tmp_path):
     table = pl.read_parquet(path).drop("amount" if target == "label" else "label")
-    table = table.drop("word") if isinstance(ranker, FTest) else table.with_columns(pl.selectors.float().abs())
+    if isinstance(ranker, Chi2):
+        table = table.with_columns(pl.selectors.float().abs())
+    elif target == "label":
+        table = table.drop("word")
+    else:  # the target's mean differs between levels, some cells are missing, one level is rare
+        levels = np.where(table["amount"] > 1, "high", table["word"])
+        levels[:3], missing = "rare", np.arange(len(levels)) % 7 == 0
+        table = table.with_columns(word=pl.Series(levels).set(pl.Series(missing), None))
     weights = np.random.default_rng(1).integers(0, 3, table.height).astype(float) if weighted else None
     table.write_parquet(tmp_path / "own.parquet")
     problem = replace(read_table(tmp_path / "own.parquet", target), sample_weight=weights)
@@ -84,6 +92,18 @@ def test_tests_have_the_p_values_of_the_rows_in_memory(ranker, target, weighted,
     np.testing.assert_array_equal(chunks.order, memory.order)
     np.testing.assert_allclose(chunks.scores, memory.scores, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(chunks.extra["p_value"], memory.extra["p_value"], rtol=1e-7, atol=1e-300)
+
+
+@pytest.mark.parametrize("ranker", [Fisher(), InformationGain(), MRMR(), FTest(), JIM()], ids=str)
+def test_mostly_missing_columns_come_last(ranker, path):
+    table = pl.read_parquet(path).drop("word")
+    own = np.where(np.arange(table.height) % 20 == 0, table["label"] == "a", np.nan)
+    noise = np.random.default_rng(0).normal(scale=1e-3, size=table.height)
+    table = table.with_columns(bare=pl.Series(own + noise), empty=pl.lit(None, pl.Float64))
+    stream = open_stream(table.lazy(), "label")
+    order = rank_stream(ranker, stream, np.random.default_rng(3), Resources()).order
+    names = [stream.like.names[column] for column in order]
+    assert names[-3:] == ["bare", "fixed", "empty"]
 
 
 @pytest.mark.parametrize("ranker", [MRMR(), JMI(), MIFS()], ids=str)
@@ -124,8 +144,8 @@ def test_threads_change_nothing(path):
         (ReliefF(), "needs all rows in memory"),
         (MIFS(density="kernel"), "needs all rows in memory"),
         (MRMR(stop="permutation"), "shuffles the target"),
-        (JIM(), "use JMI"),
-        (FTest(), "'word' is nominal"),
+        (JIM(stop="permutation"), "shuffles the target"),
+        (FTest(), "'word' is nominal; use Chi2"),
     ],
 )
 def test_what_needs_the_rows_is_refused(ranker, why, path):

@@ -348,6 +348,9 @@ class Control(Component):
         """
 
 
+MOSTLY_MISSING = 0.9
+
+
 @dataclass(frozen=True, eq=False)
 class Ranking:
     """One number a feature (higher is better) and the order that follows from it, best first.
@@ -390,8 +393,27 @@ class Ranking:
         order = np.argsort(-np.where(np.isnan(scores), -np.inf, scores), kind="stable")
         return cls(scores, order.astype(np.int64), extra)
 
+    def bare_last(self, missing: FloatArray, constant: NDArray[np.bool_]) -> Ranking:
+        """Put columns whose cells are mostly missing behind all others but those that do not vary.
 
-MOSTLY_MISSING = 0.9
+        Parameters
+        ----------
+        missing : array of shape (n_features,)
+            The share of missing cells.
+        constant : bool array of shape (n_features,)
+
+        Returns
+        -------
+        Ranking
+
+        Examples
+        --------
+        >>> ranking = Ranking.by_score(np.array([3.0, 2.0, 1.0]))
+        >>> ranking.bare_last(np.array([0.95, 0.0, 0.2]), np.zeros(3, dtype=bool)).order
+        array([1, 2, 0])
+        """
+        place = np.where(constant, 2, missing >= MOSTLY_MISSING)[self.order]
+        return replace(self, order=self.order[np.argsort(place, kind="stable")])
 
 
 def _bare_last(rank: Any) -> Any:
@@ -402,11 +424,8 @@ def _bare_last(rank: Any) -> Any:
     @wraps(rank)
     def ranked(self: Ranker, problem: Problem, *args: Any, **kwargs: Any) -> Ranking:
         ranking: Ranking = rank(self, problem, *args, **kwargs)
-        bare = _missing_shares(problem) >= MOSTLY_MISSING
-        if not bare.any():
-            return ranking
-        place = np.where(problem.constant, 2, bare)[ranking.order]
-        return replace(ranking, order=ranking.order[np.argsort(place, kind="stable")])
+        shares = _missing_shares(problem)
+        return ranking.bare_last(shares, problem.constant) if (shares >= MOSTLY_MISSING).any() else ranking
 
     return ranked
 

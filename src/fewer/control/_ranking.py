@@ -65,6 +65,13 @@ class RankingRun:
         places[ranking.order] = np.arange(problem.n_features)
         return problem.n_features - places
 
+    def shipped(self) -> RankingRun:
+        """Return the run as it travels to whoever does a task of it: alone, followed and judged by nobody."""
+        ranker = self.ranker
+        if isinstance(ranker, SearchRanker):
+            ranker = SearchRanker(ranker.method.shipped(), ranker.control)
+        return replace(self, ranker=ranker, resources=self.resources.alone(), trace=Trace(), follower=None, judge=None)
+
     def record(self, kept: NDArray[Any], state: NDArray[Any] | None = None) -> None:
         """Record a step: what would be kept now, as a state of the space."""
         mask = self.space.expand(np.asarray(kept, dtype=bool)[None])[0]

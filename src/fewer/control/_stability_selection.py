@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -13,6 +14,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from fewer.contracts import Control, Run
 from fewer.control._ranking import RankingControl, RankingRun, SearchRanker, fit_size, unit_scores
 from fewer.errors import InputError
+from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.trace import Trace
 
@@ -109,10 +111,9 @@ class StabilitySelection(RankingControl):
             trace.state.update(seed=seed, pair=0, counts=np.zeros(space.n_units))
         state = trace.state
         try:
-            while state["pair"] < self.n_pairs:
-                rng = np.random.default_rng([state["seed"], state["pair"]])
-                halves = complementary_halves(run.problem, rng)
-                state["counts"] += sum(self._chosen(run, rows, n_chosen, rng) for rows in halves)
+            for counts, n_evaluations in self._pairs(run, n_chosen):
+                trace.n_evaluations += n_evaluations
+                state["counts"] += counts
                 state["pair"] += 1
                 self._tell(run, n_chosen)
         except KeyboardInterrupt:
@@ -122,20 +123,29 @@ class StabilitySelection(RankingControl):
         trace.done, trace.interrupted = True, False
         return trace
 
-    def _chosen(self, run: RankingRun, rows: IntArray, n_chosen: int, rng: np.random.Generator) -> FloatArray:
-        """Let one half choose."""
+    def _pairs(self, run: RankingRun, n_chosen: int) -> Iterator[tuple[FloatArray, int]]:
+        """Let the halves that are left choose: here, with threads inside each; or each pair on a cluster."""
+        state = run.trace.state
+        tasks = [(state["seed"], pair) for pair in range(state["pair"], self.n_pairs)]
+        if leaves_machine(run.resources):
+            return run_tasks(_chosen_by_pair, tasks, run.resources, shared=(run.shipped(), self, n_chosen))
+        return (_chosen_by_pair((run, self, n_chosen), *task) for task in tasks)
+
+    def chosen(
+        self, run: RankingRun, rows: IntArray, n_chosen: int, rng: np.random.Generator
+    ) -> tuple[FloatArray, int]:
+        """Let one half choose; return what it chose, and how many subsets it looked at."""
         part = run.problem.take(rows)
         if isinstance(run.ranker, SearchRanker):
             own: Run = run.ranker.method
             space = replace(run.space, max_units=n_chosen, min_units=min(run.space.min_units, n_chosen))
             inner = own.on(rows, rng, space=space).under(self.control)
-            run.trace.n_evaluations += inner.n_evaluations
-            return np.asarray(run.space.shrink(inner.best) != 0, dtype=np.float64)
+            return np.asarray(run.space.shrink(inner.best) != 0, dtype=np.float64), inner.n_evaluations
         scores = unit_scores(run.scores(part, rng), run.space)
         out = np.zeros(len(scores))
         # Equal scores, as of features that do not vary in this half, are drawn from, so that no column is favored.
         out[np.lexsort((rng.random(len(scores)), -scores))[:n_chosen]] = 1.0
-        return out
+        return out, 0
 
     def _tell(self, run: RankingRun, n_chosen: int) -> None:
         state = run.trace.state
@@ -158,6 +168,13 @@ class StabilitySelection(RankingControl):
             f"{n_chosen} best: at most {bound:.2g} features of low selection probability (up to "
             f"{n_chosen / n_units:.2g}) are to be expected among them ({assumed}; Shah and Samworth)."
         )
+
+
+def _chosen_by_pair(shared: tuple[RankingRun, StabilitySelection, int], seed: int, pair: int) -> tuple[FloatArray, int]:
+    run, control, n_chosen = shared
+    rng = np.random.default_rng([seed, pair])
+    halves = [control.chosen(run, rows, n_chosen, rng) for rows in complementary_halves(run.problem, rng)]
+    return halves[0][0] + halves[1][0], halves[0][1] + halves[1][1]
 
 
 def complementary_halves(problem: Problem, rng: np.random.Generator) -> tuple[IntArray, IntArray]:

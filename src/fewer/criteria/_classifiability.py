@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -18,6 +17,7 @@ from fewer.differences import Differences
 from fewer.io import to_problem
 from fewer.kernels import _classifiability as kernels
 from fewer.kernels._device import deal, on_devices, tell
+from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 
 ROW_BLOCK = 128
@@ -160,11 +160,13 @@ class ClassifiabilityScorer(Scorer):
         if self._devices:
             return self._score_on_devices(np.ascontiguousarray(masks, dtype=np.float64))
         jobs = [mask.astype(np.float64) for mask in masks]
-        if len(jobs) == 1 or self._resources.n_jobs == 1:
+        if len(jobs) == 1:
             return np.array([self._judge(weights, nothing)[0] if weights.any() else 0.0 for weights in jobs])
-        with ThreadPoolExecutor(self._resources.n_jobs) as pool:
-            found = pool.map(lambda weights: self._judge(weights, nothing, 1)[0] if weights.any() else 0.0, jobs)
-            return np.array(list(found))
+
+        def judge(weights: FloatArray) -> float:
+            return float(self._judge(weights, nothing, 1)[0]) if weights.any() else 0.0
+
+        return np.array(in_threads(judge, jobs, self._resources.n_jobs))
 
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
         """Score all changes of one unit: those that keep the common pivot together, the others one by one."""
@@ -310,8 +312,7 @@ class ClassifiabilityScorer(Scorer):
         if n_jobs == 1 or n <= ROW_BLOCK:
             kernel(0, n, *arguments)
             return
-        with ThreadPoolExecutor(n_jobs) as pool:
-            list(pool.map(lambda low: kernel(low, min(low + ROW_BLOCK, n), *arguments), range(0, n, ROW_BLOCK)))
+        in_threads(lambda low: kernel(low, min(low + ROW_BLOCK, n), *arguments), range(0, n, ROW_BLOCK), n_jobs)
 
 
 @dataclass(frozen=True)

@@ -97,10 +97,13 @@ class NaiveBayesScorer(PredictiveScorer):
         self._criterion = criterion
         self._n_jobs = resources.n_jobs
         self._tested = np.concatenate([test for _, test in splits])
-        learnt = LogTables.learn_folds(problem, splits, criterion.alpha, criterion.discretizer)
-        self._columns = ScoreColumns.of(
-            [(tables, problem.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)]
-        )
+        if problem.sparse is not None:
+            self._columns = ScoreColumns.of_sparse(problem, splits, criterion.alpha, criterion.discretizer)
+        else:
+            learnt = LogTables.learn_folds(problem, splits, criterion.alpha, criterion.discretizer)
+            self._columns = ScoreColumns.of(
+                [(tables, problem.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)]
+            )
         weights = problem.row_weights
         y, w = problem.y[self._tested], weights[self._tested]
         by_rank = criterion.scoring == "auroc"
@@ -149,7 +152,11 @@ class NaiveBayesScorer(PredictiveScorer):
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from all bound rows."""
-        joint = self._learn(self.problem).joint(X, np.flatnonzero(mask).tolist())
+        features = np.flatnonzero(mask)
+        if self.problem.sparse is not None:
+            joint = self._learn(self.problem.narrowed(features)).joint(X[:, features])
+        else:
+            joint = self._learn(self.problem).joint(X, features.tolist())
         return np.asarray(softmax((joint - joint.max(axis=1, keepdims=True)) / FIXED, axis=1))
 
     def grade(self, outputs: FloatArray, rows: Problem) -> float:

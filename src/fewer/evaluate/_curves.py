@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import effective_n_jobs
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
@@ -19,6 +19,7 @@ from sklearn.svm import SVC
 
 from fewer.contracts import Ranker, Ranking, Resources
 from fewer.models import GMLVQClassifier
+from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.roc import auroc
 from fewer.validate import assign_folds
@@ -337,10 +338,9 @@ def size_curves(
         for name, component in evaluators.items()
     }
     seeds = rng.integers(2**63, size=n_rounds)
-    results = Parallel(n_jobs=n_jobs)(
-        delayed(_one_round)(rankers, ready, problem, part, list(sizes), int(seed))
-        for part, seed in zip(rounds_of_five(problem, n_rounds, rng), seeds, strict=True)
-    )
+    tasks = [(part, int(seed)) for part, seed in zip(rounds_of_five(problem, n_rounds, rng), seeds, strict=True)]
+    shared = (rankers, ready, problem, list(sizes))
+    results = list(run_tasks(_one_round, tasks, Resources(effective_n_jobs(n_jobs)), shared=shared))
     areas: dict[str, dict[str, FloatArray]] = {}
     for evaluator, ranker in results[0][0]:
         table = np.array([found[evaluator, ranker] for found, _ in results])
@@ -350,13 +350,9 @@ def size_curves(
 
 
 def _one_round(
-    rankers: Mapping[str, Ranker],
-    evaluators: Mapping[str, Evaluator],
-    problem: Problem,
-    part: Round,
-    sizes: list[int],
-    seed: int,
+    shared: tuple[Mapping[str, Ranker], Mapping[str, Evaluator], Problem, list[int]], part: Round, seed: int
 ) -> tuple[dict[tuple[str, str], list[float]], dict[str, IntArray]]:
+    rankers, evaluators, problem, sizes = shared
     train, validation, test = (problem.take(rows) for rows in (part.train, part.validation, part.test))
     areas: dict[tuple[str, str], list[float]] = {}
     orders: dict[str, IntArray] = {}

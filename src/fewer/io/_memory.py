@@ -34,7 +34,7 @@ BYTES_PER_CELL = 24
 """A cell of a Parquet file as a column, as a number of the table, and what is computed on the way."""
 
 
-def needed_memory(path: Path) -> int:
+def needed_memory(path: Path, command: str = "rank") -> int:
     """Say about how many bytes a command on a file takes at its peak, the program included."""
     size = path.stat().st_size
     with path.open("rb") as file:

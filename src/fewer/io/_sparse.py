@@ -148,6 +148,7 @@ class SparseProblem(Problem):
             y=self.y[rows],
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             groups=None if self.groups is None else self.groups[rows],
+            time=None if self.time is None else self.time[rows],
         )
 
 

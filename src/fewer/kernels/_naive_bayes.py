@@ -21,19 +21,27 @@ class Columns(NamedTuple):
     """Codes and tables.
 
     codes : (p, n) int32
-        Which row of its feature's table a cell picks.
+        Which row of its feature's table a cell picks; (0, n) for a sparse table.
     tables : (t, c − 1) int64
         Fixed-point log-likelihoods of classes 1 … c−1 less that of class 0, all tables below each other.
     start : (s, p) int64
         Where the table of each feature begins, for each part of the rows.
     bounds : (s + 1,) int64
         Rows bounds[k] … bounds[k + 1] − 1 belong to part k: they were not used for its tables.
+    zero : (s, p) int32
+        Of a sparse table: which row of its feature's table the cells pick that are not stored.
+    ends, rows, stored : (p + 1,) int64, (z,) int32, (z,) int32
+        Cells ends[f] … ends[f + 1] − 1 are those of feature f that pick another row: where they are, and which.
     """
 
     codes: Any
     tables: Any
     start: Any
     bounds: Any
+    zero: Any = np.empty((0, 0), dtype=np.int32)
+    ends: Any = np.zeros(1, dtype=np.int64)
+    rows: Any = np.empty(0, dtype=np.int32)
+    stored: Any = np.empty(0, dtype=np.int32)
 
 
 class Judge(NamedTuple):
@@ -56,8 +64,29 @@ def count_codes(codes, y, weights, counts, there):
 
 
 @njit(nogil=True, cache=True)
+def add_sparse_feature(base, f, sign, columns):
+    """Add (or take off) the part of one feature of a sparse table: what a zero says to all rows, then what differs."""
+    tables, start, bounds = columns.tables, columns.start, columns.bounds
+    place = columns.ends[f]
+    for part in range(bounds.shape[0] - 1):
+        first = start[part, f]
+        zero = first + columns.zero[part, f]
+        for i in range(bounds[part], bounds[part + 1]):
+            for k in range(base.shape[1]):
+                base[i, k] += sign * tables[zero, k]
+        while place < columns.ends[f + 1] and columns.rows[place] < bounds[part + 1]:
+            row = first + columns.stored[place]
+            for k in range(base.shape[1]):
+                base[columns.rows[place], k] += sign * (tables[row, k] - tables[zero, k])
+            place += 1
+
+
+@njit(nogil=True, cache=True)
 def add_feature(base, f, sign, columns):
     """Add (or take off) the part of one feature."""
+    if columns.codes.shape[0] == 0:
+        add_sparse_feature(base, f, sign, columns)
+        return
     column, tables, start, bounds = columns.codes[f], columns.tables, columns.start, columns.bounds
     for part in range(bounds.shape[0] - 1):
         first = start[part, f]

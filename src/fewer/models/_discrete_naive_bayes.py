@@ -7,7 +7,7 @@ score is its parent's plus one entry a row, and equal rows tie.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -25,6 +25,8 @@ from fewer.problem import FloatArray, IntArray, Problem
 
 FIXED = 1 << 24
 """One unit of log-likelihood."""
+SPARSE_BLOCK = 1 << 20
+"""Cells of a sparse table that are made dense at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +160,10 @@ class ScoreColumns:
     start: IntArray
     bounds: IntArray
     prior: IntArray
+    zero: NDArray[np.int32] = field(default_factory=lambda: np.empty((0, 0), dtype=np.int32))
+    ends: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    rows: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    stored: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
 
     @classmethod
     def of(cls, parts: Sequence[tuple[LogTables, FloatArray]]) -> ScoreColumns:
@@ -175,9 +181,48 @@ class ScoreColumns:
         codes = np.concatenate([learnt.rows(X) for learnt, X in parts], axis=1)
         return cls(np.ascontiguousarray(codes), np.concatenate(pieces), start, bounds.astype(np.int64), prior)
 
+    @classmethod
+    def of_sparse(
+        cls,
+        problem: Problem,
+        splits: Sequence[tuple[IntArray, IntArray]],
+        alpha: float = 1.0,
+        discretizer: Any = None,
+    ) -> ScoreColumns:
+        """Learn from the training rows of each split and lay out its test rows, for a table that stays sparse.
+
+        Some columns at a time are made dense; of each, the cells are kept that do not say what a zero says.
+        """
+        width = max(SPARSE_BLOCK // max(problem.n_samples, 1), 1)
+        blocks: list[ScoreColumns] = []
+        zeros, rows, stored, counts = [], [], [], []
+        for low in range(0, problem.n_features, width):
+            some = problem.narrowed(np.arange(low, min(low + width, problem.n_features)))
+            learnt = LogTables.learn_folds(some, splits, alpha, discretizer)
+            block = cls.of([(tables, some.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)])
+            zero = np.stack([tables.rows(np.zeros((1, some.n_features)))[:, 0] for tables in learnt])
+            other = block.codes != np.repeat(zero.T, np.diff(block.bounds), axis=1)
+            zeros.append(zero)
+            rows.append(np.nonzero(other)[1].astype(np.int32))
+            stored.append(block.codes[other])
+            counts.append(other.sum(axis=1))
+            blocks.append(replace(block, codes=block.codes[:0]))
+        heights = np.cumsum([0, *(len(block.tables) for block in blocks)])
+        return cls(
+            codes=np.empty((0, int(blocks[0].bounds[-1])), dtype=np.int32),
+            tables=np.concatenate([block.tables for block in blocks]),
+            start=np.concatenate([block.start + h for block, h in zip(blocks, heights, strict=False)], axis=1),
+            bounds=blocks[0].bounds,
+            prior=blocks[0].prior,
+            zero=np.concatenate(zeros, axis=1),
+            ends=np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int64),
+            rows=np.concatenate(rows),
+            stored=np.concatenate(stored),
+        )
+
     def arrays(self) -> Columns:
         """What the kernels take."""
-        return Columns(self.codes, self.tables, self.start, self.bounds)
+        return Columns(self.codes, self.tables, self.start, self.bounds, self.zero, self.ends, self.rows, self.stored)
 
 
 class DiscreteNaiveBayes(TableClassifier):

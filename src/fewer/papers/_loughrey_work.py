@@ -12,13 +12,13 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from fewer.contracts import Control, Objective, Resources, Run, Search, SearchSpace
 from fewer.control import EarlyStopping, Noise
 from fewer.control._early_stopping import stopping_point
 from fewer.criteria import KNN
 from fewer.papers._core import QUICK, Absent, Rerun, read_printed
+from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers import InformationGain
 from fewer.search import Annealing, Backward, Forward, Genetic
@@ -155,11 +155,14 @@ def all_folds(
     curves: bool = True,
 ) -> list[Record]:
     """Let each outer fold judge what was found on the others."""
-    jobs = (
-        delayed(one_fold)(problem, folds, fold, search, control, levels, seed, curves)
-        for fold in range(int(folds.max()) + 1)
-    )
-    return list(Parallel(n_jobs=run.n_jobs)(jobs))
+    shared = (problem, folds, search, control, levels, seed, curves)
+    tasks = [(fold,) for fold in range(int(folds.max()) + 1)]
+    return list(run_tasks(_one_of_all, tasks, Resources(run.n_jobs), shared=shared))
+
+
+def _one_of_all(shared: tuple[Any, ...], fold: int) -> Record:
+    problem, folds, *others = shared
+    return one_fold(problem, folds, fold, *others)
 
 
 # ------------------------------------------------------------------------------------------------- whole studies
@@ -248,16 +251,15 @@ def planted(n_rows: int, n_noise: int, rng: np.random.Generator, shift: float = 
 def _overfitting(run: Rerun, n_rows: int, n_noise: int) -> tuple[float, float]:
     """Return the mean score that annealing believes and the one on fresh rows, in percent."""
     search = Annealing(effort=0.1 if run.quick else 0.5, answer="final")
-    jobs = (
-        delayed(_one_overfitting)(n_rows, n_noise, search, run.rng(f"overfitting {n_rows} {n_noise} {repeat}"))
-        for repeat in range(3 if run.quick else 20)
-    )
-    trained, tested = np.mean(list(Parallel(n_jobs=run.n_jobs)(jobs)), axis=0)
+    tasks = [(run.rng(f"overfitting {n_rows} {n_noise} {repeat}"),) for repeat in range(3 if run.quick else 20)]
+    found = run_tasks(_one_overfitting, tasks, Resources(run.n_jobs), shared=(n_rows, n_noise, search))
+    trained, tested = np.mean(list(found), axis=0)
     return 100 * float(trained), 100 * float(tested)
 
 
-def _one_overfitting(n_rows: int, n_noise: int, search: Search, rng: np.random.Generator) -> tuple[float, float]:
+def _one_overfitting(shared: tuple[int, int, Search], rng: np.random.Generator) -> tuple[float, float]:
     """Search drawn rows: the score believed, and the one on fresh rows."""
+    n_rows, n_noise, search = shared
     problem, fresh = planted(n_rows, n_noise, rng), planted(1000, n_noise, rng)
     trace = Run(
         KNN(), problem, search, SearchSpace.of(problem.n_features), rng, resources=Resources(), trace=Trace(keep=1)
@@ -332,13 +334,17 @@ def selections_by_chance(run: Rerun, name: str) -> list[int]:
     return run.once(f"resampled {name}", compute)
 
 
+def _one_of_some(problem: Problem, rows: IntArray, folds: IntArray, fold: int, search: Search) -> Record:
+    return one_fold(problem.take(rows), folds, fold, search, None, 1, fold, curves=False)
+
+
 def sized_search(run: Rerun, name: str, share: float) -> tuple[float, float]:
     """Rerun GA on a share of each outer training set."""
 
     def compute() -> list[float]:
         effort, problem, folds = Effort.of(run), problem_of(run, name), outer_folds(run, name)
         run.report(f"loughrey: GA on {share:.0%} of {name}")
-        jobs = []
+        tasks = []
         for fold in range(effort.n_outer):
             rng = run.rng(f"share {share} {fold}")
             kept = np.flatnonzero(folds != fold)
@@ -347,8 +353,8 @@ def sized_search(run: Rerun, name: str, share: float) -> tuple[float, float]:
             some[dropped] = -1
             rows = some >= 0
             search = search_for("GA", effort)
-            jobs.append(delayed(one_fold)(problem.take(rows), some[rows], fold, search, None, 1, fold, curves=False))
-        found = list(Parallel(n_jobs=run.n_jobs)(jobs))
+            tasks.append((np.flatnonzero(rows), some[rows], fold, search))
+        found = list(run_tasks(_one_of_some, tasks, Resources(run.n_jobs), shared=problem))
         return [100 * float(np.mean([r["train"] for r in found])), 100 * float(rights(found).mean())]
 
     train, test = run.once(f"share {share} {name}", compute)

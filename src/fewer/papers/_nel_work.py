@@ -5,8 +5,7 @@ Subsets are strings as the thesis prints them: character j is feature j, "1" mea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
@@ -27,6 +26,7 @@ from fewer.models._rann import (
     with_bias,
 )
 from fewer.papers._core import Rerun
+from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers import MIFS
 from fewer.rankers._density import Kernels
@@ -96,14 +96,6 @@ def single_features(n_features: int) -> list[str]:
     return [to_text(row) for row in np.eye(n_features, dtype=bool)]
 
 
-def in_parallel(function: Callable[[Any], T], jobs: Sequence[Any], n_jobs: int) -> list[T]:
-    """Rerun jobs that release the interpreter lock in threads."""
-    if n_jobs <= 1:
-        return [function(job) for job in jobs]
-    with ThreadPoolExecutor(n_jobs) as pool:
-        return list(pool.map(function, jobs))
-
-
 # ------------------------------------------------------------------------------------------------- classifiers
 
 
@@ -120,7 +112,7 @@ def knn(run: Rerun, name: str, subset: str, n_splits: int) -> list[Pair]:
             right = scorer.predict(mask, test.X).argmax(axis=1) == test.y
             return [100.0 * float(scorer.score(mask[None])[0]), 100.0 * float(right.mean())]
 
-        return in_parallel(judge, splits(run, name, n_splits), run.n_jobs)
+        return in_threads(judge, splits(run, name, n_splits), run.n_jobs)
 
     return run.once(f"knn {name} {subset} {n_splits}", compute)
 
@@ -146,7 +138,7 @@ def rann(run: Rerun, name: str, subset: str, n_splits: int) -> list[Pair]:
             return [100.0 * float(answers[train].mean()), 100.0 * float(answers[test].mean())]
 
         with one_blas_thread():
-            return in_parallel(judge, list(enumerate(splits(run, name, n_splits))), run.n_jobs)
+            return in_threads(judge, list(enumerate(splits(run, name, n_splits))), run.n_jobs)
 
     return run.once(f"rann {name} {subset} {n_splits}", compute)
 
@@ -188,7 +180,7 @@ def information(run: Rerun, name: str, n_splits: int) -> FloatArray:
         problem = problem_of(run, name)
         parts = [problem.take(train) for train, _ in splits(run, name, n_splits)]
         with one_blas_thread():
-            return in_parallel(lambda rows: Kernels(rows).relevance().tolist(), parts, run.n_jobs)
+            return in_threads(lambda rows: Kernels(rows).relevance().tolist(), parts, run.n_jobs)
 
     return np.asarray(run.once(f"information {name} {n_splits}", compute))
 
@@ -261,7 +253,7 @@ def best_by_information(run: Rerun, name: str) -> list[str]:
 
         subsets: dict[str, None] = {}
         with one_blas_thread():
-            orders = in_parallel(order, parts, run.n_jobs)
+            orders = in_threads(order, parts, run.n_jobs)
         for ranked in orders:
             for size in range(2, problem.n_features):
                 mask = np.zeros(problem.n_features, dtype=bool)

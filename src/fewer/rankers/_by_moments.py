@@ -8,7 +8,7 @@ from scipy.stats import f as f_distribution
 
 from fewer.contracts import IncompatibleError, Ranking
 from fewer.problem import FloatArray, Problem
-from fewer.statistics import ClassMoments, JointCounts, Ranges, TargetMoments
+from fewer.statistics import ClassMoments, JointCounts, LevelMoments, Ranges, TargetMoments
 
 
 def class_moments(problem: Problem) -> ClassMoments:
@@ -73,6 +73,22 @@ def f_test_of_correlation(moments: TargetMoments) -> Ranking:
     scores = np.where(usable, square / rest * np.maximum(n - 2, 0), 0.0)
     p_values = np.where(usable, f_distribution.sf(scores, 1, np.maximum(n - 2, 1)), 1.0)
     return Ranking.by_score(np.where(sure, np.inf, scores), p_value=np.where(sure, 0.0, p_values))
+
+
+def f_tests_of_levels(moments: LevelMoments) -> tuple[FloatArray, FloatArray]:
+    """Return F and p of the analysis of variance of a quantity over the levels of each nominal column."""
+    count, mass, first, second = (moments.sums[:, row] for row in range(4))
+    n, k = count.sum(axis=1), (count > 0).sum(axis=1)
+    explained = np.divide(first**2, mass, out=np.zeros_like(first), where=mass > 0)
+    total = mass.sum(axis=1)
+    middle = np.divide(first.sum(axis=1) ** 2, total, out=np.zeros_like(total), where=total > 0)
+    between = np.maximum(explained.sum(axis=1) - middle, 0.0) / np.maximum(k - 1, 1)
+    within = np.maximum((second - explained).sum(axis=1), 0.0) / np.maximum(n - k, 1)
+    usable = (k >= 2) & (n > k) & (moments.low < moments.high)
+    sure = usable & (within <= 1e-14 * between)  # sums of squares, whose digits go half-way
+    scores = np.divide(between, within, out=np.zeros_like(between), where=usable & ~sure)
+    p_values = np.where(usable, f_distribution.sf(scores, np.maximum(k - 1, 1), np.maximum(n - k, 1)), 1.0)
+    return np.where(sure, np.inf, scores), np.where(sure, 0.0, p_values)
 
 
 def chi2_ranking(moments: ClassMoments, counts: JointCounts | None, low: FloatArray, like: Problem) -> Ranking:

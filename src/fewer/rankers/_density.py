@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from fewer.kernels._density import sum_kernels
 from fewer.kernels._impurity import impurity_with
 from fewer.kernels._information import information_with
+from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
 Codes = NDArray[np.int32]
@@ -93,11 +93,7 @@ class Bins:
         out = np.zeros(p)
         edges = np.linspace(0, p, max(min(self._n_jobs, p), 1) + 1).astype(np.int64)
         blocks = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-        if len(blocks) == 1:
-            run(blocks[0], out)
-        else:
-            with ThreadPoolExecutor(len(blocks)) as pool:
-                list(pool.map(lambda block: run(block, out), blocks))
+        in_threads(lambda block: run(block, out), blocks, len(blocks))
         return out
 
 
@@ -154,10 +150,7 @@ class Kernels:
         def one(f: int) -> float:
             return self._pair(self._columns[f], other)
 
-        if self._n_jobs == 1:
-            return np.array([one(f) for f in features])
-        with ThreadPoolExecutor(self._n_jobs) as pool:
-            return np.array(list(pool.map(one, features)))
+        return np.array(in_threads(one, features, self._n_jobs))
 
     def _pair(self, one: Levels | Quantity, other: Levels | Quantity) -> float:
         match one, other:

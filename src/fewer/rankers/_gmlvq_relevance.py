@@ -7,12 +7,12 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.stats import rankdata
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Ranker, Ranking, Resources
 from fewer.models import GMLVQClassifier
+from fewer.parallel import run_tasks
 from fewer.problem import FloatArray, IntArray, Problem, Task
 from fewer.validate import assign_folds
 
@@ -120,10 +120,8 @@ class GMLVQRelevance(Ranker):
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         parts = _rounds(problem, self.n_rounds, rng)
         seeds = rng.integers(2**31, size=len(parts))
-        models = Parallel(n_jobs=resources.n_jobs)(
-            delayed(self.learn)(problem.take(train), problem.take(held), int(seed))
-            for (train, held), seed in zip(parts, seeds, strict=True)
-        )
+        tasks = [(train, held, int(seed)) for (train, held), seed in zip(parts, seeds, strict=True)]
+        models = run_tasks(_learned, tasks, resources, shared=(self, problem))
         return self.ranking_of([model.relevances for model in models if model is not None], problem.n_features)
 
     def rank_with(
@@ -295,6 +293,11 @@ def _mean(columns: FloatArray, weights: FloatArray) -> FloatArray:
     present = ~np.isnan(columns)
     mass = weights @ present
     return np.divide(weights @ np.where(present, columns, 0.0), mass, out=np.zeros(columns.shape[1]), where=mass > 0)
+
+
+def _learned(shared: tuple[GMLVQRelevance, Problem], train: IntArray, held: IntArray, seed: int) -> Relevance | None:
+    ranker, problem = shared
+    return ranker.learn(problem.take(train), problem.take(held), seed)
 
 
 def _rounds(problem: Problem, n_rounds: int, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:

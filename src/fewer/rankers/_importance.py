@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.utils._param_validation import HasMethods
 
 from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
-from fewer.problem import FloatArray, Problem
+from fewer.parallel import run_tasks
+from fewer.problem import FloatArray, IntArray, Problem
 from fewer.rankers._models import fit_model, gather, last_step, parts_of
 from fewer.validate._folds import CV_OBJECT
 
@@ -67,13 +67,15 @@ class Importance(Ranker):
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         parts = parts_of(problem, self.cv, rng)
         seed = int(rng.integers(2**31))
-        found = np.array(
-            Parallel(n_jobs=resources.n_jobs)(
-                delayed(importances)(self.estimator, problem.take(part.train), seed) for part in parts
-            )
-        )
+        shared = (self.estimator, problem, seed)
+        found = np.array(list(run_tasks(_importances, [(part.train,) for part in parts], resources, shared=shared)))
         spread = found.std(axis=0, ddof=1) if len(found) > 1 else np.zeros(problem.n_features)
         return Ranking.by_score(found.mean(axis=0), spread=spread)
+
+
+def _importances(shared: tuple[Any, Problem, int], rows: IntArray) -> FloatArray:
+    estimator, problem, seed = shared
+    return importances(estimator, problem.take(rows), seed)
 
 
 def importances(estimator: Any, problem: Problem, seed: int) -> FloatArray:

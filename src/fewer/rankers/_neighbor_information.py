@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Ranker, Ranking, Resources
 from fewer.kernels._nearest_values import line_counts, nearest_on_line, plane_counts, split_by_class
+from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.rankers._density import count_information
 
@@ -87,8 +87,7 @@ class MutualInformation(Ranker):
                 column, own = column[present], target[present]
             return self._pair(column, own, bool(nominal[feature]), classes, digammas)
 
-        with ThreadPoolExecutor(max(resources.n_jobs, 1)) as pool:
-            return Ranking.by_score(np.array(list(pool.map(one, range(problem.n_features)))))
+        return Ranking.by_score(np.array(in_threads(one, range(problem.n_features), resources.n_jobs)))
 
     def _pair(
         self, column: FloatArray, target: NDArray[Any], nominal: bool, classes: bool, digammas: FloatArray

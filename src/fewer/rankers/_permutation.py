@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
@@ -14,6 +13,7 @@ from sklearn.metrics import check_scoring
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from fewer.contracts import Ranker, Ranking, Resources
+from fewer.parallel import run_tasks
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.rankers._models import fit_model, parts_of
 from fewer.validate._folds import CV_OBJECT
@@ -93,19 +93,20 @@ class Permutation(Ranker):
         groups = np.arange(problem.n_features)
         if self.group_above is not None:
             groups = correlated_groups(problem, self.group_above)
-        found = np.array(
-            Parallel(n_jobs=resources.n_jobs)(
-                delayed(self._losses)(problem.take(part.train), problem.take(part.test), groups, model_seed, seed)
-                for part, seed in zip(parts, seeds, strict=True)
-            )
-        )
+        tasks = [(part.train, part.test, seed) for part, seed in zip(parts, seeds, strict=True)]
+        shared = (self, problem, groups, model_seed)
+        found = np.array(list(run_tasks(_losses, tasks, resources, shared=shared)))
         spread = found.std(axis=0, ddof=1) if len(found) > 1 else np.zeros(problem.n_features)
         extra = {"spread": spread} | ({} if self.group_above is None else {"group": groups})
         return Ranking.by_score(found.mean(axis=0), **extra)
 
-    def _losses(self, train: Problem, test: Problem, groups: IntArray, model_seed: int, seed: int) -> FloatArray:
-        model = fit_model(self.estimator, train, model_seed)
-        return shuffle_losses(model, test, groups, self.scoring, self.n_repeats, seed)
+
+def _losses(
+    shared: tuple[Permutation, Problem, IntArray, int], train: IntArray, test: IntArray, seed: int
+) -> FloatArray:
+    ranker, problem, groups, model_seed = shared
+    model = fit_model(ranker.estimator, problem.take(train), model_seed)
+    return shuffle_losses(model, problem.take(test), groups, ranker.scoring, ranker.n_repeats, seed)
 
 
 def shuffle_losses(model: Any, test: Problem, groups: IntArray, scoring: Any, n_repeats: int, seed: int) -> FloatArray:

@@ -5,7 +5,6 @@ Chen, sections 3.2 and 3.3; Kononenko 1994; Robnik-Šikonja and Kononenko 1997.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -24,6 +23,7 @@ from fewer.kernels._relief import (
     regression_sums,
     relief_scores,
 )
+from fewer.parallel import in_threads
 from fewer.problem import FloatArray, IntArray, Problem, Task
 from fewer.rankers._relief_device import nearest_lists, pooled, relief_devices
 
@@ -271,9 +271,13 @@ def _relief(
 
 def sum_of_chunks(function: Any, n_rows: int, resources: Resources) -> Any:
     starts = range(0, n_rows, CHUNK)
-    with ThreadPoolExecutor(max(resources.n_jobs, 1)) as pool:
-        parts = pool.map(lambda start: function(start, min(start + CHUNK, n_rows)), starts)
-        return sum(parts)
+    total: Any = 0
+    # As many chunks at a time as there are threads: on wide tables the sums of all would be as large as the table.
+    for low in range(0, len(starts), max(resources.n_jobs, 1)):
+        some = starts[low : low + max(resources.n_jobs, 1)]
+        for part in in_threads(lambda start: function(start, min(start + CHUNK, n_rows)), some, resources.n_jobs):
+            total = total + part
+    return total
 
 
 def _votes(problem: Problem, n_rows: int | None, rng: np.random.Generator) -> FloatArray:

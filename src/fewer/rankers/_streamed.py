@@ -11,16 +11,23 @@ from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
 from fewer.io import Stream
 from fewer.models._mdlp import mdlp_cuts
 from fewer.problem import BoolArray, FloatArray
-from fewer.rankers._by_moments import chi2_ranking, f_test_of_classes, f_test_of_correlation, fisher_scores
+from fewer.rankers._by_moments import (
+    chi2_ranking,
+    f_test_of_classes,
+    f_test_of_correlation,
+    f_tests_of_levels,
+    fisher_scores,
+)
 from fewer.rankers._density import bin_edges
 from fewer.rankers._fisher import Fisher
 from fewer.rankers._information_gain import InformationGain
-from fewer.rankers._mutual_information import MIFS, _Greedy
+from fewer.rankers._mutual_information import JIM, MIFS, _Greedy
 from fewer.rankers._significance import Chi2, FTest
 from fewer.statistics import (
     Bins,
     ClassMoments,
     JointCounts,
+    LevelMoments,
     Levels,
     PairCounts,
     Ranges,
@@ -67,7 +74,13 @@ def rank_stream(ranker: Ranker, stream: Stream, rng: np.random.Generator, resour
 @rank_stream.register
 def _fisher(ranker: Fisher, stream: Stream, rng: np.random.Generator, resources: Resources) -> Ranking:
     moments, counts, _ = _class_statistics(stream, resources)
-    return Ranking.by_score(fisher_scores(moments, counts, stream.like))
+    return _bare_last(Ranking.by_score(fisher_scores(moments, counts, stream.like)), moments)
+
+
+def _bare_last(ranking: Ranking, moments: ClassMoments | TargetMoments) -> Ranking:
+    """Put mostly missing columns last; rows without a weight are not asked."""
+    counts = moments.counts.sum(axis=1) if isinstance(moments, ClassMoments) else moments.counts
+    return ranking.bare_last(1.0 - counts / max(moments.n_weighted, 1), moments.constant)
 
 
 def _class_statistics(
@@ -89,19 +102,30 @@ def _class_statistics(
 @rank_stream.register
 def _f_test(ranker: FTest, stream: Stream, rng: np.random.Generator, resources: Resources) -> Ranking:
     like = stream.like
-    if like.nominal.any():
-        name = like.names[int(np.argmax(like.nominal))]
-        raise IncompatibleError(f"FTest in chunks compares means, and column {name!r} is nominal; leave it out.")
-    if like.task == "regression":
-        shift, middle = shift_of(like)[:, 0], float(like.y.mean())
-        return f_test_of_correlation(collect(stream, partial(TargetMoments, shift, middle), resources))
-    return f_test_of_classes(collect(stream, partial(ClassMoments, shift_of(like)), resources))
+    if like.task == "classification":
+        if like.nominal.any():
+            name = like.names[int(np.argmax(like.nominal))]
+            raise IncompatibleError(f"FTest compares means, and column {name!r} is nominal; use Chi2.")
+        moments = collect(stream, partial(ClassMoments, shift_of(like)), resources)
+        return _bare_last(f_test_of_classes(moments), moments)
+    shift, middle = shift_of(like)[:, 0], float(like.y.mean())
+    nominal = np.flatnonzero(like.nominal)
+    n_levels = max((len(like.levels[int(column)]) for column in nominal), default=0)
+    quantities, levels = collect(
+        stream, lambda: (TargetMoments(shift, middle), LevelMoments(nominal, max(n_levels, 1), middle)), resources
+    )
+    ranking = f_test_of_correlation(quantities)
+    if len(nominal):
+        scores, p_values = ranking.scores.copy(), ranking.extra["p_value"].copy()
+        scores[nominal], p_values[nominal] = f_tests_of_levels(levels)
+        ranking = Ranking.by_score(scores, p_value=p_values)
+    return _bare_last(ranking, quantities)
 
 
 @rank_stream.register
 def _chi2(ranker: Chi2, stream: Stream, rng: np.random.Generator, resources: Resources) -> Ranking:
     moments, counts, ranges = _class_statistics(stream, resources, with_ranges=True)
-    return chi2_ranking(moments, counts, ranges.low, stream.like)
+    return _bare_last(chi2_ranking(moments, counts, ranges.low, stream.like), moments)
 
 
 # ---------------------------------------------------------------------------------------------------- counts
@@ -136,7 +160,8 @@ def _information_gain(
     scores = np.array([information(counts.table(f)[:-1]) for f in range(like.n_features)])
     n_bins = np.array([int((counts.table(f)[:-1].sum(axis=1) > 0).sum()) for f in range(like.n_features)])
     error = 0.0 if ranker.binning == "equal-width" else drawn.error_in(stream.n_samples)
-    return Ranking.by_score(scores, n_bins=n_bins, cuts=bins.table, rank_error=np.array(error))
+    ranking = Ranking.by_score(scores, n_bins=n_bins, cuts=bins.table, rank_error=np.array(error))
+    return ranking.bare_last(counts.missing, ~(ranges.low < ranges.high))
 
 
 def _above(cuts: FloatArray) -> FloatArray:
@@ -150,13 +175,12 @@ def _greedy(ranker: _Greedy, stream: Stream, rng: np.random.Generator, resources
         raise IncompatibleError("stop='permutation' shuffles the target of all rows; in chunks use stop='share'.")
     if isinstance(ranker, MIFS) and ranker.density == "kernel":
         raise IncompatibleError("density='kernel' needs all rows in memory; in chunks use density='bins'.")
-    if not hasattr(ranker, "n_bins") or type(ranker).__name__ == "JIM":
-        raise IncompatibleError(f"{type(ranker).__name__} needs all rows in memory; use JMI.")
     bins, constant, error = quantile_bins(stream, ranker.n_bins, rng, resources)
-    known = CountedInformation(stream, bins, resources, ranker.n_ranked)
+    kind = CountedImpurity if isinstance(ranker, JIM) else CountedInformation
+    known = kind(stream, bins, resources, ranker.n_ranked)
     ranking = ranker._rank_by(known, ~constant, rng)
     ranking.extra.update(cuts=bins.table, rank_error=np.array(error))
-    return ranking
+    return ranking.bare_last(known.missing, constant)
 
 
 def quantile_bins(
@@ -206,6 +230,11 @@ class CountedInformation:
         self._given: dict[int, list[FloatArray]] = {}
 
     @property
+    def missing(self) -> FloatArray:
+        """The share of missing cells of each column."""
+        return self._counts.missing
+
+    @property
     def _columns(self) -> range:
         return range(len(self._bins.edges))
 
@@ -239,6 +268,25 @@ class CountedInformation:
                 tables = [own[:, None, :] if f == given else counts.tables_given(f) for f in self._columns]
             self._given[given] = tables
         return self._given[given]
+
+
+class CountedImpurity(CountedInformation):
+    """The impurity that columns take from the target, from joint counts over all rows."""
+
+    def relevance(self, target: Any = None) -> FloatArray:
+        """Return what every feature takes by itself."""
+        return np.array([_taken(self._counts.table(f)) for f in self._columns])
+
+    def impurity(self, feature: int) -> FloatArray:
+        """Return what every feature takes together with one feature."""
+        return np.array([_taken(table.reshape(-1, table.shape[2])) for table in self._tables(feature)])
+
+
+def _taken(table: FloatArray) -> float:
+    """Return Σ p(f, c)² / p(f) − Σ p(c)² of a table of counts (f, c)."""
+    mass = table.sum(axis=1)
+    after = ((table[mass > 0] ** 2).sum(axis=1) / mass[mass > 0]).sum() / table.sum()
+    return max(float(after - ((table.sum(axis=0) / table.sum()) ** 2).sum()), 0.0)
 
 
 def _entropy(table: FloatArray) -> float:

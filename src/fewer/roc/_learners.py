@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -17,11 +16,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import has_fit_parameter
 
+from fewer.contracts import Resources
 from fewer.kernels import _naive_bayes as bayes
 from fewer.kernels import _roc as kernels
 from fewer.models import DiscreteNaiveBayes
 from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns
-from fewer.parallel import in_threads
+from fewer.parallel import Shared, in_threads, run_tasks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
 Array = NDArray[Any]
@@ -242,12 +242,14 @@ class EstimatorLearner(Learner):
         self.name = name
         self._estimator = estimator
         self._lessons = lessons
+        self._sent = Shared((estimator, lessons))
         self._positive, self._weight = lessons.positive, lessons.weight
         self._n_jobs = n_jobs
 
     def outside(self, parent: BoolArray, masks: BoolArray, prices: FloatArray, frontier: Frontier) -> Points:
         """Fit, score, rank, and keep what sticks out."""
-        found = Parallel(n_jobs=self._n_jobs)(delayed(self.validation_scores)(mask) for mask in masks)
+        tasks = [(mask,) for mask in masks]
+        found = run_tasks(_validation_scores, tasks, Resources(self._n_jobs), shared=self._sent)
         parts = []
         for number, scores in enumerate(found):
             here = np.array([number])
@@ -264,19 +266,25 @@ class EstimatorLearner(Learner):
 
     def rule(self, mask: BoolArray, rows: Problem | None = None) -> Rule:
         """Fit to the rows of the end, or to others."""
-        return self._fitted(self._lessons.whole if rows is None else rows, np.flatnonzero(mask))
+        return _fitted(self._estimator, self._lessons.whole if rows is None else rows, np.flatnonzero(mask))
 
     def validation_scores(self, mask: BoolArray) -> FloatArray:
         """Fit to each pair's training rows and score its validation rows."""
-        features = np.flatnonzero(mask)
-        return np.concatenate([self._fitted(train, features).scores(held.X) for train, held in self._lessons.pairs])
+        return _validation_scores(self._sent.value, mask)
 
-    def _fitted(self, rows: Problem, features: IntArray) -> EstimatorRule:
-        model = prepared(self._estimator, rows, features)
-        weight = {}
-        if rows.sample_weight is not None and has_fit_parameter(self._estimator, "sample_weight"):
-            weight = {f"{model.steps[-1][0]}__sample_weight": rows.sample_weight}
-        return EstimatorRule(model.fit(rows.X[:, features], rows.y, **weight), features)
+
+def _validation_scores(shared: tuple[Any, Lessons], mask: BoolArray) -> FloatArray:
+    estimator, lessons = shared
+    features = np.flatnonzero(mask)
+    return np.concatenate([_fitted(estimator, train, features).scores(held.X) for train, held in lessons.pairs])
+
+
+def _fitted(estimator: Any, rows: Problem, features: IntArray) -> EstimatorRule:
+    model = prepared(estimator, rows, features)
+    weight = {}
+    if rows.sample_weight is not None and has_fit_parameter(estimator, "sample_weight"):
+        weight = {f"{model.steps[-1][0]}__sample_weight": rows.sample_weight}
+    return EstimatorRule(model.fit(rows.X[:, features], rows.y, **weight), features)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from fewer.statistics._base import Statistics, collect
 from fewer.statistics._counts import Bins, JointCounts, PairCounts, information
 from fewer.statistics._folds import row_folds
 from fewer.statistics._gram import GramSums
-from fewer.statistics._moments import ClassMoments, Ranges, TargetMoments, Variation
+from fewer.statistics._moments import ClassMoments, LevelMoments, Ranges, TargetMoments, Variation
 from fewer.statistics._sample import Levels, RowSample
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "ClassMoments",
     "GramSums",
     "JointCounts",
+    "LevelMoments",
     "Levels",
     "PairCounts",
     "Ranges",

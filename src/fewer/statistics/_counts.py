@@ -184,6 +184,12 @@ class JointCounts(Statistics):
         place = int(np.searchsorted(self.columns, column))
         return self._counts[self._starts[place] : self._starts[place + 1]].reshape(-1, self.n_other)
 
+    @property
+    def missing(self) -> FloatArray:
+        """The share of missing cells of each counted column."""
+        tables = [self.table(int(column)) for column in self.columns]
+        return np.array([table[-1].sum() / max(table.sum(), 1e-300) for table in tables])
+
     def tables_given(self, column: int) -> FloatArray:
         """Return the counts of one column as (codes, codes of the given one, codes of the target).
 

@@ -230,12 +230,14 @@ class TargetMoments(Statistics):
     def __init__(self, shift: FloatArray, y_shift: float) -> None:
         self.shift, self.y_shift = shift, y_shift
         self.sums = np.zeros((len(shift), 6))
+        self.n_weighted = 0
         self._counts: FloatArray | None = None
         self._variation = Variation(len(shift))
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         y = chunk.y.astype(np.float64)
         self._variation.add(chunk)
+        self.n_weighted += int(np.count_nonzero(chunk.row_weights))
         if chunk.sample_weight is not None:
             counted = chunk.row_weights > 0
             there = counted.sum() - missing_cells(chunk, counted)
@@ -260,6 +262,7 @@ class TargetMoments(Statistics):
 
     def merge(self, other: TargetMoments) -> None:
         self.sums += other.sums
+        self.n_weighted += other.n_weighted
         if other._counts is not None:
             self._counts = other._counts if self._counts is None else self._counts + other._counts
         self._variation.merge(other._variation)
@@ -286,6 +289,57 @@ class TargetMoments(Statistics):
         xx, yy, xy = sxx - sx * _ratio(sx, m), syy - sy * _ratio(sy, m), sxy - sx * _ratio(sy, m)
         scale = np.sqrt(np.maximum(xx, 0.0) * np.maximum(yy, 0.0))
         return np.clip(np.divide(xy, scale, out=np.zeros_like(xy), where=(scale > 0) & ~self.constant), -1.0, 1.0)
+
+
+class LevelMoments(Statistics):
+    """The moments of a quantity in each level of each nominal column.
+
+    Parameters
+    ----------
+    columns : array of int
+        The nominal columns.
+    n_levels : int
+        As many as the column with most of them has.
+    y_shift : float
+
+    Attributes
+    ----------
+    sums : array of shape (n_columns, 4, n_levels)
+        Of the present cells whose row has a weight: how many they are; the weights; these times the quantity less its
+        shift, and times the square of that.
+
+    Examples
+    --------
+    >>> rows = Problem.from_arrays([[0.0], [1.0], [1.0]], [1.0, 2.0, 4.0], task="regression")
+    >>> moments = LevelMoments(np.array([0]), 2, 0.0)
+    >>> moments.add(rows)
+    >>> moments.sums[0].tolist()
+    [[1.0, 2.0], [1.0, 2.0], [1.0, 6.0], [1.0, 20.0]]
+    """
+
+    def __init__(self, columns: IntArray, n_levels: int, y_shift: float) -> None:
+        self.columns, self.y_shift = columns, y_shift
+        self.sums = np.zeros((len(columns), 4, n_levels))
+        self.low, self.high = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
+
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        """Add rows."""
+        t, weights = chunk.y - self.y_shift, chunk.row_weights
+        for place, column in enumerate(self.columns.tolist()):
+            cells = chunk.X[:, column]
+            there = ~np.isnan(cells) & (weights > 0)
+            if not there.any():
+                continue
+            codes, w, own = cells[there].astype(np.int64), weights[there], t[there]
+            for row, values in enumerate((None, w, w * own, w * own**2)):
+                self.sums[place, row] += np.bincount(codes, values, minlength=self.sums.shape[2])
+            self.low[place] = min(self.low[place], own.min())
+            self.high[place] = max(self.high[place], own.max())
+
+    def merge(self, other: LevelMoments) -> None:
+        """Add what another one has summed about the same shift."""
+        self.sums += other.sums
+        self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
 
 
 def missing_cells(chunk: Problem, rows: BoolArray) -> FloatArray:
