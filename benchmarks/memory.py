@@ -83,7 +83,7 @@ def main() -> None:
                 told = needed_memory(path, command)
                 print(
                     f"{command:8} {n:>9,} x {p:<7,} {ending:8} measured {measured / 1e6:7.0f} MB, "
-                    f"told {told / 1e6:7.0f} MB, ratio {told / measured:4.2f}, file {path.stat().st_size / 1e6:6.1f} MB",
+                    f"told {told / 1e6:7.0f} MB, ratio {told / measured:4.2f}, file {path.stat().st_size / 1e6:6.1f}",
                     flush=True,
                 )
             path.unlink()
