@@ -36,7 +36,7 @@ COMMANDS = {
 }
 WIDE = ["-m", "fisher", "--features", "2", "--folds", "2"]
 """Selecting on more columns than rows."""
-MOST_ROWS = 20_000
+MOST_ROWS = 5_000
 """Of a comparison: nearest neighbors judge the sizes of its plain filter, which takes the square of the rows."""
 PROBE = """
 import atexit, sys

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,7 +154,7 @@ class NaiveBayesScorer(PredictiveScorer):
         """Predict new rows from all bound rows."""
         features = np.flatnonzero(mask)
         if self.problem.sparse is not None:
-            joint = self._learn(self.problem.narrowed(features)).joint(X[:, features])
+            joint = self._learn(cast(Any, self.problem).narrowed(features)).joint(X[:, features])
         else:
             joint = self._learn(self.problem).joint(X, features.tolist())
         return np.asarray(softmax((joint - joint.max(axis=1, keepdims=True)) / FIXED, axis=1))

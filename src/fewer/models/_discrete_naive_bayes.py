@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,7 +197,7 @@ class ScoreColumns:
         blocks: list[ScoreColumns] = []
         zeros, rows, stored, counts = [], [], [], []
         for low in range(0, problem.n_features, width):
-            some = problem.narrowed(np.arange(low, min(low + width, problem.n_features)))
+            some = cast(Any, problem).narrowed(np.arange(low, min(low + width, problem.n_features)))
             learnt = LogTables.learn_folds(some, splits, alpha, discretizer)
             block = cls.of([(tables, some.X[test]) for tables, (_, test) in zip(learnt, splits, strict=True)])
             zero = np.stack([tables.rows(np.zeros((1, some.n_features)))[:, 0] for tables in learnt])
