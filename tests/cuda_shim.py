@@ -100,12 +100,20 @@ def folder():
     return tempfile.TemporaryDirectory(prefix="fewer-shim-")
 
 
+def alone(text, kernel):
+    """Leave the other kernels out, so that a fault in one of them compiles that one alone."""
+    return re.sub(
+        r'extern "C" __global__[^(]*\([^)]*\)\s*(\w+)\(.*?\n}\n',
+        lambda found: found.group(0) if found.group(1) == kernel else "",
+        text,
+        flags=re.DOTALL,
+    )
+
+
 @cache
-def library(name, defines, text):
-    """Compile a text for the CPU."""
-    kernels = re.findall(r'extern "C" __global__[^(]*\([^)]*\)\s*(\w+)\(', text)
-    source = "".join(f"#define {word} {value}\n" for word, value in defines) + SHIM + text
-    source += "".join(runner(name, kernel) for kernel in kernels)
+def library(name, kernel, defines, text):
+    """Compile a text with one kernel for the CPU."""
+    source = "".join(f"#define {word} {value}\n" for word, value in defines) + SHIM + text + runner(name, kernel)
     place = Path(folder().name) / hashlib.sha256(source.encode()).hexdigest()[:16]
     place.with_suffix(".cpp").write_text(source)
     command = ["g++", "-std=c++20", "-O1", "-w", "-ffp-contract=off", "-shared", "-fPIC"]
@@ -144,7 +152,9 @@ class Shim(Device):
 
     def compile(self, name, kernel, defines):
         with ONE_AT_A_TIME:
-            loaded = library(name, (*defines, *self._defines), self._change(text_of(name)))
+            text = alone(self._change(text_of(name)), kernel)
+            used = [(word, value) for word, value in (*defines, *self._defines) if re.search(rf"\b{word}\b", text)]
+            loaded = library(name, kernel, tuple(used), text)
         function = getattr(loaded, f"run_{kernel}")
         function.argtypes = [
             ctypes.c_int,

@@ -19,6 +19,8 @@ from fewer.errors import FewerWarning, InputError
 
 THREADS = 256
 """Threads of a block, in every kernel."""
+OPTIONS = ("--std=c++17", "--fmad=false")
+"""Of the compiler: products that are meant to be fused say so."""
 
 Result = TypeVar("Result")
 
@@ -149,7 +151,7 @@ class Cuda(Device):
         """Compile a kernel; CuPy remembers it on disk."""
         key = (name, kernel, defines)
         if key not in self._compiled:
-            options = ("--std=c++17", "--fmad=false", *(f"-D{word}={value}" for word, value in defines))
+            options = (*OPTIONS, *(f"-D{word}={value}" for word, value in defines))
             with self._device:
                 module = self._cupy.RawModule(code=text_of(name), options=options)
                 self._compiled[key] = module.get_function(kernel)
