@@ -57,6 +57,24 @@ def test_neighbors_vote_as_on_the_cpu(n_classes, options, weights, monkeypatch):
     np.testing.assert_array_equal(gpu.flips(masks[1], units, values), cpu.flips(masks[1], units, values))
 
 
+@pytest.mark.parametrize("options", [{"n_neighbors": (1, 3)}, {"n_neighbors": 1}])
+@pytest.mark.parametrize("n_classes", [0, 3])
+def test_all_subsets_are_judged_as_on_the_cpu(options, n_classes, monkeypatch):
+    monkeypatch.setattr("fewer.criteria._knn_sweep.SAMPLE", 8)
+    monkeypatch.setattr("fewer.criteria._knn_sweep.STAGES", (6, 12))
+    monkeypatch.setattr("fewer.criteria._knn.SMALLEST", 5)
+    cpu, gpu = bound(KNN(cv="loo", **options), table(n=25, n_classes=n_classes, weights=True), monkeypatch)
+    monkeypatch.setattr(gpu._sweeper(space := SearchSpace.of(5, sizes=(1, 4))), "judge", None)
+    truth = cpu.sweep(space, 0, 32, 10)
+    for floor in (-np.inf, float(truth.scores[6])):
+        found = gpu.sweep(space, 0, 32, 10, floor)
+        kept = truth.scores >= floor
+        np.testing.assert_array_equal(found.states[: kept.sum()], truth.states[kept])
+        np.testing.assert_array_equal(found.scores[: kept.sum()], truth.scores[kept])
+        assert found.n_evaluated == truth.n_evaluated
+        assert len(found.scores) < 10 or floor == -np.inf
+
+
 def test_weighted_columns_of_one_neighbor_stay_on_the_device(monkeypatch):
     cpu, gpu = bound(KNN(), table(), monkeypatch)
     monkeypatch.setattr(gpu, "_coarse_masks", None)

@@ -25,6 +25,14 @@ AT_ONCE = 1 << 30
 """Bytes of results that are brought back at once."""
 
 
+class Asked(NamedTuple):
+    """Rows that ask for their neighbors: their numbers, here and on the device, and their cells there."""
+
+    numbers: IntArray
+    ids: Any
+    cells: Any
+
+
 class Lists(NamedTuple):
     """The nearest rows of each row under each mask, (m, room, n), −1 where there is none; and how far they are."""
 
@@ -76,7 +84,8 @@ class ExactDevice:
         found = np.empty((len(weights), room, self.n), dtype=np.int32)
         distance = np.empty((len(weights), room, self.n))
         for low, high, some in self._batches(weights, 12 * room):
-            for a, b, lists, far, _ in self._lists(some, room):
+            for part, lists, far, _ in self._lists(some, room):
+                a, b = part.numbers[0], part.numbers[-1] + 1
                 found[low:high, :, a:b] = self._device.get(lists)
                 distance[low:high, :, a:b] = self._device.get(far)
         return Lists(found, distance)
@@ -104,25 +113,42 @@ class ExactDevice:
             put(offsets.astype(np.int32)),
         ]  # fmt: skip
 
-    def _lists(self, weights: FloatArray, room: int) -> Iterator[tuple[int, int, Any, Any, list[Any]]]:
+    def some(self, numbers: IntArray) -> Asked:
+        """Bring some rows, in any order, to the device."""
+        put = self._device.put
+        return Asked(numbers, put(numbers.astype(np.int32)), put(np.ascontiguousarray(self._cells[:, numbers])))
+
+    def _asked(self) -> Iterator[Asked]:
+        """Give all rows that ask, tile after tile."""
+        for low, high, cells in self._tiles():
+            numbers = np.arange(low, high)
+            yield Asked(numbers, self._device.put(numbers.astype(np.int32)), cells)
+
+    def _lists(
+        self, weights: FloatArray, room: int, asked: Asked | None = None
+    ) -> Iterator[tuple[Asked, Any, Any, list[Any]]]:
         device, subsets = self._device, self._subsets(weights)
-        for low, high, asked in self._tiles():
-            width, blocks = high - low, -(-(high - low) // THREADS)
+        for some in self._asked() if asked is None else [asked]:
+            width = len(some.numbers)
             found = device.full((len(weights), room, width), -1, np.int32)
             distance = device.full((len(weights), room, width), FAR, np.float64)
             for first, last, rows in self._tiles():
                 device.run(
-                    "exact", "listed", blocks * len(weights), asked, width, low, rows, last - first, first,
-                    *self._shared, self._group, self.p, *subsets, found, distance, ROOM=room,
+                    "exact", "listed", -(-width // THREADS) * len(weights), some.cells, width, some.ids, rows,
+                    last - first, first, *self._shared, self._group, self.p, *subsets, found, distance, ROOM=room,
                 )  # fmt: skip
-            yield low, high, found, distance, subsets
+            yield some, found, distance, subsets
 
     # ------------------------------------------------------------------------------------------------- votes
 
-    def gains(self, weights: FloatArray, rules: Rules) -> tuple[FloatArray, list[tuple[int, IntArray]]]:
-        """Return what all rows gain under (m, p) weights, (m, t), and the rows that could not be judged, mask by mask.
+    def gains(
+        self, weights: FloatArray, rules: Rules, asked: Asked | None = None, by_row: FloatArray | None = None
+    ) -> tuple[FloatArray, list[tuple[int, IntArray]]]:
+        """Return what rows gain under (m, p) weights, (m, t), and the rows that could not be judged, mask by mask.
 
         Those must be judged by exact distances to all rows: quantities with long ties, or rows that came in tiles.
+        `asked` are the rows to judge, all if left out; `by_row` grows by what each of them gains, unless it could not
+        be judged at once.
         """
         device, t = self._device, len(rules.ks)
         room = room_for(int(rules.ks[-1]))
@@ -135,20 +161,23 @@ class ExactDevice:
         total, left = np.zeros((len(weights), t)), []
         for low, high, some in self._batches(weights, 12 * room + 1):
             gains = device.full((len(some), t), 0.0, np.float64)
-            for a, b, found, distance, subsets in self._lists(some, room):
-                unsure = device.full((len(some), b - a), 0, np.uint8)
+            for part, found, distance, subsets in self._lists(some, room, asked):
+                width = len(part.numbers)
+                unsure = device.full((len(some), width), 0, np.uint8)
+                rows_gain = device.full(width if by_row is not None else 1, 0.0, np.float64)
                 device.run(
-                    "exact", "vote", -(-(b - a) // THREADS) * len(some), found, distance, room, b - a, a,
-                    *self._voting, gains, unsure,
+                    "exact", "vote", -(-width // THREADS) * len(some), found, distance, room, width, part.ids,
+                    *self._voting, gains, unsure, int(by_row is not None), rows_gain,
                 )  # fmt: skip
+                if by_row is not None:
+                    by_row[part.numbers] += device.get(rows_gain)
                 which, rows = np.nonzero(device.get(unsure)) if not rules.by_rows else (np.empty(0, int),) * 2
                 if len(rows) and self._whole is not None and rules.n_classes:
-                    self._by_levels(which, rows, subsets, gains)
+                    self._by_levels(which, part.numbers[rows], subsets, gains)
                 elif len(rows):
                     starts = np.searchsorted(which, np.arange(len(some) + 1))
-                    left += [
-                        (low + m, a + rows[starts[m] : starts[m + 1]]) for m in np.flatnonzero(np.diff(starts)).tolist()
-                    ]
+                    unsure_in = np.flatnonzero(np.diff(starts)).tolist()
+                    left += [(low + m, part.numbers[rows[starts[m] : starts[m + 1]]]) for m in unsure_in]
             total[low:high] = device.get(gains)
         return total, left
 

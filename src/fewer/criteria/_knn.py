@@ -24,7 +24,7 @@ from fewer.contracts import (
     Walk,
     best_of,
 )
-from fewer.criteria._exact_device import MOST_CLASSES, MOST_KS, ExactDevice, room_for
+from fewer.criteria._exact_device import MOST_CLASSES, MOST_KS, Asked, ExactDevice, room_for
 from fewer.criteria._knn_device import NeighborDevice
 from fewer.criteria._knn_sweep import SMALLEST, TREE, Sweeper, nothing, trees_of
 from fewer.differences import Coarse, Differences, Scaling
@@ -74,7 +74,9 @@ class KNN(Criterion):
     Nominal columns count 0 if equal and 1 if not. A missing cell is as far from every other as two cells of its
     column are on average. Row weights count in votes and in the score. See `fewer.differences` for the precision.
     `device="cuda"` scores subsets on a GPU, to the same bits: one neighbor and classes fastest, up to 62 neighbors, 8
-    numbers of them and 64 classes; what goes beyond is scored on the CPU, with a warning that says so.
+    numbers of them and 64 classes; what goes beyond is scored on the CPU, with a warning that says so. Searches of
+    fewer than 2^13 subsets, and changes of one column on fewer than 4,096 rows, take less time on the CPU and are done
+    there.
 
     Examples
     --------
@@ -166,7 +168,6 @@ class KNNScorer(PredictiveScorer):
         )
         spread = float(weights @ values**2)
         self._offset, self._unit = (0.0, float(weights.sum())) if classification else (1.0, spread or 1.0)
-        self._told = False
         self._swept: tuple[SearchSpace, Sweeper] | None = None
         self._coarse: Coarse | None = None
         if classification and ks[-1] == 1 and weights.min(initial=1.0) > 0:
@@ -249,7 +250,7 @@ class KNNScorer(PredictiveScorer):
                         best = best_of(best, found, top)
                 return best
         if self._devices and space.n_units >= SMALLEST:
-            self._tell_of_sweeps()
+            return sweeper.judge_batches(self._devices, start, stop, top, floor)
         # A tree for each thread at least, if there is work for them.
         highest = TREE if n_jobs == 1 else max(min(TREE, (stop - start).bit_length() - n_jobs.bit_length() - 2), 4)
         trees = list(trees_of(start, stop, highest, sweeper.typical))
@@ -260,13 +261,6 @@ class KNNScorer(PredictiveScorer):
             if len(best.scores) == top:
                 floor = max(floor, float(best.scores[-1]))
         return best
-
-    def _tell_of_sweeps(self) -> None:
-        """Say once that all subsets are judged on the CPU."""
-        if not self._told:
-            what = "one neighbor, two classes (more with voting='neighbors'), rows of equal weight and a number of best"
-            tell("KNN", f"the sweep of all subsets there is for {what}; batches of subsets are scored there")
-        self._told = True
 
     def _sweeper(self, space: SearchSpace) -> Sweeper:
         """Keep what was learnt about the rows of one space from one range of subsets to the next."""
@@ -382,12 +376,24 @@ class OnDevice:
         if self.neighbor is not None and _is_mask(weights):
             assert scorer._coarse is not None
             return scorer._settle(scorer._coarse, 0, self.neighbor.masks(weights > 0), lambda m: weights[m])
-        if self._exact is None:
-            self._exact = self._open_exact()
-        gains, left = self._exact.gains(weights, scorer._rules)
+        return self.exact_gains(weights)
+
+    def exact_gains(
+        self, weights: FloatArray, asked: Asked | None = None, by_row: FloatArray | None = None
+    ) -> FloatArray:
+        """Sum what rows gain by exact distances, all or those asked: (m, t)."""
+        scorer = self._scorer
+        gains, left = self.exact.gains(weights, scorer._rules, asked, by_row)
         for m, rows in left:
             kernels.score_listed(rows, weights[m], scorer._differences.arrays(), scorer._rules, gains[m])
         return gains
+
+    @property
+    def exact(self) -> ExactDevice:
+        """The rows for exact distances, there when first asked for."""
+        if self._exact is None:
+            self._exact = self._open_exact()
+        return self._exact
 
     def flip_gains(
         self, places: IntArray, mask: FloatArray, units: Sequence[IntArray], values: FloatArray

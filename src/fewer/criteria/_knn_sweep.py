@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from math import comb
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from fewer.contracts import SearchSpace, Sweep, best_of
+from fewer.contracts import SearchSpace, Sweep, best_of, gray_states
 from fewer.kernels import _sweep as kernels
 from fewer.kernels._bundles import Units
 from fewer.kernels._device import deal
-from fewer.problem import FloatArray, IntArray
+from fewer.problem import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from fewer.criteria._knn import KNNScorer
+    from fewer.criteria._exact_device import Asked
+    from fewer.criteria._knn import KNNScorer, OnDevice
     from fewer.criteria._knn_device import NeighborDevice
 
 SMALLEST = 13
 """Units of the smallest tree that a device judges."""
 BATCH = 1 << 14
 """Subsets scored at once."""
+STAGES = (64, 128, 256)
+"""Rows after which a device gives subsets up: most fall at the hardest few."""
+SAMPLE = 256
+"""Subsets that tell which rows are hard."""
 TREE = 18
 """Units decided in one tree at most: to begin with a row costs as much as some thousand subsets."""
 
@@ -89,6 +95,7 @@ class Sweeper:
         self.typical = np.array([self._exact.gap[0, unit].sum() for unit in space.units])
         self._most = float(self._rules.row_weights.sum()) if self._rules.n_classes else 0.0
         self.n_looked = 0.0
+        self._staged_rows: dict[OnDevice, list[Asked]] = {}
 
     def judge(self, tree: Tree, top: int, floor: float) -> Sweep:
         """Return the best subsets of a tree; those that score below the floor may be left out."""
@@ -145,6 +152,58 @@ class Sweeper:
         scores = [scorer.score(space.expand(states[low : low + BATCH])) for low in range(0, len(states), BATCH)]
         found = Sweep(states, space.objective(np.concatenate([*scores, np.empty(0)]), states), self._n_allowed(tree))
         return best_of(found, nothing(space), top)
+
+    def judge_batches(self, devices: list[OnDevice], start: int, stop: int, top: int, floor: float) -> Sweep:
+        """Judge a range of Gray-code numbers on devices, batch by batch, whatever the neighbors, classes and weights.
+
+        Each batch is judged by a few hard rows first; subsets that lose more on them than the floor allows are given
+        up, and the others judged by more rows.
+        """
+        space, best = self._space, nothing(self._space)
+        for low in range(start, stop, BATCH):
+            states = gray_states(np.arange(low, min(low + BATCH, stop)), space.n_units)
+            states = states[space.allows(states)]
+            bounds = np.full(len(states), self._bound(floor))
+            if space.has_prices:
+                bounds -= self._scorer._unit * space.price(states)
+            run = partial(self._judge_part, states=states, bounds=bounds)
+            for some, scores in deal(devices, run, len(states)):
+                best = best_of(best, Sweep(some, space.objective(scores, some), 0), top)
+            best = best_of(best, Sweep(states[:0], np.empty(0), len(states)), top)
+            if len(best.scores) == top:
+                floor = max(floor, float(best.scores[-1]))
+        return best
+
+    def _judge_part(
+        self, on: OnDevice, low: int, high: int, states: BoolArray, bounds: FloatArray
+    ) -> tuple[BoolArray, FloatArray]:
+        """Return the states of a part that may keep within their bounds, and their scores.
+
+        Stage after stage of rows is judged, and what has lost too much by then is given up.
+        """
+        states, bounds = states[low:high], bounds[low:high]
+        masks = self._space.expand(states).astype(np.float64)
+        left, gains, most = np.arange(len(masks)), np.zeros((len(masks), len(self._scorer.ks))), 0.0
+        for asked in self._stages(on, masks):
+            gains = gains + on.exact_gains(masks[left], asked)
+            most += float(self._rules.row_weights[asked.numbers].sum()) if self._rules.n_classes else 0.0
+            good = most - gains.max(axis=1) <= bounds[left]
+            left, gains = left[good], gains[good]
+            if not len(left):
+                break
+        return states[left], self._scorer._best(gains)
+
+    def _stages(self, on: OnDevice, masks: FloatArray) -> list[Asked]:
+        """Cut the rows into stages: those that lose most under some of the masks first."""
+        if on not in self._staged_rows:
+            by_row = np.zeros(len(self._worth))
+            sample = np.random.default_rng(0).permutation(len(masks))[:SAMPLE]
+            on.exact_gains(masks[sample], None, by_row)
+            most = self._rules.row_weights if self._rules.n_classes else np.zeros(len(by_row))
+            order = np.argsort(by_row - len(sample) * most, kind="stable")
+            edges = [edge for edge in STAGES if edge < len(order)]
+            self._staged_rows[on] = [on.exact.some(part) for part in np.split(order, edges)]
+        return self._staged_rows[on]
 
     def _n_allowed(self, tree: Tree) -> int:
         fixed, space = len(tree.fixed), self._space

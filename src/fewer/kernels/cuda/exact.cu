@@ -2,7 +2,7 @@
 //
 // Squared distances are sums of terms in float64, each rounded to whole quanta, so that they are the CPU's to the bit
 // in any order (fewer.kernels._distances). Columns are (p, n), NaN where a cell is missing. Rows that ask and rows that
-// answer may be parts of the table: `asked` holds rows from `from` on, `columns` rows from `offset` on. Columns
+// answer may be parts of the table: `asked` holds rows ids[0], ids[1], ..., `columns` rows from `offset` on. Columns
 // members[offsets[b]] ... of subset b count with `weights`. Compile with --fmad=false.
 
 constexpr double FAR = 1e300;  // as fewer.kernels._distances
@@ -46,9 +46,9 @@ __device__ __forceinline__ void add_terms(double (&d)[ROWS], const double (&z)[R
 
 struct Rows {
   const double *asked;
-  int n_asked, from;
+  int n_asked;
   const double *columns;
-  int n_rows, offset;
+  int n_rows;
 };
 
 struct Terms {
@@ -85,7 +85,7 @@ __device__ __forceinline__ void add_subset(double (&d)[ROWS], double (&tile)[STA
 // ones. found and distance (subsets, ROOM, n_asked) hold those of former parts of the table; to begin with -1 and FAR.
 // Rows of one group are not neighbors. Launch row blocks * subsets.
 extern "C" __global__ void __launch_bounds__(THREADS)
-listed(const double *asked, int n_asked, int from, const double *columns, int n_rows, int offset, const u8 *kinds,
+listed(const double *asked, int n_asked, const int *ids, const double *columns, int n_rows, int offset, const u8 *kinds,
        const double *scale, const double *gap, double shift, const int *fold, const int *group, int p,
        const int *members, const double *weights, const int *offsets, int *found, double *distance) {
   __shared__ __align__(16) double tile[STAGE][ROWS];
@@ -93,8 +93,8 @@ listed(const double *asked, int n_asked, int from, const double *columns, int n_
   int n_blocks = (n_asked + THREADS - 1) / THREADS, b = blockIdx.x / n_blocks, t = threadIdx.x;
   int i = blockIdx.x % n_blocks * THREADS + t;
   bool here = i < n_asked;
-  int row = here ? i : n_asked - 1, own = group[from + row];
-  Rows rows = {asked, n_asked, from, columns, n_rows, offset};
+  int row = here ? i : n_asked - 1, own = group[ids[row]];
+  Rows rows = {asked, n_asked, columns, n_rows};
   Terms terms = {kinds, scale, gap, shift, p, members, weights, offsets};
   double near[ROOM];
   int near_rows[ROOM];
@@ -110,7 +110,7 @@ listed(const double *asked, int n_asked, int from, const double *columns, int n_
     double d[ROWS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) d[r] = j0 + r < n_rows && groups[r] != own ? 0. : FAR;
-    add_subset(d, tile, j0, row, fold[from + row], b, rows, terms);
+    add_subset(d, tile, j0, row, fold[ids[row]], b, rows, terms);
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
       if (d[r] < near[ROOM - 1]) insert(near, near_rows, d[r], offset + j0 + r);
@@ -207,11 +207,12 @@ __device__ bool by_distances(int i, const List &list, double reach, const Rules 
 }
 
 // Let the listed rows vote: gains (subsets, n_ks) grow by what rows gain, which is exact in any order; unsure
-// (subsets, n_asked) says for which rows the list is too short. Launch row blocks * subsets.
+// (subsets, n_asked) says for which rows the list is too short. If asked for, by_row (n_asked) grows by what each row
+// gains with the last k. Launch row blocks * subsets.
 extern "C" __global__ void __launch_bounds__(THREADS)
-vote(const int *found, const double *distance, int room, int n_asked, int from, const int *codes, const double *values,
-     const double *row_weights, int n_classes, double grain, const int *ks, int n_ks, int by_rows, double *gains,
-     u8 *unsure) {
+vote(const int *found, const double *distance, int room, int n_asked, const int *ids, const int *codes,
+     const double *values, const double *row_weights, int n_classes, double grain, const int *ks, int n_ks, int by_rows,
+     double *gains, u8 *unsure, int with_rows, double *by_row) {
   __shared__ double shared[THREADS];
   int n_blocks = (n_asked + THREADS - 1) / THREADS, b = blockIdx.x / n_blocks;
   int i = blockIdx.x % n_blocks * THREADS + threadIdx.x;
@@ -222,7 +223,7 @@ vote(const int *found, const double *distance, int room, int n_asked, int from, 
     while (list.count < room && list.row(list.count) >= 0) list.count++;
     Rules rules = {codes, values, row_weights, n_classes, grain, ks, n_ks};
     if (by_rows) {
-      by_nearest_rows(from + i, list, rules, gain);
+      by_nearest_rows(ids[i], list, rules, gain);
     } else {
       double reach = FAR;
       if (list.count == room) {  // rows as far as the last one may be missing
@@ -230,10 +231,11 @@ vote(const int *found, const double *distance, int room, int n_asked, int from, 
         for (int q = room - 1; q > 0 && reach < 0.; q--)
           if (list.far(q - 1) < list.far(room - 1)) reach = list.far(q - 1);
       }
-      bool sure = by_distances(from + i, list, reach, rules, gain);
+      bool sure = by_distances(ids[i], list, reach, rules, gain);
       unsure[(size_t)b * n_asked + i] = !sure;
       for (int k = 0; k < n_ks; k++) gain[k] = sure ? gain[k] : 0.;
     }
+    if (with_rows) atomicAdd(&by_row[i], gain[n_ks - 1]);
   }
   for (int k = 0; k < n_ks; k++) {
     double sum = over_block(gain[k], shared, Sum());
@@ -295,7 +297,7 @@ levels(const double *columns, int n, const u8 *kinds, const double *scale, const
 
 enum Mode { HARD_CLASSES, SOFT_CLASSES, HARD_VALUES, SOFT_VALUES };  // as fewer.kernels._classifiability
 
-// What lies within each subset's limit of each row: tallies (subsets, n_tallies, n_asked) grow by the weight of those
+// What lies within each subset's limit of each row, `from` on: tallies (subsets, n_tallies, n_asked) grow by the weight of those
 // rows and by that of the own class (HARD_CLASSES), of each class (SOFT_CLASSES), by their agreement (HARD_VALUES), or
 // by their weighted values and squares (SOFT_VALUES). Launch row blocks * subsets.
 extern "C" __global__ void __launch_bounds__(THREADS)
@@ -308,7 +310,7 @@ within(const double *asked, int n_asked, int from, const double *columns, int n_
   int i = blockIdx.x % n_blocks * THREADS + threadIdx.x;
   bool here = i < n_asked;
   int row = here ? i : n_asked - 1, me = from + row;
-  Rows rows = {asked, n_asked, from, columns, n_rows, offset};
+  Rows rows = {asked, n_asked, columns, n_rows};
   Terms terms = {kinds, scale, gap, shift, p, members, weights, offsets};
   double tally[MOST_CLASSES + 1] = {}, limit = limits[b];
   for (int j0 = 0; j0 < n_rows; j0 += ROWS) {
