@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from fewer.cli._streamed import jobs_on, open_chunks, resources_of, wants_stream
-from fewer.cli._table import table_options
+from fewer.cli._table import Columns, FeatureColumns, Rows, table_options
 from fewer.contracts import Resources
 from fewer.errors import InputError
 
@@ -36,15 +36,19 @@ def test_options_become_resources():
         ({"missing": "NA"}, "--missing"),
         ({"calendar": True}, "--calendar"),
         ({"skip": True}, "--skip-rows-without-target needs"),
-        ({"groups": "a"}, "--groups needs"),
-        ({"time": "a"}, "--time needs"),
     ],
 )
 def test_what_only_a_whole_table_is_read_with(table, options, word):
     with pytest.raises(InputError, match=word):
-        open_chunks(table, "y", None, table_options(**options))
+        open_chunks(table, "y", None, table_options(FeatureColumns(**options)))
+
+
+@pytest.mark.parametrize("word", ["groups", "time"])
+def test_rows_that_belong_together_need_the_whole_table(table, word):
+    with pytest.raises(InputError, match=f"--{word} needs"):
+        open_chunks(table, "y", None, table_options(rows=Rows(**{word: "a"})))
 
 
 def test_a_table_is_opened_in_chunks(table):
-    stream = open_chunks(table, "y", None, table_options(decimal="."))
+    stream = open_chunks(table, "y", None, table_options(Columns(decimal=".")))
     assert (stream.like.names, stream.n_samples) == (("a",), 3)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 import shutil
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -16,74 +16,67 @@ from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, 
 from fewer.cli._select import JsonOption, ReportOption, SeedOption, refuse_folds
 from fewer.cli._shared import Progress, check_jobs, parse_features, typed
 from fewer.cli._signals import exit_code, raise_if_asked
+from fewer.cli._spread import spread
 from fewer.cli._streamed import ClusterOption, jobs_on
-from fewer.cli._table import (
-    CalendarOption,
-    DecimalOption,
-    EncodingOption,
-    ExcludeOption,
-    FileArgument,
-    GroupsOption,
-    MissingOption,
-    NominalOption,
-    NumericOption,
-    RareOption,
-    SchemaOption,
-    SkipOption,
-    TargetOption,
-    TaskOption,
-    TimeOption,
-    WeightsOption,
-    parse_task,
-    table_options,
-)
+from fewer.cli._table import FeatureColumns, FileArgument, RareOption, Rows, TargetOption, table_options
 from fewer.errors import InputError
 from fewer.files import write_atomically
 from fewer.registry import COMPONENTS, METHODS
 from fewer.text import printable
 
+if TYPE_CHECKING:
+    from fewer.evaluate import Comparison
+    from fewer.problem import Problem
+
 CELLS = "cells.jsonl"
 
 
-def compare(
-    file: FileArgument,
-    target: TargetOption,
+@dataclass(frozen=True)
+class Contest:
+    """Who is compared, and who judges."""
+
     methods: Annotated[
         str, typer.Option("--methods", "-m", help=f"What to compare: a,b,c. There are auto, {', '.join(METHODS)}.")
-    ] = "auto",
+    ] = "auto"
     estimators: Annotated[
         str, typer.Option("--estimators", "-e", help=f"Who judges the features: {', '.join(COMPONENTS['estimator'])}.")
-    ] = "knn,linear",
+    ] = "knn,linear"
     features: Annotated[
         str, typer.Option("--features", "-f", help="How many: a number, a share (0.5), 3-8 or auto.")
-    ] = "auto",
+    ] = "auto"
     scoring: Annotated[
         str | None, typer.Option(help="A score of scikit-learn, such as roc_auc; else accuracy or R².")
-    ] = None,
-    groups: GroupsOption = None,
-    weights: WeightsOption = None,
-    time: TimeOption = None,
-    rare: RareOption = "refuse",
-    exclude: ExcludeOption = None,
-    nominal: NominalOption = None,
-    numeric: NumericOption = None,
-    missing: MissingOption = None,
-    schema: SchemaOption = None,
-    skip: SkipOption = False,
-    calendar: CalendarOption = False,
-    task: TaskOption = None,
-    encoding: EncodingOption = "utf-8",
-    decimal: DecimalOption = None,
-    folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation.")] = 5,
-    repeats: Annotated[int, typer.Option(min=1, help="How often to fold anew.")] = 1,
-    seed: SeedOption = 0,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", callback=check_jobs, help="Processes; −1 for all cores.")] = 1,
-    cluster: ClusterOption = None,
-    out: Annotated[Path | None, typer.Option(help="Keep the comparison in this folder.", show_default=False)] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in --out.")] = False,
-    force: ForceOption = False,
-    report: ReportOption = None,
-    as_json: JsonOption = False,
+    ] = None
+    rare: RareOption = "refuse"
+    folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation.")] = 5
+    repeats: Annotated[int, typer.Option(min=1, help="How often to fold anew.")] = 1
+    seed: SeedOption = 0
+    jobs: Annotated[int, typer.Option("--jobs", "-j", callback=check_jobs, help="Processes; −1 for all cores.")] = 1
+    cluster: ClusterOption = None
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where a comparison goes."""
+
+    out: Annotated[Path | None, typer.Option(help="Keep the comparison in this folder.", show_default=False)] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in --out.")] = False
+    force: ForceOption = False
+    report: ReportOption = None
+    as_json: JsonOption = False
+
+    def check(self, file: Path) -> None:
+        """Refuse places that cannot be written, before the work."""
+        if self.resume and self.out is None:
+            raise InputError("--resume needs --out, the folder of the comparison to go on with.")
+        if self.resume and self.out is not None and not (self.out / CELLS).exists():
+            raise InputError(f"There is no comparison to resume in {self.out}; leave --resume out to start one.")
+        check_outputs(file, out=self.out, report=self.report, resume=self.resume, force=self.force)
+
+
+@spread
+def compare(
+    file: FileArgument, target: TargetOption, contest: Contest, rows: Rows, columns: FeatureColumns, outputs: Outputs
 ) -> None:
     """Compare methods with each other and with all features.
 
@@ -92,68 +85,76 @@ def compare(
 
     Ctrl-C keeps what is finished; --resume goes on from there and ends with the same table.
     """
-    if resume and out is None:
-        raise InputError("--resume needs --out, the folder of the comparison to go on with.")
-    if resume and out is not None and not (out / CELLS).exists():
-        raise InputError(f"There is no comparison to resume in {out}; leave --resume out to start one.")
-    if folds < 2:
-        raise InputError(f"--folds {folds}: give at least 2.")
-    check_outputs(file, out=out, report=report, resume=resume, force=force)
-    from fewer.api import compare_problem
+    if contest.folds < 2:
+        raise InputError(f"--folds {contest.folds}: give at least 2.")
+    outputs.check(file)
     from fewer.io import read_table
     from fewer.parallel import on_cluster
     from fewer.planning import settle_rare
     from fewer.runs import replacing
 
-    names = split_outside_brackets(methods)
-    options = table_options(
-        nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip, calendar=calendar,
-        groups=groups, weights=weights, time=time,
-    )  # fmt: skip
-    problem = read_table(file, target, task=parse_task(task), **options)
-    refuse_folds(problem, folds)
-    problem = settle_rare(problem, folds, rare)
-    folder = out or Path(tempfile.mkdtemp(prefix="fewer-"))
+    problem = read_table(file, target, task=columns.parsed_task, **table_options(columns, rows))
+    refuse_folds(problem, contest.folds)
+    problem = settle_rare(problem, contest.folds, contest.rare)
+    folder = outputs.out or Path(tempfile.mkdtemp(prefix="fewer-"))
+    try:
+        with replacing(outputs.out, outputs.force and not outputs.resume), on_cluster(contest.cluster):
+            comparison = _compare(problem, contest, folder)
+    except KeyboardInterrupt:
+        if not (folder / CELLS).exists():
+            raise
+        _leave_stopped(folder, outputs.out, f"{file.name.split('.')[0]}.compare")
+    finally:
+        if folder != outputs.out:
+            shutil.rmtree(folder, ignore_errors=True)
+    _show(replace(comparison, command=typed()), outputs)
+
+
+def _compare(problem: Problem, contest: Contest, folder: Path) -> Comparison:
+    """Run the comparison, telling how it goes on; what is finished stands in the folder."""
+    from fewer.api import compare_problem
 
     def on_progress(done: int, total: int, text: str) -> None:
         raise_if_asked()
         progress.say(f"{done} of {total} selections done, {text}")
 
-    try:
-        with replacing(out, force and not resume), on_cluster(cluster), Progress("comparing") as progress:
-            comparison = compare_problem(
-                problem,
-                names,
-                split_outside_brackets(estimators),
-                n_features_to_select=parse_features(features),
-                scoring=scoring,
-                cv=folds,
-                n_repeats=repeats,
-                n_jobs=jobs_on(cluster, jobs),
-                seed=seed,
-                on_progress=on_progress,
-                resume_dir=folder,
-            )
-    except KeyboardInterrupt:
-        if not (folder / CELLS).exists():
-            raise
-        answer = Answer()
-        if out is None:
-            out = free_folder(f"{file.name.split('.')[0]}.compare")
-            answer.attempt(out, partial(shutil.copytree, folder, out))
-        if not answer.troubles:
-            say(f"fewer: stopped; saved in {out}. Go on with: --out {shlex.quote(str(out))} --resume")
-        answer.leave(exit_code())
-    finally:
-        if folder != out:
-            shutil.rmtree(folder, ignore_errors=True)
-    comparison = replace(comparison, command=typed())
+    with Progress("comparing") as progress:
+        return compare_problem(
+            problem,
+            split_outside_brackets(contest.methods),
+            split_outside_brackets(contest.estimators),
+            n_features_to_select=parse_features(contest.features),
+            scoring=contest.scoring,
+            cv=contest.folds,
+            n_repeats=contest.repeats,
+            n_jobs=jobs_on(contest.cluster, contest.jobs),
+            seed=contest.seed,
+            on_progress=on_progress,
+            resume_dir=folder,
+        )
+
+
+def _leave_stopped(folder: Path, out: Path | None, name: str) -> NoReturn:
+    """Keep what is finished, say how to go on, and leave."""
     answer = Answer()
-    answer.show(comparison.to_json() if as_json else printable(comparison, keep="\n"), as_json=as_json)
-    if out is not None:
-        text = comparison.to_json().encode("utf-8", "backslashreplace")
-        answer.attempt(out / "result.json", lambda: write_atomically(out / "result.json", text))
-    if report is not None:
+    if out is None:
+        out = free_folder(name)
+        answer.attempt(out, partial(shutil.copytree, folder, out))
+    if not answer.troubles:
+        say(f"fewer: stopped; saved in {out}. Go on with: --out {shlex.quote(str(out))} --resume")
+    answer.leave(exit_code())
+    raise typer.Exit(exit_code())
+
+
+def _show(comparison: Comparison, outputs: Outputs) -> None:
+    """Print the comparison and write it where it was asked for."""
+    answer = Answer()
+    text = comparison.to_json() if outputs.as_json else printable(comparison, keep="\n")
+    answer.show(text, as_json=outputs.as_json)
+    if outputs.out is not None:
+        path, content = outputs.out / "result.json", comparison.to_json().encode("utf-8", "backslashreplace")
+        answer.attempt(path, lambda: write_atomically(path, content))
+    if (report := outputs.report) is not None:
         from fewer.report import write_comparison_report
 
         answer.attempt(report, lambda: say(f"Report: {write_comparison_report(report, comparison)}"))

@@ -11,37 +11,19 @@ import typer
 
 from fewer.cli._outputs import Answer
 from fewer.cli._select import JsonOption
-from fewer.cli._table import (
-    DecimalOption,
-    EncodingOption,
-    ExcludeOption,
-    FileArgument,
-    MissingOption,
-    NominalOption,
-    NumericOption,
-    SchemaOption,
-    SkipOption,
-    TaskOption,
-    parse_task,
-    table_options,
-)
+from fewer.cli._spread import spread
+from fewer.cli._table import Columns, FileArgument, table_options
 from fewer.errors import InputError
 
 
+@spread
 def inspect(
     file: FileArgument,
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="The column to predict, if it is known.", show_default=False)
     ] = None,
-    exclude: ExcludeOption = None,
-    nominal: NominalOption = None,
-    numeric: NumericOption = None,
-    missing: MissingOption = None,
-    schema: SchemaOption = None,
-    skip: SkipOption = False,
-    task: TaskOption = None,
-    encoding: EncodingOption = "utf-8",
-    decimal: DecimalOption = None,
+    *,
+    columns: Columns,
     write_schema: Annotated[
         Path | None, typer.Option(help="Write what was understood to this file, for --schema.", show_default=False)
     ] = None,
@@ -61,8 +43,7 @@ def inspect(
 
     if write_schema is not None and file.exists() and write_schema.exists() and write_schema.samefile(file):
         raise InputError(f"--write-schema {write_schema} is the table itself; choose another name.")
-    options = table_options(nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip)
-    found = inspect_table(file, target, task=parse_task(task), **options)
+    found = inspect_table(file, target, task=columns.parsed_task, **table_options(columns))
     answer = Answer()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
     answer.show(found.to_json() if as_json else found.to_text(width), as_json=as_json)

@@ -6,35 +6,42 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fewer.cli._outputs import Answer, shown
 from fewer.cli._select import JsonOption, SeedOption
 from fewer.cli._shared import check_jobs
+from fewer.cli._spread import spread
 from fewer.cli._streamed import ClusterOption, StreamOption, jobs_on, open_chunks, resources_of, wants_stream
-from fewer.cli._table import (
-    CalendarOption,
-    DecimalOption,
-    EncodingOption,
-    ExcludeOption,
-    FileArgument,
-    MissingOption,
-    NominalOption,
-    NumericOption,
-    SchemaOption,
-    SkipOption,
-    TargetOption,
-    TaskOption,
-    parse_task,
-    table_options,
-)
+from fewer.cli._table import FeatureColumns, FileArgument, TargetOption, table_options
 from fewer.errors import InputError
 from fewer.registry import COMPONENTS
 from fewer.text import printable
 
+if TYPE_CHECKING:
+    from fewer.contracts import Ranker, Ranking
+    from fewer.io import Stream
+    from fewer.problem import Problem
 
+
+@dataclass(frozen=True)
+class Means:
+    """What a ranking may use."""
+
+    seed: SeedOption = 0
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", callback=check_jobs, help="Threads or processes; −1 for all cores.")
+    ] = 1
+    memory: Annotated[str, typer.Option(help="Memory beside the data.")] = "1GiB"
+    device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda or auto (relief and surf methods).")] = "cpu"
+    stream: StreamOption = None
+    cluster: ClusterOption = None
+
+
+@spread
 def rank(
     file: FileArgument,
     target: TargetOption,
@@ -52,68 +59,21 @@ def rank(
         int | None,
         typer.Option("--features", "-f", min=1, help="Rank the best so many against each other, and show them."),
     ] = None,
-    exclude: ExcludeOption = None,
-    nominal: NominalOption = None,
-    numeric: NumericOption = None,
-    missing: MissingOption = None,
-    schema: SchemaOption = None,
-    skip: SkipOption = False,
-    calendar: CalendarOption = False,
-    task: TaskOption = None,
-    encoding: EncodingOption = "utf-8",
-    decimal: DecimalOption = None,
-    seed: SeedOption = 0,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", callback=check_jobs, help="Threads or processes; −1 for all cores.")
-    ] = 1,
-    memory: Annotated[str, typer.Option(help="Memory beside the data.")] = "1GiB",
-    device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda or auto (relief and surf methods).")] = "cpu",
-    stream: StreamOption = None,
-    cluster: ClusterOption = None,
+    *,
+    columns: FeatureColumns,
+    means: Means,
     as_json: JsonOption = False,
 ) -> None:
     """Rank features, each by itself or against those before it."""
-    import numpy as np
-
-    from fewer import registry
     from fewer.io import read_table
-    from fewer.parallel import on_cluster
 
-    options = table_options(
-        nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip, calendar=calendar
-    )
-    chunks = open_chunks(file, target, parse_task(task), options) if wants_stream(file, stream) else None
-    problem = read_table(file, target, task=parse_task(task), **options) if chunks is None else chunks.like
+    options = table_options(columns)
+    chunks = open_chunks(file, target, columns.parsed_task, options) if wants_stream(file, means.stream) else None
+    problem = read_table(file, target, task=columns.parsed_task, **options) if chunks is None else chunks.like
     if method is None:
         method = "fisher" if problem.task == "classification" else "f-test"
-    ranker = registry.build("ranker", method, problem.task)
-    if problem.task not in ranker.tasks:
-        raise InputError(
-            f"{method} ranks for {' and '.join(ranker.tasks)}, but the target is for {problem.task}; "
-            f"take {', '.join(_rankers_for(problem.task))}."
-        )
-    if features is not None and "n_ranked" in ranker.get_params():
-        ranker.set_params(n_ranked=features)
-    top = features if top is None else top
-    with on_cluster(cluster):
-        resources = resources_of(jobs_on(cluster, jobs), memory, device)
-        if chunks is None:
-            ranking, notes = ranker.rank(problem, np.random.default_rng(seed), resources), problem.notes
-        else:
-            from fewer import streaming
-
-            ranking, notes = streaming.rank(chunks, ranker, random_state=seed, resources=resources)
-    told = {"score": ranking.scores} | {
-        name: values for name, values in ranking.extra.items() if np.shape(values) == (problem.n_features,)
-    }
-    rows = [
-        {
-            "feature": problem.names[column],
-            "rank": place,
-            **{name: _number(float(values[column])) for name, values in told.items()},
-        }
-        for place, column in enumerate(ranking.order[:top], 1)
-    ]
+    ranking, notes = _rank(problem if chunks is None else chunks, _ranker(method, problem.task, features), means)
+    rows = _rows(ranking, problem.names, features if top is None else top)
     answer = Answer()
     if as_json:
         content = {"ranking": rows, "method": method, "warnings": list(notes), **_cuts(ranking.extra, problem.names)}
@@ -121,6 +81,54 @@ def rank(
     else:
         answer.show(_text(rows, notes))
     answer.leave()
+
+
+def _ranker(method: str, task: Any, n_ranked: int | None) -> Ranker:
+    """Build a ranker by its name, or refuse one that cannot do the task."""
+    from fewer import registry
+
+    ranker: Ranker = registry.build("ranker", method, task)
+    if task not in ranker.tasks:
+        raise InputError(
+            f"{method} ranks for {' and '.join(ranker.tasks)}, but the target is for {task}; "
+            f"take {', '.join(_rankers_for(task))}."
+        )
+    if n_ranked is not None and "n_ranked" in ranker.get_params():
+        ranker.set_params(n_ranked=n_ranked)
+    return ranker
+
+
+def _rank(table: Problem | Stream, ranker: Ranker, means: Means) -> tuple[Ranking, Sequence[str]]:
+    """Rank the features of a table, in memory or in chunks."""
+    import numpy as np
+
+    from fewer.parallel import on_cluster
+    from fewer.problem import Problem
+
+    with on_cluster(means.cluster):
+        resources = resources_of(jobs_on(means.cluster, means.jobs), means.memory, means.device)
+        if isinstance(table, Problem):
+            return ranker.rank(table, np.random.default_rng(means.seed), resources), table.notes
+        from fewer import streaming
+
+        return streaming.rank(table, ranker, random_state=means.seed, resources=resources)
+
+
+def _rows(ranking: Ranking, names: Sequence[str], top: int | None) -> list[dict[str, Any]]:
+    """Tell of each of the best features its rank, its score, and what else the ranker says of it."""
+    import numpy as np
+
+    told = {"score": ranking.scores} | {
+        name: values for name, values in ranking.extra.items() if np.shape(values) == (len(names),)
+    }
+    return [
+        {
+            "feature": names[column],
+            "rank": place,
+            **{name: _number(float(values[column])) for name, values in told.items()},
+        }
+        for place, column in enumerate(ranking.order[:top], 1)
+    ]
 
 
 def _rankers_for(task: Any) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -17,26 +17,15 @@ from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, 
 from fewer.cli._save import SaveOption, check_save, saver
 from fewer.cli._shared import Progress, check_jobs, names_of, parse_features, typed
 from fewer.cli._signals import exit_code, raise_if_asked
+from fewer.cli._spread import spread
 from fewer.cli._streamed import ClusterOption, StreamOption, jobs_on, open_chunks, resources_of, wants_stream
 from fewer.cli._table import (
-    CalendarOption,
-    DecimalOption,
-    EncodingOption,
-    ExcludeOption,
+    FeatureColumns,
     FileArgument,
-    GroupsOption,
-    MissingOption,
-    NominalOption,
-    NumericOption,
     RareOption,
-    SchemaOption,
+    Rows,
     ScoringOption,
-    SkipOption,
     TargetOption,
-    TaskOption,
-    TimeOption,
-    WeightsOption,
-    parse_task,
     table_options,
 )
 from fewer.columns import nearest
@@ -44,11 +33,12 @@ from fewer.errors import InputError
 from fewer.text import printable
 
 if TYPE_CHECKING:
-    from fewer.contracts import Resources
+    from fewer.io import Stream
     from fewer.planning import Request
     from fewer.problem import Problem
     from fewer.runs import RunFolder
     from fewer.selection import Selection
+    from fewer.trace import Trace
 
 SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of folds and random searches.")]
 ReportOption = Annotated[
@@ -57,80 +47,154 @@ ReportOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
-def select(
-    file: FileArgument,
-    target: TargetOption,
-    method: Annotated[str, typer.Option("--method", "-m", help="A named method, below; auto chooses one.")] = "auto",
-    criterion: Annotated[str | None, typer.Option(help="How good is a subset?")] = None,
-    search: Annotated[str | None, typer.Option(help="Which subset next?")] = None,
-    control: Annotated[str | None, typer.Option(help="When to stop believing it?")] = None,
-    ranker: Annotated[str | None, typer.Option(help="A ranking instead of criterion and search.")] = None,
+@dataclass(frozen=True)
+class Question:
+    """Which features are asked for, and by which method."""
+
+    method: Annotated[str, typer.Option("--method", "-m", help="A named method, below; auto chooses one.")] = "auto"
+    criterion: Annotated[str | None, typer.Option(help="How good is a subset?")] = None
+    search: Annotated[str | None, typer.Option(help="Which subset next?")] = None
+    control: Annotated[str | None, typer.Option(help="When to stop believing it?")] = None
+    ranker: Annotated[str | None, typer.Option(help="A ranking instead of criterion and search.")] = None
     prefer: Annotated[
         str, typer.Option(help="What auto is after: fewest, balanced or accuracy.", show_default=False)
-    ] = "balanced",
+    ] = "balanced"
     estimator: Annotated[
         str | None,
         typer.Option(help="The model that the features are for: forest, linear, boosting, …", show_default=False),
-    ] = None,
-    groups: GroupsOption = None,
-    weights: WeightsOption = None,
-    time: TimeOption = None,
-    scoring: ScoringOption = None,
-    rare: RareOption = "refuse",
-    start: Annotated[str | None, typer.Option(help="Columns from which the search begins.", show_default=False)] = None,
+    ] = None
+    scoring: ScoringOption = None
+    start: Annotated[str | None, typer.Option(help="Columns from which the search begins.", show_default=False)] = None
     features: Annotated[
         str, typer.Option("--features", "-f", help="How many: a number, a share (0.5), 3-8 or auto.")
-    ] = "auto",
-    include: Annotated[str | None, typer.Option(help="Columns forced in: age,sex.")] = None,
-    exclude: ExcludeOption = None,
-    nominal: NominalOption = None,
-    numeric: NumericOption = None,
-    missing: MissingOption = None,
-    schema: SchemaOption = None,
-    skip: SkipOption = False,
-    calendar: CalendarOption = False,
-    task: TaskOption = None,
-    encoding: EncodingOption = "utf-8",
-    decimal: DecimalOption = None,
-    folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation; 0 leaves it out.")] = 5,
-    budget: Annotated[
-        str | None, typer.Option(help="Time for the whole answer: 60s, 5min.", show_default=False)
-    ] = None,
-    seed: SeedOption = 0,
+    ] = "auto"
+    include: Annotated[str | None, typer.Option(help="Columns forced in: age,sex.")] = None
+
+    def choices(self) -> dict[str, Any]:
+        """Return the question as options of `fewer.select`."""
+        choices: dict[str, Any] = {
+            "method": self.method,
+            "criterion": self.criterion,
+            "search": self.search,
+            "control": self.control,
+            "ranker": self.ranker,
+            "prefer": self.prefer,
+            "estimator": self.estimator,
+            "start": names_of(self.start) or None,
+            "n_features_to_select": parse_features(self.features),
+            "include": names_of(self.include) or None,
+        }
+        return choices | ({"scoring": self.scoring} if self.scoring is not None else {})
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How thoroughly, and with what."""
+
+    rare: RareOption = "refuse"
+    folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation; 0 leaves it out.")] = 5
+    budget: Annotated[str | None, typer.Option(help="Time for the whole answer: 60s, 5min.", show_default=False)] = None
+    seed: SeedOption = 0
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", callback=check_jobs, help="Threads or processes; −1 for all cores.")
-    ] = 1,
-    memory: Annotated[str, typer.Option(help="Memory for scoring, beside the data.")] = "1GiB",
-    device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda or auto.")] = "cpu",
-    out: Annotated[Path | None, typer.Option(help="Keep the run in this folder.", show_default=False)] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
-    force: ForceOption = False,
+    ] = 1
+    memory: Annotated[str, typer.Option(help="Memory for scoring, beside the data.")] = "1GiB"
+    device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda or auto.")] = "cpu"
+    stream: StreamOption = None
+    cluster: ClusterOption = None
+
+    def choices(self) -> dict[str, Any]:
+        """Return what is not about folds and seeds as options of `fewer.select`."""
+        return {
+            "budget": self.budget,
+            "rare": self.rare,
+            "memory": self.memory,
+            "device": self.device,
+            "n_jobs": jobs_on(self.cluster, self.jobs),
+        }
+
+
+@dataclass(frozen=True)
+class Detector:
+    """What is asked of a Parcel."""
+
     max_fpr: Annotated[
         float | None, typer.Option(help="parcel: highest allowed false-positive rate.", show_default=False)
-    ] = None,
+    ] = None
     guarantee: Annotated[
         float | None, typer.Option(help="parcel: keep it with this probability, such as 0.95.", show_default=False)
-    ] = None,
-    cost_fp: Annotated[float | None, typer.Option(help="parcel: what a false alarm costs.", show_default=False)] = None,
-    cost_fn: Annotated[float | None, typer.Option(help="parcel: what a miss costs.", show_default=False)] = None,
+    ] = None
+    cost_fp: Annotated[float | None, typer.Option(help="parcel: what a false alarm costs.", show_default=False)] = None
+    cost_fn: Annotated[float | None, typer.Option(help="parcel: what a miss costs.", show_default=False)] = None
     prevalence: Annotated[
         float | None, typer.Option(help="parcel: share of positives where it is used.", show_default=False)
-    ] = None,
+    ] = None
     learner: Annotated[
         list[str] | None,
         typer.Option(
             help="parcel: a learning algorithm (naive-bayes, logistic, …); may be given several times.",
             show_default=False,
         ),
-    ] = None,
+    ] = None
     positive: Annotated[
         str | None, typer.Option(help="parcel: the class to detect; the last one by default.", show_default=False)
-    ] = None,
-    stream: StreamOption = None,
-    cluster: ClusterOption = None,
-    report: ReportOption = None,
-    save: SaveOption = None,
-    as_json: JsonOption = False,
+    ] = None
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """What its operating point must keep."""
+        asked = {
+            "max_fpr": self.max_fpr,
+            "guarantee": self.guarantee,
+            "cost_fp": self.cost_fp,
+            "cost_fn": self.cost_fn,
+            "prevalence": self.prevalence,
+        }
+        return {key: value for key, value in asked.items() if value is not None}
+
+    def refuse_unasked(self) -> None:
+        """Refuse options of a Parcel where none is asked for."""
+        if self.rates or self.positive is not None or self.learner:
+            raise InputError(
+                "--max-fpr, --guarantee, --cost-fp, --cost-fn, --prevalence, --positive and --learner are for --method "
+                "parcel."
+            )
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where an answer goes."""
+
+    out: Annotated[Path | None, typer.Option(help="Keep the run in this folder.", show_default=False)] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False
+    force: ForceOption = False
+    report: ReportOption = None
+    save: SaveOption = None
+    as_json: JsonOption = False
+
+    def check(self, file: Path, *, one_table: bool) -> None:
+        """Refuse places that cannot be written, before the work; `one_table`: the table can be read again."""
+        if self.resume and self.out is None:
+            raise InputError("--resume needs --out, the folder of the run to go on with.")
+        check_outputs(file, out=self.out, report=self.report, resume=self.resume, force=self.force)
+        if self.save is not None:
+            check_save(self.save, file)
+            if not one_table:
+                raise InputError(
+                    "--save needs one subset of a file that can be read twice; use fewer transform afterwards."
+                )
+
+
+@spread
+def select(
+    file: FileArgument,
+    target: TargetOption,
+    question: Question,
+    rows: Rows,
+    columns: FeatureColumns,
+    effort: Effort,
+    detector: Detector,
+    outputs: Outputs,
 ) -> None:
     """Select features, and measure whether that helped.
 
@@ -142,85 +206,44 @@ def select(
 
     Ctrl-C prints the best subset so far and saves the run; --resume goes on from there.
     """
-    if resume and out is None:
-        raise InputError("--resume needs --out, the folder of the run to go on with.")
-    check_outputs(file, out=out, report=report, resume=resume, force=force)
-    if save is not None:
-        check_save(save, file)
-        if method == "parcel" or str(file) == "-" or wants_stream(file, stream):
-            raise InputError(
-                "--save needs one subset of a file that can be read twice; use fewer transform afterwards."
-            )
+    in_chunks, parcel = wants_stream(file, effort.stream), question.method == "parcel"
+    outputs.check(file, one_table=not (parcel or str(file) == "-" or in_chunks))
+    options = table_options(columns, rows)
+    choices = question.choices()
+    if parcel:
+        refuse_ignored(effort, outputs.resume, choices)
+    if in_chunks:
+        if parcel:
+            raise InputError("parcel needs the table in memory (--no-stream).")
+        _run_chunks(open_chunks(file, target, columns.parsed_task, options), effort, outputs, choices)
+        return
     from fewer.io import calendar_groups, read_table
     from fewer.parallel import on_cluster
-    from fewer.planning import Request
-
-    options = table_options(
-        nominal, numeric, exclude, missing, decimal, encoding=encoding, schema=schema, skip=skip, calendar=calendar,
-        groups=groups, weights=weights, time=time,
-    )  # fmt: skip
-    choices: dict[str, Any] = {"method": method, "criterion": criterion, "search": search, "control": control}
-    choices |= {"n_features_to_select": parse_features(features), "include": names_of(include) or None}
-    choices |= {"scoring": scoring} if scoring is not None else {}
-    if method == "parcel":
-        refuse_ignored(folds, budget, resume, jobs, choices)
-    if wants_stream(file, stream):
-        if method == "parcel":
-            raise InputError("parcel needs the table in memory (--no-stream).")
-        chunks = open_chunks(file, target, parse_task(task), options)
-        choices |= {"ranker": ranker, "start": names_of(start) or None, "prefer": prefer, "estimator": estimator}
-        choices |= {"budget": budget, "rare": rare, "memory": memory, "device": device, "resume_dir": out}
-        with on_cluster(cluster):
-            n_jobs = jobs_on(cluster, jobs)
-            _run_chunks(
-                chunks, folds, seed, resources_of(n_jobs, memory), report, as_json, choices | {"n_jobs": n_jobs}
-            )
-        return
-    problem = read_table(file, target, task=parse_task(task), **options)
-    question = {"max_fpr": max_fpr, "guarantee": guarantee, "cost_fp": cost_fp, "cost_fn": cost_fn}
-    question["prevalence"] = prevalence
-    question = {key: value for key, value in question.items() if value is not None}
-    if method != "parcel" and (question or positive is not None or learner):
-        raise InputError(
-            "--max-fpr, --guarantee, --cost-fp, --cost-fn, --prevalence, --positive and --learner are for --method "
-            "parcel."
-        )
     from fewer.runs import replacing
 
-    with replacing(out, force and not resume), on_cluster(cluster):
-        if method == "parcel":
-            source = f"problem = read_table({str(file)!r}, {target!r})"
-            _parcel(problem, question, positive, learner, out, report, seed, as_json, source)
+    problem = read_table(file, target, task=columns.parsed_task, **options)
+    if not parcel:
+        detector.refuse_unasked()
+    with replacing(outputs.out, outputs.force and not outputs.resume), on_cluster(effort.cluster):
+        if parcel:
+            _parcel(problem, detector, outputs, effort.seed, f"problem = read_table({str(file)!r}, {target!r})")
             return
-        request = Request(
-            **choices,
-            ranker=ranker,
-            feature_groups=calendar_groups(problem.names) or None,
-            start=names_of(start) or None,
-            prefer=prefer,
-            estimator=estimator,
-            cv=folds,
-            budget=budget,
-            rare=rare,
-            memory=memory,
-            device=device,
-            n_jobs=jobs_on(cluster, jobs),
-            seed=seed,
-        )
+        from fewer.planning import Request
+
+        groups = calendar_groups(problem.names) or None
+        request = Request(**choices, **effort.choices(), feature_groups=groups, cv=effort.folds, seed=effort.seed)
         name = file.name.split(".")[0].strip("-") or "table"
-        reading = reading_lines(file, target, parse_task(task), options)
-        _run(
-            problem, request, _Outputs(name, out, resume, report, as_json, saver(save, file, target, options)), reading
-        )
+        save = saver(outputs.save, file, target, options)
+        _run(problem, request, _Answering(outputs, name, save), reading_lines(file, target, columns.task, options))
 
 
-def refuse_ignored(folds: int, budget: str | None, resume: bool, jobs: int, choices: dict[str, Any]) -> None:
+def refuse_ignored(effort: Effort, resume: bool, choices: dict[str, Any]) -> None:
     """Refuse options that a Parcel would not look at."""
     given = {
-        "--folds": folds != 5,
-        "--budget": budget is not None,
+        "--folds": effort.folds != 5,
+        "--budget": effort.budget is not None,
         "--resume": resume,
-        "--jobs": jobs != 1,
+        "--jobs": effort.jobs != 1,
         "--features": choices["n_features_to_select"] != "auto",
         **{f"--{name}": choices[name] is not None for name in ("criterion", "search", "control", "include")},
     }
@@ -239,65 +262,77 @@ def reading_lines(file: Path, target: str, task: str | None, options: Any) -> st
     return f"from fewer.io import read_table\n\nproblem = read_table({', '.join(arguments)})"
 
 
-def _run_chunks(
-    chunks: Any,
-    folds: int,
-    seed: int,
-    resources: Resources,
-    report: Path | None,
-    as_json: bool,
-    choices: dict[str, Any],
-) -> None:
+def _run_chunks(chunks: Stream, effort: Effort, outputs: Outputs, choices: dict[str, Any]) -> None:
     """Select on a table that is read in chunks."""
     from fewer import streaming
+    from fewer.parallel import on_cluster
 
-    with Progress("reading in chunks"):
-        selection = streaming.select(
-            chunks, cv=folds, random_state=seed, resources=resources, command=typed(), **choices
-        )
-    answer = Answer()
-    answer.show(_text(selection, as_json), as_json=as_json)
+    choices = choices | effort.choices() | {"resume_dir": outputs.out}
+    with on_cluster(effort.cluster):
+        resources = resources_of(choices["n_jobs"], effort.memory)
+        with Progress("reading in chunks"):
+            selection = streaming.select(
+                chunks, cv=effort.folds, random_state=effort.seed, resources=resources, command=typed(), **choices
+            )
+        answer = Answer()
+        answer.show(_text(selection, outputs.as_json), as_json=outputs.as_json)
+        _write_report(answer, outputs.report, selection)
+        answer.leave()
+
+
+def _write_report(answer: Answer, report: Path | None, selection: Selection) -> None:
+    """Write the page of a selection, if one is asked for."""
     if report is not None:
         from fewer.report import write_selection_report
 
         answer.attempt(report, lambda: say(f"Report: {write_selection_report(report, selection, selection.trace)}"))
-    answer.leave()
 
 
-def _parcel(
-    problem: Problem,
-    question: dict[str, float | None],
-    positive: str | None,
-    learners: list[str] | None,
-    out: Path | None,
-    report: Path | None,
-    seed: int,
-    as_json: bool,
-    source: str,
-) -> None:
+def _parcel(problem: Problem, detector: Detector, outputs: Outputs, seed: int, source: str) -> None:
     """Fit a Parcel, say what its operating point needs, and write its page."""
     from fewer.roc import describe, fit_parcel
     from fewer.runs import RunFolder, fingerprint
 
-    chosen: dict[str, Any] = dict(question)
-    if positive is not None:
+    chosen: dict[str, Any] = dict(detector.rates)
+    if detector.positive is not None:
         labels = {str(label): label for label in problem.classes}
-        if positive not in labels:
-            raise InputError(f"--positive {positive!r} is no class; {nearest(positive, labels)}")
-        chosen["pos_label"] = labels[positive]
-    if learners:
-        chosen["estimators"] = [_learner(text) for text in learners]
+        if detector.positive not in labels:
+            raise InputError(f"--positive {detector.positive!r} is no class; {nearest(detector.positive, labels)}")
+        chosen["pos_label"] = labels[detector.positive]
+    if detector.learner:
+        chosen["estimators"] = [_learner(text) for text in detector.learner]
     began = clock.perf_counter()
     folder = None
-    if out is not None:
+    if outputs.out is not None:
         about = {"method": "parcel", **{key: str(value) for key, value in chosen.items()}, "seed": seed}
-        folder = RunFolder(out, about, fingerprint(problem, about), resume=False)
+        folder = RunFolder(outputs.out, about, fingerprint(problem, about), resume=False)
     with Progress("parcel"):
         parcel, point = fit_parcel(problem, seed, **chosen)
         found = describe(parcel, point)
-        if report is not None:
-            _parcel_page(report, parcel, point, source)
-    result = {
+        if outputs.report is not None:
+            _parcel_page(outputs.report, parcel, point, source)
+    result = _parcel_result(found, problem, detector.learner, clock.perf_counter() - began, seed)
+    text = json.dumps(result, ensure_ascii=False, indent=1, default=str)
+    told = (
+        f"{found['n_evaluated']:,} subsets tried; area of the hull {found['area']:.4f}, on calibration rows "
+        f"{found['area_expected']:.4f}; seed {seed}."
+    )
+    lines = [*map(printable, found["summary"].splitlines()), told]
+    answer = Answer()
+    answer.show(text if outputs.as_json else "\n".join(lines), as_json=outputs.as_json)
+    if folder is not None:
+        folder.write("result.json", result)
+        answer.take(folder)
+    if outputs.report is not None:
+        say(f"Report: {outputs.report}")
+    answer.leave()
+
+
+def _parcel_result(
+    found: dict[str, Any], problem: Problem, learners: list[str] | None, seconds: float, seed: int
+) -> dict[str, Any]:
+    """Return what a Parcel found with the fields of every selection."""
+    return {
         **found,
         "support": [name in found["features"] for name in problem.names],
         "score_search": found["area"],
@@ -308,24 +343,11 @@ def _parcel(
         "search": None,
         "control": None,
         "n_evaluations": found["n_evaluated"],
-        "seconds": round(clock.perf_counter() - began, 3),
+        "seconds": round(seconds, 3),
         "seed": seed,
         "set_aside": [],
         "warnings": [*problem.notes, "Held-out rates are those in operating_point, under expected."],
     }
-    text = json.dumps(result, ensure_ascii=False, indent=1, default=str)
-    told = (
-        f"{found['n_evaluated']:,} subsets tried; area of the hull {found['area']:.4f}, on calibration rows "
-        f"{found['area_expected']:.4f}; seed {seed}."
-    )
-    answer = Answer()
-    answer.show(text if as_json else "\n".join([*map(printable, found["summary"].splitlines()), told]), as_json=as_json)
-    if folder is not None:
-        folder.write("result.json", result)
-        answer.take(folder)
-    if report is not None:
-        say(f"Report: {report}")
-    answer.leave()
 
 
 def _learner(text: str) -> tuple[str, Any]:
@@ -365,83 +387,100 @@ def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption 
         "data = load_breast_cancer()\nlabels = data.target_names[data.target]\n"
         "problem = Problem.from_arrays(data.data, labels, names=[str(name) for name in data.feature_names])"
     )
-    _run(problem, Request(n_jobs=-1, seed=seed), _Outputs("demo", None, False, report, as_json), reading)
+    _run(problem, Request(n_jobs=-1, seed=seed), _Answering(Outputs(report=report, as_json=as_json), "demo"), reading)
 
 
 @dataclass(frozen=True)
-class _Outputs:
-    """Where an answer goes."""
+class _Answering:
+    """Where an answer goes, what a run that is stopped is called, and what writes the reduced table."""
 
+    outputs: Outputs
     name: str
-    out: Path | None
-    resume: bool
-    report: Path | None
-    as_json: bool
     save: Callable[[list[str]], str] | None = None
 
 
-def _run(problem: Problem, request: Request, outputs: _Outputs, reading: str) -> None:
+class _Watch:
+    """Tells how a run goes on, and remembers how far it came."""
+
+    def __init__(self, trace: Trace, n_folds: int) -> None:
+        self.trace, self._n_folds = trace, n_folds
+        self.progress: Progress
+
+    def on_step(self, latest: Trace) -> None:
+        from fewer.trace import size_of
+
+        self.trace = latest
+        raise_if_asked()
+        best = f", best {latest.best_score:.4f} with {int(size_of(latest.best))} features" if latest.steps else ""
+        self.progress.say(f"step {latest.n_steps}, {latest.n_evaluations:,} subsets scored{best}", latest.extra)
+
+    def on_fold(self, done: int) -> None:
+        raise_if_asked()
+        self.progress.say(f"measuring on held-out rows, {done} of {self._n_folds} folds done")
+
+
+def _run(problem: Problem, request: Request, answering: _Answering, reading: str) -> None:
+    """Select on a table in memory."""
     from fewer.planning import make_plan, prepare_rows
     from fewer.running import Followers, Interrupted, open_folder, run_plan
     from fewer.runs import recorded_budget
-    from fewer.trace import Trace, size_of
+    from fewer.trace import Trace
 
     refuse_folds(problem, request.cv)
     problem = prepare_rows(problem, request)
-    out, as_json, report = outputs.out, outputs.as_json, outputs.report
-    if outputs.resume and out is not None and request.budget is not None:
-        request = replace(request, budget=recorded_budget(out, request.budget))
+    outputs = answering.outputs
+    if outputs.resume and outputs.out is not None and request.budget is not None:
+        request = replace(request, budget=recorded_budget(outputs.out, request.budget))
     plan = replace(make_plan(problem, request), command=typed(), reading=reading)
     folder = None
-    if out is not None:
-        folder = open_folder(out, plan, problem, resume=outputs.resume)
-    trace = Trace() if folder is None else folder.trace()
+    if outputs.out is not None:
+        folder = open_folder(outputs.out, plan, problem, resume=outputs.resume)
+    watch = _Watch(Trace() if folder is None else folder.trace(), request.cv)
 
-    def on_step(latest: Trace) -> None:
-        nonlocal trace
-        trace = latest
-        raise_if_asked()
-        best = f", best {latest.best_score:.4f} with {int(size_of(latest.best))} features" if latest.steps else ""
-        progress.say(f"step {latest.n_steps}, {latest.n_evaluations:,} subsets scored{best}", latest.extra)
-
-    def on_fold(done: int) -> None:
-        raise_if_asked()
-        progress.say(f"measuring on held-out rows, {done} of {request.cv} folds done")
-
-    def keep(place: Path, stopped: Any) -> RunFolder:
+    def keep(place: Path, stopped: Selection) -> RunFolder:
         kept = open_folder(place, plan, problem, resume=False)
-        kept.keep_trace(trace, now=True)
+        kept.keep_trace(watch.trace, now=True)
         kept.write("result.json", stopped.to_dict())
         return kept
 
     try:
-        with Progress(plan.name) as progress:
-            selection = run_plan(plan, problem, followers=Followers(on_step, on_fold), folder=folder)
+        with Progress(plan.name) as watch.progress:
+            followers = Followers(watch.on_step, watch.on_fold)
+            selection = run_plan(plan, problem, followers=followers, folder=folder)
     except Interrupted as stop:
-        if stop.selection is None:
-            say("fewer: stopped before the first subset was scored.")
-            raise typer.Exit(exit_code()) from None
-        answer = Answer()
-        answer.show(_text(stop.selection, as_json), as_json=as_json)
-        if folder is None:
-            out = free_folder(f"{outputs.name}.fewer")
-            answer.attempt(out, partial(keep, out, stop.selection))
-        else:
-            answer.take(folder)
-        if not answer.troubles:
-            say(f"fewer: stopped; saved in {out}. Go on with: --out {shlex.quote(str(out))} --resume")
-        answer.leave(exit_code())
+        _leave_stopped(stop.selection, answering, folder, keep)
     answer = Answer()
-    answer.show(_text(selection, as_json), as_json=as_json)
+    answer.show(_text(selection, outputs.as_json), as_json=outputs.as_json)
     if folder is not None:
         answer.take(folder)
-    if report is not None:
-        from fewer.report import write_selection_report
-
-        answer.attempt(report, lambda: say(f"Report: {write_selection_report(report, selection, selection.trace)}"))
-    if outputs.save is not None:
-        answer.attempt("the table", partial(_save, outputs.save, selection.features))
+    _write_report(answer, outputs.report, selection)
+    if answering.save is not None:
+        answer.attempt("the table", partial(_save, answering.save, selection.features))
     answer.leave()
+
+
+def _leave_stopped(
+    selection: Selection | None,
+    answering: _Answering,
+    folder: RunFolder | None,
+    keep: Callable[[Path, Selection], RunFolder],
+) -> NoReturn:
+    """Show the best so far, keep the run in its folder or a new one, say how to go on, and leave."""
+    if selection is None:
+        say("fewer: stopped before the first subset was scored.")
+        raise typer.Exit(exit_code()) from None
+    out, as_json = answering.outputs.out, answering.outputs.as_json
+    answer = Answer()
+    answer.show(_text(selection, as_json), as_json=as_json)
+    if folder is None:
+        out = free_folder(f"{answering.name}.fewer")
+        answer.attempt(out, partial(keep, out, selection))
+    else:
+        answer.take(folder)
+    if not answer.troubles:
+        say(f"fewer: stopped; saved in {out}. Go on with: --out {shlex.quote(str(out))} --resume")
+    answer.leave(exit_code())
+    raise typer.Exit(exit_code())
 
 
 def _save(save: Callable[[list[str]], str], features: list[str]) -> None:

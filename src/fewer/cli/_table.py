@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -64,35 +65,58 @@ def parse_task(task: str | None) -> Any:
     return task
 
 
-def table_options(
-    nominal: str | None = None,
-    numeric: str | None = None,
-    exclude: str | None = None,
-    missing: str | None = None,
-    decimal: str | None = None,
-    *,
-    encoding: str = "utf-8",
-    schema: Path | None = None,
-    skip: bool = False,
-    calendar: bool = False,
-    groups: str | None = None,
-    weights: str | None = None,
-    time: str | None = None,
-) -> TableOptions:
+@dataclass(frozen=True)
+class Columns:
+    """How the columns of a table are read."""
+
+    exclude: ExcludeOption = None
+    nominal: NominalOption = None
+    numeric: NumericOption = None
+    missing: MissingOption = None
+    schema: SchemaOption = None
+    skip: SkipOption = False
+    task: TaskOption = None
+    encoding: EncodingOption = "utf-8"
+    decimal: DecimalOption = None
+
+    @property
+    def parsed_task(self) -> Any:
+        """The task, if it is one."""
+        return parse_task(self.task)
+
+
+@dataclass(frozen=True)
+class FeatureColumns(Columns):
+    """How columns become features."""
+
+    calendar: CalendarOption = False
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Columns that belong to the rows and are no features."""
+
+    groups: GroupsOption = None
+    weights: WeightsOption = None
+    time: TimeOption = None
+
+
+def table_options(columns: Columns | None = None, rows: Rows | None = None) -> TableOptions:
     """Turn what was typed into options of `fewer.io.read_table`."""
-    if decimal not in (None, ".", ","):
-        raise InputError(f"--decimal {decimal!r} is not known; give . or a comma.")
+    columns, rows = columns or Columns(), rows or Rows()
+    if columns.decimal not in (None, ".", ","):
+        raise InputError(f"--decimal {columns.decimal!r} is not known; give . or a comma.")
     return {
-        "nominal": names_of(nominal),
-        "numeric": names_of(numeric),
-        "exclude": names_of(exclude),
-        "missing": None if missing is None else names_of(missing),
-        "decimal": decimal,
-        "encoding": encoding,
-        "schema": schema,
-        "skip_rows_without_target": skip,
-        "calendar": calendar,
-        "groups": groups,
-        "sample_weight": weights,
-        "time": time,
+        "nominal": names_of(columns.nominal),
+        "numeric": names_of(columns.numeric),
+        "exclude": names_of(columns.exclude),
+        "missing": None if columns.missing is None else names_of(columns.missing),
+        "decimal": columns.decimal,
+        "encoding": columns.encoding,
+        "schema": columns.schema,
+        "skip_rows_without_target": columns.skip,
+        "calendar": isinstance(columns, FeatureColumns) and columns.calendar,
+        "groups": rows.groups,
+        "sample_weight": rows.weights,
+        "time": rows.time,
     }

@@ -1,0 +1,152 @@
+"""How the house stands, in numbers: `python tools/counts.py`; `--list` names what is counted.
+
+Lines are counted as they stand; a function's length and its number of arguments without its docstring and without
+`self`. Constructors of components and estimators, whose arguments are their parameters, are counted apart.
+"""
+
+import argparse
+import ast
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "fewer"
+MANY_ARGUMENTS = 10
+LONG = 60
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--list", action="store_true", help="name what is counted")
+    listed = parser.parse_args().list
+    functions = [(path, *found) for path in sources() for found in functions_of(ast.parse(path.read_text()))]
+    public, complete = docstrings()
+    wide = [name(path, owner, node) for path, owner, node in functions if n_arguments(node) >= MANY_ARGUMENTS]
+    own = [text for text in wide if not text.endswith(".__init__")]
+    rows: list[tuple[str, object, list[str]]] = [
+        ("lines of src", sum(len(path.read_text().splitlines()) for path in sources()), []),
+        ("lines of src without docstrings", sum(len(without_docstrings(path)) for path in sources()), []),
+        ("public names", public, []),
+        ("public names with full docstrings", public - len(complete), complete),
+        (f"functions of {MANY_ARGUMENTS} or more arguments", len(own), own),
+        (f"constructors of {MANY_ARGUMENTS} or more parameters", len(wide) - len(own), sorted(set(wide) - set(own))),
+        *long_functions(functions),
+        *mirrors(),
+        *ignores(),
+        ("duplicate pairs in the code of src", duplicate_pairs(), []),
+    ]
+    for what, number, names in rows:
+        print(f"{number:>7,}  {what}" if isinstance(number, int) else f"{number!s:>7}  {what}")
+        if listed:
+            print(*(f"         {text}" for text in names), sep="\n", end="\n" if names else "")
+
+
+def sources() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def functions_of(tree: ast.AST, owner: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+    for node in ast.iter_child_nodes(tree):
+        inner = owner
+        if isinstance(node, ast.FunctionDef):
+            yield owner, node
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            inner = f"{owner}{node.name}."
+        yield from functions_of(node, inner)
+
+
+def name(path: Path, owner: str, node: ast.FunctionDef) -> str:
+    return f"{path.relative_to(SOURCE)}: {owner}{node.name}"
+
+
+def n_arguments(node: ast.FunctionDef) -> int:
+    arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+    return sum(argument.arg not in ("self", "cls") for argument in arguments)
+
+
+def docstring_lines(node: ast.AST) -> set[int]:
+    first = node.body[0] if getattr(node, "body", None) else None
+    text = first.value if isinstance(first, ast.Expr) else None
+    if not (isinstance(text, ast.Constant) and isinstance(text.value, str)):
+        return set()
+    return set(range(text.lineno, (text.end_lineno or 0) + 1))
+
+
+def without_docstrings(path: Path) -> list[str]:
+    text = path.read_text()
+    gone: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
+            gone |= docstring_lines(node)
+    return [line for number, line in enumerate(text.splitlines(), 1) if number not in gone]
+
+
+def long_functions(functions: list[tuple[Path, str, ast.FunctionDef]]) -> Iterator[tuple[str, int, list[str]]]:
+    with_all, bare = [], []
+    for path, owner, node in functions:
+        n_lines = (node.end_lineno or 0) - node.lineno + 1
+        if n_lines > LONG:
+            with_all.append(f"{name(path, owner, node)} ({n_lines})")
+        if n_lines - len(docstring_lines(node)) > LONG:
+            bare.append(f"{name(path, owner, node)} ({n_lines - len(docstring_lines(node))})")
+    yield f"functions over {LONG} lines", len(bare), bare
+    yield f"functions over {LONG} lines, docstrings counted", len(with_all), with_all
+
+
+def docstrings() -> tuple[int, list[str]]:
+    """Ask the gate of the test suite."""
+    spec = importlib.util.spec_from_file_location("gate", ROOT / "tests" / "test_docstrings.py")
+    assert spec is not None
+    assert spec.loader is not None
+    gate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(gate)
+    found = {name: gate.problems_of(*thing) for name, thing in gate.public_objects().items()}
+    return len(found), [f"{name}: {', '.join(troubles)}" for name, troubles in found.items() if troubles]
+
+
+def mirrors() -> Iterator[tuple[str, int, list[str]]]:
+    lonely = []
+    for path in sources():
+        part = path.relative_to(SOURCE)
+        if path.name == "__init__.py" or path.name.startswith("__"):
+            continue
+        if not (ROOT / "tests" / part.parent / f"test_{path.stem.removeprefix('_')}.py").exists():
+            lonely.append(str(part))
+    yield "modules without a mirror test", len(lonely), lonely
+
+
+def ignores() -> Iterator[tuple[str, int, list[str]]]:
+    found = [
+        f"{path.relative_to(SOURCE)}:{number}"
+        for path in sources()
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if re.search(r"#\s*type:\s*ignore", line)
+    ]
+    yield "type ignores", len(found), found
+
+
+def duplicate_pairs() -> object:
+    """Count pairs of six or more like lines in the sources without their docstrings, where there is a finder."""
+    finder = shutil.which("duplicates")
+    if finder is None:
+        return "–"
+    with tempfile.TemporaryDirectory() as folder:
+        for path in sources():
+            place = Path(folder) / path.relative_to(SOURCE)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text("\n".join(without_docstrings(path)))
+        told = subprocess.run(
+            [finder, "--repo", folder, "--most", "1", "--seconds", "120"], capture_output=True, text=True, check=True
+        )
+    count = re.match(r"(\d+) pairs", told.stdout)
+    return int(count[1]) if count else told.stdout.splitlines()[0]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
