@@ -116,7 +116,6 @@ class CrossValidated(Criterion):
         return ("classification",) if is_classifier(self.estimator) else ("regression",)
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> CrossValidatedScorer:
-        """Bind to rows."""
         return CrossValidatedScorer(self, problem, rng, resources)
 
 

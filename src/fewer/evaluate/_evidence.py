@@ -37,9 +37,10 @@ KNOWN = 40
 class Evidence:
     """What evidence is gathered from.
 
-    Attributes
+    Parameters
     ----------
     problem : Problem
+        The rows.
     selector : fitted selector
         The one that answered.
     chosen : int array
@@ -48,8 +49,10 @@ class Evidence:
         Who predicts with the chosen features.
     outcome : HeldOutScores or None
         Predictions of rows held out from the whole selection.
-    seed : int
+    seed : int, default=0
+        Draws rows and permutations.
     scoring : str, callable or None
+        The user's metric, if there is one.
 
     Examples
     --------

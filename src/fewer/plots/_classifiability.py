@@ -26,10 +26,12 @@ class ClassifiabilityDisplay(Display):
     Make it with `from_data` or `from_estimator`. Behind the rows, for two classes, lies the label surface that
     Dong & Kothari sketch: the share of the second class within the radius of each point.
 
-    Attributes
+    Parameters
     ----------
     points : array of shape (n_samples, 1 or 2)
+        The rows.
     y : array of shape (n_samples,)
+        Their class codes.
     local : array of shape (n_samples,)
         C(x) of each row.
     value : float
@@ -37,6 +39,13 @@ class ClassifiabilityDisplay(Display):
     radius : float
         In ranges of a column.
     names, classes : tuple
+    names : tuple of str
+        The features.
+    classes : tuple
+        The label behind each code.
+
+    Attributes
+    ----------
     ax_, figure_ : matplotlib axes and figure
         After `plot`.
 
@@ -83,15 +92,22 @@ class ClassifiabilityDisplay(Display):
         Parameters
         ----------
         X : array or data frame
+            The rows.
         y : array
             Classes.
         features : one or two names or positions, optional
             The first two columns unless given.
-        ax : matplotlib axes, optional
+        ax : matplotlib Axes, optional
+            New ones if left out.
         surface : bool, default=True
             Draw the label surface behind the rows (two classes, two features).
         **options
             As for `fewer.criteria.Classifiability`.
+
+        Returns
+        -------
+        ClassifiabilityDisplay
+            Drawn.
         """
         problem = to_problem(X, y, task="classification")
         chosen = range(min(2, problem.n_features)) if features is None else features
@@ -105,7 +121,28 @@ class ClassifiabilityDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None, surface: bool = True, **options: Any
     ) -> ClassifiabilityDisplay:
-        """Draw the rows over the two best features of a fitted selector (the first two that it chose)."""
+        """Draw the rows over the two best features of a fitted selector (the first two that it chose).
+
+        Parameters
+        ----------
+        estimator : fitted selector
+            With `get_support`.
+        X : array or data frame
+            The rows.
+        y : array
+            Their classes.
+        ax : matplotlib Axes, optional
+            New ones if left out.
+        surface : bool, default=True
+            Draw the label surface behind the rows.
+        **options : as for `fewer.criteria.Classifiability`
+            How the neighborhood is chosen.
+
+        Returns
+        -------
+        ClassifiabilityDisplay
+            Drawn.
+        """
         chosen = np.flatnonzero(estimator.get_support())
         order = chosen[np.argsort(estimator.ranking_[chosen], kind="stable")][:2]
         return cls.from_data(X, y, features=[int(i) for i in order], ax=ax, surface=surface, **options)
@@ -122,7 +159,19 @@ class ClassifiabilityDisplay(Display):
         return cls(rows.X[:, columns], rows.y, local, value, radius, names, problem.classes)
 
     def plot(self, ax: Axes | None = None, *, surface: bool = True) -> ClassifiabilityDisplay:
-        """Draw on the given axes or on new ones."""
+        """Draw on the given axes or on new ones.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            New ones if left out.
+        surface : bool, default=True
+            Draw the label surface behind the rows (two classes, two features).
+
+        Returns
+        -------
+        self
+        """
         with style():
             ax = axes_or_new(ax)
             x = self.points[:, 0]

@@ -22,6 +22,15 @@ class Display:
     ax_ : matplotlib Axes
         After it was drawn.
     figure_ : matplotlib Figure
+        The figure of these axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewer.plots import RelevanceDisplay
+    >>> display = RelevanceDisplay({"a model": np.array([0.7, 0.3])}).plot()
+    >>> display.figure_ is display.ax_.figure
+    True
     """
 
     ax_: Any = None

@@ -45,11 +45,21 @@ class GammaDisplay(Display):
 
     @classmethod
     def from_result(cls, result: Any) -> GammaDisplay:
-        """Take what `gamma_test` found."""
+        """Take what `gamma_test` found.
+
+        Parameters
+        ----------
+        result : GammaTestResult
+            What `gamma_test` returns.
+
+        Returns
+        -------
+        GammaDisplay
+            Not drawn yet; call `plot`.
+        """
         return cls(result.delta, result.Gamma, result.gamma, result.slope, result.interval)
 
     def plot(self, ax: Axes | None = None) -> GammaDisplay:
-        """Draw points, line and interval."""
         with style():
             ax = axes_or_new(ax)
             ends = np.array([0.0, float(self.delta.max())])
@@ -72,12 +82,18 @@ class MTestDisplay(Display):
     ----------
     curve : array of shape (n_sizes, 3)
         Columns M, γ and standard error, as `GammaTestResult.m_test` gives them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> display = MTestDisplay(np.array([[50, 0.02, 0.01], [100, 0.01, 0.005]])).plot()
+    >>> len(display.ax_.lines) > 0
+    True
     """
 
     curve: FloatArray
 
     def plot(self, ax: Axes | None = None) -> MTestDisplay:
-        """Draw the curve with a band of two standard errors."""
         with style():
             ax = axes_or_new(ax)
             rows, gamma, error = self.curve.T

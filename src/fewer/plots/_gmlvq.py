@@ -22,10 +22,15 @@ MANY = 12
 class RelevanceDisplay(Display):
     """Relevances of features as bars, of one model or of several side by side.
 
-    Attributes
+    Parameters
     ----------
     relevances : dict of str to array of shape (n_features,)
-    names : tuple of str
+        By the name of the model.
+    names : sequence of str, optional
+        The features; numbers from 1 by default.
+
+    Attributes
+    ----------
     ax_, figure_ : matplotlib axes and figure
         After `plot`.
 
@@ -46,12 +51,24 @@ class RelevanceDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> RelevanceDisplay:
-        """Draw the relevances of a fitted `GMLVQClassifier`."""
+        """Draw the relevances of a fitted `GMLVQClassifier`.
+
+        Parameters
+        ----------
+        estimator : fitted GMLVQClassifier
+            With `relevances_`.
+        ax : matplotlib Axes, optional
+            New ones if left out.
+
+        Returns
+        -------
+        RelevanceDisplay
+            Drawn.
+        """
         names = getattr(estimator, "feature_names_in_", None)
         return cls({"": estimator.relevances_}, names).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> RelevanceDisplay:
-        """Draw."""
         with style():
             ax = axes_or_new(ax)
             width = 0.8 / len(self.relevances)
@@ -75,10 +92,15 @@ class RelevanceDisplay(Display):
 class RelevanceMatrixDisplay(Display):
     """The matrix Λ of a learned metric: how much features count, alone (diagonal) and in pairs (beside it).
 
-    Attributes
+    Parameters
     ----------
     matrix : array of shape (n_features, n_features)
-    names : list of str
+        Λ.
+    names : sequence of str, optional
+        The features; numbers from 1 by default.
+
+    Attributes
+    ----------
     ax_, figure_ : matplotlib axes and figure
         After `plot`.
 
@@ -98,13 +120,25 @@ class RelevanceMatrixDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> RelevanceMatrixDisplay:
-        """Draw Λ of a fitted `GMLVQClassifier`; of one that has a matrix for each class, their mean."""
+        """Draw Λ of a fitted `GMLVQClassifier`; of one that has a matrix for each class, their mean.
+
+        Parameters
+        ----------
+        estimator : fitted GMLVQClassifier
+            With `lambda_`.
+        ax : matplotlib Axes, optional
+            New ones if left out.
+
+        Returns
+        -------
+        RelevanceMatrixDisplay
+            Drawn.
+        """
         matrix = np.asarray(estimator.lambda_)
         names = getattr(estimator, "feature_names_in_", None)
         return cls(matrix if matrix.ndim == 2 else matrix.mean(axis=0), names).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> RelevanceMatrixDisplay:
-        """Draw."""
         most = float(np.abs(self.matrix).max())
         self.ax_ = draw_matrix(ax, self.matrix, self.names, (-most, most), DIVERGING, "entry of Λ")
         self.figure_ = self.ax_.figure
@@ -114,14 +148,21 @@ class RelevanceMatrixDisplay(Display):
 class ProjectionDisplay(Display):
     """Rows and prototypes on the two leading directions of a learned metric.
 
-    Attributes
+    Parameters
     ----------
     points : array of shape (n_samples, 2)
+        The rows.
     y : array of shape (n_samples,)
         Class codes.
     prototypes : array of shape (n_prototypes, 2)
+        The prototypes.
     prototype_labels : int array
-    classes : tuple
+        Their class codes.
+    classes : sequence
+        The label behind each code.
+
+    Attributes
+    ----------
     ax_, figure_ : matplotlib axes and figure
         After `plot`.
 
@@ -149,7 +190,24 @@ class ProjectionDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None) -> ProjectionDisplay:
-        """Project rows with a fitted `GMLVQClassifier` and draw them."""
+        """Project rows with a fitted `GMLVQClassifier` and draw them.
+
+        Parameters
+        ----------
+        estimator : fitted GMLVQClassifier
+            With its metric and prototypes.
+        X : array or data frame
+            The rows.
+        y : array
+            Their classes.
+        ax : matplotlib Axes, optional
+            New ones if left out.
+
+        Returns
+        -------
+        ProjectionDisplay
+            Drawn.
+        """
         centers = estimator.mean_ + estimator.scale_ * estimator.prototypes_
         names = getattr(estimator, "feature_names_in_", None)
         if names is not None:
@@ -160,7 +218,6 @@ class ProjectionDisplay(Display):
         return display.plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> ProjectionDisplay:
-        """Draw."""
         with style():
             ax = axes_or_new(ax)
             for code, name in enumerate(self.classes):

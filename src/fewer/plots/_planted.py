@@ -21,9 +21,13 @@ class PlantedDisplay(Display):
 
     The grey band holds one random order with 90 % probability; the vertical line marks as many features as there were.
 
-    Attributes
+    Parameters
     ----------
     counts : PlantedCounts
+        What `fewer.evaluate.planted_counts` returns.
+
+    Attributes
+    ----------
     ax_, figure_ : matplotlib axes and figure
         After `plot`.
 
@@ -43,7 +47,19 @@ class PlantedDisplay(Display):
         self.counts = counts
 
     def plot(self, ax: Axes | None = None, *, label: str = "planted features among them") -> PlantedDisplay:
-        """Draw."""
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            New ones if left out.
+        label : str
+            The name of the vertical axis.
+
+        Returns
+        -------
+        self
+        """
         counts = self.counts
         sizes = np.arange(1, counts.kept.shape[2] + 1)
         with style():
@@ -63,10 +79,17 @@ class PlantedDisplay(Display):
 class SizeCurvesDisplay(Display):
     """Area under the ROC curve against the number of leading features, a line for each ranker.
 
-    Attributes
+    Parameters
     ----------
     curves : Curves
+        What `fewer.evaluate.size_curves` returns.
     evaluator : str
+        Whose curves are drawn.
+    beside : dict of str to array, optional
+        Further mean curves by name.
+
+    Attributes
+    ----------
     ax_, figure_ : matplotlib axes and figure
         After `plot`.
 
@@ -83,7 +106,6 @@ class SizeCurvesDisplay(Display):
         self.beside = dict(beside or {})
 
     def plot(self, ax: Axes | None = None) -> SizeCurvesDisplay:
-        """Draw; `beside` holds further mean curves by name."""
         with style():
             ax = axes_or_new(ax)
             _lines(ax, self.curves.sizes, {**self.curves.mean(self.evaluator), **self.beside}, markers=True)

@@ -59,7 +59,22 @@ class RankingDisplay(Display):
 
     @classmethod
     def from_estimator(cls, selector: Any, *, top: int = 30, ax: Axes | None = None) -> RankingDisplay:
-        """Draw the best features of a fitted `RankSelector`."""
+        """Draw the best features of a fitted `RankSelector`.
+
+        Parameters
+        ----------
+        selector : fitted RankSelector
+            With `ranking_`.
+        top : int, default=30
+            How many features to draw.
+        ax : matplotlib Axes, optional
+            New ones if left out.
+
+        Returns
+        -------
+        RankingDisplay
+            Drawn.
+        """
         names = getattr(selector, "feature_names_in_", [f"x{i}" for i in range(selector.n_features_in_)])
         order = np.argsort(selector.ranking_, kind="stable")[:top]
         spread = selector.extra_.get("spread")
@@ -87,6 +102,28 @@ class RankingDisplay(Display):
         A bar tells how many features one beats in the mean over the halves, its error bar the standard deviation of
         the rank. The stability is Nogueira's measure of the first `chosen` features of each half: 1 if they are
         always the same, 0 if they agree as much as chance.
+
+        Parameters
+        ----------
+        ranker : Ranker
+            Who ranks.
+        X : array or data frame of shape (n_samples, n_features)
+            The rows.
+        y : array of shape (n_samples,)
+            Their target.
+        n_resamples : int, default=20
+            How many halves.
+        chosen : int, default=5
+            How many leading features the stability is about.
+        top : int, default=30
+            How many features to draw.
+        random_state : int or None, default=None
+            Seed.
+
+        Returns
+        -------
+        RankingDisplay
+            Not drawn yet; call `plot`.
         """
         problem, rng = to_problem(X, y), np.random.default_rng(random_state)
         ranks = []
@@ -105,7 +142,6 @@ class RankingDisplay(Display):
         )
 
     def plot(self, ax: Axes | None = None) -> RankingDisplay:
-        """Draw one bar a feature."""
         with style():
             ax = axes_or_new(ax)
             places = np.arange(len(self.names))[::-1]
@@ -144,12 +180,22 @@ class AgreementDisplay(Display):
 
     @classmethod
     def from_rankings(cls, rankings: Mapping[str, Sequence[int]]) -> AgreementDisplay:
-        """Compare rankings (`ranking_` of fitted selectors, one number a feature)."""
+        """Compare rankings (`ranking_` of fitted selectors, one number a feature).
+
+        Parameters
+        ----------
+        rankings : dict of str to sequence of int
+            By name; 1 is best.
+
+        Returns
+        -------
+        AgreementDisplay
+            Not drawn yet; call `plot`.
+        """
         rows = [np.asarray(ranking, dtype=np.float64) for ranking in rankings.values()]
         return cls(list(rankings), np.array([[rank_correlation(one, other) for other in rows] for one in rows]))
 
     def plot(self, ax: Axes | None = None) -> AgreementDisplay:
-        """Draw the matrix with its numbers."""
         self.ax_ = draw_matrix(ax, self.correlation, self.names, (-1.0, 1.0), DIVERGING, "rank correlation")
         self.figure_ = figure_of(self.ax_)
         return self
@@ -178,18 +224,45 @@ class RedundancyDisplay(Display):
 
     @classmethod
     def from_table(cls, X: Any, columns: Sequence[int] | None = None) -> RedundancyDisplay:
-        """Compare columns (numbers; all unless given) of a table."""
+        """Compare columns (numbers; all unless given) of a table.
+
+        Parameters
+        ----------
+        X : array or data frame
+            The rows.
+        columns : sequence of int, optional
+            Which columns; all by default.
+
+        Returns
+        -------
+        RedundancyDisplay
+            Not drawn yet; call `plot`.
+        """
         problem = to_problem(X, np.arange(len(X)), task="regression")  # kinds and missing alone matter
         found = redundancy(problem, range(problem.n_features) if columns is None else columns)
         return cls(found["names"], np.array(found["values"]))
 
     @classmethod
     def from_estimator(cls, selector: Any, X: Any, *, ax: Axes | None = None) -> RedundancyDisplay:
-        """Draw how far the features that a fitted selector chose repeat each other."""
+        """Draw how far the features that a fitted selector chose repeat each other.
+
+        Parameters
+        ----------
+        selector : fitted selector
+            With `get_support`.
+        X : array or data frame
+            The rows.
+        ax : matplotlib Axes, optional
+            New ones if left out.
+
+        Returns
+        -------
+        RedundancyDisplay
+            Drawn.
+        """
         return cls.from_table(X, np.flatnonzero(selector.get_support()).tolist()).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> RedundancyDisplay:
-        """Draw the matrix with its numbers."""
         self.ax_ = draw_matrix(ax, self.values, self.names, (0.0, 1.0), SEQUENTIAL, "how far they repeat each other")
         self.figure_ = figure_of(self.ax_)
         return self

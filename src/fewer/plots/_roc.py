@@ -22,15 +22,21 @@ class RocHullDisplay(Display):
 
     Make it with `from_estimator`.
 
-    Attributes
+    Parameters
     ----------
     fpr, tpr : arrays
         The hull.
     labels : list of str
         The subset at each vertex.
-    held_out : (fpr, tpr) or None
+    area : float
+        Of the hull.
+    held_out : (fpr, tpr, area) or None
         The same classifiers on other rows.
     point : OperatingPoint or None
+        A point to mark.
+
+    Attributes
+    ----------
     ax_, figure_ : matplotlib axes and figure
         After `plot`.
 
@@ -71,7 +77,26 @@ class RocHullDisplay(Display):
         label_vertices: bool = True,
         ax: Axes | None = None,
     ) -> RocHullDisplay:
-        """Draw the hull of a fitted Parcel, and its classifiers on other rows if some are given."""
+        """Draw the hull of a fitted Parcel, and its classifiers on other rows if some are given.
+
+        Parameters
+        ----------
+        parcel : fitted Parcel
+            Of two classes.
+        X, y : array-like, optional
+            Other rows.
+        point : OperatingPoint, optional
+            A point to mark.
+        label_vertices : bool, default=True
+            Name the subset at each vertex.
+        ax : matplotlib Axes, optional
+            New ones if left out.
+
+        Returns
+        -------
+        RocHullDisplay
+            Drawn.
+        """
         check_is_fitted(parcel)
         held_out = None
         if X is not None:
@@ -82,7 +107,19 @@ class RocHullDisplay(Display):
         return display.plot(ax=ax, label_vertices=label_vertices)
 
     def plot(self, ax: Axes | None = None, *, label_vertices: bool = True) -> RocHullDisplay:
-        """Draw."""
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            New ones if left out.
+        label_vertices : bool, default=True
+            Name the subset at each vertex.
+
+        Returns
+        -------
+        self
+        """
         with style():
             self.ax_ = axes_or_new(ax)
             self.figure_ = self.ax_.figure

@@ -55,7 +55,20 @@ class SearchCurveDisplay(Display):
 
     @classmethod
     def from_trace(cls, trace: Trace, **options: Any) -> SearchCurveDisplay:
-        """Take the curves that `EarlyStopping` left in a trace."""
+        """Take the curves that `EarlyStopping` left in a trace.
+
+        Parameters
+        ----------
+        trace : Trace
+            Of a run under `EarlyStopping`.
+        **options : as for `SearchCurveDisplay`
+            Such as names of the axes.
+
+        Returns
+        -------
+        SearchCurveDisplay
+            Not drawn yet; call `plot`.
+        """
         if "validation" not in trace.extra:
             raise InputError("This run has no validation curve; run the search under EarlyStopping.")
         stop = int(trace.extra["stop"][0]) if "stop" in trace.extra else None
@@ -65,11 +78,25 @@ class SearchCurveDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None, **options: Any) -> SearchCurveDisplay:
-        """Draw the curves of a fitted selector or weighter."""
+        """Draw the curves of a fitted selector or weighter.
+
+        Parameters
+        ----------
+        estimator : fitted selector or weighter
+            Under `EarlyStopping`.
+        ax : matplotlib Axes, optional
+            New ones if left out.
+        **options : as for `SearchCurveDisplay`
+            Such as names of the axes.
+
+        Returns
+        -------
+        SearchCurveDisplay
+            Drawn.
+        """
         return cls.from_trace(estimator.trace_, **options).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> SearchCurveDisplay:
-        """Draw the curves and mark the stopping point."""
         with style():
             ax = axes_or_new(ax)
             steps = np.arange(len(self.training))

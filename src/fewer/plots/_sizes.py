@@ -71,7 +71,22 @@ class SizeDisplay(Display):
 
     @classmethod
     def from_curve(cls, curve: Mapping[str, Any], chosen: int, *, score_name: str = "score") -> SizeDisplay:
-        """Take what `fewer.evaluate.scores_by_size` found."""
+        """Take what `fewer.evaluate.scores_by_size` found.
+
+        Parameters
+        ----------
+        curve : dict
+            What `fewer.evaluate.scores_by_size` returns.
+        chosen : int
+            The size to mark.
+        score_name : str, default="score"
+            The name of the vertical axis.
+
+        Returns
+        -------
+        SizeDisplay
+            Not drawn yet; call `plot`.
+        """
         return cls(
             np.asarray(curve["sizes"], dtype=np.int64),
             np.asarray(curve["scores"], dtype=np.float64),
@@ -82,7 +97,20 @@ class SizeDisplay(Display):
 
     @classmethod
     def from_trace(cls, trace: Trace, *, score_name: str = "score") -> SizeDisplay:
-        """Take the best of each size among the steps and the best subsets of a run; without rows, without a band."""
+        """Take the best of each size among the steps and the best subsets of a run; without rows, without a band.
+
+        Parameters
+        ----------
+        trace : Trace
+            Of a search.
+        score_name : str, default="score"
+            The name of the vertical axis.
+
+        Returns
+        -------
+        SizeDisplay
+            Not drawn yet; call `plot`.
+        """
         best = best_by_size(trace)
         curve = {"sizes": list(best), "scores": [score for score, _ in best.values()]}
         curve |= {"standard_error": None, "measured": SEEN}
@@ -96,6 +124,22 @@ class SizeDisplay(Display):
 
         The standard error is that of the best subset's out-of-fold predictions over ten parts of the rows, so it
         needs a criterion that predicts rows.
+
+        Parameters
+        ----------
+        selector : fitted SubsetSelector or RankSelector
+            With its trace.
+        X, y : array-like, optional
+            The rows that it was fitted to.
+        score_name : str, default="score"
+            The name of the vertical axis.
+        ax : matplotlib Axes, optional
+            New ones if left out.
+
+        Returns
+        -------
+        SizeDisplay
+            Drawn.
         """
         if X is None:
             return cls.from_trace(selector.trace_, score_name=score_name).plot(ax)
@@ -105,7 +149,6 @@ class SizeDisplay(Display):
         return cls.from_curve(curve, int(selector.support_.sum()), score_name=score_name).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> SizeDisplay:
-        """Draw the curve, the band, the chosen size and the smallest within the band."""
         from matplotlib.ticker import MaxNLocator
 
         with style():
@@ -164,7 +207,6 @@ class FrequencyDisplay(Display):
     chosen: list[bool]
 
     def plot(self, ax: Axes | None = None) -> FrequencyDisplay:
-        """Draw one bar a feature, the chosen ones filled."""
         with style():
             ax = axes_or_new(ax)
             places = np.arange(len(self.names))[::-1]

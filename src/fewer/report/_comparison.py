@@ -14,12 +14,51 @@ SHOWN = 40
 
 
 def write_comparison_report(path: Path | str, comparison: Comparison) -> Path:
-    """Write the page of a comparison to a file."""
+    """Write the page of a comparison to a file.
+
+    Parameters
+    ----------
+    path : path
+        Where to write.
+    comparison : Comparison
+        What was compared.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fewer.evaluate import Comparison
+    >>> comparison = Comparison([], "Too close.", "accuracy", "", "", "classification", 150, 4, n_splits=5, seed=0)
+    >>> write_comparison_report(tempfile.mkdtemp() + "/page.html", comparison).name
+    'page.html'
+    """
     return write_page(path, comparison_report(comparison))
 
 
 def comparison_report(comparison: Comparison) -> str:
-    """Return the page of a comparison as one HTML text that needs nothing else."""
+    """Return the page of a comparison as one HTML text that needs nothing else.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Its JSON is enough: `Comparison.from_json`.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> from fewer.evaluate import Comparison
+    >>> comparison = Comparison([], "Too close.", "accuracy", "", "", "classification", 150, 4, n_splits=5, seed=0)
+    >>> "Too close." in comparison_report(comparison)
+    True
+    """
     estimators = list(dict.fromkeys(row.estimator for row in comparison.methods))
     by_estimator = {name: [row for row in comparison.methods if row.estimator == name] for name in estimators}
     pictures = [_picture(name, rows, comparison.scoring) for name, rows in by_estimator.items()]

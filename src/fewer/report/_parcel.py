@@ -72,13 +72,25 @@ def write_parcel_report(path: str | Path, parcel: Parcel, **options: Any) -> Pat
     Parameters
     ----------
     path : path
+        Where to write.
     parcel : Parcel
+        Fitted.
     **options
         Those of `parcel_report`.
 
     Returns
     -------
     Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> parcel = Parcel(max_passes=1, random_state=0).fit(X[:200, :2], y[:200])
+    >>> write_parcel_report(tempfile.mkdtemp() + "/page.html", parcel).name
+    'page.html'
     """
     return write_page(path, parcel_report(parcel, **options))
 

@@ -18,12 +18,47 @@ FINENESS = ((900, 48), (780, 32), (640, 24), (480, 16), (320, 8))
 
 
 def write_reproduction_report(path: Path | str, documents: Sequence[dict[str, Any]]) -> Path:
-    """Write one page of re-run documents, each as `Reproduction.to_json` gives it."""
+    """Write one page of re-run documents.
+
+    Parameters
+    ----------
+    path : path
+        Where to write.
+    documents : sequence of dict
+        Each as `Reproduction.to_json` returns it.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> write_reproduction_report(tempfile.mkdtemp() + "/page.html", []).name
+    'page.html'
+    """
     return write_page(path, reproduction_report(documents))
 
 
 def reproduction_report(documents: Sequence[dict[str, Any]]) -> str:
-    """Return one page with every table, the figures, the share that matches and what was learnt."""
+    """Return one page with every table, the figures, the share that matches and what was learnt.
+
+    Parameters
+    ----------
+    documents : sequence of dict
+        Each as `Reproduction.to_json` returns it.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    >>> "</html>" in reproduction_report([])
+    True
+    """
     files = [Path(file) for document in documents for file in document["figures"] if file.endswith(".png")]
     pictures = _pictures([file for file in files if file.exists()])
     shown = [_document(document, pictures) for document in documents]

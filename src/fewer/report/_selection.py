@@ -39,12 +39,26 @@ def write_selection_report(path: Path | str, selection: Selection, trace: Trace 
     Parameters
     ----------
     path : path
+        Where to write.
     selection : Selection
+        What was selected.
     trace : Trace, optional
+        Of its search.
 
     Returns
     -------
     Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import fewer
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selection = fewer.select(X, y, "fisher", cv=0, n_features_to_select=1, random_state=0)
+    >>> write_selection_report(tempfile.mkdtemp() + "/page.html", selection).name
+    'page.html'
     """
     return write_page(path, selection_report(selection, trace))
 
@@ -62,6 +76,16 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
     Returns
     -------
     str
+        HTML.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selection = fewer.select(X, y, "fisher", cv=0, n_features_to_select=1, random_state=0)
+    >>> "petal length" in selection_report(selection)
+    True
     """
     curve = size_curve(selection)
     stops = answers(selection, curve)

@@ -160,7 +160,21 @@ class AutoSelector(Selector):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, **params: Any) -> AutoSelector:
-        """Select features, as every selector does; warn where nothing was found and the best guess is kept."""
+        """Select features, as every selector does; warn where nothing was found and the best guess is kept.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Missing cells are allowed; string and categorical columns of a frame are nominal.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Classes or quantities.
+        **params
+            As for every selector: `sample_weight`, `groups`, `time`.
+
+        Returns
+        -------
+        self
+        """
         super().fit(X, y, **params)
         if self.nothing_found_:
             kept = "What was asked for" if self._asked_for() else "The best guess"
@@ -174,7 +188,19 @@ class AutoSelector(Selector):
 
     @threadpool_limits.wrap(limits=1, user_api="blas")  # the same bits with any number of threads
     def fit_problem(self, problem: Problem, on_step: OnStep | None = None) -> AutoSelector:
-        """Run the race. If the user stops it, the best candidate so far answers."""
+        """Run the race. If the user stops it, the best candidate so far answers.
+
+        Parameters
+        ----------
+        problem : Problem
+            The rows.
+        on_step : callable, optional
+            Called with the trace after each step.
+
+        Returns
+        -------
+        self
+        """
         rng = self._generator()
         if problem.task == "regression" and self.estimator is None:
             return self._fit_quantities(problem, rng, on_step)

@@ -45,15 +45,21 @@ Answer = Callable[[Request], Awaitable[Response]]
 class Settings:
     """What a workbench may do.
 
-    Attributes
+    Parameters
     ----------
     folder : path
         Where tables and runs are; nothing else is read or written.
     access : Access
-    max_upload : int
+        Who may ask.
+    max_upload : int, default=2**30
         Bytes of a table that is sent.
-    max_jobs : int
+    max_jobs : int, default=2
         Runs that go on at once.
+
+    Examples
+    --------
+    >>> Settings(Path("runs"), Access("a token")).max_jobs
+    2
     """
 
     folder: Path
@@ -68,10 +74,18 @@ def make_app(settings: Settings) -> Starlette:
     Parameters
     ----------
     settings : Settings
+        Folder, access and limits.
 
     Returns
     -------
     starlette.applications.Starlette
+        To be run by any ASGI server.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> type(make_app(Settings(Path(tempfile.mkdtemp()), Access("a token")))).__name__
+    'Starlette'
     """
     bench = _Bench(settings)
 

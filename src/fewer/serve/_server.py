@@ -41,7 +41,7 @@ def serve(
         Where tables and runs are.
     file : path, optional
         A table to begin with.
-    host : str
+    host : str, default="127.0.0.1"
         Anything but this machine itself needs a token of your own.
     port : int, optional
         8765, or the next one that is free; 0 for any.
@@ -49,9 +49,15 @@ def serve(
         Drawn anew if left out.
     max_upload, max_jobs : int
         Bytes of a table that is sent; runs at once.
-    open_browser : bool
+    open_browser : bool, default=True
+        Open the page.
     say : callable
         Where the address is told.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> serve(Path("runs"))  # doctest: +SKIP
     """
     away = host not in LOOPBACK
     if away and token is None:

@@ -84,12 +84,28 @@ def find_engine(
     estimator : estimator
         Alone, or at the end of a pipeline of `StandardScaler`, `MinMaxScaler`, `SimpleImputer`.
     scoring : str or None
+        The metric; None for the estimator's own.
     problem : Problem
+        The rows.
     splits : sequence of (train, test)
+        Row numbers of each fold.
     fill : bool
         Missing cells may be filled with medians.
     memory : int
         Bytes that the engine may use beside the data.
+
+    Returns
+    -------
+    Engine or str
+        The engine, or a sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVC
+    >>> problem = Problem.from_arrays([[0.0], [1.0]], [0, 1])
+    >>> find_engine(SVC(), None, problem, [], False, 1 << 30)
+    'SVC is not among the recognised estimators'
     """
     steps = [step for _, step in estimator.steps] if type(estimator) is Pipeline else [estimator]
     *transformers, last = steps

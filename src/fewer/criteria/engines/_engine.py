@@ -18,6 +18,31 @@ class Engine(ABC):
     """A recognised estimator: predictions for held-out rows of many subsets, without fitting each anew.
 
     Scores come fold by fold. NaN marks a fold whose answer the engine leaves to scikit-learn.
+
+    Parameters
+    ----------
+    folds : Folds
+        The folds, laid out.
+    metric : Metric
+        How predictions are graded.
+    n_outputs : int
+        Decisions a row: classes, or one.
+
+    See Also
+    --------
+    find_engine : Finds one for an estimator.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from fewer.criteria.engines import find_engine
+    >>> from fewer.problem import Problem
+    >>> from fewer.validate import split_rows
+    >>> problem = Problem.from_arrays([[0.0, 3], [1, 9], [2, 5], [10, 4], [11, 8], [12, 6]], [0, 0, 0, 1, 1, 1])
+    >>> splits = [(split.train, split.test) for split in split_rows(problem, 3, np.random.default_rng(0))]
+    >>> engine = find_engine(GaussianNB(), None, problem, splits, False, 1 << 30)
+    >>> engine.score_masks(np.array([[True, False]])).tolist()
+    [[1.0, 1.0, 1.0]]
     """
 
     tolerance: float = 1e-8
@@ -32,32 +57,123 @@ class Engine(ABC):
 
     @abstractmethod
     def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray | None:
-        """Write (q, n, c) decisions of the members with each of `added`; say where they are sure, (q, folds)."""
+        """Write (q, n, c) decisions of the members with each of `added`; say where they are sure, (q, folds).
+
+        Parameters
+        ----------
+        members : int array
+            Columns of the subset.
+        added : int array of shape (q,)
+            Columns to add, one at a time.
+        out : array of shape (q, n_tests, n_outputs)
+            Where the decisions go.
+
+        Returns
+        -------
+        bool array of shape (q, n_folds) or None
+            Where they are sure; None if everywhere.
+        """
 
     @abstractmethod
     def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray | None:
-        """Write (n, c) decisions of the members; say where they are sure, (folds,)."""
+        """Write (n, c) decisions of the members; say where they are sure, (folds,).
+
+        Parameters
+        ----------
+        members : int array
+            Columns of the subset.
+        out : array of shape (n_tests, n_outputs)
+            Where the decisions go.
+
+        Returns
+        -------
+        bool array of shape (n_folds,) or None
+            Where they are sure; None if everywhere.
+        """
 
     def score_added(self, members: IntArray, added: IntArray) -> FloatArray:
-        """Score the members with each of `added`: (q, folds)."""
+        """Score the members with each of `added`: (q, folds).
+
+        Parameters
+        ----------
+        members : int array
+            Columns of the subset.
+        added : int array of shape (q,)
+            Columns to add, one at a time.
+
+        Returns
+        -------
+        array of shape (q, n_folds)
+            The scores.
+        """
         parts = [self._score_some(members, added[low : low + self._chunk]) for low in range(0, len(added), self._chunk)]
         return np.concatenate(parts) if parts else np.empty((0, self.folds.n_folds))
 
     def score_optimistically(self, members: IntArray, added: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Score the members with each of `added`: (q, folds), NaN where open, and what the scores can be at best."""
+        """Score the members with each of `added`: (q, folds), NaN where open, and what the scores can be at best.
+
+        Parameters
+        ----------
+        members : int array
+            Columns of the subset.
+        added : int array of shape (q,)
+            Columns to add, one at a time.
+
+        Returns
+        -------
+        scores, bounds : arrays of shape (q, n_folds)
+            The scores, NaN where open, and what they can be at best.
+        """
         scores = self.score_added(members, added)
         return scores, np.where(np.isnan(scores), self.metric.ceiling, scores)
 
     def score_best(self, members: IntArray, added: IntArray) -> tuple[IntArray, FloatArray] | None:
-        """Score those of `added` that may be the best to add: their places, in order, and (m, folds) scores."""
+        """Score those of `added` that may be the best to add: their places, in order, and (m, folds) scores.
+
+        Parameters
+        ----------
+        members : int array
+            Columns of the subset.
+        added : int array of shape (q,)
+            Columns to add, one at a time.
+
+        Returns
+        -------
+        places, scores : int array of shape (m,), array of shape (m, n_folds)
+            Those that may be the best. None instead of the two: score them all.
+        """
         return None
 
     def settle(self, members: IntArray, fold: int) -> float:
-        """Let scikit-learn's estimator score a fold on the columns as they are prepared already; NaN if it must not."""
+        """Let scikit-learn's estimator score a fold on the columns as they are prepared already; NaN if it must not.
+
+        Parameters
+        ----------
+        members : int array
+            Columns of the subset.
+        fold : int
+            Which fold.
+
+        Returns
+        -------
+        float
+            The score.
+        """
         return float("nan")
 
     def score_masks(self, masks: BoolArray) -> FloatArray:
-        """Score masks, none of them empty: (m, folds)."""
+        """Score masks, none of them empty: (m, folds).
+
+        Parameters
+        ----------
+        masks : bool array of shape (m, n_features)
+            The subsets.
+
+        Returns
+        -------
+        array of shape (m, n_folds)
+            The scores.
+        """
         scores = np.empty((len(masks), self.folds.n_folds))
         out = np.empty((1, self.folds.n_tests, self._n_outputs))
         for i, mask in enumerate(masks):
@@ -66,7 +182,13 @@ class Engine(ABC):
         return scores
 
     def score_nothing(self) -> FloatArray:
-        """Score what the classes' shares or the mean alone give: (folds,)."""
+        """Score what the classes' shares or the mean alone give: (folds,).
+
+        Returns
+        -------
+        array of shape (n_folds,)
+            The scores.
+        """
         rows = self.folds.problem
         decisions = np.empty((1, self.folds.n_tests, self._n_outputs))
         for fold, (train, _) in enumerate(self.folds.splits):
