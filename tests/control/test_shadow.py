@@ -9,6 +9,7 @@ import fewer
 from fewer.control import Shadow
 from fewer.control._shadow import LOOKS, level_of_looks
 from fewer.rankers import Fisher, Importance
+from making import make_problem
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -100,3 +101,42 @@ def test_groups_of_their_own_size_are_noted():
     groups = np.r_[np.zeros(7), np.arange(1, 24)]
     selector = fewer.RankSelector(Fisher(), control=Shadow(8), random_state=0).fit(X, y, groups=groups)
     assert any("1 row groups have a size of their own" in note for note in selector.notes_)
+
+
+def state_of(hits, run, decision=None):
+    hits = np.array(hits, dtype=float)
+    return {"hits": hits, "run": run, "decision": np.zeros(len(hits), dtype=int) if decision is None else decision}
+
+
+def test_a_finished_run_is_done_not_interrupted_and_says_its_counts():
+    problem = make_problem(n_rows=80)
+    selector = fewer.RankSelector(Fisher(), control=Shadow(20), random_state=0).fit_problem(problem)
+    assert selector.trace_.done
+    assert not selector.trace_.interrupted
+    decisions = selector.trace_.extra["decision"]
+    counts = [int((decisions == code).sum()) for code in (1, 0, -1)]
+    told = f"Confirmed {counts[0]}, tentative {counts[1]}, rejected {counts[2]} after {selector.trace_.n_steps} runs"
+    assert selector.promise_.startswith(told)
+    assert np.array_equal(selector.support_, decisions == 1)
+    assert (selector.trace_.extra["runs"][decisions >= 0] == selector.trace_.n_steps).all()
+
+
+def test_a_feature_that_always_or_never_wins_is_decided():
+    state = state_of([20, 0, 10], 20)
+    Shadow(20)._decide(state, 4)
+    assert state["decision"].tolist() == [1, -1, 0]
+    state = state_of([5, 0, 3], 5)
+    Shadow(20)._decide(state, 4)  # 2 ** -5 is more than 0.05 / 4
+    assert state["decision"].tolist() == [0, 0, 0]
+    state = state_of([7, 0, 3], 7)
+    Shadow(20)._decide(state, 4)  # 2 ** -7 is less
+    assert state["decision"].tolist() == [1, -1, 0]
+
+
+def test_runs_go_on_only_where_a_decision_is_still_possible():
+    control, looks = Shadow(20), np.array([10, 20])
+    assert control._is_open(state_of([5], 10), looks)  # 15 of 20 would do
+    assert not control._is_open(state_of([5], 10), np.array([5, 10]))
+    assert not control._is_open(state_of([10], 20), looks)
+    assert not control._is_open(state_of([5], 10, np.array([1])), looks)
+    assert not control._is_open(state_of([4], 10), np.array([2, 4, 6, 8, 10, 12]))  # neither 6 nor 4 of 12

@@ -241,3 +241,9 @@ def test_cells_of_the_table_have_the_digits_of_their_unit(comparison):
     assert comparison._cells(row(comparison, "all features"))[6:8] == ["–", "–"]
     assert comparison._cells(dataclasses.replace(made, p_value=0.5, p_holm=None))[7] == "0.500"
     assert comparison._cells(dataclasses.replace(made, p_value=0.5, p_holm=0.25))[7] == "0.250"
+
+
+def test_the_first_latex_table_has_the_label_itself_and_the_others_a_number(comparison):
+    text = comparison.to_latex("tab:mine")
+    assert text.index("\\label{tab:mine}") < text.index("\\label{tab:mine-2}")
+    assert text.count("\\label{") == 2

@@ -136,3 +136,12 @@ def test_other_criteria_are_refused():
     X, y = load_wine(return_X_y=True)
     with pytest.raises(IncompatibleError, match="needs the residual sums of squares of LeastSquares, and KNN has none"):
         fewer.SubsetSelector(KNN(), BestSubset()).fit(X, y)
+
+
+def test_a_fit_that_is_known_is_not_scored_again():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 6))
+    y = X[:, 1] - X[:, 4] + rng.normal(size=60)
+    selector = fewer.SubsetSelector(LeastSquares(), BestSubset()).fit(X, y)
+    assert selector.trace_.n_steps >= 3
+    assert selector.trace_.n_evaluations <= 2 * 6

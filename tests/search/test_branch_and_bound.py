@@ -69,3 +69,14 @@ def test_it_goes_on_after_an_interruption(tmp_path):
 def test_free_sizes_mean_everything_and_a_single_unit_works():
     assert run(BranchAndBound(), lambda m: m.sum(axis=1) * 1.0, SearchSpace.of(4)).best.all()
     assert run(BranchAndBound(), lambda m: m.sum(axis=1) * 1.0, SearchSpace.of(1)).best.all()
+
+
+def test_steps_are_told_now_and_then_also_without_a_better_subset(monkeypatch):
+    space = SearchSpace.of(8, sizes=(3, 3))
+    gains = np.array([8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
+    plain = run(BranchAndBound(), lambda m: m @ gains, space)
+    monkeypatch.setattr("fewer.search._branch_and_bound.REPORT_EVERY", 1)
+    often = run(BranchAndBound(), lambda m: m @ gains, space)
+    assert plain.n_steps < often.n_steps
+    assert often.n_evaluations == plain.n_evaluations
+    assert often.best.tolist() == plain.best.tolist() == [True] * 3 + [False] * 5

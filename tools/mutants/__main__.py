@@ -6,6 +6,7 @@ Finished mutants are kept in build/mutants/results.jsonl, so a run that was stop
 
 import argparse
 import difflib
+import hashlib
 import json
 import os
 import shutil
@@ -13,6 +14,8 @@ import signal
 import sys
 from collections import Counter
 from pathlib import Path
+
+from mutants._sample import Mutant, draw
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "mutants"
@@ -43,6 +46,17 @@ def read(path: Path) -> dict[str, dict]:
     return rows
 
 
+def drawn(files: list[str], size: int, seed: int) -> tuple[list[Mutant], int]:
+    """Draw the sample, or read the one that was drawn from the same sources before."""
+    text = "".join((ROOT / file).read_text() for file in files)
+    path = FOLDER / f"sample-{hashlib.sha256(f'{seed} {size} {text}'.encode()).hexdigest()[:16]}.json"
+    if not path.exists():
+        mutants, n_places = draw(ROOT, files, size, seed)
+        path.write_text(json.dumps([n_places, [mutant.record() for mutant in mutants]]))
+    n_places, records = json.loads(path.read_text())
+    return [Mutant(**record) for record in records], n_places
+
+
 def killers(rows: dict[str, dict], file: str) -> list[str]:
     """Return the tests that noticed most faults of a file so far; they are likely to notice the next."""
     own = Counter(row["killer"] for row in rows.values() if row["file"] == file and "::" in (row["killer"] or ""))
@@ -68,6 +82,7 @@ def main() -> None:
     parser.add_argument("--cover", action="store_true", help="only bring the map of tests up to date")
     parser.add_argument("--stale", action="store_true", help="do not bring the map of tests up to date")
     parser.add_argument("--near", action="store_true", help="only the mirror image and the doctests of each module")
+    parser.add_argument("--count", type=int, default=0, help="end after so many; 0: go on to the end")
     parser.add_argument("--seconds", type=float, default=60.0, help="of tests for one mutant (%(default)s)")
     parser.add_argument("--backwards", action="store_true", help="from the last to the first, beside another run")
     parser.add_argument("--report", action="store_true", help="only show the results so far")
@@ -78,14 +93,13 @@ def main() -> None:
     from mutants._cover import PACKAGES, Map
     from mutants._judge import Judge, import_libraries
     from mutants._report import summary, survivors
-    from mutants._sample import draw
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that a stop takes the child with it
     seen = Map(ROOT, FOLDER)
     if not (chosen.stale or chosen.report):
         seen.bring_up_to_date()
     files = [str(p.relative_to(ROOT)) for name in PACKAGES for p in sorted((ROOT / "src/fewer" / name).rglob("*.py"))]
-    mutants, n_places = draw(ROOT, files, chosen.size, chosen.seed)
+    mutants, n_places = drawn(files, chosen.size, chosen.seed)
     results = FOLDER / f"results-{chosen.seed}.jsonl"
     rows = read(results)
     equivalent = json.loads(EQUIVALENT.read_text()) if EQUIVALENT.exists() else {}
@@ -93,7 +107,7 @@ def main() -> None:
         copy_sources(FOLDER)
         import_libraries()
         judge = Judge(ROOT, FOLDER, chosen.seconds)
-        before = dict(rows)
+        before, n_done = dict(rows), 0
         for i, mutant in list(enumerate(mutants))[:: -1 if chosen.backwards else 1]:
             known, rows = before.get(mutant.key), read(results)
             redo = chosen.again and known and known["outcome"] not in ("killed", "timeout")
@@ -104,6 +118,8 @@ def main() -> None:
                 or (redo and mutant.key in equivalent)
             ):
                 continue
+            if chosen.count and n_done == chosen.count:
+                break
             code = mutant.code(ROOT)
             tests = [test for test in seen.tests_of(mutant.file, mutant.line) if not (chosen.near and test[2])]
             tests = [(test, 1.0, False) for test in killers(rows, mutant.file)] + tests
@@ -112,6 +128,7 @@ def main() -> None:
             rows[mutant.key] = row
             with results.open("a") as out:
                 out.write(json.dumps(row) + "\n")
+            n_done += 1
             print(f"{i + 1}/{len(mutants)} {row['outcome']} {row['cpu']} s {mutant.file}:{mutant.line}", flush=True)
     done = [rows[mutant.key] for mutant in mutants if mutant.key in rows]
     print(f"{n_places} places where a fault can be put; seed {chosen.seed}")
