@@ -145,3 +145,17 @@ def test_a_fit_that_is_known_is_not_scored_again():
     selector = fewer.SubsetSelector(LeastSquares(), BestSubset()).fit(X, y)
     assert selector.trace_.n_steps >= 3
     assert selector.trace_.n_evaluations <= 2 * 6
+
+
+def test_splicing_answers_with_the_best_score_on_its_way():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(50, 8))
+    y = X[:, 1] - X[:, 4] + 0.5 * X[:, 6] + rng.normal(size=50)
+    for sizes in ("auto", (3, 6)):
+        search = BestSubset(exact_up_to=0)
+        trace = fewer.SubsetSelector(LeastSquares(), search, n_features_to_select=sizes).fit(X, y).trace_
+        low, high = (1, 8) if sizes == "auto" else sizes
+        allowed = [step.score for step in trace.steps if low <= step.mask.sum() <= high]
+        assert trace.best_score == max(allowed)
+        assert low <= trace.best.sum() <= high
+        assert [int(step.mask.sum()) for step in trace.steps[:4]] == [0, 1, 2, 3]

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -80,3 +82,11 @@ def test_steps_are_told_now_and_then_also_without_a_better_subset(monkeypatch):
     assert plain.n_steps < often.n_steps
     assert often.n_evaluations == plain.n_evaluations
     assert often.best.tolist() == plain.best.tolist() == [True] * 3 + [False] * 5
+
+
+def test_only_a_better_subset_is_told_before_the_end():
+    rng = np.random.default_rng(3)
+    gains = rng.random(9)
+    found = run(BranchAndBound(), lambda m: np.sqrt(m @ gains), SearchSpace.of(9, sizes=(4, 4)))
+    told = [step.best_score for step in found.steps[:-1]]
+    assert all(a < b for a, b in pairwise(told))

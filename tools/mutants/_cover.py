@@ -37,7 +37,12 @@ class Map:
 
     def __init__(self, root: Path, folder: Path) -> None:
         self.root, self.folder, self.path = root, folder, folder / "cover.json"
-        self.files: dict[str, dict] = json.loads(self.path.read_text()) if self.path.exists() else {}
+        known = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.files: dict[str, dict] = {
+            name: entry
+            for name, entry in known.items()
+            if (root / name).exists() and entry["digest"] == digest(root / name)
+        }
 
     def test_files(self) -> list[str]:
         found = []
