@@ -45,6 +45,9 @@ class Recorder:
         if report.failed and not self.path.exists():
             self.path.write_text(json.dumps(f"collecting {report.nodeid}"))
 
+    def pytest_collection_modifyitems(self, items) -> None:
+        items.reverse()  # the newest tests of a file, its last, were written for faults that others did not notice
+
     def pytest_runtest_teardown(self, item) -> None:
         if time.process_time() > self.most:
             self.ended = True
