@@ -150,3 +150,24 @@ def test_tables_and_refusals():
         Noise(shape="cauchy").check_parameters()
     with pytest.raises(InputError, match="The 'sd' parameter of Noise must be"):
         Noise(sd=-1).check_parameters()
+
+
+def test_uniform_noise_goes_as_far_to_either_side():
+    table = noise_table(0.5, 1.0, "uniform")
+    assert table.mean() == pytest.approx(0.0, abs=1e-12)
+    assert (table.min(), table.max()) == pytest.approx((-0.5, 0.5), abs=1e-3)
+    assert np.diff(np.sort(table)) == pytest.approx(np.full(len(table) - 1, 1.0 / len(table)))
+    normal = noise_table(0.5, 1.0)
+    assert normal.mean() == pytest.approx(0.0, abs=1e-12)
+    assert np.abs(normal).max() > 1.5
+    assert not noise_table(0.5, 0.0).any()
+
+
+def test_every_subset_has_noise_of_its_own_and_keeps_it():
+    problem = make_problem()
+    for criterion in (KNN(3), CrossValidated(GaussianNB(), cv=3)):
+        scorer = Noisy(criterion, noise_table(0.5, 1.0)).bind(problem, np.random.default_rng(0), Resources())
+        masks = np.eye(6, dtype=bool)
+        assert np.array_equal(scorer.score(masks), scorer.score(masks))
+        other = Noisy(criterion, noise_table(0.5, 1.0)).bind(problem, np.random.default_rng(1), Resources())
+        assert not np.array_equal(scorer.score(masks), other.score(masks))

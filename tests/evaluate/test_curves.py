@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 from fewer.contracts import Resources
 from fewer.evaluate import ORIGINAL, Curves, GMLVQEvaluator, SVMEvaluator, rounds_of_five, size_curves
-from fewer.evaluate._curves import auc
+from fewer.evaluate._curves import _scores, auc
 from fewer.problem import InputError, Problem
 from fewer.rankers import Fisher, GMLVQRelevance, ReliefF
 from making import make_problem
@@ -133,3 +133,34 @@ def test_what_cannot_be_measured_is_refused():
             size_curves({"F": Fisher()}, {}, problem, sizes=sizes, rng=np.random.default_rng(0))
     with pytest.raises(InputError, match="two classes"):
         size_curves({}, {}, make_problem(task="regression"), sizes=[1], rng=np.random.default_rng(0))
+
+
+class Model:
+    """Gives what it was made with."""
+
+    def __init__(self, **answers):
+        for name, answer in answers.items():
+            setattr(self, name, answer if name == "classes_" else lambda X, answer=answer: np.asarray(answer))
+
+
+def test_one_score_a_row_for_two_classes_and_one_a_class_for_more():
+    X = np.zeros((2, 1))
+    assert _scores(Model(decision_function=[1.0, -1.0], predict_proba=[[0, 1], [1, 0]]), X, 2).tolist() == [1.0, -1.0]
+    assert _scores(Model(predict_proba=[[0.3, 0.7], [0.6, 0.4]]), X, 2).tolist() == [0.7, 0.4]
+    chances = [[0.2, 0.5, 0.3], [0.1, 0.1, 0.8]]
+    found = _scores(Model(decision_function=[[9.0] * 3] * 2, predict_proba=chances, classes_=[0, 1, 2]), X, 3)
+    assert found.tolist() == chances
+    seen = _scores(Model(decision_function=[2.0, -3.0], classes_=[0, 2]), X, 3)
+    assert seen[:, [0, 2]].tolist() == [[-2.0, 2.0], [3.0, -3.0]]
+    assert (seen[:, 1] < -3.0).all()  # never the winner
+
+
+def test_areas_leave_out_what_does_not_occur():
+    problem = Problem.from_arrays(np.zeros((6, 1)), [0, 1, 2, 0, 1, 2])
+    scores = np.random.default_rng(0).random((4, 3))
+    y = np.array([0, 0, 1, 1])
+    truth = np.mean([roc_auc_score(y == code, scores[:, code]) for code in (0, 1)])
+    assert auc(y, scores, problem) == pytest.approx(truth)
+    assert np.isnan(auc(np.zeros(4, dtype=int), scores, problem))
+    assert np.isnan(auc(np.zeros(4, dtype=int), scores[:, 0], problem))
+    assert auc(y, scores[:, 1], problem) == pytest.approx(roc_auc_score(y, scores[:, 1]))

@@ -159,3 +159,20 @@ def test_splicing_answers_with_the_best_score_on_its_way():
         assert trace.best_score == max(allowed)
         assert low <= trace.best.sum() <= high
         assert [int(step.mask.sum()) for step in trace.steps[:4]] == [0, 1, 2, 3]
+
+
+def test_the_gap_comes_from_branches_that_were_not_taken_and_can_hold_the_size():
+    """One open node: 4 units alive, none fixed; branch i drops unit i and keeps those before it."""
+    state = {
+        "best_sums": np.array([10.0, 8.0, 4.0, 2.0, 1.0]),
+        "progress": np.array([0, 7]),
+        "node_sizes": np.array([[4, 0, 4]]),
+        "places": np.array([1]),
+        "losses": np.array([[0.1, 3.0, 3.5, 1.5]]),
+    }
+    space = SearchSpace.of(4)
+    assert open_gap(state, 2, space) == pytest.approx(1 - 3.0 / 4.0)  # branches 1 and 2
+    assert open_gap(state, 1, space) == pytest.approx(1 - 3.0 / 8.0)  # branch 1 alone
+    assert open_gap(state, 3, space) == pytest.approx(1 - 1.5 / 2.0)
+    assert open_gap(state, 4, space) == 0.0  # no branch keeps all
+    assert open_gap({**state, "best_sums": np.zeros(5)}, 2, space) == 0.0
