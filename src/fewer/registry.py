@@ -161,8 +161,8 @@ METHODS: dict[str, Method] = {
         "information about the target less that about features before, with kernels (Nel)", ranker="mifs:density=kernel"
     ),
     "mifs-bins": Method("the same with bins, for many rows or columns", ranker="mifs"),
-    "mrmr": Method("relevance to the target less mean redundancy", ranker="mrmr"),
-    "jmi": Method("information about the target jointly with features before", ranker="jmi"),
+    "mrmr": Method("relevance to the target less mean redundancy", ranker="mrmr:n_ranked=100"),
+    "jmi": Method("information about the target jointly with features before", ranker="jmi:n_ranked=100"),
     "cmim": Method("information about the target beyond any feature before", ranker="cmim"),
     "relieff": Method("difference to near rows of other classes less that to its own", ranker="relieff"),
     "rrelieff": Method("the same for quantities", ranker="rrelieff"),
