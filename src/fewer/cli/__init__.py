@@ -14,6 +14,7 @@ import typer
 from fewer import __version__
 from fewer.cli._compare import compare
 from fewer.cli._datasets import datasets
+from fewer.cli._help import help_
 from fewer.cli._inspect import inspect
 from fewer.cli._outputs import prepare_streams, refuse_little_memory, say, silence
 from fewer.cli._rank import rank
@@ -40,7 +41,8 @@ A method has three components, criterion × search × control: how good is a sub
 stop believing it. Choose one by name (--method knn-floating) or say your own
 (--criterion knn:n_neighbors=5 --search annealing --control aggregate).
 
-New here? Run: fewer demo. Read on: docs/start.md in the project, or its site (make docs); fewer COMMAND --help.
+New here? Run: fewer demo. Read on: fewer help TOPIC (fewer help lists them), fewer COMMAND --help, and the site of
+the project.
 """
 
 app = typer.Typer(
@@ -70,9 +72,11 @@ WORD_LIST = "\n\n".join(
         *(f"{kind}: {', '.join(COMPONENTS[kind])}." for kind in ("criterion", "search", "control", "estimator")),
     ]
 )
-app.command(epilog=f"{_listed('Methods', METHOD_LIST)}\n\n{WORD_LIST}")(select)
+READ_ON = "Read on: fewer help lists the pages of the guide."
+app.command(epilog=f"{_listed('Methods', METHOD_LIST)}\n\n{WORD_LIST}\n\n{READ_ON}")(select)
 for command in (inspect, rank, compare, transform, report, serve, reproduce, datasets, demo):
-    app.command()(command)
+    app.command(epilog=READ_ON)(command)
+app.command("help")(help_)
 
 
 def _show_version(wanted: bool) -> None:
