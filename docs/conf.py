@@ -23,6 +23,7 @@ extensions = [
     "sphinx_design",
     "mathml",
     "generated_pages",
+    "notebooks",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 root_doc = "index"

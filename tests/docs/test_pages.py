@@ -61,3 +61,18 @@ def test_every_public_name_has_a_page(tmp_path, monkeypatch):
     names = [f"fewer.{name}" for name in fewer.__all__ if name[0].isupper() or name in ("select", "compare")]
     assert set(names) <= made
     shutil.rmtree(tmp_path / "api")
+
+
+def test_a_page_with_code_becomes_a_notebook_with_the_same_code(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    import notebooks
+
+    guide = [path for path in PAGES if path.parent.name == "guide" and blocks_of(path)]
+    assert notebooks.pages() == guide
+    for path in guide:
+        cells = notebooks.notebook_of(path)["cells"]
+        assert [cell["source"] for cell in cells if cell["cell_type"] == "code"] == [b.strip() for b in blocks_of(path)]
+        words = "\n".join(cell["source"] for cell in cells if cell["cell_type"] == "markdown")
+        assert path.read_text(encoding="utf-8").splitlines()[0] in words
+        assert "```python" not in words
+        assert len({cell["id"] for cell in cells}) == len(cells)
