@@ -61,7 +61,11 @@ def write(folder: Path, n: int, p: int, ending: str) -> Path:
 def peak_of(arguments: list[str]) -> int:
     """Run a command in a process of its own, and return its peak in bytes."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PROBE, *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-W", "ignore", "-c", PROBE, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(arguments[1]).parent,  # where a comparison keeps its run
     )
     peak = [line for line in done.stderr.splitlines() if line.startswith("PEAK")]
     if done.returncode or not peak:
