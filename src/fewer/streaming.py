@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,8 +15,9 @@ from sklearn.base import clone
 
 from fewer import registry
 from fewer.contracts import Criterion, IncompatibleError, Ranker, Ranking, Resources, Scorer
-from fewer.criteria import LeastSquares
+from fewer.criteria import LeastSquares, NaiveBayes
 from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
+from fewer.criteria._streamed_naive_bayes import CountedTable, Rules, StreamedNaiveBayesScorer
 from fewer.errors import InputError
 from fewer.io import Stream, open_stream
 from fewer.io._memory import available_memory
@@ -135,8 +137,9 @@ def select(
     """Select features of a table that is read in chunks, and measure on held-out rows whether that helped.
 
     `LeastSquares` with folds works on all rows: one pass for Gram matrices, from which any search, and the whole
-    selection without each fold, are scored; one more pass judges the held-out rows. Every other criterion, ranker and
-    `auto` work on a stratified sample, drawn in one pass, and a note says so.
+    selection without each fold, are scored; one more pass judges the held-out rows. `NaiveBayes` with folds works on
+    all rows too, given its cuts: one pass counts, and each step of a search is a pass. Every other criterion, ranker
+    and `auto` work on a stratified sample, drawn in one pass, and a note says so.
 
     Parameters
     ----------
@@ -176,23 +179,29 @@ def select(
     plan = replace(make_plan(stream.like, asked, budget=None), command=command)
     selector = plan.selector
     criterion = selector._criterion() if isinstance(selector, SubsetSelector) else None
-    if not isinstance(criterion, LeastSquares):
+    if not isinstance(criterion, LeastSquares | NaiveBayes):
         return _on_sample(stream, asked, resources, command, resume_dir)
     assert isinstance(selector, SubsetSelector)
     _refuse_whole_rows(criterion, selector, asked, resume_dir)
     with one_blas_thread():
-        work = _Work.of(stream, selector, criterion, max(cv, 1), random_state, resources)
+        work: _Work
+        if isinstance(criterion, LeastSquares):
+            work = _LeastSquaresWork.of(stream, selector, criterion, max(cv, 1), random_state, resources)
+        else:
+            work = _NaiveBayesWork.of(stream, selector, criterion, max(cv, 1), random_state, resources)
         fitted = work.fit(None)
         outcome = work.judge(cv) if cv else None
     return _describe(work, plan, fitted, outcome, time.perf_counter() - began)
 
 
-def _refuse_whole_rows(criterion: LeastSquares, selector: SubsetSelector, asked: Request, folder: Any) -> None:
+def _refuse_whole_rows(
+    criterion: LeastSquares | NaiveBayes, selector: SubsetSelector, asked: Request, folder: Any
+) -> None:
     """Refuse what sums over rows cannot answer."""
     if isinstance(criterion.cv, str):
         raise IncompatibleError(
             "Leaving one row out needs every row again, and the table is read in chunks: give folds, "
-            "least-squares:cv=10."
+            f"{criterion.command_name}:cv=10."
         )
     if not isinstance(criterion.cv, int | np.integer):
         raise IncompatibleError(f"cv={criterion.cv!r} needs the rows in memory: give a number of folds, cv=10.")
@@ -206,7 +215,8 @@ def _refuse_whole_rows(criterion: LeastSquares, selector: SubsetSelector, asked:
     given = {name: getattr(asked, name) for name in ("scoring", "estimator", "budget")} | {"resume_dir": folder}
     if others := [name for name, value in given.items() if value is not None]:
         raise IncompatibleError(
-            f"Least squares on a table in chunks is judged by its own predictions in few passes: leave {others[0]} out."
+            f"On a table in chunks {type(criterion).__name__} is judged by its own predictions in one run: "
+            f"leave {others[0]} out."
         )
 
 
@@ -240,58 +250,52 @@ class _Known(Criterion):
 
 
 @dataclass(frozen=True, eq=False)
-class _Work:
-    """Least squares on sums: one cell for each pair of an outer fold (who judges) and an inner one (who scores)."""
+class _Work(ABC):
+    """A search on sums: one cell for each pair of an outer fold (who judges) and an inner one (who scores)."""
 
     stream: Stream
     selector: SubsetSelector
-    sums: GramSums
     n_outer: int
     n_inner: int
-    alpha: float
     seed: int
     resources: Resources
 
-    @classmethod
-    def of(
-        cls,
-        stream: Stream,
-        selector: SubsetSelector,
-        criterion: LeastSquares,
-        n_outer: int,
-        seed: int,
-        resources: Resources,
-    ) -> _Work:
-        """Pass over the table once."""
-        n_inner = int(criterion.cv)
-        sums = collect(stream, partial(GramSums, stream.like, n_outer * n_inner, seed), resources)
-        ends = sums.about[:, :, 2:]
-        infinite = np.isinf(ends).any(axis=2) & (sums.about[:, :, 0] > 0)
-        if infinite.any():
-            name = stream.like.names[int(sums.owner[int(np.argmax(infinite.any(axis=0)))])]
-            raise InputError(f"Column {name!r} holds an infinite number; correct or empty the cell.")
-        return cls(stream, selector, sums, n_outer, n_inner, float(criterion.alpha), seed, resources)
-
-    def scorer(self, without: int | None) -> FoldedLeastSquaresScorer:
+    @abstractmethod
+    def scorer(self, without: int | None) -> Any:
         """Bind to all rows, or to those outside one outer fold."""
-        outer = np.array([fold for fold in range(self.n_outer) if fold != without])
-        groups = [outer * self.n_inner + inner for inner in range(self.n_inner)]
-        return FoldedLeastSquaresScorer(self.sums, groups, self.alpha)
+
+    @abstractmethod
+    def varies(self, scorer: Any) -> BoolArray:
+        """Say which columns vary in the rows of a scorer."""
+
+    @abstractmethod
+    def rule(self, fold: int, scorer: Any, mask: BoolArray) -> _Rule:
+        """Return who predicts an outer fold, from the other rows."""
+
+    @property
+    @abstractmethod
+    def n_missing(self) -> int:
+        """How many cells are missing."""
+
+    @property
+    @abstractmethod
+    def told(self) -> str:
+        """How often the table was read."""
 
     def fit(self, without: int | None) -> SubsetSelector:
         """Search on all rows, or on those outside one outer fold."""
         return self.fit_to(self.scorer(without), without)
 
-    def fit_to(self, scorer: FoldedLeastSquaresScorer, without: int | None) -> SubsetSelector:
+    def fit_to(self, scorer: Any, without: int | None) -> SubsetSelector:
         """Search by a scorer."""
         seed = self.seed if without is None else int(np.random.default_rng([self.seed, 1, without]).integers(2**31))
         selector = clone(self.selector).set_params(criterion=_Known(), random_state=seed)
         selector.criterion = _Known(scorer)
         return selector.fit_problem(self.outline(scorer))
 
-    def outline(self, scorer: FoldedLeastSquaresScorer) -> Problem:
+    def outline(self, scorer: Any) -> Problem:
         """Return two rows with the names and kinds of the table, in which the same columns vary."""
-        varies = np.bincount(scorer.owner, scorer.system.varies, minlength=self.stream.n_features) > 0
+        varies = self.varies(scorer)
         y = np.arange(2) if self.stream.like.task == "classification" else np.arange(2.0)
         return replace(self.stream.like, X=np.array([np.zeros(len(varies)), varies.astype(np.float64)]), y=y)
 
@@ -302,21 +306,129 @@ class _Work:
             scorer = self.scorer(fold)
             mask = self.fit_to(scorer, fold).support_
             masks.append(mask)
-            everyone = np.ones_like(mask)
-            rules.append((scorer, scorer.coefficients(mask), scorer.coefficients(everyone)))
-        whole = self.scorer(None)._held.sum(axis=0)
-        spread = float(whole[-1, -1] / whole[0, 0]) or 1.0
-        make = partial(HeldoutSums, self.sums, [_Rule(*rule) for rule in rules], self.n_inner, spread, self.seed)
-        return _Outcome.of(collect(self.stream, make, self.resources), masks)
+            rules.append(self.rule(fold, scorer, mask))
+        make = partial(HeldoutSums, rules, self.n_inner, self.seed)
+        is_share = self.stream.like.task == "classification"
+        return _Outcome.of(collect(self.stream, make, self.resources), masks, is_share)
 
 
 @dataclass(frozen=True, eq=False)
-class _Rule:
+class _LeastSquaresWork(_Work):
+    """Least squares: everything but the judgement comes from one Gram matrix for each cell."""
+
+    sums: GramSums
+    alpha: float
+
+    @classmethod
+    def of(
+        cls, stream: Stream, selector: SubsetSelector, criterion: LeastSquares, n_outer: int, seed: int,
+        resources: Resources,
+    ) -> _LeastSquaresWork:  # fmt: skip
+        """Pass over the table once."""
+        n_inner = int(criterion.cv)
+        sums = collect(stream, partial(GramSums, stream.like, n_outer * n_inner, seed), resources)
+        ends = sums.about[:, :, 2:]
+        infinite = np.isinf(ends).any(axis=2) & (sums.about[:, :, 0] > 0)
+        if infinite.any():
+            name = stream.like.names[int(sums.owner[int(np.argmax(infinite.any(axis=0)))])]
+            raise InputError(f"Column {name!r} holds an infinite number; correct or empty the cell.")
+        return cls(stream, selector, n_outer, n_inner, seed, resources, sums, float(criterion.alpha))
+
+    def scorer(self, without: int | None) -> FoldedLeastSquaresScorer:
+        outer = np.array([fold for fold in range(self.n_outer) if fold != without])
+        groups = [outer * self.n_inner + inner for inner in range(self.n_inner)]
+        return FoldedLeastSquaresScorer(self.sums, groups, self.alpha)
+
+    def varies(self, scorer: FoldedLeastSquaresScorer) -> BoolArray:
+        return np.asarray(np.bincount(scorer.owner, scorer.system.varies, minlength=self.stream.n_features) > 0)
+
+    def rule(self, fold: int, scorer: FoldedLeastSquaresScorer, mask: BoolArray) -> _Rule:
+        whole = self.scorer(None)._held.sum(axis=0)
+        spread = float(whole[-1, -1] / whole[0, 0]) or 1.0
+        return _LinearRule(
+            self.sums, scorer, scorer.coefficients(mask), scorer.coefficients(np.ones_like(mask)), spread
+        )
+
+    @property
+    def n_missing(self) -> int:
+        present = self.sums.about[:, :, 0].sum(axis=0)
+        first = np.searchsorted(self.sums.owner, np.arange(self.stream.n_features))
+        return int((self.stream.n_samples - present[np.minimum(first, len(present) - 1)]).sum())
+
+    @property
+    def told(self) -> str:
+        return "in few passes"
+
+
+@dataclass(frozen=True, eq=False)
+class _NaiveBayesWork(_Work):
+    """Naive Bayes: what it learns comes from one count for each cell; each step of a search is a pass."""
+
+    counted: CountedTable
+
+    @classmethod
+    def of(
+        cls, stream: Stream, selector: SubsetSelector, criterion: NaiveBayes, n_outer: int, seed: int,
+        resources: Resources,
+    ) -> _NaiveBayesWork:  # fmt: skip
+        """Pass over the table twice."""
+        n_inner = int(criterion.cv)
+        counted = CountedTable.of(stream, criterion, (n_outer, n_inner), seed, resources)
+        return cls(stream, selector, n_outer, n_inner, seed, resources, counted)
+
+    def scorer(self, without: int | None) -> StreamedNaiveBayesScorer:
+        return StreamedNaiveBayesScorer(self.counted, without)
+
+    def varies(self, scorer: Any) -> BoolArray:
+        return self.counted.varies
+
+    def rule(self, fold: int, scorer: Any, mask: BoolArray) -> _Rule:
+        outer = np.arange(self.n_outer * self.n_inner) // self.n_inner
+        return _CountedRule(self.counted.rules([outer != fold], np.where(outer == fold, 0, -1)), mask)
+
+    @property
+    def n_missing(self) -> int:
+        return int(self.counted.counts.missing.sum())
+
+    @property
+    def told(self) -> str:
+        return "once for each step; columns were cut by MDLP on a sample of them"
+
+
+class _Rule(ABC):
     """What predicts one held-out fold."""
 
+    @abstractmethod
+    def grades(self, rows: Problem) -> tuple[FloatArray, FloatArray]:
+        """Grade each row, with the chosen features and with all."""
+
+
+@dataclass(frozen=True, eq=False)
+class _LinearRule(_Rule):
+    gram: GramSums
     scorer: FoldedLeastSquaresScorer
     chosen: FloatArray
     everyone: FloatArray
+    spread: float
+
+    def grades(self, rows: Problem) -> tuple[FloatArray, FloatArray]:
+        base = self.gram.base(rows, np.arange(rows.n_samples))
+        return self._grade(base @ self.chosen, rows.y), self._grade(base @ self.everyone, rows.y)
+
+    def _grade(self, answers: FloatArray, y: IntArray | FloatArray) -> FloatArray:
+        outputs = self.scorer.readable(answers)
+        if outputs.ndim == 2:
+            return (outputs.argmax(axis=1) == y).astype(np.float64)
+        return np.asarray(1.0 - (y - outputs) ** 2 / self.spread)
+
+
+@dataclass(frozen=True, eq=False)
+class _CountedRule(_Rule):
+    rules: Rules
+    mask: BoolArray
+
+    def grades(self, rows: Problem) -> tuple[FloatArray, FloatArray]:
+        return self.rules.right(rows, self.mask), self.rules.right(rows, np.ones_like(self.mask))
 
 
 class HeldoutSums(Statistics):
@@ -329,8 +441,8 @@ class HeldoutSums(Statistics):
         weights, of these times grades and times squared grades.
     """
 
-    def __init__(self, gram: GramSums, rules: list[_Rule], n_inner: int, spread: float, seed: int) -> None:
-        self._gram, self._rules, self._n_inner, self._spread, self._seed = gram, rules, n_inner, spread, seed
+    def __init__(self, rules: list[_Rule], n_inner: int, seed: int) -> None:
+        self._rules, self._n_inner, self._seed = rules, n_inner, seed
         self.mass = np.zeros(len(rules))
         self.rows = np.zeros(len(rules), dtype=np.int64)
         self.sums = np.zeros((len(rules), 3, 4))
@@ -340,20 +452,13 @@ class HeldoutSums(Statistics):
         cells = row_folds(part, start, chunk.n_samples, len(self._rules) * self._n_inner, self._seed)
         outer = cells // self._n_inner
         for fold, rule in enumerate(self._rules):
-            rows = np.flatnonzero(outer == fold)
-            base = self._gram.base(chunk, rows)
-            w = chunk.row_weights[rows]
-            grades = [self._grade(rule.scorer, base @ own, chunk.y[rows]) for own in (rule.chosen, rule.everyone)]
+            rows = chunk.take(np.flatnonzero(outer == fold))
+            w = rows.row_weights
+            grades = rule.grades(rows)
             self.mass[fold] += w.sum()
-            self.rows[fold] += len(rows)
+            self.rows[fold] += rows.n_samples
             for place, v in enumerate((*grades, grades[0] - grades[1])):
                 self.sums[fold, place] += [w @ v, w @ w, w**2 @ v, w**2 @ v**2]
-
-    def _grade(self, scorer: FoldedLeastSquaresScorer, answers: FloatArray, y: IntArray | FloatArray) -> FloatArray:
-        outputs = scorer.readable(answers)
-        if outputs.ndim == 2:
-            return (outputs.argmax(axis=1) == y).astype(np.float64)
-        return np.asarray(1.0 - (y - outputs) ** 2 / self._spread)
 
     def merge(self, other: HeldoutSums) -> None:
         """Add what another one has summed over other rows."""
@@ -387,8 +492,7 @@ class _Outcome:
     masks: list[BoolArray]
 
     @classmethod
-    def of(cls, sums: HeldoutSums, masks: list[BoolArray]) -> _Outcome:
-        is_share = sums._gram._task == "classification"
+    def of(cls, sums: HeldoutSums, masks: list[BoolArray], is_share: bool) -> _Outcome:
         chosen, everyone, difference = (sums.interval(place, is_share) for place in range(3))
         return cls(chosen, everyone, difference, masks)
 
@@ -413,19 +517,17 @@ def _describe(work: _Work, plan: Plan, fitted: SubsetSelector, outcome: _Outcome
     scorer = fitted.criterion.scorer
     units = [np.array([column]) for column in chosen]
     without = scorer.flips(fitted.support_, units, np.zeros(len(chosen), dtype=bool))
-    present = work.sums.about[:, :, 0].sum(axis=0)
-    first = np.searchsorted(work.sums.owner, np.arange(like.n_features))
     glance: dict[str, Any] = {
         "task": like.task,
-        "missing_cells": int((stream.n_samples - present[np.minimum(first, len(present) - 1)]).sum()),
+        "missing_cells": work.n_missing,
         **{kind: like.kinds.count(kind) for kind in ("numeric", "nominal", "boolean")},
     }
     if like.task == "classification":
         pairs = zip(like.classes, stream.class_counts.tolist(), strict=True)
         glance["classes"] = {str(label): count for label, count in pairs}
     note = (
-        f"The table was read in chunks: {stream.n_samples:,} rows in {stream.n_parts} part(s), "
-        f"{2 if outcome is None else 3} passes; all rows were used."
+        f"The table was read in chunks: {stream.n_samples:,} rows in {stream.n_parts} part(s), {work.told}; all rows "
+        "were used."
     )
     components = components_of(plan.selector)
     shares = np.zeros(like.n_features) if outcome is None else np.mean(outcome.masks, axis=0)

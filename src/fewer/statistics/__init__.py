@@ -5,7 +5,7 @@ order, so that the result does not depend on who computed them. Kept for each fo
 """
 
 from fewer.statistics._base import Statistics, collect
-from fewer.statistics._counts import Bins, JointCounts, PairCounts, information
+from fewer.statistics._counts import Bins, FoldCounts, JointCounts, PairCounts, information
 from fewer.statistics._folds import row_folds
 from fewer.statistics._gram import GramSums
 from fewer.statistics._moments import ClassMoments, LevelMoments, Ranges, TargetMoments, Variation
@@ -14,6 +14,7 @@ from fewer.statistics._sample import Levels, RowSample
 __all__ = [
     "Bins",
     "ClassMoments",
+    "FoldCounts",
     "GramSums",
     "JointCounts",
     "LevelMoments",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fewer.kernels._statistics import code_columns, count_pairs, count_with
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.statistics._base import Statistics
+from fewer.statistics._folds import row_folds
 
 MOST_LEVELS = 65_000
 """Codes are numbers of two bytes."""
@@ -204,6 +205,58 @@ class JointCounts(Statistics):
             The counts.
         """
         return self.table(column).reshape(-1, self.n_other // self.bins.n_target, self.bins.n_target)
+
+
+class FoldCounts(Statistics):
+    """How often each column's codes meet each code of the target, kept for each fold of the rows.
+
+    Parameters
+    ----------
+    bins : Bins
+        How columns are cut.
+    n_folds, seed : int
+        Of the deal of the rows, see `row_folds`.
+
+    Examples
+    --------
+    >>> rows = Problem.from_arrays([[0.0], [1.0], [2.0], [np.nan]], ["a", "b", "b", "b"])
+    >>> counts = FoldCounts(Bins.of(rows, [np.array([1.5])]), n_folds=2, seed=0)
+    >>> counts.add(rows)
+    >>> counts.table(0).sum(axis=1).tolist(), counts.mass.sum(axis=0).tolist()
+    ([[1.0, 1.0], [0.0, 1.0], [0.0, 1.0]], [1.0, 3.0])
+    """
+
+    def __init__(self, bins: Bins, n_folds: int, seed: int) -> None:
+        self.bins, self.n_folds, self.seed = bins, n_folds, seed
+        self._starts = np.append(0, np.cumsum(bins.n_codes * n_folds * bins.n_target))
+        self._counts = np.zeros(int(self._starts[-1]))
+
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        """Add rows."""
+        n_codes, n_target = self.bins.n_codes, self.bins.n_target
+        folds = row_folds(part, start, chunk.n_samples, self.n_folds, self.seed)
+        other = folds * n_target + self.bins.target(chunk)
+        codes = self.bins.codes(chunk, np.arange(chunk.n_features))
+        count_with(codes, n_codes, self._starts, other, self.n_folds * n_target, chunk.row_weights, self._counts)
+
+    def merge(self, other: FoldCounts) -> None:
+        """Add what another one has counted in other rows."""
+        self._counts += other._counts
+
+    def table(self, column: int) -> FloatArray:
+        """Return the counts of one column: (codes, folds, codes of the target); the last code is for missing cells."""
+        own = self._counts[self._starts[column] : self._starts[column + 1]]
+        return own.reshape(-1, self.n_folds, self.bins.n_target)
+
+    @property
+    def mass(self) -> FloatArray:
+        """The weight of the rows of each fold and class."""
+        return self.table(0).sum(axis=0)
+
+    @property
+    def missing(self) -> FloatArray:
+        """The weight of the missing cells of each column."""
+        return np.array([self.table(column)[-1].sum() for column in range(len(self.bins.edges))])
 
 
 class PairCounts(Statistics):
