@@ -14,13 +14,18 @@ import functools
 import importlib
 import inspect
 import pkgutil
+import re
 import warnings
+from pathlib import Path
 
 from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import Validator, validate
 
 import fewer
+from fewer import registry
 
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
 OF_ALL = {"GL08", "PR01", "PR02", "RT01", "YD01"}
 OF_CLASSES_AND_FUNCTIONS = OF_ALL | {"EX01"}
 
@@ -90,6 +95,21 @@ def test_every_public_name_is_documented():
     lacking = {name: problems for name, problems in found.items() if problems}
     assert len(found) > 800
     assert not lacking, "\n".join(f"{name}: {'; '.join(problems)}" for name, problems in lacking.items())
+
+
+def test_every_component_names_its_page_of_the_guide():
+    for kind, names in registry.INDEX.items():
+        for target, _ in names.values():
+            module, _, name = target.partition(":")
+            if module.startswith("fewer"):
+                text = inspect.getdoc(getattr(importlib.import_module(module), name))
+                assert ":doc:`/" in text, f"{kind} {name} names no page of the guide"
+
+
+def test_pages_that_docstrings_name_exist():
+    named = {page for path in SOURCES for page in re.findall(r":doc:`/([^`]+)`", path.read_text(encoding="utf-8"))}
+    assert len(named) > 10
+    assert not [page for page in named if not (ROOT / "docs" / f"{page}.md").exists()]
 
 
 class Whole:

@@ -60,6 +60,8 @@ def select(
 ) -> Selection:
     """Select features of a table and measure on held-out rows whether that helped.
 
+    Read more in the guide: :doc:`/guide/which-method`.
+
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
@@ -266,6 +268,8 @@ def compare(
     resume_dir: Path | str | None = None,
 ) -> Comparison:
     """Compare selection methods, and not selecting at all, on rows that none of them saw.
+
+    Read more in the guide: :doc:`/guide/does-it-help`.
 
     Parameters
     ----------

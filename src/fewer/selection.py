@@ -20,6 +20,8 @@ TOLD_DIFFERENCE = 0.02
 class Selection:
     """What was selected, how, and whether it helped.
 
+    Read more in the guide: :doc:`/guide/does-it-help`.
+
     Parameters
     ----------
     features : list of str

@@ -64,6 +64,8 @@ class Component(BaseEstimator, ABC):
     (`bind`, `steps`, `run`, `rank`), parameters outside of that are refused in one line. `command_name` is what people
     type on the command line; `python -m fewer.registry` collects the names.
 
+    Read more in the guide: :doc:`/guide/own-components`.
+
     See Also
     --------
     fewer.registry.build : Build a component from the name that people type.
@@ -116,6 +118,8 @@ def _checked(method: Any) -> Any:
 
 class Criterion(Component):
     """How good is a subset? Parameters only; `bind` returns the scorer that knows the rows.
+
+    Read more in the guide: :doc:`/guide/own-components`.
 
     See Also
     --------
@@ -183,6 +187,8 @@ class Criterion(Component):
 
 class Search(Component):
     """Which subset next? Sees units and scores, never the rows.
+
+    Read more in the guide: :doc:`/guide/own-components`.
 
     Examples
     --------
@@ -306,6 +312,8 @@ class Control(Component):
     """When to stop believing it? Runs searches on parts of the rows and decides what to keep.
 
     A control nests: the one in its `control` parameter runs inside each of its own runs.
+
+    Read more in the guide: :doc:`/guide/own-components`.
 
     Examples
     --------
@@ -441,6 +449,8 @@ def _missing_shares(problem: Problem) -> FloatArray:
 
 class Ranker(Component):
     """How good is each feature? Columns with at least nine of ten cells missing come after all others that vary.
+
+    Read more in the guide: :doc:`/guide/own-components`.
 
     See Also
     --------

@@ -180,6 +180,8 @@ class Scorer(ABC):
     Only `score` must be written. It must be stateless and score the empty mask too. NaN stands for a subset that could
     not be scored: no search prefers it to one that could.
 
+    Read more in the guide: :doc:`/guide/own-components`.
+
     See Also
     --------
     Criterion : How to write one.

@@ -21,6 +21,8 @@ from fewer.trace import Step, Trace, best_first
 class Aggregate(Control):
     """Run the search on resamples of the rows and keep the features chosen in enough of them, or the best subset.
 
+    Read more in the guide: :doc:`/methods/controls`.
+
     Parameters
     ----------
     n_runs : int, default=20

@@ -36,6 +36,8 @@ class EarlyStopping(Control):
     left out judges where the search stands. The validation curves are averaged over the folds and smoothed; the step
     at which they peak is where to stop.
 
+    Read more in the guide: :doc:`/methods/loughrey`.
+
     Parameters
     ----------
     cv : int or splitter, default=10

@@ -22,6 +22,8 @@ class FalseDiscovery(RankingControl):
     them among those kept is at most the rate. Needs a ranker with p-values: `FTest` or `Chi2`. Each feature is tested
     by itself: one that only repeats another is no false discovery here.
 
+    Read more in the guide: :doc:`/methods/false-discoveries`.
+
     Parameters
     ----------
     rate : float, default=0.1
@@ -56,16 +58,7 @@ class FalseDiscovery(RankingControl):
         self.rate = rate
 
     def choose(self, run: RankingRun) -> Trace:
-        """Rank once and keep what passes.
-
-        Parameters
-        ----------
-        run : RankingRun
-
-        Returns
-        -------
-        Trace
-        """
+        # Rank once and keep what passes.
         if not run.ranker.p_values:
             raise IncompatibleError(
                 f"FalseDiscovery needs p-values, and {type(run.ranker).__name__} has none; use FTest or Chi2."

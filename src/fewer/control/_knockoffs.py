@@ -24,6 +24,8 @@ class Knockoffs(RankingControl):
     knockoff. Of features that say nothing beyond the others, statistics are as often negative as positive, so the
     negative ones tell how many of the positive ones are false (knockoff+).
 
+    Read more in the guide: :doc:`/methods/false-discoveries`.
+
     Parameters
     ----------
     fdr : float, default=0.1
@@ -66,16 +68,7 @@ class Knockoffs(RankingControl):
         self.fdr = fdr
 
     def choose(self, run: RankingRun) -> Trace:
-        """Make knockoffs, rank once, keep what passes.
-
-        Parameters
-        ----------
-        run : RankingRun
-
-        Returns
-        -------
-        Trace
-        """
+        # Make knockoffs, rank once, keep what passes.
         self._refuse(run)
         problem, space, trace = run.problem, run.space, run.trace
         # Data made with the same seed must not meet its own numbers again as noise: a generator of its own.

@@ -35,6 +35,8 @@ TABLE_SIZE = 4096
 class Noise(Control):
     """Judge every subset on values with fresh noise; a subset that owes its score to a few rows does not keep it.
 
+    Read more in the guide: :doc:`/methods/loughrey`.
+
     Parameters
     ----------
     sd : float, default=0.25

@@ -28,6 +28,8 @@ class OneStandardError(Control):
     fold, so that every row judges every size by a search that did not see the row. The smallest size is taken whose
     loss exceeds that of the best size by no more than one standard error of that very difference, row by row.
 
+    Read more in the guide: :doc:`/guide/how-many`.
+
     Parameters
     ----------
     cv : int or splitter, default=5

@@ -20,6 +20,8 @@ from fewer.trace import Trace
 class Prefilter(Control):
     """Keep the best-ranked units only; with `start`, also begin the search from the very best.
 
+    Read more in the guide: :doc:`/guide/wide`.
+
     Parameters
     ----------
     ranker : Ranker

@@ -20,6 +20,8 @@ class Probe(RankingControl):
     them in more than half of the runs. A quick look: with k probes a feature that says nothing passes one run with a
     chance of about 1 / (k + 1).
 
+    Read more in the guide: :doc:`/methods/false-discoveries`.
+
     Parameters
     ----------
     n_probes : int, default=20
@@ -62,16 +64,7 @@ class Probe(RankingControl):
         self.control = control
 
     def choose(self, run: RankingRun) -> Trace:
-        """Rank beside random columns a few times.
-
-        Parameters
-        ----------
-        run : RankingRun
-
-        Returns
-        -------
-        Trace
-        """
+        # Rank beside random columns a few times.
         trace, space = run.trace, run.space
         if not trace.state:
             trace.state.update(seed=int(run.rng.integers(2**63)), run=0, hits=np.zeros(space.n_units))

@@ -91,7 +91,18 @@ class RankingControl(Control):
 
     @abstractmethod
     def choose(self, run: RankingRun) -> Trace:
-        """Rank again and again, and decide what to keep; what is found goes to `run.trace`, which is returned."""
+        """Rank again and again, and decide what to keep; what is found goes to `run.trace`, which is returned.
+
+        Parameters
+        ----------
+        run : RankingRun
+            The ranker, the rows, the space, the generator and the trace.
+
+        Returns
+        -------
+        Trace
+            `run.trace`, finished, with what is promised in its state.
+        """
 
     def run(self, run: Run) -> Trace:
         """Take criterion and search as a ranker: features rank in the order in which the search takes them.

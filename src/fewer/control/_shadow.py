@@ -74,6 +74,8 @@ class Shadow(RankingControl):
     with significantly more are *confirmed*, with significantly fewer *rejected*, others *tentative*. Any ranker works,
     not only a forest; [boruta] on the command line is `Importance(forest)`.
 
+    Read more in the guide: :doc:`/methods/false-discoveries`.
+
     Parameters
     ----------
     n_runs : int, default=100
@@ -133,16 +135,7 @@ class Shadow(RankingControl):
         self.control = control
 
     def choose(self, run: RankingRun) -> Trace:
-        """Rank beside shuffled copies until every feature is decided on.
-
-        Parameters
-        ----------
-        run : RankingRun
-
-        Returns
-        -------
-        Trace
-        """
+        # Rank beside shuffled copies until every feature is decided on.
         trace, n_units = run.trace, run.space.n_units
         looks = np.unique(np.ceil(np.array(LOOKS) * self.n_runs / 100).astype(np.int64))
         if not trace.state:

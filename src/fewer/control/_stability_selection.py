@@ -30,6 +30,8 @@ class StabilitySelection(RankingControl):
     kept features of *low selection probability* (chosen from half of the rows no more often than q out of p drawn
     blindly) is at most `expected_false`.
 
+    Read more in the guide: :doc:`/methods/false-discoveries`.
+
     Parameters
     ----------
     threshold : float, default=0.6
@@ -94,16 +96,7 @@ class StabilitySelection(RankingControl):
         self.control = control
 
     def choose(self, run: RankingRun) -> Trace:
-        """Split the rows again and again and count.
-
-        Parameters
-        ----------
-        run : RankingRun
-
-        Returns
-        -------
-        Trace
-        """
+        # Split the rows again and again and count.
         trace, space = run.trace, run.space
         n_chosen = largest_choice(space.n_units, self.threshold, self.expected_false, self.assumption, self.n_pairs)
         if not trace.state:

@@ -26,6 +26,8 @@ class FisherRatio(Criterion):
     better half. With more than two classes the largest ratio of any pair of classes counts. Missing cells are left
     out; nominal columns are taken by their level codes.
 
+    Read more in the guide: :doc:`/methods/parts`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -51,6 +53,8 @@ class BoundaryShare(Criterion):
     Rafsky). Near 1 is easy; for two equal classes thrown at random it is about 0.5. Distances are those of
     `Classifiability`: columns divided by their ranges, nominal values equal or not. Of equally short edges the one
     from the row that joined earlier is taken. The empty subset scores 0.
+
+    Read more in the guide: :doc:`/methods/neighbors`.
 
     Examples
     --------

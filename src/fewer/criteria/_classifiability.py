@@ -31,6 +31,8 @@ class Classifiability(Criterion):
     the number of rows within the radius of row i: 1 where no neighborhood is mixed, about 0 for labels thrown at
     random over two equal classes. No classifier is trained. The empty subset scores 0.
 
+    Read more in the guide: :doc:`/methods/dong-kothari`.
+
     Parameters
     ----------
     factor : float, default=3.0
@@ -379,6 +381,8 @@ class ClassifiabilityResult:
 
 def classifiability(X: Any, y: Any, **options: Any) -> ClassifiabilityResult:
     """Measure how easily the rows can be told apart, and see which of them are hard.
+
+    Read more in the guide: :doc:`/methods/dong-kothari`.
 
     Parameters
     ----------

@@ -26,6 +26,8 @@ class Consistency(Criterion):
     it, so that branch and bound is exact, too. It learns rows by heart; numbers of more than ten values are therefore
     cut into bins first.
 
+    Read more in the guide: :doc:`/methods/parts`.
+
     Parameters
     ----------
     discretizer : transformer, default=MDLPDiscretizer()

@@ -39,6 +39,8 @@ class CrossValidated(Criterion):
     The estimator and the metric get what they would get from the user: the target's own labels and, where a frame came
     in, a frame with its names and types. The score of a subset is that of `cross_val_score` on the same splits.
 
+    Read more in the guide: :doc:`/guide/own-models`.
+
     Parameters
     ----------
     estimator : estimator

@@ -36,6 +36,8 @@ class GammaTest(Criterion):
     is what is left at distance 0. With two classes γ tends to E[η(1 − η)], η being a row's chance of its class: half
     the error of one nearest neighbor.
 
+    Read more in the guide: :doc:`/methods/nel`.
+
     Parameters
     ----------
     n_neighbors : int, default=30
@@ -345,6 +347,8 @@ def gamma_test(
     scaling: Literal["global", "none"] = "global",
 ) -> GammaTestResult:
     """Estimate the noise variance of a target given all columns of a table.
+
+    Read more in the guide: :doc:`/methods/nel`.
 
     Parameters
     ----------

@@ -55,6 +55,8 @@ WORTH_A_THREAD = 1_000_000  # distances: less than this is done before a thread 
 class KNN(Criterion):
     """Accuracy (or R²) of nearest neighbors, each row judged without its own fold.
 
+    Read more in the guide: :doc:`/methods/neighbors`.
+
     Parameters
     ----------
     n_neighbors : int, sequence of int or "auto", default=1

@@ -39,6 +39,8 @@ class LeastSquares(Criterion):
     For classes the model fits their ±1 codes, which for two classes is Fisher's linear discriminant; R² of the codes
     sees a weak feature that the share of right predictions does not.
 
+    Read more in the guide: :doc:`/methods/models`.
+
     Parameters
     ----------
     alpha : float, default=1e-6

@@ -21,6 +21,8 @@ class LinearSeparability(Criterion):
     classes that lie on top of each other. With several classes the worst pair counts. Missing cells count as the mean,
     nominal columns by their level codes.
 
+    Read more in the guide: :doc:`/methods/parts`.
+
     See Also
     --------
     FisherRatio, BoundaryShare : The other classical measures.
@@ -73,6 +75,8 @@ def _mean_distance(X: FloatArray, positive: BoolArray) -> float:
 
 def linear_separability(X: Any, y: Any) -> float:
     """Return how nearly a plane separates the classes: 1 if one does, 0 if none helps.
+
+    Read more in the guide: :doc:`/methods/parts`.
 
     Parameters
     ----------

@@ -27,6 +27,8 @@ class NaiveBayes(Criterion):
 
     Numeric columns are cut into bins by the rows that train each fold, see `fewer.models.DiscreteNaiveBayes`.
 
+    Read more in the guide: :doc:`/methods/models`.
+
     Parameters
     ----------
     scoring : {"accuracy", "auroc"}, default="accuracy"

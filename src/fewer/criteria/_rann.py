@@ -19,6 +19,8 @@ CHUNK_CELLS = 150_000  # outputs of hidden units computed together, so that they
 class RANN(Criterion):
     """How well a random-weight network tells the target from a subset: accuracy, or R² for regression.
 
+    Read more in the guide: :doc:`/methods/nel`.
+
     Parameters
     ----------
     n_hidden : int, default=20

@@ -19,6 +19,8 @@ from fewer.problem import FloatArray, InputError
 def reachable_error(gamma: float, n_classes: int = 2) -> tuple[float, float]:
     """Return the range in which the least reachable error rate lies, given γ.
 
+    Read more in the guide: :doc:`/methods/parts`.
+
     Parameters
     ----------
     gamma : float
@@ -44,6 +46,8 @@ def reachable_error(gamma: float, n_classes: int = 2) -> tuple[float, float]:
 
 def intrinsic_dimension(X: ArrayLike, n_neighbors: int = 10) -> float:
     """Estimate how many numbers it takes to say where a row lies: no more features than that are needed.
+
+    Read more in the guide: :doc:`/methods/parts`.
 
     Parameters
     ----------

@@ -18,6 +18,8 @@ MEASURES = ("mahalanobis", "bhattacharyya", "scatter")
 class Separability(Criterion):
     """How far apart the classes are, taken as normal distributions. It never falls when a feature is added.
 
+    Read more in the guide: :doc:`/guide/big`.
+
     Parameters
     ----------
     measure : {"mahalanobis", "bhattacharyya", "scatter"}, default="mahalanobis"

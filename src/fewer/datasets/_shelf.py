@@ -207,6 +207,8 @@ def load(name: str) -> Dataset:
     `NAME.csv` (the column `target`, or else the last one, is the target), and then OpenML is asked. Files in that
     folder that are not on the shelf can be loaded by their names too, and any OpenML set as "openml:NUMBER".
 
+    Read more in the guide: :doc:`/guide/tables`.
+
     Parameters
     ----------
     name : str

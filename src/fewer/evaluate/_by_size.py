@@ -29,6 +29,8 @@ def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem, ru
     `n_features_to_select="auto"`: its cross-validated curve, as accuracy or R². For a ranking cut at a given number
     there is none.
 
+    Read more in the guide: :doc:`/guide/how-many`.
+
     Parameters
     ----------
     selector : SubsetSelector or RankSelector

@@ -40,6 +40,8 @@ OnProgress = Callable[[int, int, str], None]
 class Comparison:
     """Methods and baselines, judged on rows that none of them saw.
 
+    Read more in the guide: :doc:`/guide/does-it-help`.
+
     Parameters
     ----------
     methods : list of MethodScore
@@ -270,6 +272,8 @@ def compare(
     resume_dir: Path | str | None = None,
 ) -> Comparison:
     """Compare selection methods, and not selecting at all, on rows that none of them saw.
+
+    Read more in the guide: :doc:`/guide/does-it-help`.
 
     Parameters
     ----------

@@ -149,6 +149,8 @@ def heldout(
 ) -> HeldOutScores:
     """Measure a selection on rows that it never saw.
 
+    Read more in the guide: :doc:`/guide/does-it-help`.
+
     Parameters
     ----------
     choose : callable (Problem, Generator) -> mask or Choice

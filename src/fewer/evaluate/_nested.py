@@ -108,6 +108,8 @@ def nested(
 ) -> Nested:
     """Repeat a whole selection on the training rows of each split and judge its features on the test rows.
 
+    Read more in the guide: :doc:`/guide/does-it-help`.
+
     Parameters
     ----------
     selector : selector or None

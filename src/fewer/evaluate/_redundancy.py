@@ -20,6 +20,8 @@ def redundancy(problem: Problem, columns: Sequence[int]) -> dict[str, Any]:
     the ranks. Two nominal columns: Cramér's V. The last two are corrected for what chance gives to columns with many
     levels. Rows with a missing cell in either column are left out; of more than 5,000 rows an even sample is taken.
 
+    Read more in the guide: :doc:`/guide/correlated`.
+
     Parameters
     ----------
     problem : Problem

@@ -75,6 +75,8 @@ def read_table(
 ) -> Problem:
     r"""Read a file into a problem.
 
+    Read more in the guide: :doc:`/guide/tables`.
+
     Parameters
     ----------
     path : path

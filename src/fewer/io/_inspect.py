@@ -179,6 +179,8 @@ def inspect_table(
 ) -> Inspection:
     r"""Say what is understood of a file, column by column, before any selection.
 
+    Read more in the guide: :doc:`/guide/tables`.
+
     Parameters
     ----------
     path, target, task, **options

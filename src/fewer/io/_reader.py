@@ -147,6 +147,8 @@ def to_problem(
 ) -> Problem:
     """Make a problem of a table and its target.
 
+    Read more in the guide: :doc:`/guide/tables`.
+
     Parameters
     ----------
     X : array, sparse matrix, list of rows or data frame of shape (n_samples, n_features)

@@ -20,6 +20,8 @@ VERSION = 1
 class Schema:
     """How each column of a table is read.
 
+    Read more in the guide: :doc:`/guide/tables`.
+
     Parameters
     ----------
     columns : mapping of str to Reading

@@ -231,6 +231,8 @@ class DiscreteNaiveBayes(TableClassifier):
     A row belongs to the class with the largest P(class) · Π P(level of feature | class). Missing cells, and levels
     that no training row has, take no part.
 
+    Read more in the guide: :doc:`/methods/scott`.
+
     Parameters
     ----------
     alpha : float, default=1.0

@@ -52,6 +52,8 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
     Missing cells (NaN) are allowed: such a row is compared over its present coordinates. Large problems (rows times
     cells of Ω beyond 2·10⁷) are descended in single precision.
 
+    Read more in the guide: :doc:`/methods/chen`.
+
     Parameters
     ----------
     n_prototypes : int, default=1

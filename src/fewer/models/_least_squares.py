@@ -18,6 +18,8 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
 
     Columns that depend on each other linearly do no harm: the smallest weights that fit best are taken.
 
+    Read more in the guide: :doc:`/methods/models`.
+
     Attributes
     ----------
     classes_ : array

@@ -31,6 +31,8 @@ class MDLPDiscretizer(TransformerMixin, BaseEstimator):
     Missing cells (NaN) take no part in the cuts. They get a code of their own, the one after the last bin, so that
     codes are whole numbers whether cells are missing or not.
 
+    Read more in the guide: :doc:`/methods/information`.
+
     Attributes
     ----------
     cut_points_ : list of float arrays

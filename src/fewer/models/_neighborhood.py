@@ -25,6 +25,8 @@ class NeighborhoodClassifier(TableClassifier):
     training rows for numbers, and 0 or 1 for nominal values. This is the classifier that the criterion `KNN` judges
     subsets by, and `weights` takes what `FeatureWeighter` finds.
 
+    Read more in the guide: :doc:`/methods/dong-kothari`.
+
     Parameters
     ----------
     n_neighbors : int, default=1

@@ -83,6 +83,8 @@ class _RANN(BaseEstimator):
 class RANNClassifier(ClassifierMixin, _RANN):
     """Random-weight network: a tanh hidden layer that is drawn, an output layer that is solved for.
 
+    Read more in the guide: :doc:`/methods/nel`.
+
     Parameters
     ----------
     n_hidden : int or "auto", default="auto"
@@ -174,6 +176,8 @@ class RANNClassifier(ClassifierMixin, _RANN):
 
 class RANNRegressor(RegressorMixin, MultiOutputMixin, _RANN):
     """Random-weight network for quantities: a tanh hidden layer that is drawn, an output layer that is solved for.
+
+    Read more in the guide: :doc:`/methods/nel`.
 
     Parameters
     ----------

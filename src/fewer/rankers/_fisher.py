@@ -20,6 +20,8 @@ class Fisher(Ranker):
     0/1 level indicators, their numerators and denominators summed. Missing cells are left out, row weights count. A
     feature that does not vary scores 0; one that separates the classes without any spread within them, infinity.
 
+    Read more in the guide: :doc:`/methods/parts`.
+
     See Also
     --------
     FTest : The same order for numbers, as a test with p-values.

@@ -39,6 +39,8 @@ class GMLVQRelevance(Ranker):
     which together have unit variance; its relevance is the sum of theirs, each times its variance. Missing cells are
     left out of distances, row weights count, row groups stay together. Features that do not vary come last.
 
+    Read more in the guide: :doc:`/methods/chen`.
+
     Parameters
     ----------
     n_rounds : int, default=20

@@ -21,6 +21,8 @@ class Importance(Ranker):
     importance is the size of its coefficient, summed over classes; a model of trees says its `feature_importances_`.
     Averaging over folds tempers what one draw of the rows, or of a forest, brings about.
 
+    Read more in the guide: :doc:`/guide/own-models`.
+
     Parameters
     ----------
     estimator : estimator, optional

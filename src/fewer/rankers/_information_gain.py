@@ -21,6 +21,8 @@ class InformationGain(Ranker):
     Numeric features are put into bins first; a nominal feature's levels are its bins. Missing cells are left out, row
     weights count (but not where bins are cut). A feature that does not vary scores 0.
 
+    Read more in the guide: :doc:`/methods/information`.
+
     Parameters
     ----------
     binning : {"mdlp", "equal-width", "equal-frequency"}, default="mdlp"

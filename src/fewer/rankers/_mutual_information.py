@@ -113,6 +113,8 @@ class MIFS(_Greedy):
 
     The next feature is the one with the highest I(C; f) − α Σ I(f; s) over the features s added before.
 
+    Read more in the guide: :doc:`/methods/nel`.
+
     Parameters
     ----------
     alpha : float, default=0.5
@@ -226,6 +228,8 @@ class MRMR(_Greedy):
     The next feature is the one with the highest I(C; f) less the mean of I(f; s) over the features s added before, or
     divided by it.
 
+    Read more in the guide: :doc:`/methods/information`.
+
     Parameters
     ----------
     scheme : {"difference", "quotient"}, default="difference"
@@ -273,6 +277,8 @@ class JMI(_Greedy):
     The next feature is the one that, together with each feature s added before, tells most about the target: the
     highest sum of I(f, s; C). Its value is the mean of I(f; C | s), what it adds to each.
 
+    Read more in the guide: :doc:`/methods/information`.
+
     Parameters
     ----------
     n_bins, stop, share, n_permutations, n_ranked
@@ -301,6 +307,8 @@ class CMIM(_Greedy):
 
     The next feature is the one that tells most about the target whichever single feature added before is known: the
     highest min(I(f; C), min over s of I(f; C | s)).
+
+    Read more in the guide: :doc:`/methods/information`.
 
     Parameters
     ----------
@@ -331,6 +339,8 @@ class DISR(_Greedy):
     The next feature is the one with the highest sum, over the features s added before, of the information that both
     give about the target as a share of all that there is to know: Σ I(f, s; C) / H(f, s, C). The first is the feature
     with the most information about the target.
+
+    Read more in the guide: :doc:`/methods/information`.
 
     Parameters
     ----------
@@ -371,6 +381,8 @@ class JIM(_Greedy):
 
     The next feature is the one that, together with each feature s added before, takes most impurity from the target:
     the highest sum of Σ p(f, s, c)² / p(f, s) − Σ p(c)². The first is the feature that takes most by itself.
+
+    Read more in the guide: :doc:`/methods/information`.
 
     Parameters
     ----------

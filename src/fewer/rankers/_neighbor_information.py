@@ -28,6 +28,8 @@ class MutualInformation(Ranker):
     are those of scikit-learn's `mutual_info_classif` and `mutual_info_regression`, the little noise that parts equal
     numbers included; a feature can only score 0 or more.
 
+    Read more in the guide: :doc:`/methods/information`.
+
     Parameters
     ----------
     n_neighbors : int, default=3

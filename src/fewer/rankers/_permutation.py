@@ -25,6 +25,8 @@ class Permutation(Ranker):
     A model is fitted to the training rows of each fold; on the fold's other rows each column is shuffled in turn. Per
     fold these are the values of scikit-learn's `permutation_importance`. The model may be anything that predicts.
 
+    Read more in the guide: :doc:`/methods/models`.
+
     Parameters
     ----------
     estimator : estimator, optional

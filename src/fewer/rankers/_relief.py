@@ -45,6 +45,8 @@ class ReliefF(Ranker):
     that are present. Equally near rows are taken in the order of the table. A class with fewer than k rows gives what
     it has. Row weights are votes: rows count by them in the mean and in P.
 
+    Read more in the guide: :doc:`/methods/relief`.
+
     Parameters
     ----------
     n_neighbors : int, default=10
@@ -87,6 +89,8 @@ class Relief(Ranker):
     Kira and Rendell's Relief: `ReliefF` with one neighbor, and one miss whatever its class. Differences, nominal
     features, missing cells and row weights are treated as there.
 
+    Read more in the guide: :doc:`/methods/relief`.
+
     Parameters
     ----------
     n_rows : int, optional
@@ -125,6 +129,8 @@ class RReliefF(Ranker):
 
     Nominal features, missing cells (pairs without both cells are left out of the sums of that feature) and row weights
     are treated as in `ReliefF`.
+
+    Read more in the guide: :doc:`/methods/relief`.
 
     Parameters
     ----------

@@ -23,6 +23,8 @@ class Shap(Ranker):
     package shap: `pip install 'fewer[shap]'`. Trees and linear models are explained exactly and fast; others by
     sampling, on at most 200 rows of each fold.
 
+    Read more in the guide: :doc:`/guide/own-models`.
+
     Parameters
     ----------
     estimator : estimator, optional

@@ -27,6 +27,8 @@ class FTest(Ranker):
     the correlation; of a nominal feature, analysis of variance of the target over its levels. The values are those of
     scikit-learn's `f_classif` and `f_regression`.
 
+    Read more in the guide: :doc:`/methods/parts`.
+
     Notes
     -----
     The ranking's `extra` holds each feature's `p_value`, which `FalseDiscovery` works on. Missing cells are left out
@@ -87,6 +89,8 @@ class Chi2(Ranker):
 
     A nominal feature: Pearson's test of its levels against the classes. A number, which must not be negative: it is
     taken as a count, and its sums in the classes are tested against the classes' shares, as scikit-learn's `chi2` does.
+
+    Read more in the guide: :doc:`/methods/parts`.
 
     Notes
     -----

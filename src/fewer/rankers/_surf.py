@@ -68,6 +68,8 @@ class SURF(_WithinRadius):
     mean difference to near rows of other classes less that to near rows of the same class. For quantities, rows whose
     targets differ by less than a standard deviation are of the same class.
 
+    Read more in the guide: :doc:`/methods/relief`.
+
     Notes
     -----
     With more than two classes the near rows of each other class count by its share among those met, as in `ReliefF`.
@@ -113,6 +115,8 @@ class MultiSURF(_WithinRadius):
     """Weigh features by all rows that are near by each row's own distances.
 
     As `SURF`, with a radius for each row: the mean of its distances to all others, less half their standard deviation.
+
+    Read more in the guide: :doc:`/methods/relief`.
 
     Notes
     -----

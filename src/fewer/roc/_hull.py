@@ -42,6 +42,8 @@ class ChordPoint:
 class RocHull:
     """The best that choosing between classifiers can attain: a concave line from (0, 0) to (1, 1).
 
+    Read more in the guide: :doc:`/methods/scott`.
+
     Parameters
     ----------
     fpr, tpr : arrays
@@ -163,6 +165,8 @@ def roc_hull(fpr: ArrayLike, tpr: ArrayLike) -> RocHull:
 
     Points within 10⁻¹² of a chord count as on it; of equal points the first is kept.
 
+    Read more in the guide: :doc:`/methods/scott`.
+
     Parameters
     ----------
     fpr : float or array
@@ -239,6 +243,8 @@ def expected_cost(
     fpr: ArrayLike, tpr: ArrayLike, cost_fp: float = 1.0, cost_fn: float = 1.0, prevalence: float = 0.5
 ) -> FloatArray:
     """Return the expected cost of a case: π (1 − tpr) cost_fn + (1 − π) fpr cost_fp.
+
+    Read more in the guide: :doc:`/guide/costs`.
 
     Parameters
     ----------

@@ -71,6 +71,8 @@ class MRROC:
 
     Make it with `mrroc`, or with `Parcel`, whose `mrroc_` it is.
 
+    Read more in the guide: :doc:`/guide/detectors`.
+
     Parameters
     ----------
     hull : RocHull
@@ -390,6 +392,8 @@ def mrroc(
     random_state: int | None = None,
 ) -> MRROC:
     """Return the maximum realisable ROC of fitted classifiers: the best that choosing between them can attain.
+
+    Read more in the guide: :doc:`/guide/detectors`.
 
     Parameters
     ----------

@@ -166,6 +166,8 @@ class OperatingPoint(RealisableClassifier):
 
     It needs the columns `features_` and no others: a frame may leave the others out, an array may hold these alone.
 
+    Read more in the guide: :doc:`/guide/detectors`.
+
     Parameters
     ----------
     low, high : VertexClassifier

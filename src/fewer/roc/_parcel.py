@@ -47,6 +47,8 @@ class Parcel(TableClassifier):
     that needs at most two subsets. `predict`, `predict_proba` and `decision_function` let the classifiers on the hull
     vote.
 
+    Read more in the guide: :doc:`/guide/detectors`.
+
     Parameters
     ----------
     estimators : classifier, list of classifiers or list of (name, classifier), default=DiscreteNaiveBayes()

@@ -22,6 +22,8 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
     If `low` and `high` stand at two points of ROC space, the choice stands, on average, on the chord between them, at
     `share` of the way. The two may use different features and different learning algorithms.
 
+    Read more in the guide: :doc:`/methods/scott`.
+
     Parameters
     ----------
     low, high : classifiers

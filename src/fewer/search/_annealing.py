@@ -18,6 +18,8 @@ from fewer.trace import Step, is_better
 class Annealing(Search):
     """Random changes of one unit, worse ones accepted less and less often.
 
+    Read more in the guide: :doc:`/methods/loughrey`.
+
     Parameters
     ----------
     t0 : float, default=15.0

@@ -21,6 +21,8 @@ class BestFirst(Search):
     single change helps; this one looks around from the next best subsets before it gives up, and so finds features
     that help only together.
 
+    Read more in the guide: :doc:`/methods/searches`.
+
     Parameters
     ----------
     patience : int, default=5

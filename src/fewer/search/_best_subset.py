@@ -34,6 +34,8 @@ class BestSubset(Search):
     Wen, Zhu, Zhang and Wang): units of a fit change places with others as long as that helps, without a proof. Only for
     `LeastSquares`.
 
+    Read more in the guide: :doc:`/methods/searches`.
+
     Parameters
     ----------
     exact_up_to : int, default=50

@@ -22,6 +22,8 @@ class BranchAndBound(Search):
     Taking units away can only lower a monotone criterion, so a node that is no better than the best subset found so
     far cuts off everything below it. The answer is that of `Exhaustive`, up to ties.
 
+    Read more in the guide: :doc:`/methods/searches`.
+
     Parameters
     ----------
     force : bool, default=False

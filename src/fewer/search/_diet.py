@@ -17,6 +17,8 @@ from fewer.trace import Step
 class DIET(Search):
     """All weights start in the middle; the best move of one weight to the next level is made while it helps.
 
+    Read more in the guide: :doc:`/methods/searches`.
+
     Parameters
     ----------
     min_gain : float, default=0.0

@@ -23,6 +23,8 @@ class Elimination(Search):
     way, and the size of the highest mean (the smallest of equals) is eliminated to on all rows: `RFECV` on the same
     splits. A criterion without splits scores the subsets on the way itself.
 
+    Read more in the guide: :doc:`/methods/searches`.
+
     Parameters
     ----------
     step : int or float, default=1

@@ -23,6 +23,8 @@ KEPT = 100  # subsets kept of each block where every subset is scored
 class Exhaustive(Search):
     """Judge every allowed subset: the truth, where there is time for it.
 
+    Read more in the guide: :doc:`/methods/searches`.
+
     Parameters
     ----------
     max_subsets : int or None, default=None

@@ -18,6 +18,8 @@ from fewer.trace import Step, is_better
 class Floating(Search):
     """SFFS and SBFS: after each step in the search's direction, step back for as long as that beats the record.
 
+    Read more in the guide: :doc:`/methods/searches`.
+
     Parameters
     ----------
     direction : {"forward", "backward"}, default="forward"

@@ -20,6 +20,8 @@ from fewer.trace import Step, best_first, is_better
 class Genetic(Search):
     """A population of subsets that recombine and mutate, the better ones more often.
 
+    Read more in the guide: :doc:`/methods/loughrey`.
+
     Parameters
     ----------
     population : int, default=50

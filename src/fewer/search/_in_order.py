@@ -18,6 +18,8 @@ class InOrder(Search):
     One subset for each feature: the cheapest search there is. The ranking finds what is relevant, the criterion leaves
     out what says nothing new.
 
+    Read more in the guide: :doc:`/methods/searches`.
+
     Parameters
     ----------
     ranker : Ranker

@@ -18,6 +18,8 @@ from fewer.trace import Step, best_first, is_better, size_of
 class PBIL(Search):
     """A vector of chances, one a unit, that moves toward the best subset of each sample drawn from it.
 
+    Read more in the guide: :doc:`/methods/searches`.
+
     Parameters
     ----------
     population : int, default=100

@@ -17,6 +17,8 @@ from fewer.trace import Step, is_better
 class PlusLTakeAwayR(Search):
     """Add the best units l times, take the worst away r times, and so on.
 
+    Read more in the guide: :doc:`/methods/searches`.
+
     Parameters
     ----------
     l : int, default=2

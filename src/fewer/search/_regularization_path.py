@@ -28,6 +28,8 @@ class RegularizationPath(Search):
     first feature, of the first two, and so on, and the best of an allowed size is the answer. The path is computed on
     the rows that the criterion is bound to.
 
+    Read more in the guide: :doc:`/methods/searches`.
+
     Parameters
     ----------
     penalty : {"l1", "elastic-net"}, default="l1"

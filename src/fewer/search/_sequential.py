@@ -73,6 +73,8 @@ class _Sequential(Search):
 class Forward(_Sequential):
     """Forward selection: add the unit that helps most, as long as it helps enough.
 
+    Read more in the guide: :doc:`/methods/searches`.
+
     Parameters
     ----------
     min_gain : float or None, default=0.0
@@ -117,6 +119,8 @@ class Forward(_Sequential):
 
 class Backward(_Sequential):
     """Backward elimination: drop the unit that is missed least, as long as little is lost.
+
+    Read more in the guide: :doc:`/methods/searches`.
 
     Parameters
     ----------

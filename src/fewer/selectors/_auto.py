@@ -47,6 +47,8 @@ class AutoSelector(Selector):
     the order with the least loss answers. For quantities, searches by nearest neighbors and by a linear fit race in the
     same way. What the user prefers says how many features are taken.
 
+    Read more in the guide: :doc:`/guide/which-method`.
+
     Parameters
     ----------
     prefer : {"fewest", "balanced", "accuracy"}, default="balanced"

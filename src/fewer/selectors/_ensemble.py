@@ -34,6 +34,8 @@ class SubsetEnsemble(TableEstimator):
 
     A classifier, or a regressor if `estimator` is one (or if the criterion works for regression only).
 
+    Read more in the guide: :doc:`/methods/loughrey`.
+
     Parameters
     ----------
     criterion : Criterion, default=KNN()

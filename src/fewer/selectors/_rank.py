@@ -31,6 +31,8 @@ MOST_LEADING = 100
 class RankSelector(Selector):
     """Select the best features of a ranking.
 
+    Read more in the guide: :doc:`/guide/which-method`.
+
     Parameters
     ----------
     ranker : Ranker, default=Fisher()

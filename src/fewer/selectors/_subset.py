@@ -26,6 +26,8 @@ from fewer.trace import Trace
 class SubsetSelector(Selector):
     """Select the subset that a search finds best by a criterion, under a control.
 
+    Read more in the guide: :doc:`/guide/which-method`.
+
     Parameters
     ----------
     criterion : Criterion, default=KNN()

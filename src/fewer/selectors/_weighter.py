@@ -24,6 +24,8 @@ class FeatureWeighter(TransformerMixin, TableEstimator):
 
     Every distance-based model profits: on the scaled columns its plain Euclidean distance is the weighted one.
 
+    Read more in the guide: :doc:`/methods/loughrey`.
+
     Parameters
     ----------
     criterion : Criterion, default=KNN()

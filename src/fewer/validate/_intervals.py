@@ -22,6 +22,8 @@ from fewer.errors import InputError
 class ConfidenceInterval:
     """An estimate and the range in which its estimand lies with some confidence.
 
+    Read more in the guide: :doc:`/guide/does-it-help`.
+
     Parameters
     ----------
     estimate, low, high, level : float

@@ -46,6 +46,8 @@ class Split:
 def split_rows(problem: Problem, cv: Any, rng: np.random.Generator, *, n_repeats: int = 1) -> list[Split]:
     """Split the rows of a problem into training and test rows.
 
+    Read more in the guide: :doc:`/guide/groups-and-time`.
+
     Parameters
     ----------
     problem : Problem
@@ -98,6 +100,8 @@ def forward_splits(problem: Problem, n_splits: int) -> list[Split]:
     """Split rows in time: each of `n_splits` later blocks is tested by the rows before it; equal times stay together.
 
     Training rows of a group that is tested are left out.
+
+    Read more in the guide: :doc:`/guide/groups-and-time`.
 
     Parameters
     ----------

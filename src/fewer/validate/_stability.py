@@ -16,6 +16,8 @@ from fewer.validate._intervals import ConfidenceInterval
 def nogueira(masks: ArrayLike, *, level: float = 0.95) -> ConfidenceInterval:
     """Return the stability of subsets of any sizes: 1 if all are equal, 0 on average if they are drawn by chance.
 
+    Read more in the guide: :doc:`/guide/does-it-help`.
+
     Parameters
     ----------
     masks : bool array of shape (n_subsets, n_features)
