@@ -243,7 +243,20 @@ class Problem:
         return self
 
     def told(self, notes: Sequence[str], schema: Any = None) -> Problem:
-        """Return the same problem with what was noticed about it; what is known of its table stays known."""
+        """Return the same problem with what was noticed about it; what is known of its table stays known.
+
+        Parameters
+        ----------
+        notes : sequence of str
+            What was noticed.
+        schema : FrameSchema, optional
+            How to make a frame like the one that came in.
+
+        Returns
+        -------
+        Problem
+            The same rows.
+        """
         problem = replace(self, notes=tuple(notes), schema=schema)
         for fact in ("extremes", "missing", "has_missing", "nominal", "constant"):
             if fact in self.__dict__:

@@ -127,7 +127,26 @@ class StabilitySelection(RankingControl):
     def chosen(
         self, run: RankingRun, rows: IntArray, n_chosen: int, rng: np.random.Generator
     ) -> tuple[FloatArray, int]:
-        """Let one half choose; return what it chose, and how many subsets it looked at."""
+        """Let one half choose.
+
+        Parameters
+        ----------
+        run : RankingRun
+            The ranker, the rows and the space.
+        rows : int array
+            The half.
+        n_chosen : int
+            How many units it chooses.
+        rng : Generator
+            For whatever is drawn.
+
+        Returns
+        -------
+        chosen : array of shape (n_units,)
+            1 for each unit that it chose.
+        n_evaluations : int
+            How many subsets it looked at.
+        """
         part = run.problem.take(rows)
         if isinstance(run.ranker, SearchRanker):
             own: Run = run.ranker.method

@@ -323,7 +323,6 @@ class LevelMoments(Statistics):
         self.low, self.high = np.full(len(columns), np.inf), np.full(len(columns), -np.inf)
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        """Add rows."""
         t, weights = chunk.y - self.y_shift, chunk.row_weights
         for place, column in enumerate(self.columns.tolist()):
             cells = chunk.X[:, column]
@@ -337,7 +336,6 @@ class LevelMoments(Statistics):
             self.high[place] = max(self.high[place], own.max())
 
     def merge(self, other: LevelMoments) -> None:
-        """Add what another one has summed about the same shift."""
         self.sums += other.sums
         self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
 
