@@ -25,6 +25,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 import fewer
 from fewer import AutoSelector
+from fewer.api import select_problem
 from fewer.datasets import load
 from fewer.problem import Problem
 
@@ -107,7 +108,7 @@ def returns() -> None:
     """Tell how often what is chosen on the demo's table comes back in repetitions: alone (or a stand-in)."""
     problem = load("wdbc").problem
     for seed in range(3):
-        selection = fewer.api.select_problem(problem, random_state=seed)
+        selection = select_problem(problem, random_state=seed)
         told = []
         for name in selection.features:
             alone = selection.frequency.get(name, 0.0)

@@ -181,7 +181,7 @@ def write(folder: Path, path: Path, limits: dict) -> None:
         "# `auto` and its peers",
         "",
         "Written by `make study` (`python experiments/peers_study.py`) from `peers_study_design.json`, which was fixed",
-        "before any of these numbers was seen. Part A was used for design, part B opened once.",
+        "before any of these numbers was seen. Parts A and B were used for design, part C opened once.",
         "",
         *(f"- {line}" for line in DESIGN["protocol"]),
         "",
