@@ -58,3 +58,10 @@ def test_luck_is_told_with_its_probability():
     one = np.random.default_rng(1).normal(size=(200, 1)) + 0.1
     t = stats.ttest_1samp(one[:, 0], 0.0, alternative="greater").pvalue
     assert chance_of(one, np.ones(200), np.arange(200), 0, n_draws=4999) == pytest.approx(t, abs=0.02)
+
+
+def test_the_largest_size_within_so_many_errors():
+    curve = Curve(np.arange(1, 6), np.zeros(5), np.array([3.0, 0.0, 1.0, 0.9, 2.0]), np.ones(5))
+    free = np.ones(5, dtype=bool)
+    assert [curve.largest(c, free) for c in (0.0, 0.95, 1.0, 2.0)] == [1, 3, 3, 4]
+    assert curve.largest(1.0, free & (np.arange(5) < 3)) == 2

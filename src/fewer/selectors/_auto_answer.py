@@ -25,6 +25,9 @@ COPIES = 0.1
 """The share of what is gained over knowing nothing that features which are nearly copies of others may add unseen."""
 RARE = 30
 """Rows of the smallest class below which a balanced answer gives nothing up: they cannot tell what it costs."""
+SCARCE = 0.2
+"""Where such a class has also less than this share of what an equal class would, the largest size within a standard
+error of the best is taken: what a feature says of so few rows is seen late."""
 SEEN = 2.0
 """Standard errors from which on a loss counts as one that rows can see."""
 
@@ -124,6 +127,8 @@ def _places(race: Race, curve: Curve) -> dict[str, int]:
     """Choose a size for each preference; the three nest."""
     gained = race.gained(float(curve.loss[race.free].min()))
     best = curve.smallest(N_ERRORS["accuracy"], race.free)
+    if _scarce(race.loss.problem):
+        best = curve.largest(1.0, race.free)
     middle = best
     if not _rare(race.loss.problem):
         middle = min(curve.smallest(N_ERRORS["balanced"], race.free, SPARED["balanced"] * gained), best)
@@ -134,6 +139,14 @@ def _places(race: Race, curve: Curve) -> dict[str, int]:
 def _rare(rows: Problem) -> bool:
     """Say whether a class has too few rows to tell a little more loss from none."""
     return rows.task == "classification" and int(np.bincount(rows.y, minlength=rows.n_classes).min()) < RARE
+
+
+def _scarce(rows: Problem) -> bool:
+    """Say whether a rare class is also far from its equal share of the rows."""
+    if not _rare(rows):
+        return False
+    counts = np.bincount(rows.y, minlength=rows.n_classes)
+    return float(counts.min()) < SCARCE * rows.n_samples / rows.n_classes
 
 
 def _best_judge(race: Race, path: str, names: list[str], place: int) -> str:

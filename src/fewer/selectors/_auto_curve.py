@@ -201,6 +201,11 @@ class Curve:
         good = (self.behind <= np.maximum(n_errors * self.error, spared) + 1e-12) & free
         return int(np.argmax(good))
 
+    def largest(self, n_errors: float, free: Any) -> int:
+        """Return the place of the largest size that is behind by so many standard errors at most."""
+        good = (self.behind <= n_errors * self.error + 1e-12) & free
+        return int(len(good) - 1 - np.argmax(good[::-1]))
+
 
 def chance_of(gains: FloatArray, weights: FloatArray, clusters: IntArray, seed: int, n_draws: int = 999) -> float:
     """Return how likely it is that the best of many candidates does so much better than nothing by luck.
