@@ -505,14 +505,16 @@ def _rounded(value: float) -> float | None:
     return None if np.isnan(value) else round(float(value), 4)
 
 
-DESCRIBED = 100
-"""So many columns are described one by one."""
+DESCRIBED, HASHED = 100, 20_000_000
+"""So many columns are described one by one; tables of up to so many cells get a fingerprint."""
 
 
 def _at_a_glance(problem: Problem) -> dict[str, Any]:
     kinds = {kind: problem.kinds.count(kind) for kind in ("numeric", "nominal", "boolean")}
     glance: dict[str, Any] = {"task": problem.task, "missing_cells": int(problem.missing.sum()), **kinds}
     glance["columns"] = describe_columns(problem, DESCRIBED)
+    if problem.sparse is None and problem.X.size <= HASHED:
+        glance["fingerprint"] = fingerprint(problem, {})
     if problem.groups is not None:
         glance["groups"] = len(np.unique(problem.groups))
     if problem.task == "regression":

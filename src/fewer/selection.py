@@ -221,9 +221,12 @@ class Selection:
         Returns
         -------
         str
-            What `from_json` reads.
+            What `from_json` reads: a line for each value, what pages draw on one line.
         """
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
+        content = self.to_dict()
+        evidence = json.dumps(content.pop("evidence"), ensure_ascii=False)
+        text = json.dumps(content, ensure_ascii=False, indent=1)
+        return f'{text[:-2]},\n "evidence": {evidence}\n}}'
 
     @classmethod
     def from_json(cls, text: str) -> Selection:

@@ -8,11 +8,20 @@ import pytest
 TEMPLATES = files("fewer.report") / "templates"
 PAGES = {"report": ["base.html"], "parcel": ["base.html", "parcel.html"]}
 TEXT = {
-    "report": [("ink", "page"), ("ink", "card"), ("soft", "page"), ("soft", "card"), ("accent", "page")],
+    "report": [
+        ("ink", "page"),
+        ("ink", "card"),
+        ("soft", "page"),
+        ("soft", "card"),
+        ("accent", "page"),
+        ("ink", "off"),
+    ],
     "parcel": [("ink", "page"), ("soft", "page")],
 }
 SHAPES = {
-    "report": [("accent", "page"), ("accent", "card"), ("bad", "page"), ("bad", "card")],
+    "report": [("accent", "page"), ("accent", "card"), ("bad", "page"), ("bad", "card")]
+    + [(f"k{i}", "page") for i in range(6)]
+    + [(f"w{i}", "page") for i in range(5)],
     "parcel": [("curve", "page"), ("point", "page"), ("guess", "page")],
 }
 

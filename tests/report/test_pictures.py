@@ -20,8 +20,8 @@ def selection():
 def curve(**changes):
     base = {
         "sizes": [1, 2, 4], "scores": [0.7, 0.8, 0.9], "low": [0.6, 0.7, 0.8], "high": [0.8, 0.9, 1.0],
-        "name": "accuracy", "chosen": 2, "marks": {2: ["fewest", "balanced"], 4: ["accuracy"]},
-        "all": {"size": 8, "score": 0.85}, "answers": [1, 2],
+        "name": "accuracy", "title": "held-out accuracy", "chosen": 2, "answers": [1, 2],
+        "marks": {2: ["fewest", "balanced"], 4: ["accuracy"]}, "all": {"size": 8, "score": 0.85},
     }  # fmt: skip
     return base | changes
 

@@ -10,27 +10,25 @@ import numpy as np
 from sklearn.base import clone
 
 from fewer.contracts import Criterion, PredictiveScorer, Resources
-from fewer.control._aggregate import draw_rows
 from fewer.criteria import CrossValidated
 from fewer.errors import InputError
 from fewer.evaluate._answers import MOST, answers_by_size
 from fewer.evaluate._distributions import distribution, shown_classes
 from fewer.evaluate._grading import telling
 from fewer.evaluate._heldout import HeldOutScores
+from fewer.evaluate._parts import part_of, sample_of
 from fewer.evaluate._predictions import predictions
 from fewer.evaluate._row_views import always_wrong, plane
 from fewer.evaluate._without import losses_without, score_of
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.selectors._auto_paths import columns_of
 
-ROWS = 2000
-"""Rows that the losses without each feature are measured on, at most."""
-FITTED = 12
-"""Chosen features up to which a model that has to be fitted anew says what is lost without each of them."""
+ROWS, COUNTED = 2000, 20_000
+"""Rows that judges are fitted to, and that distributions are counted in, at most."""
+LEFT_OUT, FITTED, FITS = 40, 10, 60_000
+"""Chosen features of which it is measured what is lost without them: by a criterion with closed forms, by a model that
+is fitted for each; the latter as long as fits times rows are no more than the third number."""
 FOLDS, TREES = 3, 30
 """Folds of such a model, and trees of a forest, at most."""
-KNOWN = 40
-"""The same for criteria that have closed forms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,24 +81,29 @@ class Evidence:
         dict
             `features` (the order of the rows of the page), `answers` (for each size, places in it), `classes`,
             `distributions` by feature, `judge` as code, `without` by feature (in `without_score`), `predictions`
-            (`chosen`, `all`), `plane`, `wrong`, and `untold`: sentences on what could not be measured.
+            (`chosen`, `all`), `plane`, `wrong`, `untold` (sentences on what could not be measured) and, where
+            distributions come from some of the rows, `n_counted`.
         """
         answers = answers_by_size(self.selector, self._mask())
         order = self._order(answers)
-        names = self.problem.names
         place = {int(column): i for i, column in enumerate(order)}
+        rng = np.random.default_rng([self.seed, 2])
+        part = part_of(self.problem, order, sample_of(self.problem, COUNTED, rng))
         told: dict[str, Any] = {
-            "features": [names[i] for i in order],
+            "features": list(part.names),
             "answers": [
                 {"size": size, "places": sorted(place[int(i)] for i in np.flatnonzero(mask) if int(i) in place)}
                 for size, mask in answers.items()
             ],
             "classes": shown_classes(self.problem),
-            "distributions": {names[i]: distribution(self.problem, int(i)) for i in order},
+            "distributions": {name: distribution(part, i) for i, name in enumerate(part.names)},
             "judge": " ".join(repr(self.judge).split()),
             "without_score": score_of(self.problem, self.scoring),
             "untold": [],
         }
+        if part.n_samples < self.problem.n_samples:
+            told["n_counted"] = part.n_samples
+        rows = sample_of(self.problem, ROWS, rng)
         looks: list[FloatArray] = []
         if self.outcome is not None:
             told["predictions"] = {
@@ -108,10 +111,10 @@ class Evidence:
                 "all": predictions(self.problem, self.outcome.outputs_all),
             }
             looks = [self.outcome.outputs, self.outcome.outputs_all]
-            self._try(told, "without", "What is lost without each feature", lambda: self._without(looks))
+            self._try(told, "without", "What is lost without each feature", lambda: self._without(rows, looks))
             told["wrong"] = always_wrong(self.problem, looks)
         if len(order) >= 2 and len(self.chosen):
-            self._try(told, "plane", "The rows in two features", lambda: self._plane(order))
+            self._try(told, "plane", "The rows in two features", lambda: self._plane(order[:2], rows))
         return told
 
     def _mask(self) -> BoolArray:
@@ -132,27 +135,29 @@ class Evidence:
         ]
         return np.array(list(dict.fromkeys([*self.chosen.tolist(), *others]))[: max(MOST, len(self.chosen))])[:200]
 
-    def _without(self, looks: list[FloatArray]) -> dict[str, dict[str, float]]:
+    def _without(self, rows: IntArray, looks: list[FloatArray]) -> dict[str, dict[str, float]]:
         """Measure the losses; what the judge predicts on the way is one more look at the rows."""
-        if not len(self.chosen) or self.problem.y.ndim > 1 or self.problem.time is not None:
+        most = LEFT_OUT
+        if isinstance(self.judge, CrossValidated):
+            most = min(FITTED, FITS // (FOLDS * len(rows)) - 1)
+        if not len(self.chosen) or most < 1:
             return {}
-        part = columns_of(self.problem, self.chosen)
-        rng = np.random.default_rng([self.seed, 2])
-        rows = np.arange(part.n_samples)
-        if part.n_samples > ROWS:
-            rows = np.sort(draw_rows(part, "subsample", rng, ROWS / part.n_samples))
-        if len(self.chosen) > (FITTED if isinstance(self.judge, CrossValidated) else KNOWN):
+        if self.problem.y.ndim > 1 or self.problem.time is not None:
             return {}
-        sample = part if len(rows) == part.n_samples else part.take(rows)
+        sample = part_of(self.problem, self.chosen, rows)
         judge = _quicker(self.judge) if isinstance(self.judge, CrossValidated) else self.judge
-        scorer = cast(PredictiveScorer, judge.bind(sample, rng, Resources()))
-        outputs, losses = losses_without(scorer, sample, np.ones(len(self.chosen), dtype=bool), self.scoring)
-        if len(rows) == part.n_samples:
+        scorer = cast(PredictiveScorer, judge.bind(sample, np.random.default_rng([self.seed, 3]), Resources()))
+        mask = np.ones(len(self.chosen), dtype=bool)
+        outputs, losses = losses_without(scorer, sample, mask, self.scoring, most=most)
+        if len(rows) == self.problem.n_samples:
             looks.append(outputs)
-        return {part.names[i]: {key: round(value, 6) for key, value in loss.items()} for i, loss in losses.items()}
+        return {sample.names[i]: {key: round(value, 6) for key, value in loss.items()} for i, loss in losses.items()}
 
-    def _plane(self, order: IntArray) -> dict[str, Any]:
-        return plane(self.problem, order[:2].tolist(), self.judge, self.seed)
+    def _plane(self, columns: IntArray, rows: IntArray) -> dict[str, Any]:
+        told = plane(part_of(self.problem, columns, rows), [0, 1], self.judge, self.seed)
+        if told:
+            told["row"] = (rows[np.array(told["row"]) - 1] + 1).tolist()
+        return told
 
     def _try(self, told: dict[str, Any], key: str, what: str, measure: Callable[[], Any]) -> None:
         """Measure; a judge that cannot do with fewer columns or rows must not end a run that has its answer."""

@@ -34,7 +34,8 @@ def plane(problem: Problem, columns: Sequence[int], judge: Criterion, seed: int)
     dict
         Plain JSON data: `names`; for each of up to 300 rows (classes as in the table) `row`, `x`, `y` and `target` (the
         class code, or the quantity); `x_ends` and `y_ends`; `grid`, 32 rows of 48 class codes from the bottom up, or
-        quantities; `missing`, rows that lack one of the two. Empty where nothing can be placed.
+        quantities; `missing`, rows that lack one of the two. Levels are codes, shaken by up to 0.3. Empty
+        where nothing can be placed.
     """
     part = columns_of(problem, np.asarray(columns, dtype=np.int64))
     seen = np.flatnonzero(~np.isnan(part.X).any(axis=1))
@@ -42,6 +43,8 @@ def plane(problem: Problem, columns: Sequence[int], judge: Criterion, seed: int)
         return {}
     rng = np.random.default_rng(seed)
     rows = np.sort(rng.permutation(seen)[:SHOWN])
+    jitter = rng.uniform(-0.3, 0.3, size=(len(rows), 2)) * [kind != "numeric" for kind in part.kinds]
+    shown = part.X[rows] + jitter
     ends = [_ends(part.X[seen, i], part.kinds[i]) for i in range(2)]
     across, up = (np.linspace(*end, n) for end, n in zip(ends, (WIDE, HIGH), strict=True))
     across, up = (
@@ -55,8 +58,8 @@ def plane(problem: Problem, columns: Sequence[int], judge: Criterion, seed: int)
     return {
         "names": list(part.names),
         "row": (rows + 1).tolist(),
-        "x": [_plain(v) for v in part.X[rows, 0]],
-        "y": [_plain(v) for v in part.X[rows, 1]],
+        "x": [_plain(v) for v in shown[:, 0]],
+        "y": [_plain(v) for v in shown[:, 1]],
         "target": [int(v) if problem.task == "classification" else _plain(v) for v in problem.y[rows]],
         "x_ends": [_plain(v) for v in ends[0]],
         "y_ends": [_plain(v) for v in ends[1]],

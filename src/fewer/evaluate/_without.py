@@ -14,7 +14,7 @@ SEEN = 1.96
 
 
 def losses_without(
-    scorer: PredictiveScorer, problem: Problem, mask: BoolArray, scoring: Any = None
+    scorer: PredictiveScorer, problem: Problem, mask: BoolArray, scoring: Any = None, *, most: int | None = None
 ) -> tuple[FloatArray, dict[int, dict[str, float]]]:
     """Compare out-of-fold predictions with the chosen features and without each of them.
 
@@ -27,6 +27,8 @@ def losses_without(
         The chosen features. Those that are left out are fitted without, not shuffled.
     scoring : str, optional
         `"roc_auc"` is measured by that; everything else by accuracy or R², which every row has a share in.
+    most : int, optional
+        Leave out only the first so many, one at a time; all if left out.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def losses_without(
     outputs = scorer.outputs(mask)
     whole = _grade(grader, scorer, outputs, problem)
     losses: dict[int, dict[str, float]] = {}
-    for column in np.flatnonzero(mask):
+    for column in np.flatnonzero(mask)[:most]:
         rest = mask.copy()
         rest[column] = False
         if not rest.any():

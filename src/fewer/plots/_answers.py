@@ -55,6 +55,11 @@ class AnswersDisplay(Display):
     score_name: str = "score"
     measured: str = ""
 
+    @property
+    def title(self) -> str:
+        """What the scores are: held out, or what the search saw."""
+        return f"held-out {self.score_name}" if self.measured.startswith("on ") else self.score_name
+
     @classmethod
     def from_selection(cls, selection: Any, *, ax: Axes | None = None) -> AnswersDisplay:
         """Draw the curve of a `Selection`.
@@ -141,7 +146,7 @@ class AnswersDisplay(Display):
             ax.set_xscale("log")
         else:
             ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.set(xlabel="number of features", ylabel=wrapped(f"held-out {self.score_name}"))
+        ax.set(xlabel="number of features", ylabel=wrapped(self.title))
         legend_below(ax)
 
 

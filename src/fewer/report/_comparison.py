@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from fewer.evaluate import Comparison
-from fewer.plots._sizes import short
-from fewer.plots._style import COLORS, new_figure, style
-from fewer.report._page import as_svg, render, write_page
+from fewer.report._page import render, write_page
+from fewer.report._pictures import interval_picture
 
 SHOWN = 40
 
@@ -74,15 +73,13 @@ def comparison_report(comparison: Comparison) -> str:
 
 
 def _picture(estimator: str, rows: list[Any], scoring: str) -> dict[str, Any]:
-    with style():
-        figure, ax = new_figure(size=(4.6, 0.9 + 0.28 * len(rows)))
-        places = list(range(len(rows)))[::-1]
-        for place, row in zip(places, rows, strict=True):
-            color = COLORS[0] if row.role == "method" else COLORS[5]
-            ax.plot([row.low, row.high], [place, place], color=color)
-            ax.plot([row.score], [place], marker="o" if row.role == "method" else "s", color=color)
-        ax.set_yticks(places, [short(row.name, 36) for row in rows], parse_math=False)
-        ax.set(xlabel=f"held-out {scoring}, 95 % interval", ylim=(-0.6, len(rows) - 0.4))
     best = max(rows, key=lambda row: row.score)
     text = f"Highest: {best.name}, {best.score:.4f}. Squares are baselines."
-    return {"title": estimator, "text": text, "svg": as_svg(figure, f"Held-out {scoring} for {estimator}. {text}")}
+    drawn = [
+        {"name": row.name, "score": row.score, "low": row.low, "high": row.high, "baseline": row.role != "method"}
+        for row in rows
+    ]
+    words = f"Held-out {scoring} for {estimator}. {text}"
+    return {
+        "title": estimator, "text": text, "svg": interval_picture(drawn, f"held-out {scoring}, 95 % interval", words)
+    }  # fmt: skip

@@ -137,7 +137,7 @@ def curve_picture(curve: Mapping[str, Any]) -> Markup:
     canvas = Canvas((1, max(last, 2)), (low - room, high + room), size=(640, 370), log=log)
     canvas.left, canvas.top, canvas.right = 72.0, 62.0, 26.0
     shown = sorted({1, last, *(s for s in (2, 5, 10, 20, 50, 100, 200, 500, 1000) if s < 0.75 * last)})
-    canvas.axes("number of features", f"held-out {curve['name']}", x_ticks=shown if log else None)
+    canvas.axes("number of features", curve["title"], x_ticks=shown if log else None)
     ring = [*zip(sizes, curve["high"], strict=True), *zip(sizes[::-1], curve["low"][::-1], strict=True)]
     points = " ".join(f"{at(canvas.px(x))},{at(canvas.py(y))}" for x, y in ring)
     canvas.add("polygon", points=points, class_="band")
@@ -177,9 +177,8 @@ def _marks(canvas: Canvas, curve: Mapping[str, Any]) -> None:
 def _curve_in_words(curve: Mapping[str, Any]) -> str:
     best = max(range(len(curve["scores"])), key=curve["scores"].__getitem__)
     every = curve["all"]
-    told = (
-        f"Held-out {curve['name']} against the number of features: {curve['scores'][0]:.3f} with {curve['sizes'][0]}, "
-    )
+    title = curve["title"][:1].upper() + curve["title"][1:]
+    told = f"{title} against the number of features: {curve['scores'][0]:.3f} with {curve['sizes'][0]}, "
     told += f"highest {curve['scores'][best]:.3f} with {curve['sizes'][best]}"
     if every:
         told += f", {every['score']:.3f} with all {every['size']}"
@@ -294,7 +293,8 @@ def _levels(plane: Mapping[str, Any], axis: int) -> list[tuple[float, str]] | No
 
 def _shown(plane: Mapping[str, Any], axis: int, value: float) -> str:
     labels = plane["levels"][axis]
-    return cut(labels[int(value)], 40) if labels and 0 <= int(value) < len(labels) else number(value)
+    code = round(value)
+    return cut(labels[code], 40) if labels and 0 <= code < len(labels) else number(value)
 
 
 def _level_of(value: float, plane: Mapping[str, Any]) -> int:
@@ -328,6 +328,33 @@ def _cells(canvas: Canvas, shades: Sequence[Sequence[int]], code: int) -> str:
     return "".join(path)
 
 
+def interval_picture(rows: Sequence[Mapping[str, Any]], label: str, words: str) -> Markup:
+    """Draw scores with their intervals, one below the other.
+
+    Parameters
+    ----------
+    rows : list of dict
+        `name`, `score`, `low`, `high`, and `baseline`, whether it is something to compare with.
+    label, words : str
+        What the scores are; the picture in words.
+
+    Returns
+    -------
+    Markup
+    """
+    low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
+    room = (high - low) * 0.04 or 0.02
+    canvas = Canvas((low - room, high + room), (len(rows) - 0.5, -0.5), size=(440, 62 + 24 * len(rows)))
+    canvas.left = 176.0
+    names = [(float(i), cut(row["name"], 24)) for i, row in enumerate(rows)]
+    canvas.axes(label, "", y_ticks=names)
+    for i, row in enumerate(rows):
+        kind = int(row["baseline"])
+        canvas.line([row["low"], row["high"]], [i, i], f"line{5 if kind else 0}")
+        canvas.shape(row["score"], i, kind, f"row{5 if kind else 0}")
+    return canvas.svg(words)
+
+
 def key_of(kind: int, class_: str = "row") -> Markup:
     """Draw the marker of a class for a legend."""
     return Markup(
@@ -339,6 +366,7 @@ __all__ = [
     "calibration_picture",
     "curve_picture",
     "distribution_picture",
+    "interval_picture",
     "key_of",
     "loss_picture",
     "plane_picture",

@@ -32,6 +32,7 @@ def size_curve(selection: Selection) -> dict[str, Any] | None:
         "high": display.high.tolist(),
         "banded": bool((display.high > display.low).any()),
         "name": display.score_name,
+        "title": display.title,
         "measured": display.measured,
         "chosen": display.chosen,
         "marks": {} if selection.nothing_found else display.marks,
