@@ -5,7 +5,7 @@ import re
 import pytest
 
 from fewer.report._features import feature_rows
-from fewer.report._pictures import curve_picture, distribution_picture, plane_picture
+from fewer.report._pictures import curve_picture, distribution_picture, interval_picture, plane_picture
 from fewer.report._sizes import answers, size_curve
 from fewer.report._svg import Canvas, ticks
 from making import make_problem
@@ -100,3 +100,24 @@ def test_the_answers_of_the_slider_are_those_of_the_curve(selection):
         "balanced",
         "accuracy",
     }
+
+
+def test_intervals_stand_in_their_order_and_baselines_look_different():
+    rows = [
+        {"name": EVIL, "score": 0.8, "low": 0.7, "high": 0.9, "baseline": False},
+        {"name": "all features", "score": 0.6, "low": 0.5, "high": 0.7, "baseline": True},
+    ]
+    svg = interval_picture(rows, "held-out accuracy", "Two methods and how they did.")
+    assert "<script" not in svg
+    assert re.findall(r'class="(row\d)"', svg) == ["row0", "row5"]
+    ends = [tuple(map(float, pair.split(","))) for pair in re.search(r'points="([^"]+)" class="line0"', svg)[1].split()]
+    assert ends[0][0] < ends[1][0]
+    assert ends[0][1] == ends[1][1]
+
+
+def test_a_level_is_named_though_its_point_is_shaken():
+    plane = {
+        "names": ["color", "b"], "row": [1], "x": [1.2], "y": [0.9], "target": [0], "x_ends": [-0.5, 1.5],
+        "y_ends": [0, 1], "levels": [["red", "blue"], []], "grid": [[0, 0]], "missing": 0,
+    }  # fmt: skip
+    assert "color blue, b 0.9" in plane_picture(plane, ["no"], [])
