@@ -100,9 +100,10 @@ class Browser:
         for kind in ("rawKeyDown", "keyUp"):
             self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
 
-    def shoot(self, path, *, whole=True):
-        """Take a picture of the page."""
-        data = self.ask("Page.captureScreenshot", captureBeyondViewport=whole)["data"]
+    def shoot(self, path, *, whole=True, clip=None):
+        """Take a picture of the page, or of a rectangle of it."""
+        options = {} if clip is None else {"clip": {**clip, "scale": 1}}
+        data = self.ask("Page.captureScreenshot", captureBeyondViewport=whole, **options)["data"]
         Path(path).write_bytes(base64.b64decode(data))
 
     def print(self, path):

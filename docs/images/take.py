@@ -35,7 +35,20 @@ def take_reports(folder: Path) -> None:
         browser.open(folder / f"{page}.html", width, height=height)
         browser.shoot(folder / "shot.png", whole=False)
         keep(folder / "shot.png", HERE / f"{name}.png")
+    take_page(browser, folder)
     browser.close()
+
+
+def take_page(browser: Browser, folder: Path) -> None:
+    """Show the parts of the demo's page that the guide explains."""
+    for name, heading, width in (("features", "q1", 1000), ("sizes", "q2", 1240), ("rows", "q4", 1240)):
+        browser.open(folder / "demo.html", width)
+        place = browser.run(
+            "(({x, y, width, height}) => ({x, y: y + scrollY, width, height}))"
+            f"(document.getElementById('{heading}').parentElement.getBoundingClientRect())"
+        )
+        browser.shoot(folder / "shot.png", clip={**place, "height": min(place["height"], 820)})
+        keep(folder / "shot.png", HERE / f"page-{name}.png")
 
 
 def take_examples(folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 import inspect
 
-import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -11,15 +10,6 @@ from fewer import plots
 from fewer.errors import InputError
 from fewer.plots import AnswersDisplay, Display, DistributionDisplay, PlaneDisplay, PredictionsDisplay
 from making import make_problem
-
-
-@pytest.fixture(scope="module")
-def selections():
-    made = {}
-    for task in ("classification", "regression"):
-        problem = make_problem(n_rows=120, task=task)
-        made[task] = fewer.select(problem.X, problem.y, cv=3, random_state=0, budget=2)
-    return made
 
 
 def test_every_display_has_the_base_and_one_that_takes_an_estimator_takes_axes():
@@ -41,25 +31,6 @@ def test_a_selection_can_be_drawn(kind, task, selections):
     assert ax.get_ylabel()
 
 
-def test_the_curve_marks_what_each_preference_takes(selections):
-    selection = selections["classification"]
-    ax = AnswersDisplay.from_selection(selection, ax=Figure().subplots()).ax_
-    told = " ".join(text.get_text() for text in ax.get_legend().get_texts())
-    for prefer, size in selection.curve["chosen"].items():
-        assert prefer in told
-        assert str(size) in told
-    line = ax.get_lines()[0]
-    assert line.get_ydata() == pytest.approx(selection.curve["score"])
-
-
-@pytest.mark.parametrize("kind", ["roc", "confusion", "calibration"])
-def test_every_kind_of_prediction(kind, selections):
-    display = PredictionsDisplay.from_selection(selections["classification"], kind=kind, ax=Figure().subplots())
-    assert display.kind == kind
-    with pytest.raises(InputError, match="'points'"):
-        PredictionsDisplay.from_selection(selections["regression"], kind=kind)
-
-
 def test_what_is_not_there_is_said(selections):
     problem = make_problem()
     bare = fewer.select(problem.X, problem.y, "fisher", n_features_to_select=1, cv=0, random_state=0)
@@ -70,10 +41,3 @@ def test_what_is_not_there_is_said(selections):
         DistributionDisplay.from_selection(selections["regression"], "nobody")
     with pytest.raises(InputError, match="is not made of an estimator"):
         plots.GammaDisplay.from_estimator(None)
-
-
-def test_the_ground_is_drawn_the_right_way_up(selections):
-    display = PlaneDisplay.from_selection(selections["classification"], ax=Figure().subplots())
-    image = display.ax_.get_images()[0]
-    assert image.origin == "lower"
-    assert np.array_equal(image.get_array(), display.told["grid"])

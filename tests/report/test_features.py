@@ -1,30 +1,39 @@
+"""The rows of the page."""
+
+from dataclasses import replace
+
 import pytest
 
-from fewer.report._features import _kind, in_units
+from fewer.report._features import feature_rows, in_units
+from making import make_problem
+from pages import run
+
+
+@pytest.fixture(scope="module")
+def selection():
+    return run(make_problem(n_rows=80), method="knn-forward")[0]
+
+
+def test_a_row_tells_what_the_selection_knows(selection):
+    name = selection.features[0]
+    told = replace(selection, stand_ins={name: ["twin"]}, costs={name: 2.5})
+    row = feature_rows(told)[0]
+    assert (row["name"], row["chosen"], row["stand_ins"], row["cost"]) == (name, True, ["twin"], 2.5)
+    assert row["share"] == selection.frequency[name]
+    loss = selection.evidence["without"][name]
+    assert row["loss"]["amount"] == in_units(loss["loss"], "accuracy")
+    assert row["picture"].startswith("<svg")
+
+
+def test_without_evidence_there_are_names_alone(selection):
+    rows = feature_rows(replace(selection, evidence={}))
+    assert [row["name"] for row in rows] == selection.features
+    assert all(row["picture"] is None and row["loss"] is None for row in rows)
 
 
 @pytest.mark.parametrize(
-    ("value", "score", "text"),
-    [
-        (0.0123, "accuracy", "+1.2"),
-        (-0.05, "balanced accuracy", "−5.0"),
-        (-0.00001, "accuracy", "0.0"),
-        (-0.01, "R²", "−0.010"),
-    ],
+    ("value", "score", "told"),
+    [(0.0123, "balanced accuracy", "+1.2"), (-0.5, "R²", "−0.500"), (0.0, "accuracy", "0.0"), (-1e-9, "r2", "0.000")],
 )
-def test_differences_in_points_or_as_they_are(value, score, text):
-    assert in_units(value, score) == text
-
-
-def test_what_a_column_holds_in_a_line():
-    told = {
-        "size": {"low": 1.23456, "high": 9.0, "missing": 1200},
-        "color": {"levels": ["red", "blue", "green", "grey", "pink"]},
-        "few": {"levels": ["no", "yes"], "missing": 0},
-    }
-    evidence = {"distributions": told}
-    assert _kind("size", evidence) == "1.235 to 9, 1,200 missing"
-    assert _kind("color", evidence) == "red, blue, green, grey, …"
-    assert _kind("few", evidence) == "no, yes"
-    assert _kind("other", evidence) == ""
-    assert _kind("other", {}) == ""
+def test_differences_are_in_points_or_as_they_are(value, score, told):
+    assert in_units(value, score) == told

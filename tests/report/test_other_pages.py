@@ -13,7 +13,6 @@ from fewer.criteria import KNN
 from fewer.evaluate import compare
 from fewer.report import _reproduction, comparison_report, reproduction_report
 from fewer.report._reproduction import _pictures
-from fewer.report._text import cut
 from fewer.search import Forward
 from making import make_problem
 
@@ -83,10 +82,3 @@ def test_many_pictures_are_told_more_coarsely(tmp_path, monkeypatch):
     coarse = _pictures(files)
     assert {picture["width"] for picture in coarse.values()} == {780}
     assert sum(len(picture["data"]) for picture in coarse.values()) < total
-
-
-def test_what_people_wrote_is_cut_and_cleaned():
-    assert cut("a\0b\x1bc") == "a\N{REPLACEMENT CHARACTER}b\N{REPLACEMENT CHARACTER}c"
-    assert cut("family: 👨\u200d👩\u200d👧") == "family: 👨\u200d👩\u200d👧"
-    assert cut("x" * 300) == "x" * 199 + "…"
-    assert cut("x" * 200) == "x" * 200

@@ -2,19 +2,14 @@
 
 import re
 
-import pytest
-
-from fewer.report._features import feature_rows
-from fewer.report._pictures import curve_picture, distribution_picture, interval_picture, plane_picture
-from fewer.report._sizes import answers, size_curve
-from fewer.report._svg import Canvas, ticks
-from making import make_problem
-from pages import EVIL, run
-
-
-@pytest.fixture(scope="module")
-def selection():
-    return run(make_problem(n_rows=120), method="auto")[0]
+from fewer.report._pictures import (
+    curve_picture,
+    distribution_picture,
+    interval_picture,
+    plane_picture,
+    redundancy_picture,
+)
+from pages import EVIL
 
 
 def curve(**changes):
@@ -37,23 +32,6 @@ def test_names_that_would_touch_stand_in_rows():
     svg = curve_picture(curve(marks={1: ["fewest"], 2: ["balanced, accuracy"]}, sizes=[1, 2, 30], all=None))
     places = re.findall(r'y="(\d+)" text-anchor="middle">(fewest|balanced)', svg)
     assert len({y for y, _ in places}) == 2
-
-
-def test_points_lie_where_their_values_are():
-    canvas = Canvas((0, 10), (0, 1), size=(200, 100))
-    assert canvas.px(0) == canvas.left
-    assert canvas.px(10) == 200 - canvas.right
-    assert canvas.py(1) == canvas.top
-    logarithmic = Canvas((1, 100), (0, 1), log=True)
-    assert logarithmic.px(10) == pytest.approx((logarithmic.px(1) + logarithmic.px(100)) / 2)
-
-
-@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3.2, 7.7), (1e-9, 2e-9), (0, 1e12), (5, 5), (float("nan"), 1)])
-def test_ticks_are_few_round_and_inside(low, high):
-    found = ticks(low, high)
-    assert 1 <= len(found) <= 11
-    if high > low:
-        assert all(low - 1e-9 * abs(low) <= tick <= high * (1 + 1e-9) for tick in found)
 
 
 def test_a_lane_for_each_class_and_hostile_names_escaped():
@@ -85,23 +63,6 @@ def test_every_cell_of_the_ground_is_painted_once():
     assert "Row 2: yes; a 0.9, b 0.9. Always predicted wrongly." in svg
 
 
-def test_the_answers_of_the_slider_are_those_of_the_curve(selection):
-    shown = size_curve(selection)
-    stops = answers(selection, shown)
-    assert [stop["size"] for stop in stops] == [1, 2, 3, 4, 5, 6]
-    rows = feature_rows(selection)
-    assert [row["name"] for row in rows if row["chosen"]] == selection.features
-    for stop in stops:
-        place = selection.curve["size"].index(stop["size"])
-        assert stop["score"] == f"{selection.curve['score'][place]:.4f}"
-        assert len(stop["places"]) == stop["size"]
-    assert {name for stop in stops for name in shown["marks"].get(stop["size"], [])} == {
-        "fewest",
-        "balanced",
-        "accuracy",
-    }
-
-
 def test_intervals_stand_in_their_order_and_baselines_look_different():
     rows = [
         {"name": EVIL, "score": 0.8, "low": 0.7, "high": 0.9, "baseline": False},
@@ -121,3 +82,14 @@ def test_a_level_is_named_though_its_point_is_shaken():
         "y_ends": [0, 1], "levels": [["red", "blue"], []], "grid": [[0, 0]], "missing": 0,
     }  # fmt: skip
     assert "color blue, b 0.9" in plane_picture(plane, ["no"], [])
+
+
+def test_redundancy_is_written_out_for_few_and_shaded_for_all():
+    values = [[1.0, 0.5], [0.5, 1.0]]
+    svg = redundancy_picture(["a", EVIL], values, "How far two features repeat each other.")
+    assert re.findall(r'opacity="([\d.]+)"', svg) == ["0.45", "0.23", "0.23", "0.45"] or "0.22" in svg
+    assert svg.count(">0.50<") == 2
+    assert "<script" not in svg
+    many = redundancy_picture([str(i) for i in range(20)], [[0.1] * 20] * 20, "Twenty features.")
+    assert many.count("<rect") == 400
+    assert ">0.10<" not in many

@@ -1,36 +1,44 @@
-from types import SimpleNamespace
+"""The answers of other sizes on the page."""
 
-from fewer.report._sizes import answers
+from dataclasses import replace
 
-CURVE = {
-    "sizes": [1, 3, 9],
-    "scores": [0.7, 0.9, 0.85],
-    "low": [0.6, 0.9, 0.8],
-    "high": [0.8, 0.9, 0.9],
-    "name": "accuracy",
-    "measured": "held out",
-    "marks": {3: ["balanced", "fewest"]},
-    "all": {"size": 9, "score": 0.85},
-}
+import pytest
+
+from fewer.report._features import feature_rows
+from fewer.report._sizes import answers, size_curve
+from making import make_problem
+from pages import run
 
 
-def selection(*sizes, nothing=False):
-    stops = [{"size": size, "places": list(range(size))} for size in sizes]
-    return SimpleNamespace(nothing_found=nothing, features=["a"] * 3, n_features=9, evidence={"answers": stops})
+@pytest.fixture(scope="module")
+def selection():
+    return run(make_problem(n_rows=120), method="auto")[0]
 
 
-def test_every_stop_of_the_slider_is_told():
-    one, three, nine = answers(selection(1, 3, 9), CURVE)
-    assert one["told"] == "1 of 9 features: accuracy 0.7000 (0.6000 to 0.8000), −15.0 points against all 9, held out."
-    assert three["told"].startswith("3 of 9 features (balanced, fewest): accuracy 0.9000, +5.0 points")
-    assert three["interval"] == ""
-    assert one["interval"] == "0.6000 to 0.8000"
-    assert "against" not in nine["told"]
-    assert nine["places"] == list(range(9))
+def test_the_answers_of_the_slider_are_those_of_the_curve(selection):
+    shown = size_curve(selection)
+    stops = answers(selection, shown)
+    assert [stop["size"] for stop in stops] == [1, 2, 3, 4, 5, 6]
+    rows = feature_rows(selection)
+    assert [row["name"] for row in rows if row["chosen"]] == selection.features
+    for stop in stops:
+        place = selection.curve["size"].index(stop["size"])
+        assert stop["score"] == f"{selection.curve['score'][place]:.4f}"
+        assert len(stop["places"]) == stop["size"]
+    assert {name for stop in stops for name in shown["marks"].get(stop["size"], [])} == {
+        "fewest",
+        "balanced",
+        "accuracy",
+    }
 
 
-def test_a_slider_needs_two_stops_and_scores():
-    assert answers(selection(3), CURVE) == []
-    assert answers(selection(1, 3), None) == []
-    assert answers(selection(1, 3, nothing=True), CURVE) == []
-    assert [stop["size"] for stop in answers(selection(1, 2, 3), CURVE)] == [1, 3]
+def test_what_the_search_saw_is_not_called_held_out():
+    found, _ = run(make_problem(n_rows=80), method="knn-forward")
+    assert size_curve(found)["title"] == "accuracy"
+
+
+def test_where_nothing_was_found_nothing_is_marked_and_there_is_no_slider(selection):
+    empty = replace(selection, nothing_found=True)
+    assert size_curve(empty)["marks"] == {}
+    assert answers(empty, size_curve(empty)) == []
+    assert size_curve(replace(selection, curve={}, sizes={})) is None

@@ -13,6 +13,8 @@ from fewer.report._text import cut
 LANE, TALL = 13, 18
 """Height of a lane, and of one where there are few."""
 WIDTH = 150
+NUMBERED, SHADE = 12, 0.45
+"""Features up to which redundancy is written out, and its darkest shade: numbers stay readable on it."""
 
 
 def distribution_picture(name: str, told: Mapping[str, Any], classes: Sequence[str]) -> Markup:
@@ -355,6 +357,41 @@ def interval_picture(rows: Sequence[Mapping[str, Any]], label: str, words: str) 
     return canvas.svg(words)
 
 
+def redundancy_picture(names: Sequence[str], values: Sequence[Sequence[float]], words: str) -> Markup:
+    """Draw how far features repeat each other, the darker the more, with numbers where there is room.
+
+    Parameters
+    ----------
+    names : list of str
+    values : square list of lists
+        Between 0 and 1.
+    words : str
+        The picture in words.
+
+    Returns
+    -------
+    Markup
+    """
+    n = len(names)
+    cell = 34 if n <= NUMBERED else 15
+    canvas = Canvas((-0.5, n - 0.5), (n - 0.5, -0.5), size=(200 + n * cell, 34 + n * cell))
+    canvas.left, canvas.right, canvas.top, canvas.bottom = 190.0, 10.0, 8.0, 26.0
+    for i, row in enumerate(values):
+        for j, value in enumerate(row):
+            x, y = canvas.px(j), canvas.py(i)
+            known = 0.0 if value is None else float(value)
+            canvas.add(
+                "rect", x=x - cell / 2, y=y - cell / 2, width=cell - 1.0, height=cell - 1.0, class_="fill0",
+                opacity=f"{SHADE * known:.2f}",
+            )  # fmt: skip
+            if n <= NUMBERED:
+                canvas.add("text", f"{known:.2f}", x=x, y=y + 4, text_anchor="middle", class_="legend")
+    for i, name in enumerate(names):
+        canvas.add("text", f"{cut(name, 22)} {i + 1}", x=182, y=canvas.py(i) + 4, text_anchor="end")
+        canvas.add("text", str(i + 1), x=canvas.px(i), y=canvas.height - 10, text_anchor="middle")
+    return canvas.svg(words)
+
+
 def key_of(kind: int, class_: str = "row") -> Markup:
     """Draw the marker of a class for a legend."""
     return Markup(
@@ -370,6 +407,7 @@ __all__ = [
     "key_of",
     "loss_picture",
     "plane_picture",
+    "redundancy_picture",
     "roc_picture",
     "truth_picture",
 ]

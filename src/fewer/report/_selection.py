@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewer.plots import RedundancyDisplay, SearchCurveDisplay
+from fewer.plots import SearchCurveDisplay
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, new_figure, style
 from fewer.report._features import feature_rows
@@ -18,6 +18,7 @@ from fewer.report._pictures import (
     curve_picture,
     key_of,
     plane_picture,
+    redundancy_picture,
     roc_picture,
     truth_picture,
 )
@@ -225,17 +226,15 @@ def _stopping_picture(selection: Selection, trace: Trace) -> dict[str, Any]:
 
 def _redundancy_picture(redundancy: Mapping[str, Any]) -> dict[str, Any]:
     names, values = list(redundancy["names"]), np.array(redundancy["values"], dtype=np.float64)
-    with style():
-        side = max(3.0, 1.4 + 0.2 * len(names))
-        figure, ax = new_figure(size=(side + 0.8, side))
-    RedundancyDisplay(names, values).plot(ax)
     i, j = np.unravel_index(np.argmax(values - np.eye(len(names)), axis=None), values.shape)
     text = (
         f"Absolute rank correlation, or its like for nominal features. Most alike: {short(names[i])} and "
         f"{short(names[j])} ({values[i, j]:.2f}); at 1 one of the two could be left out."
     )
-    return _picture(figure, "How far the chosen features repeat each other", text)
+    title = "How far the chosen features repeat each other"
+    drawn = redundancy_picture(names, redundancy["values"], f"{title}. {text}")
+    return {"title": title, "text": text, "svg": drawn, "paper": False}
 
 
 def _picture(figure: Figure, title: str, text: str) -> dict[str, Any]:
-    return {"title": title, "text": text, "svg": as_svg(figure, f"{title}. {text}")}
+    return {"title": title, "text": text, "svg": as_svg(figure, f"{title}. {text}"), "paper": True}
