@@ -19,6 +19,8 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
+from fewer.kernels._compiling import inner
+
 FAR = 1e300
 CLIP = 64.0
 PLAIN, CLIPPED, NOMINAL = 0, 1, 2
@@ -81,7 +83,7 @@ def term(x, x_missing, z, z_hole, nominal, scale, gap, weight, quantum):
     return np.rint(weight * square / quantum) * quantum
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def add_terms(d, x, x_missing, f, k, weight, exact):
     """Add feature f's terms to the distances from one query of fold k to all rows."""
     column, missing, scale = exact.columns[f], exact.missing[f], exact.scale[k, f]
@@ -104,21 +106,21 @@ def add_terms(d, x, x_missing, f, k, weight, exact):
             d[j] += absent if missing[j] else part
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def fill_terms(out, i, f, weight, exact):
     """Write feature f's terms of the distances from row i to all rows."""
     out[:] = 0.0
     add_terms(out, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], weight, exact)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def start_row(d, i, fold):
     """Start a row of distances: 0 to rows that may be used, FAR to the others."""
     for j in range(d.shape[0]):
         d[j] = FAR if fold[j] == fold[i] else 0.0
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def add_masks(d, i, weights, exact):
     """Sum the distances of row i over the features with a weight."""
     start_row(d, i, exact.fold)

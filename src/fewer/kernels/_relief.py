@@ -13,6 +13,8 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
+from fewer.kernels._compiling import inner
+
 BLOCK = 1024
 QUERIES = 16
 FAR = np.float32(1e30)
@@ -129,7 +131,7 @@ def coarse_distances(d, first, room, table):
                 out[j] = out[j] / seen[j] if seen[j] > 0 else FAR
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_plain(sums, i, start, stop, steps):
     """Add complete numeric features, eight at a time: eight differences fit into 16 bits (8 · 4095 < 2¹⁵)."""
     n_eights = steps.shape[0] // 8 * 8
@@ -150,7 +152,7 @@ def _add_plain(sums, i, start, stop, steps):
             sums[j] += np.int32(gap_16(c[j], x))
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_other(out, seen, x, column, nominal):
     """Add a nominal feature, or one with missing cells, and count where both cells are present."""
     if np.isnan(x):
@@ -163,7 +165,7 @@ def _add_other(out, seen, x, column, nominal):
         seen[j] += np.float32(1.0) if both else np.float32(0.0)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def difference(x, z, nominal):
     """Return the difference of two cells, NaN if one is missing."""
     if np.isnan(x) or np.isnan(z):
@@ -173,7 +175,7 @@ def difference(x, z, nominal):
     return abs(x - z)
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc"})
+@inner(fastmath={"reassoc"})
 def exact_distance(x, z, nominal, plain):
     """Return the distance of two rows in float64, on a grid so fine that only rounding is lost: ties stay ties."""
     total, seen = 0.0, x.shape[0]
@@ -190,7 +192,7 @@ def exact_distance(x, z, nominal, plain):
     return np.rint(total / seen * GRID) / GRID if seen else np.inf
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def nearest(i, d, low, high, room, table):
     """Find the k rows (room.found) of low … high − 1 that are nearest to row i by d, if nearer than FAR.
 
@@ -234,7 +236,7 @@ def nearest(i, d, low, high, room, table):
     return size
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _minima_of_stretches(minima, d):
     """Write the smallest distance of each stretch of rows; give the number of stretches.
 
@@ -251,7 +253,7 @@ def _minima_of_stretches(minima, d):
     return n_stretches
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _kth_smallest(smallest, values):
     """Return the k-th smallest of k values or more, k being the room in `smallest`."""
     size = 0
@@ -261,7 +263,7 @@ def _kth_smallest(smallest, values):
     return smallest[-1]
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _insert(smallest, size, value):
     """Put a value among the smallest so far, in order; the largest of them falls out if there is no room."""
     place = size if size < smallest.shape[0] else smallest.shape[0] - 1
@@ -272,12 +274,12 @@ def _insert(smallest, size, value):
     return min(size + 1, smallest.shape[0])
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _before(distance, number, other_distance, other_number):
     return distance < other_distance or (distance == other_distance and number < other_number)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _mean_differences(mean, i, found, size, table):
     """Return each feature's mean difference between row i and the rows found, over cells that are present."""
     rows, nominal = table.rows, table.nominal
@@ -300,7 +302,7 @@ def _mean_differences(mean, i, found, size, table):
         mean[f] = total / seen if seen else 0.0
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_nearest(scores, mean, weight, i, d, low, high, room, table):
     """Add the mean differences to the nearest of rows low … high − 1, times a weight."""
     size = nearest(i, d, low, high, room, table)
@@ -325,17 +327,19 @@ def relief_scores(first, last, k, classes, table):
             if votes[i] == 0.0:
                 continue
             own, row = classes.codes[i], room.d[i - start]
-            low, high = bounds[own], bounds[own + 1]
             row[i] = FAR
-            _add_nearest(scores, mean, -votes[i], i, row, low, high, room, table)
-            if classes.pooled:
-                row[low:high] = FAR
-                _add_nearest(scores, mean, votes[i], i, row, 0, n_rows, room, table)
-                continue
-            for c in range(shares.shape[0]):
-                if c != own and shares[c] > 0.0:
+            # One call for all, own class first: each call would be compiled anew.
+            for turn in range(2 if classes.pooled else shares.shape[0] + 1):
+                c = own if turn == 0 else turn - 1
+                low, high, weight = bounds[c], bounds[c + 1], -votes[i]
+                if turn > 0 and classes.pooled:
+                    row[bounds[own] : bounds[own + 1]] = FAR
+                    low, high, weight = bounds[0], bounds[0] + n_rows, votes[i]
+                elif turn > 0:
+                    if c == own or shares[c] <= 0.0:
+                        continue
                     weight = votes[i] * shares[c] / (1.0 - shares[own])
-                    _add_nearest(scores, mean, weight, i, row, bounds[c], bounds[c + 1], room, table)
+                _add_nearest(scores, mean, weight, i, row, low, high, room, table)
     return scores
 
 
@@ -363,7 +367,7 @@ def listed_scores(first, last, lists, classes, table):
     return scores
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _size_of(found):
     """Count the rows of a list."""
     size = 0
@@ -372,7 +376,7 @@ def _size_of(found):
     return size
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_listed(scores, mean, weight, i, found, table):
     """Add the mean differences to the rows of a list, times a weight."""
     _mean_differences(mean, i, found, _size_of(found), table)
@@ -409,7 +413,7 @@ def listed_sums(first, last, lists, votes, influence, target, table):
     return sums
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def _add_pairs(sums, i, found, size, votes, influence, target, table):
     """Add what row i and the rows found say."""
     rows = table.rows

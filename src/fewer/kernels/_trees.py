@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from fewer.kernels._compiling import inner
 from fewer.problem import FloatArray
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _next(state: Any) -> Any:
     """Draw 64 random bits (xorshift64*)."""
     x = state[0]
@@ -25,17 +26,23 @@ def _next(state: Any) -> Any:
     return x * np.uint64(2685821657736338717)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _below(state: Any, n: int) -> Any:
     return np.int64((_next(state) >> np.uint64(33)) % np.uint64(n))
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _share(state: Any) -> Any:
     return np.float64(_next(state) >> np.uint64(11)) / 9007199254740992.0
 
 
-@njit(cache=True, nogil=True)
+@inner()
+def _push(stack, depth, low, high, first, last):
+    """Put a node on the stack, number by number: whole rows would take seconds to compile."""
+    stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3] = low, high, first, last
+
+
+@inner()
 def _partition(rows: Any, low: int, high: int, column: Any, cut: float) -> Any:
     """Bring the rows at or below a cut to the front; return where the others begin."""
     i, j = low, high - 1
@@ -48,7 +55,7 @@ def _partition(rows: Any, low: int, high: int, column: Any, cut: float) -> Any:
     return i
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _gain(column: Any, cut: float, rows: Any, target: Any, weights: Any, left: Any, total: Any, mass: float) -> Any:
     """Return by how much a cut raises the sum of squared sums over masses; −1 if a side is empty."""
     left[:] = 0.0
@@ -69,7 +76,7 @@ def _gain(column: Any, cut: float, rows: Any, target: Any, weights: Any, left: A
     return gain
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _sum_up(rows: Any, target: Any, weights: Any, total: Any) -> Any:
     """Write the targets' sums over some rows; return the rows' mass and whether the targets differ in them."""
     total[:] = 0.0
@@ -85,7 +92,7 @@ def _sum_up(rows: Any, target: Any, weights: Any, total: Any) -> Any:
     return mass, spread > 1e-9 * (squares + 1e-300)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _best_cut(
     train: Any, rows: Any, target: Any, weights: Any, inputs: Any, n_tried: int, sums: Any, state: Any
 ) -> Any:
@@ -132,11 +139,11 @@ def grow(
     stack = np.empty((2 * n + 64, 4), dtype=np.int64)
     total, left = np.empty(width), np.empty(width)
     for _ in range(n_trees):
-        stack[0] = (0, n, 0, m)
+        _push(stack, 0, 0, n, 0, m)
         depth = 1
         while depth:
             depth -= 1
-            low, high, first, last = stack[depth]
+            low, high, first, last = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
             mass, differ = _sum_up(rows[low:high], target, weights, total)
             best, best_input, best_cut = 0.0, -1, 0.0
             if high - low >= 2 * leaf and differ:
@@ -152,8 +159,8 @@ def grow(
             gains[best_input] += best
             middle = _partition(rows, low, high, train[best_input], best_cut)
             between = _partition(others, first, last, test[best_input], best_cut)
-            stack[depth] = (low, middle, first, between)
-            stack[depth + 1] = (middle, high, between, last)
+            _push(stack, depth, low, middle, first, between)
+            _push(stack, depth + 1, middle, high, between, last)
             depth += 2
     return outputs / n_trees, gains / n_trees
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from fewer.kernels._compiling import inner
 from fewer.kernels._distances import FAR
 
 SPARE = 2  # rows listed beyond the k nearest, for tied distances and tied votes
@@ -35,7 +36,7 @@ def ballot_for(rules):
     )
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def leader(tally):
     """Return the class with the most votes, or −1 if several share the lead."""
     best, alone = 0, True
@@ -47,7 +48,7 @@ def leader(tally):
     return best if alone else -1
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def most_votes(tally):
     """Return the largest number of votes."""
     most = tally[0]
@@ -56,7 +57,7 @@ def most_votes(tally):
     return most
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def first_leader(tally, order, codes):
     """Among the classes that share the lead, return that of the first row in an order."""
     most = most_votes(tally)
@@ -66,7 +67,7 @@ def first_leader(tally, order, codes):
     return 0
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def majority(d, rules, tally):
     """Return the most frequent class of the usable rows; of several, the one met first."""
     tally[:] = 0.0
@@ -80,7 +81,7 @@ def majority(d, rules, tally):
     return 0
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def list_nearest(d, near, near_d):
     """List the nearest rows, earlier rows first among equally near ones; return how many there are."""
     room, count = near.shape[0], 0
@@ -101,7 +102,7 @@ def list_nearest(d, near, near_d):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def vote_by_rows(near, rules, ballot):
     """Let the k nearest rows of a list vote, for each k."""
     ks, tally = rules.ks, ballot.tally
@@ -124,7 +125,7 @@ def vote_by_rows(near, rules, ballot):
             t += 1
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def vote_by_levels(near, near_d, reach, rules, ballot):
     """Let all rows at the k smallest distinct distances vote, for each k.
 
@@ -158,7 +159,7 @@ def vote_by_levels(near, near_d, reach, rules, ballot):
     return True
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def vote_level_by_level(d, rules, ballot):
     """Vote as `vote_by_levels`, looking for each next distance among all rows, until there is none."""
     n, ks, tally = d.shape[0], rules.ks, ballot.tally
@@ -193,7 +194,7 @@ def vote_level_by_level(d, rules, ballot):
             t += 1
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def farthest_complete(near_d, room):
     """Return the distance up to which a list with limited room holds all rows."""
     count = near_d.shape[0]
@@ -216,7 +217,7 @@ def vote(d, rules, ballot):
         vote_level_by_level(d, rules, ballot)
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def gain(i, t, rules, ballot):
     """Return what row i adds to the score with the t-th number of neighbors."""
     if rules.n_classes:
@@ -225,7 +226,7 @@ def gain(i, t, rules, ballot):
     return -np.rint(rules.row_weights[i] * error * error / rules.grain) * rules.grain
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def judge(d, i, rules, ballot, gains):
     """Judge row i by its distances and add what it gains to the score."""
     vote(d, rules, ballot)
