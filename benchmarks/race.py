@@ -2,9 +2,9 @@
 
 `python benchmarks/race.py`: 20 candidates in 10 folds of 21 rows, as a step of a forward search on 208 rows has them.
 The true accuracies of candidates differ by a standard deviation of `spread`; folds differ by 4 points besides what
-counting 21 rows leaves to chance. Each line: how far behind (in standard errors) a candidate is given up, how many times
-fewer fits are made, how often the candidate that all folds would have chosen is lost, and how often what is kept is
-worse by more than a fifth of the winner's standard error.
+counting 21 rows leaves to chance. Each line: how far behind (in standard errors) a candidate is given up, how many
+times fewer fits are made, how often the candidate that all folds would have chosen is lost, and how often what is kept
+is worse by more than a fifth of the winner's standard error.
 """
 
 from __future__ import annotations
@@ -39,6 +39,6 @@ if __name__ == "__main__":
             rng = np.random.default_rng(0)
             fits, lost, far = np.mean([run(rng, spread) for _ in range(DRAWS)], axis=0)
             print(
-                f"spread {spread:.2f}, {_racing.FAR_BEHIND:.1f} standard errors: {N * FOLDS / fits:.2f} times fewer fits, "
-                f"winner lost {100 * lost:.1f} %, by more than 0.2 standard errors {100 * far:.1f} %"
+                f"spread {spread:.2f}, {_racing.FAR_BEHIND:.1f} standard errors: {N * FOLDS / fits:.2f} times fewer "
+                f"fits, winner lost {100 * lost:.1f} %, by more than 0.2 standard errors {100 * far:.1f} %"
             )
