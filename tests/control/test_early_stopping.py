@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from fewer.contracts import Criterion, IncompatibleError, PredictiveScorer, Resources, Run, Search, SearchSpace
 from fewer.control import EarlyStopping, Prefilter
-from fewer.control._early_stopping import join_states, stopping_point
+from fewer.control._early_stopping import StoppingPoint, join_states, stopping_point
 from fewer.criteria import KNN, CrossValidated, NaiveBayes, Separability
 from fewer.errors import InputError
 from fewer.problem import Problem
@@ -370,3 +370,38 @@ def test_joined_weights_stay_on_the_grid():
     joined = join_states(states, SearchSpace.of(4, weight_levels=4), 0.5)
     assert joined.tolist() == [0.75, 0.25, 0, 0]  # 2.5 / 3 of 4 levels is 3.33 levels
     assert join_states(states, SearchSpace.of(4, sizes=(3, 4), weight_levels=4), 0.5).tolist() == [0.75, 0.25, 0.25, 0]
+
+
+@pytest.mark.parametrize(("step", "length", "share"), [(5, 10, 0.5), (0, 10, 0.1), (0, 0, 1.0), (10, 10, 1.0)])
+def test_the_share_of_the_effort_that_leads_to_the_peak(step, length, share):
+    assert StoppingPoint(step, length, np.zeros(1), 0.0, 0.0).share == pytest.approx(share)
+
+
+def test_the_peak_is_the_earliest_of_equals_and_the_fall_has_its_error():
+    curves = [np.array([0.0, 1.0, 1.0, 0.5]), np.array([0.0, 1.0, 1.0, 0.7])]
+    point = stopping_point(curves, window=1)
+    assert (point.step, point.length) == (1, 3)
+    assert point.fall == pytest.approx(0.4)
+    assert point.fall_error == pytest.approx(0.1)
+    assert point.smoothed.tolist() == [0.0, 1.0, 1.0, 0.6]
+    assert stopping_point(curves[:1], window=1).fall_error == np.inf
+
+
+def test_short_curves_go_on_with_their_last_value_and_a_window_fits():
+    point = stopping_point([np.array([0.2, 0.4]), np.array([0.0, 0.2, 0.6, 0.1])], window=3)
+    assert point.length == 3
+    assert np.isnan(point.smoothed[[0, 3]]).all()
+    assert point.smoothed[1:3] == pytest.approx([np.mean([1.0 / 3, 0.8 / 3]), np.mean([0.4, 0.3])])
+    assert stopping_point([np.array([0.2, 0.4])], window=5).step in (0, 1)
+    with pytest.raises(InputError, match="window=4: the moving average needs an odd number"):
+        stopping_point([np.arange(9.0)], window=4)
+
+
+def test_joined_states_keep_what_enough_hold_with_their_mean_weight():
+    space = SearchSpace.of(4, sizes=(1, 3), weight_levels=4)
+    states = np.array([[1.0, 0.5, 0.0, 0.0], [0.5, 0.0, 0.25, 0.0]])
+    assert join_states(states, space, 0.5).tolist() == [0.75, 0.5, 0.25, 0.0]
+    assert join_states(states, space, 0.51).tolist() == [0.75, 0.0, 0.0, 0.0]
+    few = SearchSpace.of(4, sizes=(2, 2), weight_levels=4)
+    assert join_states(states, few, 1.0).tolist() == [0.75, 0.5, 0.0, 0.0]
+    assert join_states(states, few, 0.1).tolist() == [0.75, 0.5, 0.0, 0.0]

@@ -130,3 +130,13 @@ def test_sizes_are_filled_up_by_strength():
     assert fit_size(kept, strength, SearchSpace.of(4)).tolist() == kept.tolist()
     assert fit_size(kept, strength, SearchSpace.of(4, sizes=(3, 3))).tolist() == [True, True, False, True]
     assert fit_size(kept, strength, SearchSpace.of(4, sizes=(1, 1))).tolist() == [False, False, False, True]
+
+
+def test_sizes_fill_up_by_strength_or_give_way():
+    space = SearchSpace.of(5, sizes=(2, 3))
+    strength = np.array([0.1, 0.9, 0.5, 0.7, 0.3])
+    none, all_of_them = np.zeros(5, dtype=bool), np.ones(5, dtype=bool)
+    assert np.flatnonzero(fit_size(none, strength, space)).tolist() == [1, 3]
+    assert np.flatnonzero(fit_size(all_of_them, strength, space)).tolist() == [1, 2, 3]
+    two = np.array([True, False, False, False, True])
+    assert np.flatnonzero(fit_size(two, strength, space)).tolist() == [0, 4]

@@ -6,8 +6,10 @@ import pytest
 import fewer
 from fewer.control import StabilitySelection
 from fewer.control._stability_selection import complementary_halves, false_bound, largest_choice, r_concave_tail
+from fewer.criteria import KNN
 from fewer.problem import InputError, Problem
 from fewer.rankers import Fisher
+from fewer.search import Forward
 
 
 def test_halves_are_complementary_within_classes_and_groups():
@@ -146,3 +148,16 @@ def test_exactly_the_threshold_is_kept_and_frequencies_are_shares_of_all_halves(
     assert np.array_equal(selector.support_, frequency >= 0.6 - 1e-9)
     assert selector.trace_.done
     assert not selector.trace_.interrupted
+
+
+def test_over_a_search_each_half_chooses_what_the_search_finds():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 6))
+    y = (X[:, 1] + X[:, 4] > 0).astype(int)
+    control = StabilitySelection(0.7, 2.0, n_pairs=3, assumption="none")
+    selector = fewer.SubsetSelector(KNN(5), Forward(), control=control, random_state=0).fit(X, y)
+    frequency = selector.trace_.extra["frequency"]
+    n_chosen = int(selector.trace_.extra["n_chosen"])
+    assert 0 < frequency.sum() <= n_chosen + 1e-9
+    assert frequency[[1, 4]].min() > frequency[[0, 2, 3, 5]].max()
+    assert selector.trace_.n_evaluations > 6 * 6

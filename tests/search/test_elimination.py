@@ -12,6 +12,7 @@ from fewer.contracts import IncompatibleError, Objective, Resources, SearchSpace
 from fewer.criteria import KNN, CrossValidated
 from fewer.problem import Problem
 from fewer.search import Elimination
+from fewer.search._elimination import _last_best
 from fewer.trace import Trace
 
 
@@ -112,3 +113,24 @@ def test_criteria_without_importances_are_refused():
         select(X, y, KNN(), Elimination())
     with pytest.raises(IncompatibleError, match="KNeighborsClassifier has neither coef_ nor feature_importances_"):
         select(X, y, CrossValidated(KNeighborsClassifier()), Elimination())
+
+
+@pytest.mark.parametrize(
+    ("step", "sizes"),
+    [
+        (1, [10, 9, 8, 7, 6, 5, 4, 3, 2]),
+        (3, [10, 7, 4, 2]),
+        (20, [10, 2]),
+        (0.25, [10, 8, 6, 4, 2]),
+        (0.01, [10, 9, 8, 7, 6, 5, 4, 3, 2]),
+        (0.99, [10, 2]),
+    ],
+)
+def test_sizes_on_the_way_down(step, sizes):
+    space = SearchSpace.of(10, sizes=(2, 6))
+    assert Elimination(step)._sizes(10, space).tolist() == sizes
+
+
+def test_the_last_of_equally_good_places_has_the_fewest_features():
+    assert _last_best(np.array([0.5, 0.9, 0.9, 0.7])) == 2
+    assert _last_best(np.array([0.9])) == 0

@@ -95,3 +95,42 @@ def test_a_space_with_one_unit_or_a_start():
 def test_unknown_words_are_refused(wrong):
     with pytest.raises(InputError):
         run(Genetic(**wrong), xor_like, SearchSpace.of(12))
+
+
+@pytest.mark.parametrize(("mutation", "expected"), [("auto", 1.0), (0.25, 2.5), (0.0, 0.0), (1.0, 10.0)])
+def test_units_change_at_the_rate_of_mutation(mutation, expected):
+    """Parents are alike, so that crossing them changes nothing; by itself, one unit in a child changes."""
+    search, space = Genetic(population=2000, mutation=mutation), SearchSpace.of(10, sizes=(0, 10))
+    parents = np.tile(np.arange(10) % 2 == 0, (5, 1))
+    children = search._breed(parents, np.ones(5), space, np.random.default_rng(0))
+    assert children.shape == (2000, 10)
+    assert (children != parents[0]).sum(axis=1).mean() == pytest.approx(expected, abs=0.12)
+
+
+def test_changed_weights_are_any_other_level():
+    search, space = Genetic(population=600, mutation=1.0), SearchSpace.of(3, sizes=(0, 3), weight_levels=3)
+    parents = np.tile([0.0, 1 / 3, 1.0], (4, 1))
+    children = search._breed(parents, np.ones(4), space, np.random.default_rng(0))
+    for column, own in enumerate(parents[0]):
+        others = [level for level in (0.0, 1 / 3, 2 / 3, 1.0) if level != own]
+        assert np.unique(children[:, column]) == pytest.approx(others)
+
+
+@pytest.mark.parametrize(("elitism", "n"), [(0.0, 0), (0.01, 1), (0.5, 10), (0.99, 19)])
+def test_so_many_of_the_best_live_on(elitism, n):
+    assert Genetic(population=20, elitism=elitism, selection="roulette")._n_elite() == n
+    assert Genetic(population=20, elitism=elitism)._n_elite() == 0
+
+
+def test_the_best_distinct_members_and_children_survive():
+    members = np.array([[1, 0, 0], [0, 1, 0]], dtype=bool)
+    children = np.array([[1, 1, 0], [1, 0, 0], [0, 0, 1]], dtype=bool)
+    space = SearchSpace.of(3)
+    objective = Objective(Analytic(lambda m: m @ np.array([1.0, 2.0, 4.0])), space)
+    kept, scores = Genetic(population=2)._survive(members, np.array([1.0, 2.0]), children, objective)
+    assert kept.tolist() == [[False, False, True], [True, True, False]]
+    assert scores.tolist() == [4.0, 3.0]
+    search = Genetic(population=4, elitism=0.25, selection="roulette")
+    kept, scores = search._survive(members, np.array([1.0, 2.0]), children, objective)
+    assert kept[0].tolist() == [False, True, False]
+    assert scores.tolist() == [2.0, 3.0, 1.0, 4.0]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -5,6 +7,7 @@ from analytic import OPTIMA, additive, assert_same, run, run_interrupted, xor_li
 from fewer.contracts import SearchSpace
 from fewer.problem import InputError
 from fewer.search import PBIL
+from fewer.search._pbil import _start
 
 
 @pytest.mark.parametrize(("function", "p", "optimum"), OPTIMA)
@@ -73,3 +76,30 @@ def test_wrong_numbers_are_refused():
     for wrong in ({"rate": 0.0}, {"population": 0}, {"runs": 0}):
         with pytest.raises(InputError):
             run(PBIL(**wrong), xor_like, SearchSpace.of(12))
+
+
+def test_chances_move_toward_the_winner_and_mutate_toward_either_side():
+    space = SearchSpace.of(4, sizes=(0, 4))
+    moved = run(
+        PBIL(population=30, generations=1, runs=1, rate=0.2, mutation=0.0), lambda m: m @ [1, 1, -1, -1.0], space
+    )
+    winner = moved.steps[0].mask.astype(float)
+    assert moved.state["history"][0] == pytest.approx(0.5 * 0.8 + 0.2 * winner)
+    pushed = run(
+        PBIL(population=30, generations=1, runs=1, rate=0.2, mutation=1.0), lambda m: m @ [1, 1, -1, -1.0], space
+    )
+    plain = 0.5 * 0.8 + 0.2 * pushed.steps[0].mask
+    shares = (pushed.state["history"][0] - 0.95 * plain) / 0.05
+    assert np.isin(np.round(shares, 9), [0.0, 1.0]).all()
+
+
+def test_a_start_leans_and_every_run_begins_anew():
+    space = replace(SearchSpace.of(3), start=np.array([True, False, True]))
+    assert _start(space).tolist() == [0.7, 0.3, 0.7]
+    assert _start(SearchSpace.of(3)).tolist() == [0.5, 0.5, 0.5]
+    found = run(
+        PBIL(population=5, generations=3, runs=2, rate=0.01, mutation=0.0), lambda m: m.sum(axis=1) * 1.0, space
+    )
+    assert found.n_steps == 6
+    history = found.state["history"]
+    assert np.abs(history[3] - [0.7, 0.3, 0.7]).max() <= 0.01
