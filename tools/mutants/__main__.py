@@ -20,6 +20,7 @@ from mutants._sample import Mutant, draw
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "mutants"
 EQUIVALENT = ROOT / "tools" / "mutants" / "equivalent.json"
+SURVIVORS = ROOT / "tools" / "mutants" / "survivors.json"
 SEED, SIZE = 20261115, 400
 
 
@@ -85,6 +86,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=0, help="end after so many; 0: go on to the end")
     parser.add_argument("--seconds", type=float, default=60.0, help="of tests for one mutant (%(default)s)")
     parser.add_argument("--backwards", action="store_true", help="from the last to the first, beside another run")
+    parser.add_argument("--page", type=Path, help="write the results to this file")
     parser.add_argument("--report", action="store_true", help="only show the results so far")
     chosen = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -92,7 +94,7 @@ def main() -> None:
 
     from mutants._cover import PACKAGES, Map
     from mutants._judge import Judge, import_libraries
-    from mutants._report import summary, survivors
+    from mutants._report import page, summary, survivors
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that a stop takes the child with it
     seen = Map(ROOT, FOLDER)
@@ -132,6 +134,13 @@ def main() -> None:
             print(f"{i + 1}/{len(mutants)} {row['outcome']} {row['cpu']} s {mutant.file}:{mutant.line}", flush=True)
     done = [rows[mutant.key] for mutant in mutants if mutant.key in rows]
     print(f"{n_places} places where a fault can be put; seed {chosen.seed}")
+    if chosen.page is not None:
+        seconds = sum(row["cpu"] for row in done)
+        about = (
+            f"Seed {chosen.seed}: {len(done)} of {n_places:,} places, one fault each, {seconds:.0f} processor seconds."
+        )
+        reasons = json.loads(SURVIVORS.read_text()) if SURVIVORS.exists() else {}
+        chosen.page.write_text(page(done, equivalent, reasons, about))
     print(summary(done, equivalent))
     print(survivors(done, equivalent))
 
