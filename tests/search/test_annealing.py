@@ -6,6 +6,7 @@ from fewer.criteria import KNN, _knn
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.search import Annealing
+from fewer.search._annealing import change_of
 from fewer.trace import Trace
 from making import make_problem
 from scorers import Additive, Table, columns, search_on
@@ -226,3 +227,28 @@ def test_annealing_with_one_size_exchanges_units():
 def test_final_answer_is_where_the_search_ends():
     trace = search_on(Table(5, 1), Annealing(levels=3, answer="final"), 5)
     assert np.array_equal(trace.best, trace.steps[-1].mask)
+
+
+def test_at_the_limits_of_size_another_unit_changes_places():
+    rng = np.random.default_rng(0)
+    space = SearchSpace.of(4, sizes=(2, 2))
+    state = np.array([True, True, False, False])
+    taken = [change_of(state, 2, 1, space, rng) for _ in range(40)]
+    assert {change[0] for change in taken} == {(0, 0.0, 1.0), (1, 0.0, 1.0)}
+    assert all(change[1] == (2, 1.0, 0.0) for change in taken)
+    given = [change_of(state, 0, 1, space, rng) for _ in range(40)]
+    assert {change[0] for change in given} == {(2, 1.0, 0.0), (3, 1.0, 0.0)}
+    assert all(change[1] == (0, 0.0, 1.0) for change in given)
+
+
+def test_within_the_limits_one_unit_changes_and_without_units_nothing():
+    rng = np.random.default_rng(0)
+    space = SearchSpace.of(3, sizes=(1, 2))
+    assert change_of(np.array([True, False, False]), 1, 1, space, rng) == [(1, 1.0, 0.0)]
+    assert change_of(np.array([True, True, False]), 1, 1, space, rng) == [(1, 0.0, 1.0)]
+    assert change_of(np.array([], dtype=bool), 0, 1, space, rng) == []
+    full = SearchSpace.of(2, sizes=(2, 2))
+    assert change_of(np.array([True, True]), 0, 1, full, rng) == []
+    weighted = SearchSpace.of(2, weight_levels=4)
+    assert change_of(np.array([0.75, 0.0]), 0, 1, weighted, rng) == [(0, 1.0, 0.75)]
+    assert change_of(np.array([0.75, 0.5]), 0, 2, weighted, rng) == [(0, 0.0, 0.75)]

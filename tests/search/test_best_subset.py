@@ -176,3 +176,12 @@ def test_the_gap_comes_from_branches_that_were_not_taken_and_can_hold_the_size()
     assert open_gap(state, 3, space) == pytest.approx(1 - 1.5 / 2.0)
     assert open_gap(state, 4, space) == 0.0  # no branch keeps all
     assert open_gap({**state, "best_sums": np.zeros(5)}, 2, space) == 0.0
+
+
+def test_splicing_ends_after_ten_sizes_that_did_not_raise_the_score():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 30))
+    y = 10 * X[:, 3] + rng.normal(size=400)
+    trace = fewer.SubsetSelector(LeastSquares(score="bic"), BestSubset(exact_up_to=0)).fit(X, y).trace_
+    assert np.flatnonzero(trace.best).tolist() == [3]
+    assert max(int(step.mask.sum()) for step in trace.steps) == 1 + 10
