@@ -10,7 +10,7 @@ from fewer.criteria import CrossValidated
 from fewer.errors import InputError
 from fewer.evaluate._grading import Grade, Grader, is_share
 from fewer.problem import Problem
-from fewer.validate import split_rows
+from fewer.validate import ConfidenceInterval, split_rows
 from making import make_problem
 
 
@@ -97,3 +97,22 @@ def test_a_score_that_a_fold_cannot_have_is_refused():
                 Grader(problem, scoring).grade(scorer, np.full((10, 2), 0.5), one_class)
     assert is_share("f1_macro")
     assert not is_share("neg_log_loss")
+
+
+@pytest.mark.parametrize(("name", "ends"), [("accuracy", (0.0, 1.0)), ("f1_macro", (0.0, 1.0)), ("r2", (-0.5, 1.5))])
+def test_shares_end_at_zero_and_one_and_other_scores_where_they_end(name, ends):
+    grader = Grader.__new__(Grader)
+    grader.name = name
+    wide = ConfidenceInterval(0.5, -0.5, 1.5, 0.95, "t", "")
+    assert (grader.bounded(wide).low, grader.bounded(wide).high) == ends
+    inside = ConfidenceInterval(0.5, 0.4, 0.6, 0.95, "t", "")
+    assert (grader.bounded(inside).low, grader.bounded(inside).high) == (0.4, 0.6)
+
+
+def test_a_grade_goes_to_json_and_back_and_differences_need_both_influences():
+    known, unknown = Grade(0.5, np.array([0.1, -0.1])), Grade(0.25, None)
+    assert Grade.from_json(known.to_json()).influence.tolist() == [0.1, -0.1]
+    assert Grade.from_json(unknown.to_json()).influence is None
+    assert (known - unknown).score == 0.25
+    assert (known - unknown).influence is None
+    assert (known - known).influence.tolist() == [0.0, 0.0]
