@@ -143,3 +143,17 @@ def test_odd_votes_are_refused():
     for odd in ({"vote": "x"}, {"share": 1.0}, {"offset": 0.0}, {"top": 0}):
         with pytest.raises(InputError):
             run(Aggregate(2, **odd), problem)
+
+
+@pytest.mark.parametrize("resample", ["bootstrap", "subsample"])
+def test_classes_keep_their_shares_in_every_resample(resample):
+    y = np.repeat([0, 1], [40, 8])
+    problem = Problem.from_arrays(np.zeros((48, 1)), y)
+    for seed in range(20):
+        rows = draw_rows(problem, resample, np.random.default_rng(seed), 0.5)
+        wanted = [40, 8] if resample == "bootstrap" else [20, 4]
+        assert np.bincount(y[rows]).tolist() == wanted
+        assert (np.diff(rows) >= 0).all()
+    quantity = Problem.from_arrays(np.zeros((48, 1)), np.arange(48.0), task="regression")
+    assert len(draw_rows(quantity, resample, np.random.default_rng(0), 0.5)) == (48 if resample == "bootstrap" else 24)
+    assert draw_rows(problem, "reshuffle", np.random.default_rng(0), 0.5).tolist() == list(range(48))

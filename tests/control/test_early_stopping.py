@@ -405,3 +405,24 @@ def test_joined_states_keep_what_enough_hold_with_their_mean_weight():
     few = SearchSpace.of(4, sizes=(2, 2), weight_levels=4)
     assert join_states(states, few, 1.0).tolist() == [0.75, 0.5, 0.0, 0.0]
     assert join_states(states, few, 0.1).tolist() == [0.75, 0.5, 0.0, 0.0]
+
+
+def test_what_is_told_of_the_validation_runs():
+    masks = [np.array([[True, False, False], [True, True, False]]), np.array([[True, False, True]])]
+    records = [
+        {"training": np.array([0.5, 0.75]), "validation": np.array([0.5, 0.25]), "masks": masks[0]},
+        {"training": np.array([0.25]), "validation": np.array([0.5]), "masks": masks[1]},
+    ]
+    trace = Trace()
+    EarlyStopping()._explain(records, StoppingPoint(1, 1, np.zeros(2), 0.3, 0.01), trace)
+    assert trace.extra["frequency"].tolist() == [1.0, 0.5, 0.5]
+    assert trace.extra["training"].tolist() == [0.375, 0.5]
+    assert trace.extra["stop"].tolist() == [1, 1]
+    assert trace.extra["fall"].tolist() == [0.3, 0.01]
+    assert trace.notes[0].startswith(
+        "Overfitting was seen in 2 validation runs: held-out rows score best around step 1"
+    )
+    EarlyStopping()._explain(records, StoppingPoint(1, 1, np.zeros(2), 0.01, 0.3), trace)
+    assert "held-out rows score 0.3750 at the end, and 0.0100 ± 0.3000 more" in trace.notes[1]
+    EarlyStopping()._explain(records, StoppingPoint(1, 1, np.zeros(2), 0.01, 0.3), trace)
+    assert len(trace.notes) == 2

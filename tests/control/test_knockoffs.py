@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import Ridge
 
 import fewer
-from fewer.contracts import IncompatibleError, Resources, SearchSpace
+from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources, SearchSpace
 from fewer.control import Knockoffs
 from fewer.control._knockoffs import entropy_distances, gaussian_knockoffs, knockoff_cut, statistics_of
 from fewer.control._ranking import RankingRun
@@ -127,3 +127,18 @@ def test_distances_solve_their_equation_also_for_strong_correlations(correlation
     rest = 2.0 * covariance - np.diag(s)
     assert np.linalg.eigvalsh(rest).min() > 0
     assert s == pytest.approx(1.0 / np.diag(np.linalg.inv(rest)), rel=1e-4)
+
+
+class EarlierFirst(Ranker):
+    """Knows nothing, and favors columns that come first, as originals would before their copies."""
+
+    def rank(self, problem, rng, resources):
+        return Ranking.by_score(-np.arange(float(problem.n_features)))
+
+
+def test_a_ranker_that_favors_earlier_columns_gets_nothing_past_the_copies():
+    X = np.random.default_rng(0).normal(size=(60, 30))
+    selector = fewer.RankSelector(EarlierFirst(), control=Knockoffs(0.2), random_state=0).fit(X, np.arange(60) % 2)
+    signs = np.sign(selector.trace_.extra["statistic"])
+    assert 5 < (signs > 0).sum() < 25
+    assert selector.support_.sum() < 10

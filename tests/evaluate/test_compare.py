@@ -12,7 +12,7 @@ import fewer
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.evaluate import Comparison, compare, nested
-from fewer.evaluate._compare import CELLS
+from fewer.evaluate._compare import CELLS, _random_name
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.search import Forward
@@ -247,3 +247,8 @@ def test_the_first_latex_table_has_the_label_itself_and_the_others_a_number(comp
     text = comparison.to_latex("tab:mine")
     assert text.index("\\label{tab:mine}") < text.index("\\label{tab:mine-2}")
     assert text.count("\\label{") == 2
+
+
+def test_a_random_subset_names_its_method_only_where_there_are_several():
+    assert _random_name("forward", {"forward": None}) == "random subset"
+    assert _random_name("forward", {"forward": None, "other": None}) == "random subset (as forward)"

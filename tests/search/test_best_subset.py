@@ -185,3 +185,10 @@ def test_splicing_ends_after_ten_sizes_that_did_not_raise_the_score():
     trace = fewer.SubsetSelector(LeastSquares(score="bic"), BestSubset(exact_up_to=0)).fit(X, y).trace_
     assert np.flatnonzero(trace.best).tolist() == [3]
     assert max(int(step.mask.sum()) for step in trace.steps) == 1 + 10
+
+
+def test_splicing_leaves_rows_for_what_is_not_explained():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(7, 12)), rng.normal(size=7)
+    trace = fewer.SubsetSelector(LeastSquares(alpha=0.1), BestSubset(exact_up_to=0)).fit(X, y).trace_
+    assert max(int(step.mask.sum()) for step in trace.steps) <= 7 - 2

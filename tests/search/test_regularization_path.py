@@ -109,3 +109,14 @@ def test_every_criterion_can_score_the_path():
     selector = fewer.SubsetSelector(fewer.criteria.KNN(), RegularizationPath(), random_state=0).fit(X, y)
     assert 1 <= selector.support_.sum() <= 13
     assert selector.score_ > 0.9
+
+
+def test_the_answer_is_the_best_of_an_allowed_size_on_the_way():
+    X, y = made(60, 8)
+    for sizes in ("auto", (2, 3), 5):
+        trace = fewer.SubsetSelector(LeastSquares(), RegularizationPath(), n_features_to_select=sizes).fit(X, y).trace_
+        low, high = {"auto": (1, 8), 5: (5, 5)}.get(sizes, sizes)
+        allowed = {int(step.mask.sum()): step.score for step in trace.steps if low <= step.mask.sum() <= high}
+        assert trace.best_score == max(allowed.values())
+        assert low <= trace.best.sum() <= high
+        assert [int(step.mask.sum()) for step in trace.steps] == list(range(high + 1))
