@@ -192,3 +192,17 @@ def test_splicing_leaves_rows_for_what_is_not_explained():
     X, y = rng.normal(size=(7, 12)), rng.normal(size=7)
     trace = fewer.SubsetSelector(LeastSquares(alpha=0.1), BestSubset(exact_up_to=0)).fit(X, y).trace_
     assert max(int(step.mask.sum()) for step in trace.steps) <= 7 - 2
+
+
+@pytest.mark.parametrize(("start", "size", "best"), [([0], 1, [2]), ([0, 1], 2, [2, 3]), ([0, 3], 2, [2, 3])])
+def test_units_change_places_until_none_is_worth_more(start, size, best):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    X -= X.mean(axis=0)
+    y = 2.0 * X[:, [2]] + X[:, [3]] + 0.1 * rng.normal(size=(200, 1))
+    y -= y.mean()
+    equations = NormalEquations(X.T @ X, X.T @ y, float((y**2).sum()), np.arange(6), 200)
+    mask, total = spliced(equations, np.isin(np.arange(5), start), size)
+    assert np.flatnonzero(mask).tolist() == best
+    left = y - X[:, best] @ np.linalg.lstsq(X[:, best], y, rcond=None)[0]
+    assert total == pytest.approx(float((left**2).sum()))
