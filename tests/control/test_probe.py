@@ -1,8 +1,10 @@
 import numpy as np
+import pytest
 
 import fewer
 from fewer.control import Probe
 from fewer.rankers import Fisher
+from fewer.trace import Trace
 from making import make_problem
 
 
@@ -35,3 +37,17 @@ def test_a_finished_run_is_done_and_not_interrupted():
     assert selector.promise_.endswith("a chance of about 0.17.")
     assert selector.trace_.n_steps == 2
     assert selector.trace_.extra["hits"].max() <= 2
+
+
+def test_a_run_that_is_stopped_says_so():
+    trace = Trace()
+    selector = fewer.RankSelector(Fisher(), control=Probe(5, 3), random_state=0)
+
+    def stop(trace):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit_problem(make_problem(n_rows=80), stop, trace)
+    assert trace.interrupted
+    assert not trace.done
+    assert trace.n_steps == 1

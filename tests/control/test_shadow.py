@@ -9,6 +9,7 @@ import fewer
 from fewer.control import Shadow
 from fewer.control._shadow import LOOKS, level_of_looks
 from fewer.rankers import Fisher, Importance
+from fewer.trace import Trace
 from making import make_problem
 
 with warnings.catch_warnings():
@@ -140,3 +141,17 @@ def test_runs_go_on_only_where_a_decision_is_still_possible():
     assert not control._is_open(state_of([10], 20), looks)
     assert not control._is_open(state_of([5], 10, np.array([1])), looks)
     assert not control._is_open(state_of([4], 10), np.array([2, 4, 6, 8, 10, 12]))  # neither 6 nor 4 of 12
+
+
+def test_a_run_that_is_stopped_says_so():
+    trace = Trace()
+    selector = fewer.RankSelector(Fisher(), control=Shadow(20), random_state=0)
+
+    def stop(trace):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit_problem(make_problem(n_rows=80), stop, trace)
+    assert trace.interrupted
+    assert not trace.done
+    assert trace.n_steps == 1

@@ -10,6 +10,8 @@ from fewer.criteria import KNN
 from fewer.problem import InputError, Problem
 from fewer.rankers import Fisher
 from fewer.search import Forward
+from fewer.trace import Trace
+from making import make_problem
 
 
 def test_halves_are_complementary_within_classes_and_groups():
@@ -161,3 +163,17 @@ def test_over_a_search_each_half_chooses_what_the_search_finds():
     assert 0 < frequency.sum() <= n_chosen + 1e-9
     assert frequency[[1, 4]].min() > frequency[[0, 2, 3, 5]].max()
     assert selector.trace_.n_evaluations > 6 * 6
+
+
+def test_a_run_that_is_stopped_says_so():
+    trace = Trace()
+    selector = fewer.RankSelector(Fisher(), control=StabilitySelection(0.8, 3.0, n_pairs=4), random_state=0)
+
+    def stop(trace):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit_problem(make_problem(n_rows=80), stop, trace)
+    assert trace.interrupted
+    assert not trace.done
+    assert trace.n_steps == 1

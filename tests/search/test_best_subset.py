@@ -206,3 +206,15 @@ def test_units_change_places_until_none_is_worth_more(start, size, best):
     assert np.flatnonzero(mask).tolist() == best
     left = y - X[:, best] @ np.linalg.lstsq(X[:, best], y, rcond=None)[0]
     assert total == pytest.approx(float((left**2).sum()))
+
+
+def test_a_copy_does_not_change_places_for_ever():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    X -= X.mean(axis=0)
+    X[:, 1] = X[:, 0]
+    y = X[:, [0]] + 0.1 * rng.normal(size=(100, 1))
+    equations = NormalEquations(X.T @ X, X.T @ y, float((y**2).sum()), np.arange(4), 100)
+    mask, _ = spliced(equations, np.array([True, False, False]), 1)
+    assert mask.sum() == 1
+    assert not mask[2]
