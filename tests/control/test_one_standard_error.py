@@ -128,3 +128,14 @@ def test_refusals():
         run(problem, Forward(), OneStandardError(), Separability())
     with pytest.raises(InputError, match="n_errors"):
         run(problem, Forward(), OneStandardError(n_errors=-1))
+
+
+def test_a_larger_subset_that_is_no_better_is_left_out():
+    trace = Trace()
+    for columns, score in (([0], 0.5), ([0, 1], 0.5), ([0, 1, 2], 0.4), ([1, 2, 3, 4], 0.6), ([0, 1, 2, 3, 4], 0.55)):
+        mask = np.isin(np.arange(5), columns)
+        trace.record(Step(mask, score, mask, score))
+    found = [(size, np.flatnonzero(mask).tolist()) for size, mask in best_up_to(trace, SearchSpace.of(5))]
+    assert found == [(1, [0]), (4, [1, 2, 3, 4])]
+    within = [size for size, _ in best_up_to(trace, SearchSpace.of(5, sizes=(2, 3)))]
+    assert within == [2]

@@ -8,7 +8,7 @@ from sklearn.metrics import r2_score, roc_auc_score
 from fewer.contracts import Resources
 from fewer.criteria import CrossValidated
 from fewer.errors import InputError
-from fewer.evaluate._grading import Grade, Grader, is_share
+from fewer.evaluate._grading import Grade, Grader, is_share, telling
 from fewer.problem import Problem
 from fewer.validate import ConfidenceInterval, split_rows
 from making import make_problem
@@ -116,3 +116,22 @@ def test_a_grade_goes_to_json_and_back_and_differences_need_both_influences():
     assert (known - unknown).score == 0.25
     assert (known - unknown).influence is None
     assert (known - known).influence.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ValueError("no rows"), "Scoring failed: no rows"),
+        (TypeError("one\ntwo"), "Scoring failed: one"),
+        (IndexError(), "Scoring failed: IndexError"),
+    ],
+)
+def test_what_fails_is_told_in_one_line(error, told):
+    with pytest.raises(InputError) as raised, telling("Scoring"):
+        raise error
+    assert str(raised.value) == told
+
+
+def test_our_own_errors_pass_as_they_are():
+    with pytest.raises(InputError, match="^mine$"), telling("Scoring"):
+        raise InputError("mine")

@@ -164,7 +164,7 @@ def test_splicing_answers_with_the_best_score_on_its_way():
 def test_the_gap_comes_from_branches_that_were_not_taken_and_can_hold_the_size():
     """One open node: 4 units alive, none fixed; branch i drops unit i and keeps those before it."""
     state = {
-        "best_sums": np.array([10.0, 8.0, 4.0, 2.0, 1.0]),
+        "best_sums": np.array([10.0, 8.0, 4.0, 2.0, 1.6]),
         "progress": np.array([0, 7]),
         "node_sizes": np.array([[4, 0, 4]]),
         "places": np.array([1]),
