@@ -100,3 +100,13 @@ def test_names_do_not_clash_and_nonsense_is_refused():
     ):
         with pytest.raises(InputError, match=message):
             plant(problem, np.random.default_rng(0), **options)
+
+
+def test_a_feature_that_is_not_there_is_named_with_the_first_five():
+    problem = make_problem(n_features=8)
+    with pytest.raises(InputError, match="There is no feature 'y' to copy; there are x0, x1, x2, x3, x4, …"):
+        plant(problem, np.random.default_rng(0), redundant={"y": [1.0]})
+    with pytest.raises(InputError, match="There is no feature 8 to copy; positions are 0 to 7"):
+        plant(problem, np.random.default_rng(0), redundant={8: [1.0]})
+    with pytest.raises(InputError, match="no feature -1"):
+        plant(problem, np.random.default_rng(0), redundant={-1: [1.0]})
