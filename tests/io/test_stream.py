@@ -89,3 +89,18 @@ def test_mistakes_are_named(frame, tmp_path):
     path.write_text("x,label\n" + "1.5,a\n2.5,b\n" * 10 + "oops,a\n")
     with pytest.raises(InputError, match="'x' holds numbers, but 1 of 21 cells are none"):
         open_stream(path, "label")
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical])
+def test_text_that_is_named_as_numbers_is_read_as_numbers(kind, tmp_path):
+    values = np.random.default_rng(0).normal(size=50).round(3)
+    text = pl.Series(["" if i == 7 else f"{value:.3f}" for i, value in enumerate(values)]).cast(kind)
+    frame = pl.DataFrame({"a": text, "b": text, "y": np.arange(50) % 2})
+    frame.write_parquet(tmp_path / "t.parquet")
+    stream = open_stream(tmp_path / "t.parquet", "y", numeric=["a"])
+    assert stream.like.kinds == ("numeric", "nominal")
+    values[7] = np.nan
+    np.testing.assert_array_equal(next(stream.chunks(0)).X[:, 0], values)
+    frame = frame.with_columns(a=pl.Series(["x", *text.cast(pl.String)[1:]]))
+    with pytest.raises(InputError, match="'a' holds numbers, but 1 of 49 cells are none"):
+        open_stream(frame.lazy(), "y", numeric=["a"])

@@ -124,7 +124,7 @@ class StabilitySelection(RankingControl):
             return run_tasks(_chosen_by_pair, tasks, run.resources, shared=(run.shipped(), self, n_chosen))
         return (_chosen_by_pair((run, self, n_chosen), *task) for task in tasks)
 
-    def chosen(
+    def _chosen(
         self, run: RankingRun, rows: IntArray, n_chosen: int, rng: np.random.Generator
     ) -> tuple[FloatArray, int]:
         """Let one half choose.
@@ -185,7 +185,7 @@ class StabilitySelection(RankingControl):
 def _chosen_by_pair(shared: tuple[RankingRun, StabilitySelection, int], seed: int, pair: int) -> tuple[FloatArray, int]:
     run, control, n_chosen = shared
     rng = np.random.default_rng([seed, pair])
-    halves = [control.chosen(run, rows, n_chosen, rng) for rows in complementary_halves(run.problem, rng)]
+    halves = [control._chosen(run, rows, n_chosen, rng) for rows in complementary_halves(run.problem, rng)]
     return halves[0][0] + halves[1][0], halves[0][1] + halves[1][1]
 
 

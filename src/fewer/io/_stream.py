@@ -152,7 +152,7 @@ class ColumnReader:
         if self.meaning == "class number":  # 1 and 1.0 are one class
             return np.searchsorted(np.array(self.levels), _meant(cells, "number").to_numpy()).astype(np.float64)
         if self.text:
-            cells = _meant(cells, self.meaning)
+            cells = _meant(cells.cast(pl.String), self.meaning)
         elif self.meaning == "other":
             return encode(nw.from_native(cells, series_only=True), self.name, None, row_number, [])[0]
         if cells.null_count():
@@ -277,7 +277,9 @@ class _Survey:
                 f"Column {unusable!r} holds {types[unusable]} cells; turn them into numbers or text, "
                 "or leave the column out."
             )
-        self._asked = [name for name in features if source.is_text or self._is_nominal(name)]
+        self._asked = [
+            name for name in features if source.is_text or self._is_nominal(name) or self._is_text_of_numbers(name)
+        ]
         self._distinct: dict[str, set[Any]] = {name: set() for name in (*self._asked, target)}
         self._counts: dict[Any, int] = {}
         self._fit: dict[str, NDArray[np.int64]] = {name: np.zeros(4, dtype=np.int64) for name in self._distinct}
@@ -289,6 +291,9 @@ class _Survey:
         if forced is not None:
             return forced == "nominal"
         return kind in (pl.String, pl.Categorical, pl.Enum)
+
+    def _is_text_of_numbers(self, name: str) -> bool:
+        return self._forced.get(name) == "numeric" and self._types[name] in (pl.String, pl.Categorical, pl.Enum)
 
     def pass_over(self) -> None:
         """Read the columns once."""
@@ -302,8 +307,8 @@ class _Survey:
                 self._see_target(frame[self._target])
 
     def _see(self, name: str, cells: pl.Series) -> None:
-        if self.source.is_text:
-            self._fit[name] += _fits(_blanked(cells))
+        if self.source.is_text or self._is_text_of_numbers(name):
+            self._fit[name] += _fits(_blanked(cells.cast(pl.String)))
             return
         known = self._distinct[name]
         known.update(_plain_cells(cells).drop_nulls().unique().to_list())
@@ -334,7 +339,7 @@ class _Survey:
     def reader(self, name: str) -> ColumnReader:
         """Say how a column is read."""
         forced, kind = self._forced.get(name), self._types[name]
-        if self.source.is_text:
+        if self.source.is_text or self._is_text_of_numbers(name):
             return self._text_reader(name, forced)
         if self._is_nominal(name):
             return ColumnReader(name, "nominal", False, "level", _ordered(self._distinct[name]))

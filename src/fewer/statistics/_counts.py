@@ -232,7 +232,6 @@ class FoldCounts(Statistics):
         self._counts = np.zeros(int(self._starts[-1]))
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        """Add rows."""
         n_codes, n_target = self.bins.n_codes, self.bins.n_target
         folds = row_folds(part, start, chunk.n_samples, self.n_folds, self.seed)
         other = folds * n_target + self.bins.target(chunk)
@@ -240,11 +239,21 @@ class FoldCounts(Statistics):
         count_with(codes, n_codes, self._starts, other, self.n_folds * n_target, chunk.row_weights, self._counts)
 
     def merge(self, other: FoldCounts) -> None:
-        """Add what another one has counted in other rows."""
         self._counts += other._counts
 
     def table(self, column: int) -> FloatArray:
-        """Return the counts of one column: (codes, folds, codes of the target); the last code is for missing cells."""
+        """Return the counts of one column.
+
+        Parameters
+        ----------
+        column : int
+            Its number.
+
+        Returns
+        -------
+        array of shape (n_codes, n_folds, n_target)
+            The last code is for missing cells.
+        """
         own = self._counts[self._starts[column] : self._starts[column + 1]]
         return own.reshape(-1, self.n_folds, self.bins.n_target)
 
