@@ -122,6 +122,18 @@ def group_equal(scores, order, ends, values, keys, spare, counts):
 
 
 @njit(nogil=True, cache=True)
+def push_vertex(fp, tp, size, false, true):
+    """Add the next point to an upper hull of `size` vertices, without those that it hides; return the new size."""
+    while size >= 2 and (fp[size - 1] - fp[size - 2]) * (true - tp[size - 2]) >= (tp[size - 1] - tp[size - 2]) * (
+        false - fp[size - 2]
+    ):
+        size -= 1
+    fp[size] = false
+    tp[size] = true
+    return size + 1
+
+
+@njit(nogil=True, cache=True)
 def hull_of_cells(keys, totals, fp, tp, last):
     """Do what `hull_of_sorted` does for cells of many rows: sorted keys, and the counts of the cell that each names.
 
@@ -141,14 +153,8 @@ def hull_of_cells(keys, totals, fp, tp, last):
             true += total >> 32
             false += total & 0xFFFFFFFF
             i += 1
-        while size >= 2 and (fp[size - 1] - fp[size - 2]) * (true - tp[size - 2]) >= (tp[size - 1] - tp[size - 2]) * (
-            false - fp[size - 2]
-        ):
-            size -= 1
-        fp[size] = false
-        tp[size] = true
-        last[size] = score
-        size += 1
+        size = push_vertex(fp, tp, size, false, true)
+        last[size - 1] = score
     return size
 
 
@@ -192,14 +198,8 @@ def hull_of_sorted(keys, fp, tp, last):
             else:
                 false += 1
             i += 1
-        while size >= 2 and (fp[size - 1] - fp[size - 2]) * (true - tp[size - 2]) >= (tp[size - 1] - tp[size - 2]) * (
-            false - fp[size - 2]
-        ):
-            size -= 1
-        fp[size] = false
-        tp[size] = true
-        last[size] = score
-        size += 1
+        size = push_vertex(fp, tp, size, false, true)
+        last[size - 1] = score
     return size
 
 
