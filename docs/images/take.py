@@ -51,6 +51,41 @@ def take_page(browser: Browser, folder: Path) -> None:
         keep(folder / "shot.png", HERE / f"page-{name}.png")
 
 
+def take_workbench(folder: Path) -> None:
+    """Go through the workbench: a messy table as it is understood, and a run that has ended."""
+    from playwright.sync_api import sync_playwright
+
+    from browser.conftest import CHROMIUM, FLAGS
+    from browser.workbench import Workbench
+    from messy import make_messy
+
+    (folder / "bench").mkdir()
+    (folder / "bench" / "customers.csv").write_text(make_messy()[0])
+    load_breast_cancer(as_frame=True).frame.to_csv(folder / "bench" / "tumors.csv", index=False)
+    bench = Workbench(folder / "bench")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = browser.new_page(viewport={"width": 1000, "height": 1100})
+        page.set_default_timeout(300_000)
+        page.goto(bench.address)
+        for table, target, name in (("customers", "churn", "workbench-table"), ("tumors", "target", "workbench-run")):
+            page.goto(f"{bench.address.split('?')[0]}table?name={table}.csv")
+            page.wait_for_selector("#columns tbody tr")
+            page.select_option("#target", target)
+            page.get_by_role("row", name=target).get_by_text("to predict").wait_for()
+            if name == "workbench-run":
+                page.click("#start")
+                page.wait_for_selector("#verdict")
+                page.frame_locator("#page").locator("h1").wait_for()
+                page.locator("#page").scroll_into_view_if_needed()
+                page.wait_for_timeout(500)
+                page.evaluate("scrollTo(0, 0)")
+            page.screenshot(path=folder / "shot.png")
+            keep(folder / "shot.png", HERE / f"{name}.png")
+        browser.close()
+    bench.stop()
+
+
 def take_examples(folder: Path) -> None:
     """Let every example draw its picture."""
     for script in sorted((ROOT / "examples").glob("*.py")):
@@ -69,4 +104,5 @@ def keep(taken: Path, kept: Path) -> None:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as temporary:
         take_reports(Path(temporary))
+        take_workbench(Path(temporary))
         take_examples(Path(temporary))

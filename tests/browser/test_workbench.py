@@ -295,7 +295,7 @@ def test_a_killed_server_loses_nothing(workbench, open_page, complaints, tmp_pat
     workbench.kill()
     page.get_by_text("does not answer just now").wait_for()
     workbench.start()
-    finished(page)
+    page.wait_for_selector("#verdict", timeout=240_000)
     assert shown(page)
     complaints.errors.clear()  # the browser tells that the server was away
 

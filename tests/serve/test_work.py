@@ -1,8 +1,61 @@
+import asyncio
+import os
+import signal
+import time
+
 import polars as pl
 import pytest
 
 from fewer.errors import InputError
-from fewer.serve._work import in_words, inspect, schema_name, table_options
+from fewer.serve._work import Workers, draw_page, in_words, inspect, reduced, schema_name, table_options
+
+
+def test_a_worker_that_dies_is_told_and_replaced():
+    async def go():
+        workers = Workers(1)
+        with pytest.raises(InputError, match="ended at once"):
+            await workers.call(os._exit, 3)
+        pid = await workers.call(os.getpid)
+        assert pid != os.getpid()
+        assert await workers.call(signal.getsignal, signal.SIGINT) == signal.SIG_IGN
+        workers.close()
+        return pid
+
+    pid = asyncio.run(go())
+    end = time.monotonic() + 10
+    while os.path.exists(f"/proc/{pid}") and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not os.path.exists(f"/proc/{pid}")
+
+
+def test_what_is_understood_can_be_corrected(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("day,code,y\n" + "".join(f"0{i % 9 + 1}/02/2024,0{i},{i % 2}\n" for i in range(20)))
+    plain = inspect(str(path), {})
+    other = inspect(str(path), {"kinds": {"day": "date month-day-year", "code": "numeric"}, "target": "y"})
+    kinds = {column["name"]: (column["kind"], column["note"]) for column in other["columns"]}
+    assert kinds["day"] == ("date", "month/day/year")
+    assert kinds["code"][0] == "numeric"
+    assert schema_name(plain["schema"], "t.csv") != schema_name(other["schema"], "t.csv")
+    with pytest.raises(InputError, match="absent"):
+        inspect(str(path), {"kinds": {"absent": "numeric"}})
+
+
+def test_the_reduced_table(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('a,b,y\n"1,188",2,x\n987,3,z\n')
+    assert reduced(str(path), ["a"], "y", None, "csv") == b'a,y\n"1,188",x\n987,z\n'
+    assert reduced(str(path), ["a"], "y", None, "parquet").startswith(b"PAR1")
+    with pytest.raises(InputError, match="no column"):
+        reduced(str(path), ["c"], "y", None, "csv")
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", '{"features": 3}'])
+def test_a_page_of_a_damaged_answer(tmp_path, content):
+    if content is not None:
+        (tmp_path / "result.json").write_text(content)
+    with pytest.raises(InputError):
+        draw_page(str(tmp_path))
 
 
 def test_choices_become_options_of_the_reader():
@@ -16,6 +69,7 @@ def test_choices_become_options_of_the_reader():
 
 
 def test_notes_speak_of_the_page():
+    assert "--" not in in_words("Left out: 'a'. Name one as nominal (--nominal) to keep it.")
     assert in_words("Codes; --numeric says otherwise.") == "Codes; choose number below if they are not."
     assert in_words("Nothing to say.") == "Nothing to say."
 

@@ -6,6 +6,7 @@ and a new server finds all that an old one began.
 """
 
 from fewer.serve._app import Settings, make_app
+from fewer.serve._guard import Access
 from fewer.serve._server import serve
 
-__all__ = ["Settings", "make_app", "serve"]
+__all__ = ["Access", "Settings", "make_app", "serve"]

@@ -58,8 +58,10 @@ class Settings:
 
     Examples
     --------
-    >>> Settings(Path("runs"), Access("a token")).max_jobs
-    2
+    >>> from pathlib import Path
+    >>> from fewer.serve import Access, Settings
+    >>> Settings(Path("study"), Access("a token of your own"), max_jobs=1).max_upload
+    1073741824
     """
 
     folder: Path
@@ -79,13 +81,16 @@ def make_app(settings: Settings) -> Starlette:
     Returns
     -------
     starlette.applications.Starlette
-        To be run by any ASGI server.
 
     Examples
     --------
     >>> import tempfile
-    >>> type(make_app(Settings(Path(tempfile.mkdtemp()), Access("a token")))).__name__
-    'Starlette'
+    >>> from pathlib import Path
+    >>> from fewer.serve import Access, Settings, make_app
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     app = make_app(Settings(Path(folder), Access("a token of your own")))
+    >>> [route.path for route in app.routes][:3]
+    ['/', '/table', '/run']
     """
     bench = _Bench(settings)
 

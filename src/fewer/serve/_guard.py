@@ -28,12 +28,19 @@ LOCKED = (
 class Access:
     """Who may ask.
 
-    Attributes
+    Parameters
     ----------
     token : str
     host : str
         On which address the server listens.
     port : int
+        0 for any.
+
+    Examples
+    --------
+    >>> access = Access("a token of your own", port=8765)
+    >>> access.knows_host("localhost:8765"), access.knows_host("evil.example:8765")
+    (True, False)
     """
 
     token: str
@@ -46,7 +53,17 @@ class Access:
         return f"fewer-{self.port}"
 
     def knows_host(self, host: str) -> bool:
-        """Say whether a request was meant for this server, and not for a name that was made to point here."""
+        """Say whether a request was meant for this server, and not for a name that was made to point here.
+
+        Parameters
+        ----------
+        host : str
+            From the header.
+
+        Returns
+        -------
+        bool
+        """
         name = urlsplit(f"//{host}")
         try:
             port = name.port
@@ -60,7 +77,16 @@ class Access:
         return (name.hostname or "") in allowed
 
     def is_token(self, given: str | None) -> bool:
-        """Compare a token in constant time."""
+        """Compare a token in constant time.
+
+        Parameters
+        ----------
+        given : str or None
+
+        Returns
+        -------
+        bool
+        """
         return given is not None and secrets.compare_digest(given.encode(), self.token.encode())
 
 

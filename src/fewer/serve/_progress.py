@@ -45,7 +45,8 @@ def progress_of(place: Path, began: float | None = None) -> dict[str, Any]:
         `phase`, `share`, `elapsed`, `left` (seconds, or None), `folds_done`, `folds`, `n_selections`, and of the search
         `n_evaluations`, `best`, `size`, `curve`.
     """
-    about = read_json(place / RUN).get("components", {})
+    about = read_json(place / RUN).get("components")
+    about = about if isinstance(about, dict) else {}
     folds = about.get("folds") if isinstance(about.get("folds"), int) else 0
     done = _once(place / HELDOUT, _folds_done) or 0
     elapsed = max(time.time() - (began or _first_written(place)), 0.0)
@@ -132,7 +133,7 @@ def source_of(result: dict[str, Any]) -> tuple[str | None, str | None]:
     except ValueError:
         return None, None
     target = None
-    for word, after in zip(words, [*words[1:], ""], strict=True):
+    for word, after in zip(words, [*words, ""][1:], strict=True):
         if word in ("--target", "-t"):
             target = after
         elif word.startswith("--target="):

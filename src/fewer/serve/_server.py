@@ -57,7 +57,9 @@ def serve(
     Examples
     --------
     >>> from pathlib import Path
-    >>> serve(Path("runs"))  # doctest: +SKIP
+    >>> from fewer.serve import serve
+    >>> serve(Path("study"), Path("patients.csv"))  # doctest: +SKIP
+    Workbench: http://127.0.0.1:8765/table?name=patients.csv&token=...
     """
     away = host not in LOOPBACK
     if away and token is None:

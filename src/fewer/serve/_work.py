@@ -215,7 +215,10 @@ def draw_page(run: str) -> str:
         trace = Trace.load(folder / TRACE) if (folder / TRACE).exists() else None
     except InputError:
         trace = None
-    return selection_report(Selection.from_json(text), trace)
+    try:
+        return selection_report(Selection.from_json(text), trace)
+    except (TypeError, AttributeError, KeyError, ValueError) as error:
+        raise InputError(f"The answer of this run is damaged ({type(error).__name__}); start it again.") from None
 
 
 def schema_name(text: str, table: str) -> str:
