@@ -11,7 +11,7 @@ from pages import run
 
 @pytest.fixture(scope="module")
 def selection():
-    return run(make_problem(n_rows=80), method="knn-forward")[0]
+    return run(make_problem(n_rows=80), method="knn-forward", n_features_to_select=3)[0]
 
 
 def test_a_row_tells_what_the_selection_knows(selection):
