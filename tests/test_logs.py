@@ -1,8 +1,11 @@
 import logging
+import sys
 from types import SimpleNamespace
 
 import numpy as np
+from sklearn.datasets import load_iris
 
+import fewer
 from fewer.logs import follow_steps
 from fewer.trace import Step, Trace
 
@@ -45,3 +48,33 @@ def test_a_trace_without_steps_is_passed_on_in_silence(capsys):
     follow_steps(SimpleNamespace(verbose=2), told.append)(Trace())
     assert capsys.readouterr().out == ""
     assert len(told) == 1
+
+
+def test_verbose_select_tells_of_every_fold(capsys):
+    X, y = load_iris(return_X_y=True)
+    quiet = fewer.select(X, y, "knn-forward", random_state=0)
+    assert capsys.readouterr().err == ""
+    told = fewer.select(X, y, "knn-forward", random_state=0, verbose=1)
+    assert capsys.readouterr().err.splitlines() == [f"fewer: fold {k} of 5" for k in range(1, 6)]
+    assert told.features == quiet.features
+    assert "verbose" not in told.code
+
+
+def test_a_notebook_shows_one_bar_that_moves(monkeypatch, capsys):
+    shown = []
+
+    class Handle:
+        def update(self, html):
+            shown.append(html)
+
+    def display(html, display_id):
+        shown.append(html)
+        return Handle()
+
+    shell = type("ZMQInteractiveShell", (), {})()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(HTML=str, display=display))
+    X, y = load_iris(return_X_y=True)
+    fewer.select(X, y, "knn-forward", random_state=0, verbose=1)
+    assert shown[-1] == '<progress value="5" max="5"></progress> fold 5 of 5'
+    assert capsys.readouterr().err == ""

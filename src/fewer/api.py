@@ -18,9 +18,10 @@ from fewer.errors import InputError
 from fewer.estimators import ROW_METADATA
 from fewer.evaluate import Comparison, OnProgress
 from fewer.io import features_of, in_chunks, is_frame, is_lazy, is_path, open_stream, read_table, to_problem
+from fewer.logs import Progress
 from fewer.planning import AUTO_ROWS, Request, make_plan, prepare_rows, settle_rare, thin
 from fewer.problem import Problem, Task
-from fewer.running import open_folder, run_plan, versions
+from fewer.running import Followers, open_folder, run_plan, versions
 from fewer.runs import RUN
 from fewer.selection import Selection
 from fewer.selectors import Size, parse_memory
@@ -57,6 +58,7 @@ def select(
     n_jobs: int | None = None,
     random_state: int | None = None,
     resume_dir: Path | str | None = None,
+    verbose: int = 0,
 ) -> Selection:
     """Select features of a table and measure on held-out rows whether that helped.
 
@@ -104,6 +106,8 @@ def select(
     random_state : int, optional
     resume_dir : path, optional
         A folder in which the run is kept. If it holds this very run, unfinished, the run goes on.
+    verbose : int, default=0
+        1 shows how the run goes on: a line in the terminal, a bar in a notebook.
 
     Returns
     -------
@@ -135,7 +139,7 @@ def select(
         return _select_source(X, y, task, rows, request, resume_dir)
     problem = read_rows(X, y, task, rows, multi_output=np.ndim(y) == 2)
     given = tuple(name for name in ROW_METADATA if rows[name] is not None) + (("task",) if task else ())
-    return _select(problem, request, resume_dir, rows=given)
+    return _select(problem, request, resume_dir, rows=given, verbose=verbose)
 
 
 def _select_source(
@@ -191,15 +195,19 @@ def select_problem(problem: Problem, method: str = "auto", *, random_state: int 
     return _select(problem, Request(method, seed=random_state, **options), folder)
 
 
-def _select(problem: Problem, request: Request, folder: Path | str | None, rows: tuple[str, ...] = ()) -> Selection:
+def _select(
+    problem: Problem, request: Request, folder: Path | str | None, rows: tuple[str, ...] = (), verbose: int = 0
+) -> Selection:
     problem = prepare_rows(problem, request)
     plan = replace(make_plan(problem, request), rows=rows)
+    progress = Progress(request.n_folds) if verbose else None
+    followers = Followers() if progress is None else Followers(progress.on_step, progress.on_fold)
     if folder is None:
-        return run_plan(plan, problem)
+        return run_plan(plan, problem, followers=followers)
     resume = (Path(folder) / RUN).exists()
     kept = open_folder(folder, plan, problem, resume=resume)
     try:
-        return run_plan(plan, problem, folder=kept)
+        return run_plan(plan, problem, followers=followers, folder=kept)
     finally:
         kept.close()
 

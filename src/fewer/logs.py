@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import sys
+import time
+from html import escape
 from typing import Any
 
 from fewer.contracts import OnStep
@@ -47,3 +50,72 @@ def follow_steps(selector: Any, follower: OnStep | None = None) -> OnStep | None
             follower(trace)
 
     return follow
+
+
+class Progress:
+    """A run on one line: rewritten in place in a terminal, a bar in a notebook, a line a fold elsewhere.
+
+    Parameters
+    ----------
+    n_folds : int
+        How many folds follow the search.
+
+    Examples
+    --------
+    >>> Progress(5).text
+    'searching'
+    """
+
+    def __init__(self, n_folds: int) -> None:
+        self.n_folds = n_folds
+        self.text = "searching"
+        self._done, self._told, self._handle = 0, 0.0, None
+        self._notebook = _in_notebook()
+
+    def on_step(self, trace: Trace) -> None:
+        """Tell of a step of the search, ten times a second at the most.
+
+        Parameters
+        ----------
+        trace : Trace
+            The search so far.
+        """
+        if trace.steps and time.monotonic() - self._told > 0.1:
+            size = int((trace.best != 0).sum())
+            self.text = f"{trace.n_evaluations:,} subsets, best {trace.best_score:.4g} with {size} features"
+            self._show()
+
+    def on_fold(self, n_done: int) -> None:
+        """Tell that a fold is done.
+
+        Parameters
+        ----------
+        n_done : int
+            How many are done.
+        """
+        self._done, self.text = n_done, f"fold {n_done} of {self.n_folds}"
+        self._show(last=n_done >= self.n_folds)
+
+    def _show(self, last: bool = False) -> None:
+        self._told = time.monotonic()
+        if self._notebook:
+            self._show_bar()
+        elif sys.stderr.isatty():
+            print(f"\r\x1b[Kfewer: {self.text}", end="\n" if last else "", file=sys.stderr, flush=True)
+        elif self._done:
+            print(f"fewer: {self.text}", file=sys.stderr, flush=True)
+
+    def _show_bar(self) -> None:
+        from IPython.display import HTML, display
+
+        bar = f'<progress value="{self._done}" max="{self.n_folds}"></progress> {escape(self.text)}'
+        if self._handle is None:
+            self._handle = display(HTML(bar), display_id=True)
+        else:
+            self._handle.update(HTML(bar))
+
+
+def _in_notebook() -> bool:
+    """Say whether a notebook's kernel runs this; nothing is imported to find out."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
