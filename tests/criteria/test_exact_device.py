@@ -82,10 +82,10 @@ def test_weighted_columns_of_one_neighbor_stay_on_the_device(monkeypatch):
     np.testing.assert_array_equal(gpu.score(masks), cpu.score(masks))
 
 
-@pytest.mark.parametrize("n_classes", [0, 3])
-def test_rows_beyond_the_memory_go_in_tiles(n_classes, monkeypatch):
+@pytest.mark.parametrize(("n_classes", "n_neighbors"), [(0, 3), (3, 3), (3, 1)])
+def test_rows_beyond_the_memory_go_in_tiles(n_classes, n_neighbors, monkeypatch):
     problem = table(n=600, n_classes=n_classes)
-    cpu, gpu = bound(KNN(3), problem, monkeypatch, cuda_shim.Shim(memory=42_000))
+    cpu, gpu = bound(KNN(n_neighbors), problem, monkeypatch, cuda_shim.Shim(memory=42_000))
     assert gpu._devices[0]._exact._tile < 600
     masks = masks_and_weights()[1:3]
     np.testing.assert_array_equal(gpu.score(masks), cpu.score(masks))

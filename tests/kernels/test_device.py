@@ -7,11 +7,12 @@ import pytest
 
 import cuda_shim
 from fewer.contracts import Objective, Resources, SearchSpace
-from fewer.criteria import KNN
+from fewer.criteria import KNN, FisherRatio
 from fewer.errors import FewerWarning, InputError
 from fewer.kernels._device import _opened, device_named
 from fewer.problem import Problem
 from fewer.search import Exhaustive
+from fewer.selectors import SubsetSelector
 
 needs_gcc = cuda_shim.needs_gcc
 
@@ -165,6 +166,13 @@ def test_survivors_are_few(monkeypatch):
     found = set(map(bytes, tree.states(survivors, 14)))
     assert wanted <= found
     assert len(found) < 4 * len(wanted)
+
+
+def test_a_criterion_without_kernels_says_so(monkeypatch):
+    cuda_shim.use(monkeypatch, cuda_shim.Shim())
+    problem = table()
+    with pytest.warns(FewerWarning, match="FisherRatio works on the CPU here, not on the GPU: it has no kernels"):
+        SubsetSelector(FisherRatio(), device="cuda").fit(problem.X, problem.y)
 
 
 def test_no_gpu_is_one_line_and_auto_a_note(monkeypatch):
