@@ -30,16 +30,7 @@ class Encoder:
     @classmethod
     def of(cls, X: FloatArray, features: IntArray, nominal: BoolArray, weights: FloatArray) -> Encoder:
         """Learn from training rows, given all their columns, how to encode some features."""
-        owners, levels = [], []
-        for feature in features:
-            own = np.array([np.nan])
-            if nominal[feature]:
-                own = np.unique(X[:, feature])
-                own = own[~np.isnan(own)]
-            owners.append(np.full(len(own), feature))
-            levels.append(own)
-        columns = np.concatenate(owners).astype(np.int64) if owners else np.empty(0, dtype=np.int64)
-        level = np.concatenate(levels) if levels else np.empty(0)
+        columns, level = _inputs_of(X, features, nominal)
         values = _values(X, columns, level)
         present = ~np.isnan(values)
         mass = np.maximum(weights @ present, 1e-300)
@@ -53,6 +44,22 @@ class Encoder:
     def transform(self, X: FloatArray) -> FloatArray:
         """Encode rows, given all their columns."""
         return np.nan_to_num((_values(X, self.columns, self.level) - self.mean) / self.scale, copy=False)
+
+
+def _inputs_of(X: FloatArray, features: IntArray, nominal: BoolArray) -> tuple[IntArray, FloatArray]:
+    """Return the feature of each input, and its level where that is nominal (else NaN)."""
+    features = np.asarray(features, dtype=np.int64)
+    if not nominal[features].any():
+        return features.copy(), np.full(len(features), np.nan)
+    owners, levels = [], []
+    for feature in features:
+        own = np.array([np.nan])
+        if nominal[feature]:
+            own = np.unique(X[:, feature])
+            own = own[~np.isnan(own)]
+        owners.append(np.full(len(own), feature))
+        levels.append(own)
+    return np.concatenate(owners).astype(np.int64), np.concatenate(levels)
 
 
 def _values(X: FloatArray, columns: IntArray, level: FloatArray) -> FloatArray:
