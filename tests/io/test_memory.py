@@ -14,10 +14,11 @@ def test_a_parquet_file_says_its_cells_and_a_text_its_length(tmp_path, monkeypat
     frame.write_csv(text)
     assert needed_memory(path) == PROGRAM + path.stat().st_size + BYTES_PER_CELL * 2000
     assert needed_memory(text) == PROGRAM + 4 * text.stat().st_size
+    assert needed_memory(path, "select") == PROGRAM + path.stat().st_size + int(1.3 * BYTES_PER_CELL * 2000)
     assert not wants_stream(path, None)
     assert wants_stream(path, True)
     assert wants_stream(tmp_path, None)
     assert wants_stream(tmp_path / "*.parquet", None)
-    monkeypatch.setattr("fewer.io._memory.available_memory", lambda: PROGRAM)
+    monkeypatch.setattr("fewer.io._source.available_memory", lambda: PROGRAM)
     assert wants_stream(path, None)
     assert not wants_stream(path, False)

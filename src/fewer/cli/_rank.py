@@ -68,7 +68,9 @@ def rank(
     from fewer.io import read_table
 
     options = table_options(columns)
-    chunks = open_chunks(file, target, columns.parsed_task, options) if wants_stream(file, means.stream) else None
+    chunks = (
+        open_chunks(file, target, columns.parsed_task, options) if wants_stream(file, means.stream, "rank") else None
+    )
     problem = read_table(file, target, task=columns.parsed_task, **options) if chunks is None else chunks.like
     if method is None:
         method = "fisher" if problem.task == "classification" else "f-test"

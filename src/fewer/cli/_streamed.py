@@ -26,13 +26,13 @@ ClusterOption = Annotated[
 ]
 
 
-def wants_stream(file: Path, asked: bool | None) -> bool:
+def wants_stream(file: Path, asked: bool | None, command: str = "select") -> bool:
     """Say whether a table is read in chunks: as asked, or if it is many files, or larger than memory."""
     if asked is not None:
         return asked
     from fewer.io import in_chunks
 
-    return in_chunks(file)
+    return in_chunks(file, command)
 
 
 def resources_of(jobs: int, memory: str | int, device: str = "cpu") -> Resources:

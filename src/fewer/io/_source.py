@@ -164,13 +164,15 @@ def is_lazy(data: Any) -> bool:
     )
 
 
-def in_chunks(path: Path | str) -> bool:
+def in_chunks(path: Path | str, command: str = "select") -> bool:
     """Say whether what a path names is read in chunks: many files, or one that memory does not hold.
 
     Parameters
     ----------
     path : path
         A file, a folder or a glob.
+    command : {"rank", "select", "compare"}
+        What is to be done with it.
 
     Returns
     -------
@@ -184,7 +186,7 @@ def in_chunks(path: Path | str) -> bool:
     """
     file = Path(path)
     if file.is_file():
-        return needed_memory(file) > available_memory()
+        return needed_memory(file, command) > available_memory()
     return file.is_dir() or any(mark in str(path) for mark in GLOB)
 
 
