@@ -129,6 +129,26 @@ def test_corrections_become_a_schema(client, tmp_path):
     assert "absent" in wrong.json()["error"]
 
 
+def test_a_table_that_changed_is_read_again(client, table):
+    def rows(**more):
+        return client.post("/api/inspect", json={"table": "t.csv", "target": "y", **more}).json()["n_rows"]
+
+    calls = []
+    one = client.bench.workers.call
+
+    async def counted(*arguments):
+        calls.append(arguments)
+        return await one(*arguments)
+
+    client.bench.workers.call = counted
+    assert [rows(), rows(), rows(seed=3)] == [60, 60, 60]
+    assert len(calls) == 1
+    table.write_text(table.read_text() + "1,2,no\n")
+    assert rows() == 61
+    assert rows(kinds={"a": "left out"}) == 61
+    assert len(calls) == 3
+
+
 def test_cells_that_cannot_be_read_are_told_before_the_run(client, tmp_path):
     (tmp_path / "t.csv").write_text("a,b,y\n1,2,x\n1\n" * 20)
     for route in ("/api/inspect", "/api/start"):

@@ -36,6 +36,8 @@ from fewer.serve._progress import read_json
 HERE = Path(__file__).parent
 MOST_BODY = 8 << 20
 """Bytes of a question; tables have a limit of their own."""
+READING = ("target", "groups", "weights", "time", "task", "kinds", "missing", "skip")
+"""The choices that say how a table is read."""
 TICK = 0.4
 """Seconds between two looks at a run that somebody watches."""
 Answer = Callable[[Request], Awaitable[Response]]
@@ -152,6 +154,7 @@ class _Bench:
         self.jobs = Jobs(self.folder, settings.max_jobs)
         self.workers = _work.Workers()
         self._pages: dict[str, tuple[int, str]] = {}
+        self._understood: dict[str, dict[str, Any]] = {}
 
     async def warm_up(self) -> None:
         """Load what reading needs, so that the first table does not wait for it."""
@@ -289,15 +292,27 @@ class _Bench:
         content = await _body(request)
         path = self.folder.table(content.get("table"))
         choices = Choices.read({"target": "?", **content}).to_dict() | {"target": content.get("target") or None}
-        found = await self.workers.call(_work.inspect, str(path), choices)
-        return JSONResponse(found)
+        return JSONResponse(await self._inspect(path, choices))
+
+    async def _inspect(self, path: Path, choices: dict[str, Any]) -> dict[str, Any]:
+        """Say what is understood of a table; a large one is not read again for the same question."""
+        about = path.stat()
+        asked = [path.name, about.st_mtime_ns, about.st_size, *(choices.get(name) for name in READING)]
+        key = json.dumps(asked, sort_keys=True)
+        if key not in self._understood:
+            found: dict[str, Any] = await self.workers.call(_work.inspect, str(path), choices)
+            if len(self._understood) > 20:
+                self._understood.clear()
+            self._understood[key] = found
+            return found
+        return self._understood[key]
 
     async def start(self, request: Request) -> Response:
         content = await _body(request)
         content.pop("schema", None)
         choices = Choices.read(content)
         path = self.folder.table(choices.table)
-        found = await self.workers.call(_work.inspect, str(path), choices.to_dict())
+        found = await self._inspect(path, choices.to_dict())
         if choices.kinds or choices.missing is not None:
             name = _work.schema_name(found["schema"], path.name)
             await run_in_threadpool(write_atomically, self.folder.path / OURS / name, found["schema"].encode())
