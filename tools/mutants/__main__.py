@@ -116,6 +116,7 @@ def main() -> None:
             redo = redo and rows[mutant.key] == known
             if (
                 (mutant.key in rows and not redo)
+                or (chosen.again and not known)
                 or chosen.only not in mutant.file
                 or (redo and mutant.key in equivalent)
             ):
@@ -137,7 +138,8 @@ def main() -> None:
     if chosen.page is not None:
         seconds = sum(row["cpu"] for row in done)
         about = (
-            f"Seed {chosen.seed}: {len(done)} of {n_places:,} places, one fault each, {seconds:.0f} processor seconds."
+            f"Seed {chosen.seed}: of {n_places:,} places {len(mutants)} were drawn at random, and one fault was put "
+            f"at each; {len(done)} of them are done so far, in {seconds:.0f} processor seconds."
         )
         reasons = json.loads(SURVIVORS.read_text()) if SURVIVORS.exists() else {}
         chosen.page.write_text(page(done, equivalent, reasons, about))

@@ -53,7 +53,7 @@ def page(rows: list[dict], equivalent: dict[str, str], reasons: dict[str, str], 
         "Small faults are put into `search`, `control`, `validate` and `evaluate`, one by one, by the operators of "
         "cosmic-ray (another comparison, operator or number, a condition turned round, a loop that does not run, a "
         "decorator gone). Each meets the tests that mirror its module, the module's doctests and the tests of limits, "
-        "defaults and records; a fault that no test notices survives.",
+        "defaults and records (`--near`); a fault that no test notices survives.",
         "",
         "    make mutants                      # goes on where it was stopped",
         "    make mutants ARGS=--again         # the survivors once more, after new tests",
