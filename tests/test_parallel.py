@@ -22,7 +22,7 @@ from fewer.control import Aggregate, EarlyStopping, StabilitySelection
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
 from fewer.io import open_stream
-from fewer.parallel import Shared, connect, leaves_machine, run_tasks
+from fewer.parallel import Shared, connect, in_threads, leaves_machine, run_tasks
 from fewer.problem import Problem
 from fewer.rankers import MRMR
 from fewer.search import Annealing, Forward
@@ -159,6 +159,14 @@ def test_a_run_whose_worker_is_killed_midway_ends_with_the_serial_answer(client,
     assert (tmp_path / "counter").stat().st_size > 20
     assert set(client.run(os.getpid).values()) != workers
     assert told(chosen) == told(serial)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_threads_keep_the_order_and_may_ask_for_threads_in_turn(n_jobs):
+    def sums(n):
+        return sum(in_threads(lambda x: x * x, range(n), n_jobs))
+
+    assert in_threads(sums, [3, 1, 2, 4], n_jobs) == [5, 0, 1, 14]
 
 
 def test_tasks_of_a_comparison_are_small(monkeypatch):

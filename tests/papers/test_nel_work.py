@@ -3,7 +3,6 @@ import pytest
 
 from fewer.papers._core import Rerun
 from fewer.papers._nel_work import (
-    in_parallel,
     n_runs_of,
     n_splits_of,
     problem_of,
@@ -36,8 +35,3 @@ def test_splits_are_two_thirds_and_one_third_the_same_for_every_method():
     assert all(np.array_equal(a[0], b[0]) for a, b in zip(found, again, strict=False))
     assert (n_splits_of(run), n_runs_of(run)) == (10, 20)
     assert (n_splits_of(Rerun(quick=True)), n_runs_of(Rerun(quick=True))) == (3, 5)
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_results_come_in_the_order_of_the_jobs(n_jobs):
-    assert in_parallel(lambda x: x * x, [3, 1, 2], n_jobs) == [9, 1, 4]
