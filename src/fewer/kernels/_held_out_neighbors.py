@@ -119,7 +119,7 @@ class Course(NamedTuple):
     most: Any
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def reach(base, i, rows, new, k, error, work):
     """Write the distances with one column added; return how far the k nearest can be, errors included."""
     line, lanes, best, trains = work.line, work.lanes, work.best, rows.trains_32
@@ -154,7 +154,7 @@ def reach(base, i, rows, new, k, error, work):
     return root * root * 1.00001 + 1e-37
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def collect(work, size, limit):
     """Collect the rows within reach; −1 if they are too many."""
     n = 0
@@ -173,7 +173,7 @@ def collect(work, size, limit):
     return n
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def agree(work, n, targets, fold):
     """Say whether all rows have one target, so that it does not matter which of them are the nearest."""
     first = targets[fold, work.rows[0]]
@@ -183,7 +183,7 @@ def agree(work, n, targets, fold):
     return a == n
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def order(rows, fold, columns, i, work, n):
     """Put rows in the order of their exact distances."""
     found, kept = work.found, work.rows
@@ -202,7 +202,7 @@ def order(rows, fold, columns, i, work, n):
         kept[place] = t
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def settle_classes(work, n, targets, fold, ballot, q, i):
     """Write the shares of the classes among the k nearest; say whether the winner is the same whatever a tie does."""
     found, near, tied, out, k = work.found, work.near, work.tied, ballot.out, ballot.k
@@ -242,7 +242,7 @@ def settle_classes(work, n, targets, fold, ballot, q, i):
     return 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def settle_quantities(work, n, targets, fold, ballot, q, i):
     """Write the mean of the k nearest; say whether it is the same whatever a tie does."""
     found, k = work.found, ballot.k
@@ -289,7 +289,7 @@ def look_back(before, rows, ballot, error):
             out[i, j] /= k
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def vote_row(before, rows, ballot, columns, new, error, i, work, q):
     """Vote about one row; say how sure the answer is: 2 with its shares, 1 its winner alone, 0 not."""
     fold, out = rows.folds[i], ballot.out
@@ -314,7 +314,7 @@ def vote_row(before, rows, ballot, columns, new, error, i, work, q):
     return settle_quantities(work, n, rows.targets, fold, ballot, q, i)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def in_order(members, new, columns):
     """Write the members and a new column in the order of columns."""
     place = 0
