@@ -3,13 +3,25 @@
 Distances are first computed in single precision, with a bound on their error: it rules most training rows out. Those
 that are left are computed in double precision, columns in order, as scikit-learn's trees do.
 
-Training and test rows come as `Neighbors`, how they vote as `Ballot`; `Work` is room that a thread works in. The answer
-of `open_rows`, (m, n), hangs on which of several equally near rows is taken.
+Arguments that the kernels share:
+
+tests : (p, n) float64
+    Test rows.
+trains : (f, p, t) float64
+    Training rows of each fold, `sizes[fold]` of them.
+bounds : (f + 1,) int64
+    Test rows bounds[k] … bounds[k + 1] − 1 belong to fold k; `folds` says the same for each row.
+targets : (f, t) float64
+    Class codes, or quantities.
+errors : (p,) float64
+    How far a number of a column may be off in single precision.
+open_rows : (m, n) bool
+    Rows whose answer hangs on which of several equally near rows is taken.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit, types
@@ -23,33 +35,6 @@ SLACK = 1e-9
 """More than rounding can add to what is lost."""
 MOST = 256
 """More rows than this in reach of the k-th distance are left to scikit-learn."""
-
-
-class Neighbors(NamedTuple):
-    """Training and test rows of every fold.
-
-    tests, tests_32 : (p, n)
-        Test rows in double and in single precision; `folds` says which fold each belongs to.
-    trains, trains_32 : (f, p, t)
-        Training rows of each fold, `sizes[fold]` of them.
-    targets : (f, t) float64
-        Class codes, or quantities.
-    errors : (p,) float64
-        How far a number of a column may be off in single precision.
-    lows, highs : (f, p) float64
-        The ends of each column in the training rows.
-    """
-
-    tests: Any
-    tests_32: Any
-    trains: Any
-    trains_32: Any
-    sizes: Any
-    folds: Any
-    targets: Any
-    errors: Any
-    lows: Any
-    highs: Any
 
 
 @intrinsic
@@ -78,58 +63,15 @@ def add_squares(base, members, tests, trains, sizes, bounds):
                     line[t] += d * d
 
 
-class Work(NamedTuple):
-    """Room to work in: distances to one row, the least of each lane, the k least, candidates and the classes' votes."""
-
-    line: Any
-    lanes: Any
-    best: Any
-    found: Any
-    rows: Any
-    near: Any
-    tied: Any
-
-
-class Ballot(NamedTuple):
-    """How the k nearest vote: as classes or as numbers; whether shares count, not only which class has most.
-
-    Shares or means are written to `out`, (q, n, c).
-    """
-
-    k: Any
-    classes: Any
-    shares: Any
-    out: Any
-
-
-class Before(NamedTuple):
-    """What the members say: (n, t) distances, how much farther the next row is than the k nearest, (n, c) votes."""
-
-    base: Any
-    gap: Any
-    out: Any
-
-
-class Course(NamedTuple):
-    """A race: the order in which rows are visited, their classes, what a wrong one costs, and the most to lose."""
-
-    visits: Any
-    y: Any
-    costs: Any
-    most: Any
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def reach(base, i, rows, new, k, error, work):
+@njit(nogil=True, cache=True)
+def reach(base, i, trains, fold, new, x, size, k, error, line, lanes, best):
     """Write the distances with one column added; return how far the k nearest can be, errors included."""
-    line, lanes, best, trains = work.line, work.lanes, work.best, rows.trains_32
     for lane in range(LANES):
         lanes[lane] = FAR
     for a in range(k):
         best[a] = FAR
-    x, size = rows.tests_32[new, i], rows.sizes[rows.folds[i]]
     row, width, column = np.uint64(i), np.uint64(LANES), np.uint64(new)
-    where = np.uint64(rows.folds[i])
+    where = np.uint64(fold)
     whole = np.uint64(size - size % LANES)
     for start in range(np.uint64(0), whole, width):
         for lane in range(width):
@@ -154,65 +96,63 @@ def reach(base, i, rows, new, k, error, work):
     return root * root * 1.00001 + 1e-37
 
 
-@njit(nogil=True, cache=True, forceinline=True)
-def collect(work, size, limit):
+@njit(nogil=True, cache=True)
+def collect(line, lanes, size, limit, rows):
     """Collect the rows within reach; −1 if they are too many."""
     n = 0
     cut = np.float32(limit)
     last, step = np.uint64(size), np.uint64(LANES)
     for lane in range(LANES):
-        if work.lanes[lane] <= cut:
+        if lanes[lane] <= cut:
             t = np.uint64(lane)
             while t < last:
-                if work.line[t] <= cut:
+                if line[t] <= cut:
                     if n == MOST:
                         return -1
-                    work.rows[n] = t
+                    rows[n] = t
                     n += 1
                 t += step
     return n
 
 
-@njit(nogil=True, cache=True, forceinline=True)
-def agree(work, n, targets, fold):
+@njit(nogil=True, cache=True)
+def agree(rows, n, targets, fold):
     """Say whether all rows have one target, so that it does not matter which of them are the nearest."""
-    first = targets[fold, work.rows[0]]
+    first = targets[fold, rows[0]]
     a = 1
-    while a < n and targets[fold, work.rows[a]] == first:
+    while a < n and targets[fold, rows[a]] == first:
         a += 1
     return a == n
 
 
-@njit(nogil=True, cache=True, forceinline=True)
-def order(rows, fold, columns, i, work, n):
+@njit(nogil=True, cache=True)
+def order(tests, trains, fold, columns, i, found, rows, n):
     """Put rows in the order of their exact distances."""
-    found, kept = work.found, work.rows
     for a in range(n):
-        t = kept[a]
+        t = rows[a]
         total = 0.0
         for b in range(columns.shape[0]):
-            d = rows.tests[columns[b], i] - rows.trains[fold, columns[b], t]
+            d = tests[columns[b], i] - trains[fold, columns[b], t]
             total += d * d
         place = a
         while place > 0 and found[place - 1] > total:
             found[place] = found[place - 1]
-            kept[place] = kept[place - 1]
+            rows[place] = rows[place - 1]
             place -= 1
         found[place] = total
-        kept[place] = t
+        rows[place] = t
 
 
-@njit(nogil=True, cache=True, forceinline=True)
-def settle_classes(work, n, targets, fold, ballot, q, i):
+@njit(nogil=True, cache=True)
+def settle_classes(found, rows, n, k, targets, fold, near, tied, out, q, i):
     """Write the shares of the classes among the k nearest; say whether the winner is the same whatever a tie does."""
-    found, near, tied, out, k = work.found, work.near, work.tied, ballot.out, ballot.k
     c = out.shape[2]
     near[:], tied[:] = 0, 0
     edge = found[k - 1]
     width = NEAR * edge
     n_near, n_tied = 0, 0
     for a in range(n):
-        kind = int(targets[fold, work.rows[a]])
+        kind = int(targets[fold, rows[a]])
         if found[a] < edge - width:
             near[kind] += 1
             n_near += 1
@@ -242,127 +182,123 @@ def settle_classes(work, n, targets, fold, ballot, q, i):
     return 1
 
 
-@njit(nogil=True, cache=True, forceinline=True)
-def settle_quantities(work, n, targets, fold, ballot, q, i):
+@njit(nogil=True, cache=True)
+def settle_quantities(found, rows, n, k, targets, fold, out, q, i):
     """Write the mean of the k nearest; say whether it is the same whatever a tie does."""
-    found, k = work.found, ballot.k
     width = NEAR * found[k - 1]
     total = 0.0
     for a in range(k):
-        total += targets[fold, work.rows[a]]
-    ballot.out[q, i, 0] = total / k
+        total += targets[fold, rows[a]]
+    out[q, i, 0] = total / k
     return 0 if n > k and found[k] <= found[k - 1] + width else 2
 
 
 @njit(nogil=True, cache=True)
-def look_back(before, rows, ballot, error):
+def gaps(base, sizes, folds, targets, k, error, classes, gap, out):
     """Write how much farther the next row is than the k nearest, at least, and what these say: (n, c).
 
     A column whose squared differences are all smaller than that cannot change which rows are the nearest.
     """
-    k, base, out = ballot.k, before.base, before.out
-    best, kept = np.empty(k + 1, np.float32), np.empty(k + 1, np.int64)
+    best, rows = np.empty(k + 1, np.float32), np.empty(k + 1, np.int64)
     for i in range(base.shape[0]):
-        fold = rows.folds[i]
+        fold = folds[i]
         for a in range(k + 1):
             best[a] = FAR
-        for t in range(rows.sizes[fold]):
+        for t in range(sizes[fold]):
             value = base[i, t]
             if value < best[k]:
                 place = k
                 while place > 0 and best[place - 1] > value:
                     best[place] = best[place - 1]
-                    kept[place] = kept[place - 1]
+                    rows[place] = rows[place - 1]
                     place -= 1
                 best[place] = value
-                kept[place] = t
+                rows[place] = t
         inner = np.sqrt(np.float64(best[k - 1])) * 1.000001 + 2.0 * error
         outer = max(np.sqrt(np.float64(best[k])) * 0.999999 - 2.0 * error, 0.0)
-        before.gap[i] = outer * outer - inner * inner
+        gap[i] = outer * outer - inner * inner
         out[i, :] = 0.0
         for a in range(k):
-            if ballot.classes:
-                out[i, int(rows.targets[fold, kept[a]])] += 1.0
+            if classes:
+                out[i, int(targets[fold, rows[a]])] += 1.0
             else:
-                out[i, 0] += rows.targets[fold, kept[a]]
+                out[i, 0] += targets[fold, rows[a]]
         for j in range(out.shape[1]):
             out[i, j] /= k
 
 
-@njit(nogil=True, cache=True, forceinline=True)
-def vote_row(before, rows, ballot, columns, new, error, i, work, q):
-    """Vote about one row; say how sure the answer is: 2 with its shares, 1 its winner alone, 0 not."""
-    fold, out = rows.folds[i], ballot.out
-    farthest = max(rows.tests[new, i] - rows.lows[fold, new], rows.highs[fold, new] - rows.tests[new, i])
-    if farthest * farthest < before.gap[i]:
-        out[q, i, :] = before.out[i]
-        return 2
-    limit = reach(before.base, i, rows, new, ballot.k, error, work)
-    n = collect(work, rows.sizes[fold], limit)
-    if n < ballot.k:
-        return 0
-    if agree(work, n, rows.targets, fold):
-        if ballot.classes:
-            out[q, i, :] = 0.0
-            out[q, i, int(rows.targets[fold, work.rows[0]])] = 1.0
-        else:
-            out[q, i, 0] = rows.targets[fold, work.rows[0]]
-        return 2
-    order(rows, fold, columns, i, work, n)
-    if ballot.classes:
-        return settle_classes(work, n, rows.targets, fold, ballot, q, i)
-    return settle_quantities(work, n, rows.targets, fold, ballot, q, i)
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def in_order(members, new, columns):
-    """Write the members and a new column in the order of columns."""
-    place = 0
-    for a in range(members.shape[0]):
-        if members[a] < new:
-            place = a + 1
-    columns[:place] = members[:place]
-    columns[place] = new
-    columns[place + 1 :] = members[place:]
-
-
 @njit(nogil=True, cache=True)
-def vote(base, members, added, rows, ballot, course, open_rows, lost):
-    """Vote with the members and each of `added`, one at a time.
+def vote(
+    base, members, added, tests, tests_32, trains, trains_32, sizes, folds, targets, errors, k, classes, shares, visits,
+    y, costs, most, lows, highs, out, open_rows, lost,
+):  # fmt: skip
+    """Vote with the members and each of `added`, one at a time: (q, n, c) shares of classes, or means.
 
-    Every row whose class surely loses costs something, `lost` in sum; beyond `most`, or what another column lost in the
-    end, a column is given up, and what it lost so far is written with a minus sign.
+    `folds` are the test rows' folds; `shares` says that shares count, not only which class has most. Rows are visited
+    in the order of `visits`. Every row whose class `y` surely loses costs something, `lost` in sum; beyond `most`, or
+    what another column lost in the end, a column is given up, and what it lost so far is written with a minus sign.
+    `lows` and `highs` are the ends of each column in each fold, (f, p).
     """
-    k, c, most = ballot.k, ballot.out.shape[2], course.most
-    work = Work(
-        np.empty(rows.trains.shape[2], np.float32), np.empty(LANES, np.float32), np.empty(k, np.float32),
-        np.empty(MOST), np.empty(MOST, np.int64), np.zeros(max(c, 1), np.int64), np.zeros(max(c, 1), np.int64),
-    )  # fmt: skip
+    width = trains.shape[2]
+    line, lanes, best = np.empty(width, np.float32), np.empty(LANES, np.float32), np.empty(k, np.float32)
+    found, rows = np.empty(MOST), np.empty(MOST, np.int64)
+    near, tied = np.zeros(max(out.shape[2], 1), np.int64), np.zeros(max(out.shape[2], 1), np.int64)
     columns = np.empty(members.shape[0] + 1, np.int64)
     squared = 0.0
     for a in range(members.shape[0]):
-        squared += rows.errors[members[a]] ** 2
-    before = Before(base, np.full(base.shape[0], -1.0), np.empty((base.shape[0], c)))
+        squared += errors[members[a]] ** 2
+    gap, before = np.empty(base.shape[0]), np.empty((base.shape[0], out.shape[2]))
     if members.shape[0]:
-        look_back(before, rows, ballot, np.sqrt(squared))
+        gaps(base, sizes, folds, targets, k, np.sqrt(squared), classes, gap, before)
+    else:
+        gap[:] = -1.0
     for q in range(added.shape[0]):
         new = added[q]
-        in_order(members, new, columns)
-        error = np.sqrt(squared + rows.errors[new] ** 2)
+        place = 0
+        for a in range(members.shape[0]):
+            if members[a] < new:
+                place = a + 1
+        columns[:place] = members[:place]
+        columns[place] = new
+        columns[place + 1 :] = members[place:]
+        error = np.sqrt(squared + errors[new] ** 2)
         total, is_open, given_up = 0.0, False, False
-        for visit in range(course.visits.shape[0]):
-            i = course.visits[visit]
-            sure = vote_row(before, rows, ballot, columns, new, error, i, work, q)
-            if sure < (2 if ballot.shares else 1):
+        for visit in range(visits.shape[0]):
+            i = visits[visit]
+            fold = folds[i]
+            x = tests_32[new, i]
+            sure, n = 2, 0
+            farthest = max(tests[new, i] - lows[fold, new], highs[fold, new] - tests[new, i])
+            unchanged = farthest * farthest < gap[i]
+            if not unchanged:
+                limit = reach(base, i, trains_32, fold, new, x, sizes[fold], k, error, line, lanes, best)
+                n = collect(line, lanes, sizes[fold], limit, rows)
+            if unchanged:
+                out[q, i, :] = before[i]
+            elif n < k:
+                sure = 0
+            elif agree(rows, n, targets, fold):
+                if classes:
+                    out[q, i, :] = 0.0
+                    out[q, i, int(targets[fold, rows[0]])] = 1.0
+                else:
+                    out[q, i, 0] = targets[fold, rows[0]]
+            else:
+                order(tests, trains, fold, columns, i, found, rows, n)
+                if classes:
+                    sure = settle_classes(found, rows, n, k, targets, fold, near, tied, out, q, i)
+                else:
+                    sure = settle_quantities(found, rows, n, k, targets, fold, out, q, i)
+            if sure < (2 if shares else 1):
                 open_rows[q, i] = True
                 is_open = True
-            elif course.costs[i] > 0.0:
+            elif costs[i] > 0.0:
                 winner = 0
-                for j in range(1, c):
-                    if ballot.out[q, i, j] > ballot.out[q, i, winner]:
+                for j in range(1, out.shape[2]):
+                    if out[q, i, j] > out[q, i, winner]:
                         winner = j
-                if winner != course.y[i]:
-                    total += course.costs[i]
+                if winner != y[i]:
+                    total += costs[i]
                     if total > most:
                         given_up = True
                         break

@@ -127,13 +127,11 @@ class NeighborsEngine(Engine):
         open_rows = np.zeros((len(added), self.folds.n_tests), dtype=bool)
         lost = np.zeros(len(added))
         shares = self.metric.name in ("roc_auc", "neg_log_loss")
-        rows = kernels.Neighbors(
-            self._tests, self._tests_32, self._trains, self._trains_32, self._sizes, self._fold_of, self._targets,
-            self._errors, *self._ends,
+        kernels.vote(
+            base, members, added, self._tests, self._tests_32, self._trains, self._trains_32, self._sizes,
+            self._fold_of, self._targets, self._errors, self._k, self._is_classifier, shares, visits, self._codes,
+            costs, most, *self._ends, out, open_rows, lost,
         )  # fmt: skip
-        ballot = kernels.Ballot(self._k, self._is_classifier, shares, out)
-        course = kernels.Course(visits, self._codes, costs, most)
-        kernels.vote(base, members, added, rows, ballot, course, open_rows, lost)
         return open_rows, lost
 
     def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
