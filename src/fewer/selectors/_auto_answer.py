@@ -60,15 +60,12 @@ class Answer:
                 f"(p = {self.p_value:.2g})."
             )
         told = [self.why]
-        size = self.curve["chosen"].get(prefer)
-        if prefer != "accuracy" and size is not None and size < self.curve["chosen"]["accuracy"]:
-            told.append(
-                f"Held-out rows do best with {self.curve['chosen']['accuracy']} features; {size} are hardly behind."
-            )
-        cost = self.cost(prefer)
+        size, best, cost = self.curve["chosen"].get(prefer), self.curve["chosen"]["accuracy"], self.cost(prefer)
         if cost["costs"]:
-            least = "all" if cost["smallest"] is None else str(cost["smallest"])
-            told.append(f"Fewer features than {least} cost accuracy that held-out rows can see.")
+            enough = "with fewer than all" if cost["smallest"] is None else f"with fewer than {cost['smallest']}"
+            told.append(f"Held-out rows do best with {best} features and can see that accuracy is lost {enough}.")
+        elif prefer != "accuracy" and size is not None and size < best:
+            told.append(f"Held-out rows do best with {best} features; {size} are hardly behind.")
         return " ".join(told)
 
 
