@@ -24,6 +24,7 @@ test: $(READY)  ## set up, then lint, types, tests and doctests
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/browser
 
 AXE_VERSION := 4.14.0
 AXE := .axe/package/axe.min.js

@@ -143,8 +143,8 @@ CASES = [
     ("select ten.csv -t outcome --folds 11", "--folds 11 is more than the 10 rows; ask for fewer folds."),
     (
         "select rare.csv -t outcome",
-        "Class 'maybe' has 1 rows, fewer than the 5 folds; use fewer folds (cv=2), or leave rare classes out or merge "
-        "them (rare='drop' or 'merge').",
+        "Class 'maybe' has 1 rows, fewer than the 5 folds; use fewer folds (cv=2, --folds 2), or leave rare classes "
+        "out or merge them (rare='drop' or 'merge', --rare drop or merge).",
     ),
     (
         "select good.csv -t outcome --features 5",

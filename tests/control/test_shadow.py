@@ -123,14 +123,16 @@ def test_a_finished_run_is_done_not_interrupted_and_says_its_counts():
 
 
 def test_a_feature_that_always_or_never_wins_is_decided():
+    looks = np.array([5, 7, 10, 20])
+    assert 2**-7 <= level_of_looks((5, 7, 10, 20), 0.05) < 2**-5
     state = state_of([20, 0, 10], 20)
-    Shadow(20)._decide(state, 4)
+    Shadow(20)._decide(state, looks)
     assert state["decision"].tolist() == [1, -1, 0]
     state = state_of([5, 0, 3], 5)
-    Shadow(20)._decide(state, 4)  # 2 ** -5 is more than 0.05 / 4
+    Shadow(20)._decide(state, looks)
     assert state["decision"].tolist() == [0, 0, 0]
     state = state_of([7, 0, 3], 7)
-    Shadow(20)._decide(state, 4)  # 2 ** -7 is less
+    Shadow(20)._decide(state, looks)
     assert state["decision"].tolist() == [1, -1, 0]
 
 
