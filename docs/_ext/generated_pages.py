@@ -40,7 +40,8 @@ def make_pages(app, config):
     make_api()
     make_gallery()
     pages = dict(PAGES)
-    for study in sorted((ROOT / "experiments").glob("*.md")):
+    studies = sorted((ROOT / "experiments").glob("*.md"))
+    for study in (page for page in studies if not page.stem.endswith("_notes")):  # notes stand at a report's end
         pages[f"experiments/{study.name}"] = f"benchmarks/{study.stem}"
     for source, name in pages.items():
         text = (ROOT / source).read_text(encoding="utf-8")
