@@ -21,7 +21,7 @@ from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.validate import wilson_interval
 
-TABLES = ("satimage", "higgs_7500", "usps", "ann_thyroid")
+TABLES = ("satimage", "higgs_7500")
 SMALL_CLASSES = (("asu_Isolet", 80), ("asu_Isolet", 150), ("asu_Isolet", 300), ("asu_COIL20", 60))
 
 
