@@ -61,6 +61,10 @@ def test_refusals(run, tmp_path):
         "fewer: --save needs the name of a data set: fewer datasets sonar --save sonar.csv\n",
     )
     path = tmp_path / "no" / "x.csv"
+    there = tmp_path / "there.csv"
+    there.write_text("mine")
+    assert run("glass", "--save", str(there)) == (2, "", f"fewer: {there} is there already; choose another --save.\n")
+    assert there.read_text() == "mine"
     assert run("glass", "--save", str(path)) == (
         2,
         "",

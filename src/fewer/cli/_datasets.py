@@ -103,6 +103,8 @@ def _write(name: str | None, path: Path) -> None:
 
     if name is None:
         raise InputError("--save needs the name of a data set: fewer datasets sonar --save sonar.csv")
+    if path.is_file():
+        raise InputError(f"{path} is there already; choose another --save.")
     data = load(name)
     try:
         with path.open("wb") as file:
