@@ -46,6 +46,14 @@ def test_who_judges_held_out_rows():
     assert isinstance(judge_of(ranked.selector, ranked, problem), KNN)
 
 
+def test_neighbors_that_stand_in_as_the_judge_of_many_rows_learn_from_some_and_say_so(monkeypatch):
+    monkeypatch.setattr("fewer.running.JUDGE_ROWS", 30)
+    said = "learned from a sample of 30 rows"
+    for method, told in (("fisher", True), ("knn-forward", False)):
+        found = run_plan(make_plan(make_problem(), method, cv=3), make_problem())
+        assert any(said in note for note in found.warnings) is told
+
+
 def test_components_are_written_out():
     plan = make_plan(make_problem(), criterion=KNN(3), search=Forward(min_gain=0.01))
     written = components_of(plan.selector)

@@ -182,10 +182,11 @@ class _Running:
             if self.followers.on_fold is not None:
                 self.followers.on_fold(len(records))
 
+        judge = judge_of(self.selector, self.plan, self.problem)
         outcome = heldout(
             _Chooser(self.plan, self.budget),
             self.problem,
-            judge_of(self.selector, self.plan, self.problem),
+            judge,
             cv=self.request.cv,
             rng=np.random.default_rng([self.request.seed, 1]),
             # A clock that runs here means nothing on another machine.
@@ -195,6 +196,12 @@ class _Running:
             on_fold=keep,
             has_time=None if self.budget is None else self._has_time,
         )
+        most = _judge_rows(self.selector, judge)
+        cv = self.request.cv if isinstance(self.request.cv, int) else outcome.n_folds
+        if most is not None and self.problem.n_samples * (cv - 1) // max(cv, 1) > most:
+            self.notes.append(
+                f"Nearest neighbors, who judged the held-out rows, learned from a sample of {most:,} rows."
+            )
         if isinstance(self.request.cv, int) and outcome.n_folds < self.request.cv and self.problem.time is None:
             self.notes.append(
                 f"The budget had room for {outcome.n_folds} of the {self.request.cv} folds; each had the same "
@@ -246,11 +253,26 @@ class _Chooser:
             selector.fit_run(run)
             judge = judge_of(selector, self.plan, rows)
             bound = judge is run.criterion and run.is_bound
-            return Choice(selector.support_, judge, scorer=cast(PredictiveScorer, run.scorer) if bound else None)
+            scorer = cast(PredictiveScorer, run.scorer) if bound else None
+            return Choice(selector.support_, judge, scorer=scorer, judge_rows=_judge_rows(selector, judge))
         if isinstance(selector, AutoSelector):
             selector.set_params(standins=False)  # they are fixed on all rows, before the repetitions
         selector.fit_problem(rows, limit)
-        return Choice(selector.support_, judge_of(selector, self.plan, rows), getattr(selector, "judge_all_", None))
+        judge = judge_of(selector, self.plan, rows)
+        all_features = getattr(selector, "judge_all_", None)
+        return Choice(selector.support_, judge, all_features, judge_rows=_judge_rows(selector, judge))
+
+
+JUDGE_ROWS = 5_000
+"""Rows that nearest neighbors learn from where they stand in as the judge: they take the square of the rows."""
+
+
+def _judge_rows(selector: AnySelector, judge: Criterion) -> int | None:
+    """Say from how many rows a judge learns: all, if it is the user's or the method's own."""
+    own = isinstance(selector, AutoSelector) or (
+        isinstance(selector, SubsetSelector) and _criterion_of(selector).predictive
+    )
+    return JUDGE_ROWS if type(judge) is KNN and not own else None
 
 
 def judge_of(selector: AnySelector, plan: Plan, problem: Problem) -> Criterion:

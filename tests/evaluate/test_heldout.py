@@ -6,7 +6,7 @@ import pytest
 from fewer.contracts import Resources
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
-from fewer.evaluate import heldout
+from fewer.evaluate import Choice, heldout
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.validate import assign_folds
@@ -129,3 +129,16 @@ def test_groups_stay_on_one_side():
 def test_a_mask_of_the_wrong_size_is_refused():
     with pytest.raises(InputError, match="shape"):
         run(lambda rows, rng: np.ones(3, dtype=bool))
+
+
+def test_a_judge_may_learn_from_a_sample():
+    seen = []
+
+    class Watched(KNN):
+        def bind(self, problem, rng, resources):
+            seen.append(np.bincount(problem.y).tolist())
+            return super().bind(problem, rng, resources)
+
+    run(lambda rows, rng: Choice(two_best(rows, rng), Watched(3), judge_rows=20), make_problem(n_rows=60))
+    run(lambda rows, rng: Choice(two_best(rows, rng), Watched(3), judge_rows=48), make_problem(n_rows=60))
+    assert seen == [[10, 10]] * 5 + [[24, 24]] * 5

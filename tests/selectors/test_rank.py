@@ -60,3 +60,18 @@ def test_what_cannot_be_ranked():
         RankSelector(Fisher()).fit_problem(make_problem(task="regression"))
     with pytest.raises(IncompatibleError, match="Aggregate works over a search, not over a ranker"):
         chosen(control=Aggregate())
+
+
+def test_many_rows_are_judged_on_a_sample_and_say_so(monkeypatch):
+    problem = make_problem(n_rows=120, n_features=6)
+    small = RankSelector(Fisher(), random_state=0).fit_problem(problem)
+    monkeypatch.setattr("fewer.selectors._rank.MOST_JUDGED", 80)
+    seen = []
+    monkeypatch.setattr(
+        "fewer.selectors._rank.size_curve", lambda ranker, rows, rng: seen.append(rows) or size_curve(ranker, rows, rng)
+    )
+    large = RankSelector(Fisher(), random_state=0).fit_problem(problem)
+    assert [rows.n_samples for rows in seen] == [80]
+    assert large.scores_.tolist() == small.scores_.tolist()
+    assert "judged on a stratified sample of 80 of the 120 rows" in large.notes_[-1]
+    assert not any("stratified" in note for note in small.notes_)

@@ -15,7 +15,7 @@ from fewer.errors import InputError
 from fewer.evaluate._grading import Grade, Grader, telling
 from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import FloatArray, Problem
-from fewer.validate import ConfidenceInterval, Split, split_rows
+from fewer.validate import ConfidenceInterval, Split, split_rows, stratified_sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +32,8 @@ class Choice:
         Who predicts with all features; the same one if left out.
     scorer : PredictiveScorer, optional
         `judge`, bound to these rows already.
+    judge_rows : int, optional
+        Judges learn from a stratified sample of so many rows where there are more; from all if left out.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Choice:
     judge: Criterion | None = None
     judge_all: Criterion | None = None
     scorer: PredictiveScorer | None = None
+    judge_rows: int | None = None
 
 
 Choose = Callable[[Problem, np.random.Generator], NDArray[Any] | Choice]
@@ -231,6 +234,8 @@ def _measure(shared: _Shared, number: int, resources: Resources) -> Record:
         )
     judge = choice.judge or shared.judge
     with telling(f"Judging by {' '.join(repr(judge).split())} after {train.n_samples} rows"):
+        if choice.judge_rows is not None and train.n_samples > choice.judge_rows:
+            train = train.take(stratified_sample(train, choice.judge_rows, rng))
         scorer = choice.scorer or cast(PredictiveScorer, judge.bind(train, rng, resources))
         other = scorer
         if choice.judge_all is not None:

@@ -23,9 +23,11 @@ from fewer.selectors._base import Selector
 from fewer.selectors._parameters import lay_out_space
 from fewer.selectors._subset import SubsetSelector
 from fewer.trace import Trace
-from fewer.validate import assign_folds
+from fewer.validate import assign_folds, stratified_sample
 
 MOST_LEADING = 100
+MOST_JUDGED = 2_000
+"""Rows on which the number of features is judged: neighbors take the square of the rows, ten times."""
 
 
 class RankSelector(Selector):
@@ -44,8 +46,9 @@ class RankSelector(Selector):
         How many: a number, a share, or by a cross-validated curve with the one-standard-error rule. For the curve
         the ranking is repeated in each of ten folds; nearest neighbors (k chosen from 1, 3, …, 11) on the
         leading 1, 2, 3, 4, 6, 8, 11, 16, … features, no more than rows (or 100), predict the rows left out; and the
-        smallest number whose error is within one standard error of the best is taken. Groups count as one; features
-        forced in count too.
+        smallest number whose error is within one standard error of the best is taken. Of more than 2,000 rows, a
+        stratified sample of 2,000 is judged so, which `notes_` says; the ranking itself has all rows. Groups count as
+        one; features forced in count too.
     include, exclude : sequence of str or int, optional
         Features forced in or out.
     feature_groups : sequence of sequences of str or int, optional
@@ -191,12 +194,23 @@ class RankSelector(Selector):
         """Return the best units of the ranking, as many as are asked for or as a curve says."""
         n_free = space.max_units
         if self.n_features_to_select == "auto":
-            self.curve_ = size_curve(self._ranker(), problem, rng)
+            self.curve_ = size_curve(self._ranker(), self._judged(problem, rng), rng)
             n_free = min(one_standard_error(self.curve_), space.max_units)
         place = np.array([self.ranking_[unit].min() for unit in space.units])
         state = space.empty()
         state[np.argsort(place, kind="stable")[:n_free]] = True
         return np.asarray(space.expand(state[None])[0], dtype=bool)
+
+    def _judged(self, problem: Problem, rng: np.random.Generator) -> Problem:
+        """Return the rows on which the number of features is judged, and note where they are not all."""
+        if problem.n_samples <= MOST_JUDGED:
+            return problem
+        rows = problem.take(stratified_sample(problem, MOST_JUDGED, rng))
+        self.notes_.append(
+            f"The number of features was judged on a stratified sample of {rows.n_samples:,} of the "
+            f"{problem.n_samples:,} rows; the ranking has all of them."
+        )
+        return rows
 
     def _ranker(self) -> Ranker:
         return Fisher() if self.ranker is None else self.ranker
