@@ -1,6 +1,9 @@
 """Does early stopping help? Runs `early_stopping_design.json` and writes `early_stopping.md`.
 
-    python experiments/early_stopping.py [--full] [--only planted | sets] [--minutes 15] [--out FOLDER]
+    python experiments/early_stopping.py [--full] [--only planted | sets | spectf] [--minutes 15] [--out FOLDER]
+
+`--only spectf` runs both readings of that set, all rows and the 80 of the training file, and writes
+`early_stopping_spectf.md`.
 
 Finished pieces are kept in FOLDER (default: early_stopping_results beside the report, not committed), so that a stopped
 run goes on; after `--minutes` of processor time no new piece is begun and the report says how many repeats it rests on.
@@ -117,9 +120,11 @@ def judge_methods(
 def pieces(kind: str | None) -> list[tuple[str, int]]:
     """List designs and repeats, the first repeat of every design first."""
     counts: dict[str, int] = {}
-    if kind != "sets":
+    if kind == "spectf":
+        counts |= dict.fromkeys(["spectf", *DESIGN["sets"]["readings"]], DESIGN["sets"]["repeats"])
+    if kind in (None, "planted"):
         counts |= dict.fromkeys(DESIGN["planted"]["designs"], DESIGN["planted"]["repeats"])
-    if kind != "planted":
+    if kind in (None, "sets"):
         counts |= dict.fromkeys(DESIGN["sets"]["names"], DESIGN["sets"]["repeats"])
     return [(name, r) for r in range(max(counts.values())) for name in counts if r < counts[name]]
 
@@ -134,7 +139,10 @@ def run_piece(name: str, repeat: int, effort: dict[str, Any]) -> list[dict[str, 
         train = planted(design["rows"], *how, rng)
         test = planted(DESIGN["planted"]["fresh_rows"], *how, rng)
         return [judge_methods(train, test, repeat, effort, repeat, "planted")]
-    problem = load(name).problem
+    reading = DESIGN["sets"]["readings"].get(name)
+    problem = load(reading["set"] if reading else name).problem
+    if reading:
+        problem = problem.take(np.arange(reading["first_rows"]))
     folds = assign_folds(problem, effort["outer_folds"], rng)
     return [
         judge_methods(
@@ -213,7 +221,7 @@ def main() -> None:
     """Run what is missing and write the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="the thesis's lengths")
-    parser.add_argument("--only", choices=["planted", "sets"], help="the planted designs, or the thesis's data sets")
+    parser.add_argument("--only", choices=["planted", "sets", "spectf"], help="some designs alone")
     parser.add_argument("--minutes", type=float, default=15.0, help="processor time after which nothing new is begun")
     parser.add_argument("--out", type=Path, default=HERE / "early_stopping_results")
     options = parser.parse_args()
@@ -235,7 +243,8 @@ def main() -> None:
             path.write_text(json.dumps(records))
             print(f"{time.process_time():7.1f} s  {name}, repeat {repeat}", flush=True)
         results.setdefault(name, []).append(json.loads(path.read_text()))
-    target = HERE / ("early_stopping_full.md" if options.full else "early_stopping.md")
+    part = "_spectf" if options.only == "spectf" else ""
+    target = HERE / f"early_stopping{part}{'_full' if options.full else ''}.md"
     write_between_marks(target, report(results, effort, missing))
     print(f"{target} is written.")
 

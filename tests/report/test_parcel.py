@@ -112,6 +112,8 @@ def test_it_opens_at_the_point_that_was_asked_for(parcel, browser, question, tmp
     assert_same_numbers(browser, point)
     if "guarantee" in question:
         assert "guaranteed with probability 0.9" in cells
+        limit, word = point.guaranteed_.limit, "at most" if "max_fpr" in question else "a cost of at most"
+        assert f"{word} {percent(limit) if 'max_fpr' in question else f'{limit:.4f}'}" in cells
     code = browser.run("document.getElementById('code').textContent")
     for name, value in question.items():
         assert f"{name}={value:g}" in code
@@ -128,6 +130,26 @@ def test_the_code_on_the_page_runs(browser, tmp_path, capsys):
     browser.open(write_parcel_report(tmp_path / "page.html", parcel, point=point), 1280)
     exec(browser.run("document.getElementById('code').textContent"), {"X": X, "y": y})
     assert capsys.readouterr().out.strip() == point.summary()
+
+
+GUARANTEED_COSTS = (
+    (-70, {"cost_fp": 128, "cost_fn": 1}),
+    (50, {"cost_fp": 4, "cost_fn": 1}),
+    (70, {"cost_fp": 1, "cost_fn": 32}),
+    (-30, {"cost_fp": 1, "cost_fn": 4}),
+)
+"""Steps of the slider of costs, and the costs there: from one end, where a constant answer is best, to 4."""
+
+
+def assert_same_guarantee(browser, parcel, costs):
+    """The page bounds the cost of the same point by the same number, and asks for it in code and command."""
+    sure = parcel.operating_point(**costs, guarantee=0.95)
+    cells = browser.run("[...document.querySelectorAll('#rates td')].map(c => c.textContent)")
+    assert cells[1:3] == [percent(sure.promised_.fpr), percent(sure.promised_.tpr)]
+    assert f"a cost of at most {sure.guaranteed_.limit:.4f}" in cells
+    code = browser.run("document.getElementById('code').textContent")
+    assert ", ".join(f"{name}={value}" for name, value in costs.items()) + ", guarantee=0.95" in code
+    assert browser.run("document.getElementById('command').textContent").endswith("--guarantee 0.95")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -168,11 +190,14 @@ def test_the_page_in_a_browser(parcel, browser, width, tmp_path):
     cells = browser.run("[...document.querySelectorAll('#rates td')].map(c => c.textContent)")
     assert cells[1:3] == [percent(sure.promised_.fpr), percent(sure.promised_.tpr)]
     assert f"at most {percent(0.15)}" in cells
-    # The costs.
+    # The costs, first with the guarantee, which every point keeps, then without.
     browser.press("Tab", 9)
     assert browser.run("document.activeElement.id") == "cost"
-    for _ in range(20):
-        browser.press("ArrowRight", 39)
+    for n_steps, costs in GUARANTEED_COSTS:
+        for _ in range(abs(n_steps)):
+            browser.press(*(("ArrowRight", 39) if n_steps > 0 else ("ArrowLeft", 37)))
+        assert_same_guarantee(browser, parcel, costs)
+    browser.run("document.getElementById('sure').click()")
     truth = parcel.operating_point(cost_fp=1, cost_fn=4)
     cells = browser.run("[...document.querySelectorAll('#rates td')].map(c => c.textContent)")
     assert cells[1:3] == [percent(truth.promised_.fpr), percent(truth.promised_.tpr)]

@@ -226,7 +226,7 @@ def select(
         detector.refuse_unasked()
     with replacing(outputs.out, outputs.force and not outputs.resume), on_cluster(effort.cluster):
         if parcel:
-            _parcel(problem, detector, outputs, effort.seed, f"problem = read_table({str(file)!r}, {target!r})")
+            _parcel(problem, detector, outputs, effort.seed, reading_lines(file, target, columns.task, options))
             return
         from fewer.planning import Request
 
@@ -363,8 +363,7 @@ def _parcel_page(report: Path, parcel: Any, point: Any, source: str) -> None:
     from fewer.report import write_parcel_report
 
     asked = ("--max-fpr", "--guarantee", "--cost-fp", "--cost-fn", "--prevalence")
-    rows = f"from fewer.io import read_table\n\n{source}"
-    write_parcel_report(report, parcel, point=point, command=typed(*asked), rows=rows)
+    write_parcel_report(report, parcel, point=point, command=typed(*asked), rows=source)
 
 
 def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption = False) -> None:

@@ -14,7 +14,7 @@ from fewer.problem import InputError
 from fewer.report._page import in_script, render, write_page
 from fewer.report._text import cut
 from fewer.roc import OperatingPoint, Parcel
-from fewer.roc._costs import smoothed
+from fewer.roc._costs import error_bounds, smoothed
 
 LIMITS = np.round(np.linspace(0.005, 0.995, 199), 3)
 
@@ -38,7 +38,8 @@ def parcel_report(
         Where the page opens; at a false positive rate of 10 % if left out.
     title : str
     guarantee : float, default=0.95
-        The probability that the page offers to keep limits with, if rows were kept for calibration.
+        The probability that the page offers to keep limits and bounds on the cost with, if rows were kept for
+        calibration; that of `point` if it has one.
     command : str, optional
         A command line that ends where `--max-fpr 0.1` or `--cost-fp 1 --cost-fn 5` can follow.
     rows : str, optional
@@ -119,6 +120,8 @@ def page_data(
     witness = parcel.mrroc_.witnesses
     calibrated = witness.rows == "calibration"
     can = calibrated and witness.weight is None
+    if point is not None and point.guaranteed_ is not None:
+        guarantee = point.guaranteed_.probability
     return {
         "intro": _intro(parcel, calibrated),
         "names": [cut(name) for name, used in zip(parcel.reader_.names, parcel.support_, strict=True) if used],
@@ -127,7 +130,7 @@ def page_data(
         "prevalence": parcel.prevalence_,
         "calibrated": calibrated,
         "n_calibration": len(witness.positive) if calibrated else 0,
-        "guarantee": {"probability": guarantee, "points": _kept_points(parcel, guarantee)} if can else None,
+        "guarantee": _guaranteed(parcel, guarantee) if can else None,
         "asked": _asked(parcel, point),
         "code": _code(parcel, rows),
         "command": command,
@@ -203,6 +206,27 @@ def _classes_in(value: Any) -> set[type]:
     if not isinstance(value, BaseEstimator):
         return set()
     return {type(value)}.union(*(_classes_in(item) for item in value.get_params(deep=False).values()))
+
+
+def _guaranteed(parcel: Parcel, guarantee: float) -> dict[str, Any]:
+    """Return what the page needs to keep limits and bounds on the cost with a probability.
+
+    The bound on a cost is made of bounds of the two rates that know no costs, so that the page can choose for any.
+    """
+    mrroc = parcel.mrroc_
+    n_negative, n_positive = (int(size) for size in mrroc.witnesses.sizes)
+    sides = {
+        "hull": (mrroc.hull.fpr, mrroc.hull.tpr, mrroc.sizes),
+        "new": (*mrroc.witnesses.vertex_rates, (n_negative, n_positive)),
+    }
+    bounds = {
+        name: [
+            error_bounds((fp * sizes[0], (1 - tp) * sizes[1]), sizes, guarantee)
+            for fp, tp in zip(fpr.tolist(), tpr.tolist(), strict=True)
+        ]
+        for name, (fpr, tpr, sizes) in sides.items()
+    }
+    return {"probability": guarantee, "points": _kept_points(parcel, guarantee), "bounds": bounds}
 
 
 def _kept_points(parcel: Parcel, guarantee: float) -> list[dict[str, float]]:

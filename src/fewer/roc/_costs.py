@@ -134,8 +134,20 @@ def cost_bound(counts: tuple[float, float], sizes: tuple[int, int], costs: Costs
     >>> round(cost_bound((0, 0), (100, 50), Costs(1.0, 5.0, 0.2), 0.95), 4)
     0.1001
     """
+    fpr, misses = error_bounds(counts, sizes, guarantee)
+    return float(costs.of(fpr, 1.0 - misses))
+
+
+def error_bounds(counts: tuple[float, float], sizes: tuple[int, int], guarantee: float) -> tuple[float, float]:
+    """Return what the false positive rate and the rate of misses do not exceed, both with a probability.
+
+    Examples
+    --------
+    >>> [round(bound, 4) for bound in error_bounds((0, 0), (100, 50), 0.95)]
+    [0.0362, 0.0711]
+    """
     if not 0.0 < guarantee < 1.0:
         raise InputError(f"guarantee={guarantee!r}: give a probability between 0 and 1, such as 0.95.")
     each = 1.0 - (1.0 - guarantee) / 2.0
     fpr, misses = (upper_bound(int(np.ceil(k - 1e-9)), n, each) for k, n in zip(counts, sizes, strict=True))
-    return float(costs.of(fpr, 1.0 - misses))
+    return fpr, misses

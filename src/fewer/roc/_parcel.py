@@ -12,7 +12,6 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,8 +27,9 @@ from fewer.roc._learners import ConstantRule, Learner, Lessons, Rule, learner_of
 from fewer.roc._mrroc import MRROC, HeldOutCurve, calls, digests_of
 from fewer.roc._operating_point import OperatingPoint, Vertex
 from fewer.roc._readers import CellReader
+from fewer.roc._rows import deal_out
 from fewer.roc._witnesses import Witnesses
-from fewer.validate import assign_folds
+from fewer.validate._folds import CV_OBJECT
 
 MAX_SLOW = 30
 """Subsets that an algorithm which is fitted anew for each may try in a round."""
@@ -60,8 +60,9 @@ class Parcel(TableClassifier):
         features as well as gain them, the growth also starts from all features, and the classifiers on the hull are
         fitted to all these rows. `"scott"`: as in the report: one split into training and validation rows, subsets
         grow from nothing, a round must be significant.
-    cv : int, "loo" or splitter, default=5
-        Folds of `"auto"`.
+    cv : int, "loo", splitter or list of (train, test), default=5
+        Folds of `"auto"`. A list is for the rows of the whole table; those kept for calibration are left out of it.
+        Where rows have a time, a number means splits that go forward.
     validation : float, default=1/3
         Share of the rows, of those left by `calibration`, that builds the hull of `"scott"`; the others train.
     calibration : float, default=0.2
@@ -144,12 +145,10 @@ class Parcel(TableClassifier):
     (True, True)
     """
 
-    __metadata_request__fit: ClassVar[dict[str, Any]] = {"time": metadata_routing.UNUSED}
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimators": [HasMethods("fit"), list, tuple, None],
         "method": [StrOptions({"auto", "scott"})],
-        "cv": [Interval(Integral, 2, None, closed="left"), StrOptions({"loo"}), HasMethods("split")],
+        "cv": CV_OBJECT,
         "validation": [Interval(Real, 0, 1, closed="neither")],
         "calibration": [Interval(Real, 0, 1, closed="left")],
         "children": [StrOptions({"forward", "flip", "floating", "stochastic"}), None],
@@ -213,7 +212,7 @@ class Parcel(TableClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Parcel:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, time: Any = None) -> Parcel:
         """Split the rows and grow the hull.
 
         Parameters
@@ -226,6 +225,9 @@ class Parcel(TableClassifier):
             How much each row counts, in training and in the rates.
         groups : array of shape (n_samples,), optional
             Rows of one group stay together.
+        time : array of shape (n_samples,), optional
+            When each row was seen: the latest rows calibrate, and judges are later than the rows that were learnt
+            from. Rates and guarantees are then about rows like the latest.
 
         Returns
         -------
@@ -233,7 +235,7 @@ class Parcel(TableClassifier):
             Itself.
         """
         self._validate_params()
-        return self.fit_problem(self._read(X, y, sample_weight=sample_weight, groups=groups))
+        return self.fit_problem(self._read(X, y, sample_weight=sample_weight, groups=groups, time=time))
 
     def fit_problem(self, problem: Problem) -> Parcel:
         """Split the rows of a problem and grow the hull.
@@ -255,19 +257,10 @@ class Parcel(TableClassifier):
         if problem.n_classes > 2:
             return self._fit_several(problem)
         rng = self._generator()
-        kept = _kept_aside(problem, self.calibration, rng)
-        rest, calibration = problem.take(~kept), problem.take(kept) if kept.any() else None
-        if self.method == "auto":
-            folds = assign_folds(rest, _fewest(self.cv, rest), rng)
-            pairs = tuple((rest.take(folds != fold), rest.take(folds == fold)) for fold in np.unique(folds))
-            if all(len(np.unique(train.y)) == 2 for train, _ in pairs):
-                return self._fit(Lessons(pairs, rest), calibration, problem, rng)
-        judges = _kept_aside(rest, self.validation, rng, least=1)
-        train, validation = rest.take(~judges), rest.take(judges)
-        for part, name in ((train, "training"), (validation, "validation")):
-            if len(np.unique(part.y)) < 2:
-                raise InputError(f"The groups leave no row of one class for {name}; give more groups, or none.")
-        return self._fit(Lessons(((train, validation),), train), calibration, problem, rng)
+        lessons, calibration = deal_out(
+            problem, self.calibration, self.cv, self.validation, rng, in_folds=self.method == "auto"
+        )
+        return self._fit(lessons, calibration, problem, rng)
 
     def fit_parts(self, train: Problem, validation: Problem, calibration: Problem | None = None) -> Parcel:
         """Grow the hull on given training, validation and calibration rows.
@@ -326,8 +319,8 @@ class Parcel(TableClassifier):
         if lessons.pairs[0][0].X is lessons.whole.X:
             lessons = Lessons(lessons.pairs, lessons.pairs[0][0])
         calibration = None if calibration is None else self._turned(calibration)
-        self.prevalence_ = _prevalence([*(held for _, held in lessons.pairs), *([calibration] if calibration else []),
-                                        *([lessons.whole] if len(lessons.pairs) == 1 else [])])  # fmt: skip
+        judges = [held for _, held in lessons.pairs] if len(lessons.pairs) == 1 else []
+        self.prevalence_ = _prevalence([lessons.whole, *judges, *([calibration] if calibration else [])])
         named = self._named_estimators()
         n_jobs = effective_n_jobs(self.n_jobs)
         learners = [learner_of(name, estimator, lessons, n_jobs) for name, estimator in named]
@@ -635,33 +628,6 @@ def _starts(
         sizes.append(size)
         size //= 2
     return tuple(mask_of(order[:size].tolist(), len(usable)) for size in sizes if size <= max_features)
-
-
-def _fewest(cv: Any, problem: Problem) -> Any:
-    """Return the folds, no more than the rows of the smaller class."""
-    if isinstance(cv, Integral) and problem.groups is None:
-        return max(2, min(int(cv), int(np.bincount(problem.y).min())))
-    return cv
-
-
-def _kept_aside(problem: Problem, share: float, rng: np.random.Generator, least: int = 0) -> BoolArray:
-    """Draw rows to keep aside, class by class, groups together; at least two rows of a class stay."""
-    kept = np.zeros(problem.n_samples, dtype=bool)
-    if problem.groups is None:
-        stay = 1 if least else 2
-        for code in range(problem.n_classes):
-            rows = rng.permutation(np.flatnonzero(problem.y == code))
-            if len(rows) < 2:
-                raise InputError(
-                    f"Class {problem.classes[code]!r} has {len(rows)} row(s); training and validation need one each."
-                )
-            kept[rows[: min(max(round(share * len(rows)), least), len(rows) - stay)]] = True
-        return kept
-    if share == 0.0:
-        return kept
-    n_folds = min(30, len(np.unique(problem.groups)))
-    folds = assign_folds(problem, n_folds, rng)
-    return np.asarray(folds < max(round(share * n_folds), least))
 
 
 def _prevalence(parts: Sequence[Problem]) -> float:

@@ -88,6 +88,21 @@ function atCost(costs) {
   return { low: best, high: best, share: 0 };
 }
 
+// The vertex whose cost the rows of the hull bound best, with the bound of the calibration rows; or a constant answer.
+function atBound(costs) {
+  const { hull, new: fresh } = data.guarantee.bounds, last = data.vertices.length - 1;
+  const bound = ([fpr, misses]) => costAt(fpr, 1 - misses, costs);
+  const nothing = prevalence * costs.fn, everything = (1 - prevalence) * costs.fp;
+  let best = nothing <= everything ? 0 : last, least = Infinity;
+  for (let i = 1; i < last; i++) if (bound(hull[i]) < least) { least = bound(hull[i]); best = i; }
+  let kept = bound(fresh[best]);
+  if (kept > Math.min(nothing, everything)) {
+    best = nothing <= everything ? 0 : last;
+    kept = Math.min(nothing, everything);
+  }
+  return { low: best, high: best, share: 0, bound: kept };
+}
+
 // ---- intervals, as Python makes them
 const Z = 1.959963984540054;
 function wilson(share, n) {
@@ -147,13 +162,12 @@ function update(exact) {
   get("limit-value").textContent = percent(limit);
   get("cost-value").textContent = costs.fn >= costs.fp ? `${nice.toPrecision(3)} : 1` : `1 : ${nice.toPrecision(3)}`;
   const sure = data.guarantee !== null && get("sure").checked;
-  let point = mode === "cost" ? atCost(costs) : atLimit(limit);
+  let point = mode === "limit" ? atLimit(limit) : sure ? atBound(costs) : atCost(costs);
   let unkept = false;
   if (mode === "limit" && sure) {
     const kept = opening && data.asked.point ? data.asked.point : atSure(limit);
     if (kept) point = kept; else { unkept = true; point = { low: 0, high: 0, share: 0 }; }
   }
-  if (mode === "cost" && opening && data.asked.point) point = data.asked.point;
   const fpr = between(point, "fpr"), tpr = between(point, "tpr");
   here.setAttribute("cx", px(fpr));
   here.setAttribute("cy", py(tpr));
@@ -191,22 +205,19 @@ function showRates(point, fpr, tpr, limit, costs, sure, unkept) {
   if (mode === "limit" && sure) {
     if (unkept) note = "The calibration rows are too few to guarantee this limit.";
     else {
-      row(table, [`guaranteed with probability ${probability()}`, `at most ${percent(limit)}`, ""]);
+      row(table, [`guaranteed with probability ${data.guarantee.probability}`, `at most ${percent(limit)}`, ""]);
       note += ` The guarantee costs ${(100 * point.price).toFixed(1)} points of true positives.`;
     }
   }
-  if (mode === "cost" && opening && data.asked.guaranteed !== null)
-    row(table, [`guaranteed with probability ${data.asked.guaranteed.probability}`,
-                `a cost of at most ${decimals(data.asked.guaranteed.limit)}`, ""]);
+  if (mode === "cost" && sure)
+    row(table, [`guaranteed with probability ${data.guarantee.probability}`,
+                `a cost of at most ${decimals(point.bound)}`, ""]);
   get("rates-note").textContent = note;
   const count = x => Math.round(1000 * x);
   get("thousand").textContent = `Of 1,000 cases, ${count(prevalence)} of them positive: ${count(prevalence * t[0])} found, `
     + `${count(prevalence * (1 - t[0]))} missed, ${count((1 - prevalence) * f[0])} false alarms, `
     + `${count((1 - prevalence) * (1 - f[0]))} left alone.`;
 }
-
-const probability = () => opening && data.asked.guaranteed !== null ? data.asked.guaranteed.probability
-  : data.guarantee.probability;
 
 function showNeeds(point) {
   const ends = point.share > 0 ? [point.low, point.high] : [point.low];
@@ -226,13 +237,12 @@ function showCode(limit, costs, sure) {
   // Rounded up, so that a vertex chosen by hand is not missed by a hair.
   const limitText = String(Math.ceil(limit * 1e6 - 1e-6) / 1e6);
   const other = prevalence !== data.prevalence;
-  const certain = mode === "limit" ? sure : opening && data.asked.guaranteed !== null;
   const question = (mode === "cost" ? `cost_fp=${costs.fp}, cost_fn=${costs.fn}` : `max_fpr=${limitText}`)
-    + (certain ? `, guarantee=${probability()}` : "") + (other ? `, prevalence=${prevalence}` : "");
+    + (sure ? `, guarantee=${data.guarantee.probability}` : "") + (other ? `, prevalence=${prevalence}` : "");
   get("code").textContent = data.code.replace("QUESTION", question);
   if (data.command !== null) {
     const flags = (mode === "cost" ? ` --cost-fp ${costs.fp} --cost-fn ${costs.fn}` : ` --max-fpr ${limitText}`)
-      + (certain ? ` --guarantee ${probability()}` : "") + (other ? ` --prevalence ${prevalence}` : "");
+      + (sure ? ` --guarantee ${data.guarantee.probability}` : "") + (other ? ` --prevalence ${prevalence}` : "");
     get("command").hidden = false;
     get("command").textContent = data.command + flags;
   }
@@ -241,14 +251,14 @@ function showCode(limit, costs, sure) {
 get("intro").textContent = data.intro;
 if (data.guarantee === null) get("sure-label").hidden = true;
 else get("sure-text").textContent =
-  `Keep this limit on new rows, with probability ${data.guarantee.probability}`;
+  `Keep the limit, or a bound on the cost, on new rows with probability ${data.guarantee.probability}`;
 const table = get("vertices");
 row(table, ["features", "algorithm", "false positives", "true positives", "threshold"], true);
 data.vertices.forEach(v => row(table, [v.features.join(", ") || "none", v.algorithm, percent(v.fpr), percent(v.tpr),
   v.threshold === null ? "–" : v.threshold.toPrecision(4)]));
 const moved = (which, act) => get(which).addEventListener("input", () => { opening = false; act(); update(); });
 moved("limit", () => { mode = "limit"; });
-moved("sure", () => { mode = "limit"; });
+moved("sure", () => {});
 moved("cost", () => { mode = "cost"; exactCosts = null; });
 moved("prevalence", () => {
   const typed = Number(get("prevalence").value) / 100;
@@ -257,5 +267,5 @@ moved("prevalence", () => {
 get("prevalence").value = Number((100 * prevalence).toFixed(4));
 if (mode === "limit") get("limit").value = data.asked.limit;
 else get("cost").value = Math.log2(data.asked.costs.fn / data.asked.costs.fp);
-get("sure").checked = mode === "limit" && data.asked.guaranteed !== null;
+get("sure").checked = data.asked.guaranteed !== null && data.guarantee !== null;
 update(mode === "limit" ? data.asked.limit : undefined);
