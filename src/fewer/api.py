@@ -17,7 +17,8 @@ from fewer.contracts import Resources
 from fewer.errors import InputError
 from fewer.estimators import ROW_METADATA
 from fewer.evaluate import Comparison, OnProgress
-from fewer.io import features_of, in_chunks, is_frame, is_lazy, is_path, open_stream, read_table, to_problem
+from fewer.io import features_of, in_chunks, is_frame, is_lazy, is_path, open_stream, read_table
+from fewer.io._reader import ProblemReader
 from fewer.logs import Progress
 from fewer.planning import AUTO_ROWS, Request, make_plan, prepare_rows, settle_rare, thin
 from fewer.problem import Problem, Task
@@ -252,7 +253,7 @@ def read_rows(X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], *, mul
             found[key] = frame[column].to_numpy()
         X = frame.drop(list(set(named.values()))).to_native()
     X, notes = features_of(X)
-    return to_problem(X, y, task=task, multi_output=multi_output, notes=notes, **found)
+    return ProblemReader(task, rows=found, notes=notes, multi_output=multi_output).problem(X, y)
 
 
 def compare(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
@@ -26,8 +27,7 @@ from fewer.columns import column_numbers, nearest
 from fewer.contracts._components import parameter_names
 from fewer.errors import FewerWarning
 from fewer.io import infer_task, is_frame, to_problem
-from fewer.io._names import row_number
-from fewer.io._reader import _encode_table
+from fewer.io._reader import ProblemReader
 from fewer.problem import FloatArray, InputError, Problem, Task
 
 ROW_METADATA = ("sample_weight", "groups", "time")
@@ -142,6 +142,32 @@ def _are_plain(X: Any, y: Any) -> bool:
         and y.shape == (len(X),)
         and (y.dtype.kind in "iub" or (y.dtype.kind == "f" and bool(np.isfinite(y).all())))
     )
+
+
+class ClassScoresMixin:
+    """A classifier that scores each class: one number for two classes, above 0 for the second, else one a class."""
+
+    classes_: NDArray[Any]
+
+    def _class_scores(self, X: Any) -> NDArray[Any]:
+        """Return what `predict` compares: `decision_function`, if there is no other."""
+        return np.asarray(cast(Any, self).decision_function(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class that scores highest; the first among equals.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Rows like those of `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels.
+        """
+        scores = self._class_scores(X)
+        return self.classes_[(scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)]
 
 
 class TableClassifier(ClassifierMixin, TableEstimator):
@@ -298,12 +324,8 @@ class TableReader:
         if list(there) != names:
             X = frame.select([there[name] for name in names]).to_native()
         kinds = {self.names[j]: self.kinds[j] for j in columns}
-        table = _encode_table(
-            X,
-            [name for name in names if kinds[name] == "nominal"],
-            [name for name in names if kinds[name] == "numeric"],
-            row_number,
-        )
+        nominal, numeric = ([name for name in names if kinds[name] == kind] for kind in ("nominal", "numeric"))
+        table = ProblemReader(nominal=nominal, numeric=numeric).table(X)
         out = table.X.copy()
         for place, column in enumerate(columns):
             if column in self.codes:

@@ -18,14 +18,14 @@ from sklearn.base import clone
 
 from fewer import evaluate
 from fewer.budget import Budget
-from fewer.contracts import Criterion, OnStep, PredictiveScorer, Resources, Run
+from fewer.contracts import Criterion, OnStep, PredictiveScorer, Resources, Run, Stopped
 from fewer.criteria import KNN, CrossValidated
 from fewer.estimators import parse_costs
 from fewer.evaluate import Choice, Evidence, HeldOutScores, heldout
 from fewer.evaluate._grading import is_share
 from fewer.io import describe_columns
 from fewer.planning import AnySelector, Plan, build_estimator
-from fewer.problem import Problem
+from fewer.problem import IntArray, Problem
 from fewer.registry import build
 from fewer.runs import RunFolder, fingerprint
 from fewer.scripts import script_for
@@ -181,6 +181,7 @@ class _Running:
                 self.folder.keep_folds(records)
             if self.followers.on_fold is not None:
                 self.followers.on_fold(len(records))
+            self._stop_in_time(len(records))
 
         judge = judge_of(self.selector, self.plan, self.problem)
         outcome = heldout(
@@ -194,7 +195,6 @@ class _Running:
             scoring=self.request.scoring,
             done=None if self.folder is None else self.folder.folds(),
             on_fold=keep,
-            has_time=None if self.budget is None else self._has_time,
         )
         most = _judge_rows(self.selector, judge)
         cv = self.request.cv if isinstance(self.request.cv, int) else outcome.n_folds
@@ -209,11 +209,14 @@ class _Running:
             )
         return outcome
 
-    def _has_time(self, n_done: int) -> bool:
-        assert self.budget is not None
+    def _stop_in_time(self, n_done: int) -> None:
+        """End the repetitions where another of them would not fit into the budget."""
+        if self.budget is None:
+            return
         spent = time.monotonic() - self.clock
-        one = max(self.seconds_for_one, (spent - self.seconds_for_one) / max(n_done, 1))
-        return spent + one <= self.budget.seconds
+        one = max(self.seconds_for_one, (spent - self.seconds_for_one) / n_done)
+        if spent + one > self.budget.seconds:
+            raise Stopped(f"The budget has room for {n_done} folds.")
 
     def _finish(self, outcome: HeldOutScores | None, interrupted: bool) -> Selection:
         if self.folder is not None and hasattr(self.selector, "trace_"):
@@ -325,7 +328,7 @@ def winner_of(selector: AnySelector) -> AnySelector:
     return cast(AnySelector, winner)
 
 
-def components_of(selector: AnySelector) -> dict[str, str | None]:
+def components_of(selector: AnySelector) -> dict[str, Any]:
     """Write the components of a selector out: those of the winner, once `auto` has chosen.
 
     Parameters
@@ -386,8 +389,6 @@ def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: boo
         features=[problem.names[i] for i in order],
         support=[bool(kept) and not nothing for kept in selector.support_],
         score_search=winner.score_ if is_search else None,
-        score_heldout=None if outcome is None else outcome.score,
-        score_heldout_all_features=None if outcome is None else outcome.score_all,
         score_name=_score_name(running, problem),
         method=plan.name,
         **components_of(selector),
@@ -397,14 +398,12 @@ def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: boo
         set_aside=[problem.names[i] for i in np.flatnonzero(problem.constant & ~selector.support_)],
         warnings=notes,
         reason=getattr(selector, "reason_", ""),
-        heldout={} if outcome is None else _numbers(outcome, problem, running),
         sizes=evaluate.scores_by_size(winner, problem, running.run)
         if whole and not isinstance(winner, AutoSelector)
         else {},
         redundancy=evaluate.redundancy(problem, order.tolist()) if 2 <= len(order) <= MAX_REDUNDANCY else {},
         score_without=_score_without(running.run, order, problem) if whole and is_search and running.run else {},
-        frequency={} if outcome is None else _frequencies(outcome, problem),
-        stability={} if outcome is None else _stability(outcome, selector, [problem.names[i] for i in order]),
+        **_held_out(running, outcome, order),
         n_rows=problem.n_samples,
         n_features=problem.n_features,
         data=_at_a_glance(problem),
@@ -429,14 +428,28 @@ def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: boo
     )
 
 
-def _evidence(running: _Running, outcome: HeldOutScores | None, order: Any) -> dict[str, Any]:
+def _held_out(running: _Running, outcome: HeldOutScores | None, order: IntArray) -> dict[str, Any]:
+    """Tell what the repetitions without each fold say: of the score, and of the features that come back."""
+    if outcome is None:
+        return {"score_heldout": None, "score_heldout_all_features": None}
+    problem = running.problem
+    return {
+        "score_heldout": outcome.score,
+        "score_heldout_all_features": outcome.score_all,
+        "heldout": _numbers(outcome, problem, running),
+        "frequency": _frequencies(outcome, problem),
+        "stability": _stability(outcome, running.selector, [problem.names[i] for i in order]),
+    }
+
+
+def _evidence(running: _Running, outcome: HeldOutScores | None, order: IntArray) -> dict[str, Any]:
     selector, plan, problem = running.selector, running.plan, running.problem
     who = selector if isinstance(selector, AutoSelector) else winner_of(selector)
     judge = judge_of(selector, plan, problem)
     return Evidence(problem, who, order, judge, outcome, plan.request.seed, plan.request.scoring).gather()
 
 
-def _costs(given: Any, order: Any, problem: Problem) -> dict[str, float]:
+def _costs(given: Any, order: IntArray, problem: Problem) -> dict[str, float]:
     if given is None:
         return {}
     costs = parse_costs(given, problem.names)
@@ -547,7 +560,7 @@ def _at_a_glance(problem: Problem) -> dict[str, Any]:
     return glance
 
 
-def _score_without(run: Run, chosen: Any, problem: Problem) -> dict[str, float]:
+def _score_without(run: Run, chosen: IntArray, problem: Problem) -> dict[str, float]:
     """Score the chosen subset without each of its features, by the folds that the search itself used."""
     mask = np.zeros(problem.n_features, dtype=bool)
     mask[chosen] = True

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from fewer.contracts import Resources
+from fewer.contracts import Resources, Stopped
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
 from fewer.evaluate import Choice, heldout
@@ -52,6 +52,17 @@ def test_selection_helps_where_noise_drowns_the_signal():
     result = run(problem=make_problem(n_rows=200, n_features=100, seed=3))
     assert result.difference_low > 0
     assert result.p_value < 0.05
+
+
+@pytest.mark.parametrize(("stop_at", "n_folds"), [(1, 2), (2, 2), (3, 3), (9, 5)])
+def test_whoever_follows_the_folds_can_end_them_but_two_are_run(stop_at, n_folds):
+    def follow(records):
+        if len(records) >= stop_at:
+            raise Stopped("Enough.")
+
+    outcome = run(lambda rows, rng: np.ones(rows.n_features, dtype=bool), on_fold=follow)
+    assert outcome.n_folds == n_folds
+    assert np.isnan(outcome.outputs).any() == (n_folds < 5)
 
 
 def test_it_resumes_to_the_same_result():

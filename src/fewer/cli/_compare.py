@@ -14,7 +14,7 @@ import typer
 
 from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, say
 from fewer.cli._select import JsonOption, ReportOption, SeedOption, refuse_folds
-from fewer.cli._shared import Progress, check_jobs, parse_features, typed
+from fewer.cli._shared import JobsOption, Progress, parse_features, typed
 from fewer.cli._signals import exit_code, raise_if_asked
 from fewer.cli._spread import spread
 from fewer.cli._streamed import ClusterOption, jobs_on
@@ -51,7 +51,7 @@ class Contest:
     folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation.")] = 5
     repeats: Annotated[int, typer.Option(min=1, help="How often to fold anew.")] = 1
     seed: SeedOption = 0
-    jobs: Annotated[int, typer.Option("--jobs", "-j", callback=check_jobs, help="Processes; −1 for all cores.")] = 1
+    jobs: JobsOption = 1
     cluster: ClusterOption = None
 
 

@@ -13,7 +13,7 @@ import typer
 
 from fewer.cli._outputs import Answer, shown
 from fewer.cli._select import JsonOption, SeedOption
-from fewer.cli._shared import check_jobs
+from fewer.cli._shared import JobsOption
 from fewer.cli._spread import spread
 from fewer.cli._streamed import ClusterOption, StreamOption, jobs_on, open_chunks, resources_of, wants_stream
 from fewer.cli._table import FeatureColumns, FileArgument, TargetOption, table_options
@@ -32,9 +32,7 @@ class Means:
     """What a ranking may use."""
 
     seed: SeedOption = 0
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", callback=check_jobs, help="Threads or processes; −1 for all cores.")
-    ] = 1
+    jobs: JobsOption = 1
     memory: Annotated[str, typer.Option(help="Memory beside the data.")] = "1GiB"
     device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda or auto (relief and surf methods).")] = "cpu"
     stream: StreamOption = None

@@ -15,7 +15,7 @@ import typer
 
 from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, say, shown
 from fewer.cli._save import SaveOption, check_save, saver
-from fewer.cli._shared import Progress, check_jobs, names_of, parse_features, typed
+from fewer.cli._shared import JobsOption, Progress, names_of, parse_features, typed
 from fewer.cli._signals import exit_code, raise_if_asked
 from fewer.cli._spread import spread
 from fewer.cli._streamed import ClusterOption, StreamOption, jobs_on, open_chunks, resources_of, wants_stream
@@ -95,9 +95,7 @@ class Effort:
     folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation; 0 leaves it out.")] = 5
     budget: Annotated[str | None, typer.Option(help="Time for the whole answer: 60s, 5min.", show_default=False)] = None
     seed: SeedOption = 0
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", callback=check_jobs, help="Threads or processes; −1 for all cores.")
-    ] = 1
+    jobs: JobsOption = 1
     memory: Annotated[str, typer.Option(help="Memory for scoring, beside the data.")] = "1GiB"
     device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda or auto.")] = "cpu"
     stream: StreamOption = None

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from fewer.errors import InputError
 
@@ -68,6 +70,11 @@ def check_jobs(jobs: int) -> int:
     if not jobs:
         raise InputError("--jobs 0 leaves nobody to work; give 1 or more, or -1 for all cores.")
     return jobs
+
+
+JobsOption = Annotated[
+    int, typer.Option("--jobs", "-j", callback=check_jobs, help="Threads or processes; −1 for all cores.")
+]
 
 
 class Progress:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.contracts import Criterion, PredictiveScorer, Resources
+from fewer.contracts import Criterion, PredictiveScorer, Resources, Stopped
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.evaluate._grading import Grade, Grader, telling
@@ -148,7 +148,6 @@ def heldout(
     scoring: Any = None,
     done: Sequence[Record] | None = None,
     on_fold: Callable[[list[Record]], None] | None = None,
-    has_time: Callable[[int], bool] | None = None,
 ) -> HeldOutScores:
     """Measure a selection on rows that it never saw.
 
@@ -170,10 +169,8 @@ def heldout(
     done : list of dict, optional
         Records of an interrupted call with the same arguments; what they hold is not computed again.
     on_fold : callable, optional
-        Called with all records so far, which are plain JSON data, after each fold.
-    has_time : callable, optional
-        Asked before each fold, with the number of folds done; once it says no, the folds so far are the answer (two at
-        least are run).
+        Called with all records so far, which are plain JSON data, after each fold. If it raises `Stopped`, the folds
+        so far are the answer (two at least are run).
 
     Returns
     -------
@@ -197,16 +194,18 @@ def heldout(
     records = list(done or [])
     known = {record["fold"] for record in records}
     left = [number for number in range(len(splits)) if number not in known]
-    if leaves_machine(resources) and has_time is None:
+    if leaves_machine(resources):
         found = run_tasks(_measure, [(number, resources.alone()) for number in left], resources, shared=shared)
     else:
         found = (_measure(shared, number, resources) for number in left)
-    for _ in left:
-        if has_time is not None and len(records) >= 2 and not has_time(len(records)):
-            break
-        records.append(next(found))
-        if on_fold is not None:
-            on_fold(records)
+    for record in found:
+        records.append(record)
+        try:
+            if on_fold is not None:
+                on_fold(records)
+        except Stopped:
+            if len(records) >= 2:
+                break
     return _summarize(records, splits, problem, grader)
 
 

@@ -20,7 +20,7 @@ from fewer.io._memory import BYTES_PER_CELL, available_memory, refuse_too_large
 from fewer.io._names import Place, refuse_repeated_names
 from fewer.io._polars import pl
 from fewer.io._problems import ParseProblem
-from fewer.io._reader import LARGEST, to_problem
+from fewer.io._reader import LARGEST, ProblemReader
 from fewer.io._schema import Schema, read_schema
 from fewer.io._text import Sheet, read_text, to_utf8
 from fewer.io._typed import Reading, ReadOptions, Understood
@@ -134,19 +134,15 @@ def read_table(
     frame, label = table.frame, str(table.target)
     if options.get("calendar"):
         frame = add_calendar(frame)
-    roles = {role: frame[column] for role, column in table.roles.items()}
-    return to_problem(
-        frame.drop(label, *table.roles.values()),
-        frame[label],
+    reader = ProblemReader(
         task=task,
         nominal=[name for name in table.nominal if name in frame.columns],
         numeric=[name for name in table.numeric if name in frame.columns],
-        sample_weight=roles.get("sample_weight"),
-        groups=roles.get("groups"),
-        time=roles.get("time"),
+        rows={role: frame[column] for role, column in table.roles.items()},
         place=table.place,
         notes=table.notes,
     )
+    return reader.problem(frame.drop(label, *table.roles.values()), frame[label])
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from numbers import Real
@@ -141,8 +141,6 @@ def to_problem(
     sample_weight: Any = None,
     groups: Any = None,
     time: Any = None,
-    place: Place = row_number,
-    notes: Sequence[str] = (),
     multi_output: bool = False,
 ) -> Problem:
     """Make a problem of a table and its target.
@@ -162,10 +160,6 @@ def to_problem(
         numbers kept as text or categories.
     sample_weight, groups, time : arrays of shape (n_samples,), optional
         How much each row counts; rows that are never on both sides of a split; when each row was.
-    place : callable
-        Says where a row is, for messages.
-    notes : sequence of str
-        What was noticed about the table so far.
     multi_output : bool, default=False
         Take a target of several columns, numbers all of them.
 
@@ -180,57 +174,128 @@ def to_problem(
     >>> problem.kinds, problem.levels, problem.X.tolist()
     (('numeric', 'nominal'), {1: ('blue', 'red')}, [[1.5, 1.0], [2.5, 0.0], [nan, 1.0]])
     """
-    if hasattr(X, "tocsc") and 8 * X.shape[0] * X.shape[1] > DENSE_BYTES and not [*nominal]:
-        rows = {"sample_weight": sample_weight, "groups": groups, "time": time}
-        return _sparse_problem(X, y, task, rows, place, notes)
-    table = _encode_table(X, nominal, numeric, place)
-    schema = schema_of(X) if is_frame(X) else None
-    n_rows, n_columns = table.X.shape
-    if not n_columns:
-        raise InputError("The table has no column beside the target; there is nothing to select.")
-    if not n_rows:
-        raise InputError("The table has no rows; give a table with rows.")
-    target = several_targets(y, place) if multi_output and _n_columns(y) > 1 else target_values(y, place)
-    if len(target) != n_rows:
-        raise InputError(f"The target has {len(target)} rows, but the table has {n_rows}; give one for each row.")
-    target, task = _settle_task(target, task, place)
-    problem = Problem.from_arrays(
-        table.X, target, task=task, names=table.names, kinds=table.kinds,
-        sample_weight=sample_weight, groups=groups, time=time,
-    )  # fmt: skip
-    problem.levels.update(table.levels)
-    refuse_useless_target(problem)
-    low, high = problem.extremes
-    _refuse_infinite(table.X, low, high, table.names, place)
-    _refuse_tiny(low, high, table.names)
-    if not (low < high).any():
-        raise InputError("Every column is constant or empty; give at least one that varies.")
-    shares = dict(zip(table.names, problem.missing.mean(axis=0).tolist(), strict=True)) if problem.has_missing else {}
-    return problem.told((*notes, *table.notes, *missing_notes(shares), *suspicions(problem)), schema)
+    rows = {"sample_weight": sample_weight, "groups": groups, "time": time}
+    return ProblemReader(task, tuple(nominal), tuple(numeric), rows, multi_output=multi_output).problem(X, y)
 
 
-def _sparse_problem(
-    X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], place: Place, notes: Sequence[str]
-) -> Problem:
-    """Make a problem of a sparse table, and leave it sparse."""
-    table = sparse.csc_array(X, dtype=np.float64)
-    target = target_values(y, place)
-    if len(target) != table.shape[0]:
-        raise InputError(
-            f"The target has {len(target)} rows, but the table has {table.shape[0]}; give one for each row."
-        )
-    target, task = _settle_task(target, task, place)
-    problem = Problem.from_arrays(np.zeros((len(target), 1)), target, task=task, **rows)
-    refuse_useless_target(problem)
-    low, high = column_ranges(table)
-    if endless := np.flatnonzero(np.isinf(table.data)).tolist():
-        column = int(np.searchsorted(table.indptr, endless[0], side="right")) - 1
-        raise InputError(f"Column 'x{column}' holds an infinite number; correct or empty the cell.")
+@dataclass(frozen=True, eq=False)
+class ProblemReader:
+    """How a table and its target are to be read.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}, optional
+    nominal, numeric : columns by name or number
+        Whose kind is given.
+    rows : dict
+        What else is known of the rows: `sample_weight`, `groups`, `time`.
+    place : callable
+        Says where a row is, for messages.
+    notes : sequence of str
+        What was noticed about the table so far.
+    multi_output : bool, default=False
+        Take a target of several columns.
+
+    Examples
+    --------
+    >>> ProblemReader(nominal=[0]).problem([[1.0, 2.5], [2.0, 1.5]], [0, 1]).kinds
+    ('nominal', 'numeric')
+    """
+
+    task: Task | None = None
+    nominal: Sequence[str | int] = ()
+    numeric: Sequence[str | int] = ()
+    rows: Mapping[str, Any] = field(default_factory=dict)
+    place: Place = row_number
+    notes: Sequence[str] = ()
+    multi_output: bool = False
+
+    def problem(self, X: Any, y: Any) -> Problem:
+        """Make a problem of a table and its target."""
+        if hasattr(X, "tocsc") and 8 * X.shape[0] * X.shape[1] > DENSE_BYTES and not self.nominal:
+            return self._sparse_problem(X, y)
+        table = self.table(X)
+        schema = schema_of(X) if is_frame(X) else None
+        n_rows, n_columns = table.X.shape
+        if not n_columns:
+            raise InputError("The table has no column beside the target; there is nothing to select.")
+        if not n_rows:
+            raise InputError("The table has no rows; give a table with rows.")
+        several = self.multi_output and _n_columns(y) > 1
+        values = several_targets(y, self.place) if several else target_values(y, self.place)
+        target, task = self._settled(values, n_rows)
+        problem = Problem.from_arrays(
+            table.X, target, task=task, names=table.names, kinds=table.kinds, **self.rows
+        )  # fmt: skip
+        problem.levels.update(table.levels)
+        refuse_useless_target(problem)
+        low, high = problem.extremes
+        _refuse_infinite(table.X, low, high, table.names, self.place)
+        _refuse_tiny(low, high, table.names)
+        _refuse_constant(low, high)
+        missing = problem.missing.mean(axis=0).tolist() if problem.has_missing else None
+        shares = {} if missing is None else dict(zip(table.names, missing, strict=True))
+        return problem.told((*self.notes, *table.notes, *missing_notes(shares), *suspicions(problem)), schema)
+
+    def _sparse_problem(self, X: Any, y: Any) -> Problem:
+        """Make a problem of a sparse table, and leave it sparse."""
+        table = sparse.csc_array(X, dtype=np.float64)
+        n_rows, n_columns = table.shape
+        target, task = self._settled(target_values(y, self.place), n_rows)
+        problem = Problem.from_arrays(np.zeros((n_rows, 1)), target, task=task, **self.rows)
+        refuse_useless_target(problem)
+        low, high = column_ranges(table)
+        if endless := np.flatnonzero(np.isinf(table.data)).tolist():
+            column = int(np.searchsorted(table.indptr, endless[0], side="right")) - 1
+            raise InputError(f"Column 'x{column}' holds an infinite number; correct or empty the cell.")
+        _refuse_constant(low, high)
+        names, kinds = plain_names(n_columns), ("numeric",) * n_columns
+        return SparseProblem.of(replace(problem, names=names, kinds=kinds, notes=tuple(self.notes)), table)
+
+    def _settled(self, target: NDArray[Any], n_rows: int) -> tuple[NDArray[Any], Task]:
+        if len(target) != n_rows:
+            raise InputError(f"The target has {len(target)} rows, but the table has {n_rows}; give one for each row.")
+        return _settle_task(target, self.task, self.place)
+
+    def table(self, X: Any) -> Table:
+        """Return the cells of a table as numbers, with the kinds of its columns."""
+        if is_frame(X):
+            frame = nw.from_native(X, eager_only=True)
+            names = tuple(str(name) for name in frame.columns)
+            refuse_repeated_names(names)
+            return self._encoded(frame.iter_columns(), len(frame), names)
+        array = _as_array(X)
+        names = plain_names(array.shape[1])
+        if array.dtype.kind in "biuf" and not self.nominal:
+            kind: Kind = "boolean" if array.dtype.kind == "b" else "numeric"
+            return Table(np.asarray(array, dtype=np.float64), names, (kind,) * len(names), {}, [])
+        if array.dtype.kind in "US":
+            texts = pl.DataFrame(array.astype(str), schema=list(names))
+            forced = forced_kinds(self.nominal, self.numeric, names)
+            chosen = {kind: frozenset(names[i] for i in forced if forced[i] == kind) for kind in ("nominal", "numeric")}
+            read = typed_columns(texts, self.place, ReadOptions(nominal=chosen["nominal"], numeric=chosen["numeric"]))
+            read.raise_problems()
+            table = self.table(read.frame)
+            return replace(table, notes=[*read.notes, *table.notes])
+        return self._encoded((array[:, i].tolist() for i in range(len(names))), len(array), names)
+
+    def _encoded(self, columns: Iterable[Any], n_rows: int, names: tuple[str, ...]) -> Table:
+        forced = forced_kinds(self.nominal, self.numeric, names)
+        table = np.empty((n_rows, len(names)))
+        kinds: list[Kind] = []
+        levels: dict[int, tuple[str, ...]] = {}
+        dated: list[str] = []
+        for i, column in enumerate(columns):
+            table[:, i], kind, labels = encode(column, names[i], forced.get(i), self.place, dated)
+            kinds.append(kind)
+            if kind == "nominal":
+                levels[i] = labels
+        return Table(table, names, tuple(kinds), levels, _dated_notes(dated))
+
+
+def _refuse_constant(low: FloatArray, high: FloatArray) -> None:
     if not (low < high).any():
         raise InputError("Every column is constant or empty; give at least one that varies.")
-    n_columns = table.shape[1]
-    names: tuple[str, ...] = tuple(f"x{i}" for i in range(n_columns))
-    return SparseProblem.of(replace(problem, names=names, kinds=("numeric",) * n_columns, notes=tuple(notes)), table)
 
 
 def refuse_useless_target(problem: Problem) -> None:
@@ -269,57 +334,30 @@ def refuse_useless_target(problem: Problem) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
+class Table:
+    """The cells of a table as numbers: codes of levels, days, truth values; NaN where missing.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    names : tuple of str
+    kinds : tuple of {"numeric", "nominal", "boolean"}
+    levels : dict of int to tuple of str
+        What the codes of nominal columns stand for.
+    notes : list of str
+        What was noticed on the way.
+
+    Examples
+    --------
+    >>> ProblemReader().table([["red"], ["blue"]]).levels
+    {0: ('blue', 'red')}
+    """
+
     X: FloatArray
     names: tuple[str, ...]
     kinds: tuple[Kind, ...]
     levels: dict[int, tuple[str, ...]]
     notes: list[str]
-
-
-def _encode_table(X: Any, nominal: Iterable[str | int], numeric: Iterable[str | int], place: Place) -> _Table:
-    if is_frame(X):
-        frame = nw.from_native(X, eager_only=True)
-        names = tuple(str(name) for name in frame.columns)
-        refuse_repeated_names(names)
-        return _encode_columns(frame.iter_columns(), len(frame), names, nominal, numeric, place)
-    array = _as_array(X)
-    names = plain_names(array.shape[1])
-    nominal = list(nominal)
-    if array.dtype.kind in "biuf" and not nominal:
-        kind: Kind = "boolean" if array.dtype.kind == "b" else "numeric"
-        return _Table(np.asarray(array, dtype=np.float64), names, (kind,) * len(names), {}, [])
-    if array.dtype.kind in "US":
-        texts = pl.DataFrame(array.astype(str), schema=list(names))
-        forced = forced_kinds(nominal, numeric, names)
-        chosen = {kind: frozenset(names[i] for i in forced if forced[i] == kind) for kind in ("nominal", "numeric")}
-        read = typed_columns(texts, place, ReadOptions(nominal=chosen["nominal"], numeric=chosen["numeric"]))
-        read.raise_problems()
-        table = _encode_table(read.frame, nominal, numeric, place)
-        return replace(table, notes=[*read.notes, *table.notes])
-    columns = (array[:, i].tolist() for i in range(len(names)))
-    return _encode_columns(columns, len(array), names, nominal, numeric, place)
-
-
-def _encode_columns(
-    columns: Iterable[Any],
-    n_rows: int,
-    names: tuple[str, ...],
-    nominal: Iterable[str | int],
-    numeric: Iterable[str | int],
-    place: Place,
-) -> _Table:
-    forced = forced_kinds(nominal, numeric, names)
-    table = np.empty((n_rows, len(names)))
-    kinds: list[Kind] = []
-    levels: dict[int, tuple[str, ...]] = {}
-    dated: list[str] = []
-    for i, column in enumerate(columns):
-        table[:, i], kind, labels = encode(column, names[i], forced.get(i), place, dated)
-        kinds.append(kind)
-        if kind == "nominal":
-            levels[i] = labels
-    return _Table(table, names, tuple(kinds), levels, _dated_notes(dated))
 
 
 def _dated_notes(dated: list[str]) -> list[str]:

@@ -18,7 +18,7 @@ from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from fewer.estimators import TableClassifier
+from fewer.estimators import ClassScoresMixin, TableClassifier
 from fewer.kernels._naive_bayes import Columns, count_codes
 from fewer.models._mdlp import MDLPDiscretizer
 from fewer.problem import FloatArray, IntArray, Problem
@@ -225,7 +225,7 @@ class ScoreColumns:
         return Columns(self.codes, self.tables, self.start, self.bounds, self.zero, self.ends, self.rows, self.stored)
 
 
-class DiscreteNaiveBayes(TableClassifier):
+class DiscreteNaiveBayes(ClassScoresMixin, TableClassifier):
     """Naive Bayes on levels: nominal columns as they are, numeric columns cut into bins.
 
     A row belongs to the class with the largest P(class) · Π P(level of feature | class). Missing cells, and levels
@@ -297,8 +297,7 @@ class DiscreteNaiveBayes(TableClassifier):
         -------
         array
         """
-        check_is_fitted(self)
-        joint = self.tables_.joint(self.reader_.read(self, X)) / FIXED
+        joint = self._class_scores(X) / FIXED
         top = joint.max(axis=1, keepdims=True)
         return np.asarray(joint - top - np.log(np.exp(joint - top).sum(axis=1, keepdims=True)))
 
@@ -315,24 +314,9 @@ class DiscreteNaiveBayes(TableClassifier):
         """
         return np.exp(self.predict_log_proba(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class; the first among equals.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
+    def _class_scores(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
-        return self.classes_[self.tables_.joint(self.reader_.read(self, X)).argmax(axis=1)]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+        return self.tables_.joint(self.reader_.read(self, X))
 
 
 def _codes(X: FloatArray, numeric: NDArray[np.bool_], bins: Any) -> list[IntArray]:

@@ -21,6 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import _get_threadpool_controller
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from fewer.estimators import ClassScoresMixin
 from fewer.models._gmlvq_cost import Diagonal, Full, Geometry, Image, Margins
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray
 from fewer.validate import stratified_folds
@@ -38,7 +39,7 @@ FLAT = 1e-6
 """Change of the cost by row, over the last ten steps, below which it is at its end."""
 
 
-class GMLVQClassifier(ClassifierMixin, BaseEstimator):
+class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
     """Nearest prototype in a learned metric, whose diagonal weighs the features.
 
     Each class has prototypes w; a row gets the class of the prototype nearest by d(x, w) = |Ω(x − w)|². Prototypes and
@@ -357,22 +358,11 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         -------
         array
         """
-        near = -self._distances_to_classes(X)
+        near = self._class_scores(X)
         return near[:, 1] - near[:, 0] if len(self.classes_) == 2 else near
 
-    def predict(self, X: Any) -> Any:
-        """Return each row the class of its nearest prototype.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-
-        Returns
-        -------
-        Any
-        """
-        nearest = self._distances_to_classes(X).argmin(axis=1)
-        return self.classes_[nearest]
+    def _class_scores(self, X: Any) -> FloatArray:
+        return -self._distances_to_classes(X)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return class probabilities: softmax of −distance / `temperature_`, fitted to the training rows.
@@ -385,7 +375,7 @@ class GMLVQClassifier(ClassifierMixin, BaseEstimator):
         -------
         array
         """
-        return softmax(-self._distances_to_classes(X) / self.temperature_, axis=1)
+        return softmax(self._class_scores(X) / self.temperature_, axis=1)
 
     def restricted(self, features: Any) -> GMLVQClassifier:
         """Return this model looking at some features only, without training anew (Chen's "original Omega").

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fewer.estimators import ClassScoresMixin
 from fewer.problem import FloatArray, InputError
 
 
-class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
+class LeastSquaresClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
     """Fit 0/1 class indicators by least squares: the maximum-likelihood linear model under Gaussian noise.
 
     Columns that depend on each other linearly do no harm: the smallest weights that fit best are taken.
@@ -82,17 +82,3 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(X @ self.coef_.T + self.intercept_ - (0.5 if len(self.classes_) == 2 else 0.0))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class with the largest fitted value.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        fitted = self.decision_function(X)
-        return self.classes_[(fitted > 0).astype(np.int64) if fitted.ndim == 1 else fitted.argmax(axis=1)]

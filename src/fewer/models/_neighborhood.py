@@ -6,19 +6,19 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from fewer.differences import Differences
-from fewer.estimators import TableClassifier
+from fewer.estimators import ClassScoresMixin, TableClassifier
 from fewer.kernels import _neighbors as kernels
 from fewer.kernels._bundles import Rules
 from fewer.problem import FloatArray, InputError
 
 
-class NeighborhoodClassifier(TableClassifier):
+class NeighborhoodClassifier(ClassScoresMixin, TableClassifier):
     """The rows at the nearest distances vote; a tied vote takes in the next distance.
 
     The squared distance of two rows is Σ w · diff², where diff is the difference over the feature's range in the
@@ -113,24 +113,10 @@ class NeighborhoodClassifier(TableClassifier):
         -------
         array
         """
-        votes = self._votes(X)
+        votes = self._class_scores(X)
         return votes / votes.sum(axis=1, keepdims=True)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class with the most votes.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        votes = self._votes(X)
-        return self.classes_[votes.argmax(axis=1)]
-
-    def _votes(self, X: Any) -> FloatArray:
+    def _class_scores(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         cells = self.reader_.read(self, X)
         missing, n = np.isnan(cells), len(self._codes)
@@ -145,11 +131,6 @@ class NeighborhoodClassifier(TableClassifier):
             self._differences.arrays(), rules, out,
         )  # fmt: skip
         return out
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
 
 def _weights(weights: ArrayLike | None, n_features: int) -> FloatArray:

@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
+from fewer.estimators import ClassScoresMixin
 from fewer.problem import FloatArray, IntArray
 
 SIZES = tuple(range(5, 51, 5))
@@ -80,7 +81,7 @@ class _RANN(BaseEstimator):
         raise NotImplementedError
 
 
-class RANNClassifier(ClassifierMixin, _RANN):
+class RANNClassifier(ClassifierMixin, ClassScoresMixin, _RANN):
     """Random-weight network: a tanh hidden layer that is drawn, an output layer that is solved for.
 
     Read more in the guide: :doc:`/methods/nel`.
@@ -154,20 +155,6 @@ class RANNClassifier(ClassifierMixin, _RANN):
         """
         outputs = self._outputs(X)
         return outputs[:, 0] if outputs.shape[1] == 1 else outputs
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of the largest output, for two classes by the sign of the one output.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-        """
-        chosen = classes_of(self._outputs(X))
-        return self.classes_[chosen]
 
     @staticmethod
     def _is_right(outputs: FloatArray, targets: FloatArray) -> FloatArray:

@@ -32,16 +32,21 @@ def render(template: str, **content: Any) -> str:
     return environment.get_template(template).render(**content)
 
 
-def _environment() -> Any:
+def environment_of(package: str) -> Any:
+    """Return the templates of a package: what is put in is escaped, and nothing that is missing is silent."""
     import jinja2
 
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("fewer.report"),
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader(package),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def _environment() -> Any:
+    environment = environment_of("fewer.report")
     environment.filters["cut"] = cut
     environment.filters["percent"] = lambda share: f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
     environment.filters["score"] = lambda score: "–" if score is None else f"{score:.4f}"

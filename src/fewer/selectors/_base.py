@@ -2,18 +2,74 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fewer.callbacks import CallbackSupportMixin, follow_callbacks, with_callbacks
-from fewer.contracts import OnStep
+from fewer.contracts import Criterion, OnStep, Search
+from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.estimators import TableEstimator
 from fewer.io import without_arrow_text
 from fewer.logs import follow_steps
-from fewer.problem import BoolArray, IntArray, Problem
+from fewer.problem import BoolArray, IntArray, Problem, Task
+from fewer.search import Annealing
+
+
+class CriterionMixin:
+    """An estimator with a criterion: nearest neighbors, if none is given."""
+
+    criterion: Criterion | None
+
+    def _criterion(self) -> Criterion:
+        return KNN() if self.criterion is None else self.criterion
+
+    def _tasks(self) -> tuple[Task, ...]:
+        return self._criterion().tasks
+
+
+class SearchingEstimator(CriterionMixin, TableEstimator):
+    """An estimator that searches by a criterion at `fit`: by annealing, if no search is given."""
+
+    search: Search | None
+
+    def fit(self, X: Any, y: Any, **params: Any) -> Self:
+        """Search by the criterion, and keep what was found.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_samples, n_features)
+            Cells may be missing; text and categories are nominal.
+        y : array of shape (n_samples,)
+            Classes or quantities.
+        **params
+            `sample_weight`: how much each row counts. `groups`: rows of one group stay on one side of every split.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        return self.fit_problem(self._read(X, y, **params))
+
+    def fit_problem(self, problem: Problem) -> Self:
+        """Fit to a problem that came through the input reader already.
+
+        Parameters
+        ----------
+        problem : Problem
+            The rows.
+
+        Returns
+        -------
+        self
+        """
+        raise NotImplementedError
+
+    def _search(self) -> Search:
+        return Annealing(answer="final") if self.search is None else self.search
 
 
 class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):

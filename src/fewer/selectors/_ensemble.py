@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -18,10 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewer.contracts import Control, Criterion, PredictiveScorer, Resources, Run, Search, SearchSpace
 from fewer.criteria import KNN, CrossValidated
-from fewer.estimators import TableEstimator, TableReader
+from fewer.estimators import TableReader
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, Problem, Task
-from fewer.search import Annealing
+from fewer.selectors._base import SearchingEstimator
 from fewer.trace import Trace
 from fewer.validate import ConfidenceInterval, Split, nogueira, split_rows
 
@@ -29,7 +29,7 @@ Rule = Callable[[FloatArray], FloatArray]
 """Gives class memberships (m, c), or numbers (m,), for new rows."""
 
 
-class SubsetEnsemble(TableEstimator):
+class SubsetEnsemble(SearchingEstimator):
     """Search a subset without each fold of the rows, and let a model on each of the subsets vote.
 
     A classifier, or a regressor if `estimator` is one (or if the criterion works for regression only).
@@ -115,26 +115,7 @@ class SubsetEnsemble(TableEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, **params: Any) -> SubsetEnsemble:
-        """Search the subsets and fit a member on each.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-            Cells may be missing; text and categories are nominal.
-        y : array of shape (n_samples,)
-            Classes or quantities.
-        **params
-            `sample_weight`: how much each row counts. `groups`: rows of one group stay on one side of every split.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        return self.fit_problem(self._read(X, y, **params))
-
-    def fit_problem(self, problem: Problem) -> SubsetEnsemble:
+    def fit_problem(self, problem: Problem) -> Self:
         """Fit to a problem that came through the input reader already.
 
         Parameters
@@ -148,7 +129,7 @@ class SubsetEnsemble(TableEstimator):
         """
         rng = self._generator()
         splits = split_rows(problem, self.n_runs, rng)
-        criterion, search = self._criterion(), Annealing(answer="final") if self.search is None else self.search
+        criterion, search = self._criterion(), self._search()
         voter = self._voter()
         shared = self.control, criterion, problem, search, voter, splits
         tasks = list(enumerate(rng.spawn(len(splits))))
@@ -236,9 +217,6 @@ class SubsetEnsemble(TableEstimator):
         check_is_fitted(self)
         cells = self.reader_.read(self, X)
         return np.asarray(np.mean([rule(cells) for rule in self._rules], axis=0))
-
-    def _criterion(self) -> Criterion:
-        return KNN() if self.criterion is None else self.criterion
 
     def _voter(self) -> Criterion:
         """Return the criterion that predicts for each subset."""

@@ -14,16 +14,15 @@ from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, St
 from fewer.columns import Column
 from fewer.contracts import Control, Criterion, OnStep, Ranker, Resources, Run, Search, Stopped
 from fewer.control import Prefilter, add_innermost
-from fewer.criteria import KNN
 from fewer.kernels._device import tell
 from fewer.problem import IntArray, Problem, Task
 from fewer.search import Forward
-from fewer.selectors._base import Selector
+from fewer.selectors._base import CriterionMixin, Selector
 from fewer.selectors._parameters import Size, lay_out_space, parse_memory
 from fewer.trace import Trace
 
 
-class SubsetSelector(Selector):
+class SubsetSelector(CriterionMixin, Selector):
     """Select the subset that a search finds best by a criterion, under a control.
 
     Read more in the guide: :doc:`/guide/which-method`.
@@ -248,9 +247,6 @@ class SubsetSelector(Selector):
         self.notes_ = [*problem.notes, *trace.notes]
         self.promise_ = str(trace.state.get("promise", ""))
 
-    def _criterion(self) -> Criterion:
-        return KNN() if self.criterion is None else self.criterion
-
     def _search(self) -> Search:
         return Forward() if self.search is None else self.search
 
@@ -259,9 +255,6 @@ class SubsetSelector(Selector):
             return self.control
         inner = self.prefilter if isinstance(self.prefilter, Prefilter) else Prefilter(self.prefilter)
         return add_innermost(self.control, inner)
-
-    def _tasks(self) -> tuple[Task, ...]:
-        return self._criterion().tasks
 
     def _takes_several_targets(self) -> bool:
         return self._criterion().multi_output

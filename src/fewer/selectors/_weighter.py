@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,13 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from fewer.contracts import Control, Criterion, OnStep, Resources, Run, Search, SearchSpace
-from fewer.criteria import KNN
-from fewer.estimators import TableEstimator, TableReader
-from fewer.problem import FloatArray, Problem, Task
-from fewer.search import Annealing
+from fewer.estimators import TableReader
+from fewer.problem import FloatArray, Problem
+from fewer.selectors._base import SearchingEstimator
 from fewer.trace import Trace
 
 
-class FeatureWeighter(TransformerMixin, TableEstimator):
+class FeatureWeighter(TransformerMixin, SearchingEstimator):
     """Find a weight for each feature in the distance Σ w · diff², and scale the columns by √w.
 
     Every distance-based model profits: on the scaled columns its plain Euclidean distance is the weighted one.
@@ -91,28 +90,7 @@ class FeatureWeighter(TransformerMixin, TableEstimator):
         self.control = control
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, **params: Any) -> FeatureWeighter:
-        """Search weights.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_samples, n_features)
-            Cells may be missing; text and categories are nominal.
-        y : array of shape (n_samples,)
-            Classes or quantities.
-        **params
-            `sample_weight`: how much each row counts. `groups`: rows of one group stay on one side of every split.
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        return self.fit_problem(self._read(X, y, **params))
-
-    def fit_problem(
-        self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None
-    ) -> FeatureWeighter:
+    def fit_problem(self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None) -> Self:
         """Search weights for a problem; report each step, or go on from an interrupted trace.
 
         Parameters
@@ -131,7 +109,7 @@ class FeatureWeighter(TransformerMixin, TableEstimator):
         self.trace_ = Run(
             self._criterion(),
             problem,
-            Annealing(answer="final") if self.search is None else self.search,
+            self._search(),
             SearchSpace.of(problem.n_features, weight_levels=self.levels),
             self._generator(),
             resources=Resources(),
@@ -198,9 +176,3 @@ class FeatureWeighter(TransformerMixin, TableEstimator):
             ],
             dtype=object,
         )
-
-    def _criterion(self) -> Criterion:
-        return KNN() if self.criterion is None else self.criterion
-
-    def _tasks(self) -> tuple[Task, ...]:
-        return self._criterion().tasks

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import jinja2
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -24,6 +23,7 @@ from starlette.staticfiles import StaticFiles
 from fewer.errors import InputError
 from fewer.evaluate import Comparison
 from fewer.files import write_atomically
+from fewer.report._page import environment_of
 from fewer.runs import RESULT
 from fewer.selection import Selection
 from fewer.serve import _choices, _work
@@ -421,13 +421,7 @@ def _file(content: str | bytes, name: str, kind: str) -> Response:
 
 def _render(template: str, **content: Any) -> str:
     """Fill a template; everything that is put in is escaped."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("fewer.serve"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = environment_of("fewer.serve")
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
     return environment.get_template(template).render(**content)
 
