@@ -38,8 +38,24 @@ def make_messy(seed=0):
         ],
         "plan": rng.choice(["basic", "plus", "pro"], N).tolist(),
     }
+    paid, (day, month) = rng.gamma(3, 900, N), rng.integers(1, 13, (2, N))
+    called, visits = rng.integers(0, 24 * 60, N), rng.integers(0, 6, N)
+    columns |= {
+        "paid": [f"{value:,.2f}".translate(str.maketrans(",.", ".,")) for value in paid],
+        "opened": [f"{d:02d}/{m:02d}/2024" for d, m in zip(day, month, strict=True)],  # the other dates settle it
+        "called": [f"{minutes // 60}:{minutes % 60:02d}" for minutes in called],
+        "event": [f"{date.timestamp() * 1000:.0f}" for date in dates],
+        "visited": [f"{date:%d/%m/%Y}" if place % 2 else f"{date:%Y-%m-%d}" for place, date in enumerate(dates)],
+        "member": [f"{number:06d}" for number in rng.permutation(N)],
+        "visits": [*map(str, visits[1:]), "x"],
+        "price": [f"{'$' if place % 2 else '€'}{value:.2f}" for place, value in enumerate(paid)],
+    }
+    first = np.array([datetime(2024, m, d).toordinal() for d, m in zip(day, month, strict=True)])
     truth = {"income": np.round(income), "spent": np.round(spent, 2), "share": np.round(share, 1),
-             "weight": np.round(weight, 1), "signup": signup + 19358 + 8.5 / 24}  # fmt: skip
+             "weight": np.round(weight, 1), "signup": signup + 19358 + 8.5 / 24, "seen": signup + 19358 + 6.5 / 24,
+             "created_at": signup + 19358 + 8.5 / 24, "paid": np.round(paid, 2), "called": called / 60,
+             "opened": first - datetime(1970, 1, 1).toordinal(),
+             "event": np.array(columns["event"], dtype=float)}  # fmt: skip
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*columns, "churn"])

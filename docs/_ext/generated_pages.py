@@ -153,7 +153,7 @@ def make_gallery():
         picture = DOCS / "images" / "gallery" / f"{script.stem}.png"
         lines += [f":::{{grid-item-card}} {title}", f":link: {script.stem}", ":link-type: doc"]
         if picture.exists():
-            lines += [f":img-top: ../../images/gallery/{script.stem}.png"]
+            lines += [f":img-top: ../../images/gallery/{script.stem}.png", f":img-alt: {title}"]
         lines += [":::", ""]
         make_example(script, title, picture)
     lines += ["::::", "", "```{toctree}", ":hidden:", "", *(script.stem for script in scripts), "```", ""]

@@ -147,9 +147,10 @@ def _select_source(
     X: Any, y: Any, task: Task | None, rows: dict[str, Any], request: Request, folder: Path | str | None
 ) -> Selection:
     """Select features of a table that is not in memory: in chunks, unless it is one file that memory holds."""
-    what = "a path" if is_path(X) else f"a {type(X).__name__}"
+    what = "a path" if is_path(X) else f"a {type(X).__module__.partition('.')[0].strip('_')} {type(X).__name__}"
     if not isinstance(y, str):
-        raise InputError(f"X is {what} that holds the target too: name its column, y='…'.")
+        other = "" if is_path(X) else ", or give a frame in memory"
+        raise InputError(f"X is {what} that holds the target too: name its column, y='…'{other}.")
     for key, value in rows.items():
         if not (value is None or isinstance(value, str)):
             raise InputError(f"X is {what}: {key} is the name of one of its columns.")

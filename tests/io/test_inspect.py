@@ -27,6 +27,9 @@ def test_every_column_is_told_of(messy):
         "height",
         "comment",
         "tags",
+        "visited",
+        "member",
+        "price",
     }
     assert columns["income"].note == "commas between thousands"
     assert columns["rare"].missing == pytest.approx(1 - 7 / N)

@@ -32,20 +32,27 @@ def test_a_messy_table_is_read_as_it_was_meant(messy):
     kinds = dict(zip(problem.names, problem.kinds, strict=True))
     assert kinds["zip"] == "nominal"
     assert "01067" in problem.levels[problem.names.index("zip")]
-    assert not {"customer", "comment", "tags", "height"} & set(problem.names)
-    assert {"signup", "seen", "created_at"} <= set(problem.names)
+    assert kinds["visits"] == "nominal"
+    left_out = {"customer", "comment", "tags", "height", "visited", "member", "price"}
+    assert not left_out & set(problem.names)
+    assert {*problem.names} == {*truth, "zip", "visits", "rare", "plan"}
 
 
 def test_nothing_is_converted_or_left_out_without_a_word_on_one_screen(messy):
     notes = read_table(messy[0], "churn").notes
     told = " ".join(notes)
     columns = ["customer", "income", "spent", "share", "weight", "height", "zip", "signup", "seen", "created_at"]
-    for name in [*columns, "comment", "tags", "rare"]:
+    columns += ["comment", "tags", "rare", "paid", "opened", "called", "event", "visited", "member", "visits", "price"]
+    for name in columns:
         assert repr(name) in told
+    assert "brackets around negative ones ('($1,058.63)' is -1058.63)" in told
+    assert "'visited' (dates written in several ways)" in told
+    assert "'event' is taken as numbers, though they could be moments since 1970" in told
+    assert "'visits' is taken as levels, though most cells are numbers: others, such as 'x', are not" in told
     assert "'rare' (97 %)" in told
     assert "identifier" not in told
     assert "--decimal" not in told
-    assert sum(1 + len(note) // 80 for note in notes) <= 24
+    assert sum(1 + len(note) // 80 for note in notes) <= 30
 
 
 def test_the_planted_signals_are_found(messy):
@@ -80,6 +87,39 @@ def test_other_columns_settle_what_one_column_leaves_open():
     order = read(d=["1/2/2026", "3/4/2026"], e=["1/31/2026", "2/1/2026"])
     assert order.frame["d"].dt.month().to_list() == [1, 3]
     assert "No day is above 12" in read(d=["1/2/2026", "3/4/2026"]).notes[0]
+
+
+def test_times_of_day_count_as_hours_and_come_back_from_a_schema():
+    from fewer.io._schema import Schema
+
+    cells = ["8:30", "12:15:36", "11:45 pm", None, "12:00 AM"]
+    found = read(t=cells)
+    assert found.frame["t"].to_list() == [8.5, 12.26, 23.75, None, 0.0]
+    assert found.notes == ["Column 't' is read as hours since midnight ('12:15:36' is 12.26)."]
+    schema = Schema.from_json(Schema(found.readings).to_json())
+    assert schema.columns["t"] == found.readings["t"]
+    again = read(ReadOptions(readings=schema.columns), t=cells)
+    assert again.frame["t"].to_list() == found.frame["t"].to_list()
+    assert read(t=[*["8:30", "9:40"] * 10, "25:00"]).problems[0].trouble == "no time (12:30)"
+    assert read(t=["3:2", "2:1"] * 10).frame["t"].dtype == pl.String  # results of games
+
+
+def test_numbers_that_could_be_moments_are_told_of():
+    moments = [str(1_700_000_000_000 + 86_400_000 * i) for i in range(30)]
+    assert read(e=moments).notes == [
+        "Column 'e' is taken as numbers, though they could be moments since 1970 (1700000000000 would be 2023-11-14); "
+        "a schema says so."
+    ]
+    assert not read(ReadOptions(numeric=frozenset("e")), e=moments).notes
+    assert not read(e=[str(i) for i in range(30)]).notes
+
+
+def test_codes_of_single_rows_are_left_out_also_with_leading_zeros():
+    codes = [f"{i:04d}" for i in range(40)]
+    found = read(ReadOptions(leave_out=True), a=codes, b=["01", "02"] * 20)
+    assert found.readings["a"].reason == "a code for nearly each row"
+    assert found.readings["b"].reason == "leading zeros"
+    assert read(ReadOptions(leave_out=True, nominal=frozenset("a")), a=codes).frame["a"].to_list() == codes
 
 
 def test_leading_zeros_stay_codes_unless_overruled():

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
 import fewer
+from fewer import RankSelector
 from fewer.errors import InputError
+from fewer.rankers import Fisher
 
 N = 40
 
@@ -45,3 +48,44 @@ def test_a_class_instead_of_an_object_and_a_misspelt_argument_get_a_sentence():
         fewer.RankSelector(fewer.rankers.Fisher).fit(X, y)
     with pytest.raises(InputError, match="did you mean 'sample_weight'"):
         fewer.SubsetSelector().fit(X, y, sample_weigth=y)
+
+
+def make_dated():
+    """Return a frame with a date and words beside a signal, and the target."""
+    from datetime import date, timedelta
+
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    days = [date(2024, 1, 1) + timedelta(days=int(day)) for day in rng.integers(0, 99, 60)]
+    words = rng.choice(["u", "v"], 60).tolist()
+    return pl.DataFrame({"a": y + 0.1 * rng.normal(size=60), "day": days, "word": words}), y
+
+
+@pytest.mark.parametrize("convert", [lambda frame: frame, lambda frame: frame.to_arrow()], ids=["polars", "Arrow"])
+def test_transform_keeps_columns_of_a_frame_with_dates_and_words(convert):
+    frame, y = make_dated()
+    selector = RankSelector(Fisher(), n_features_to_select=1).fit(convert(frame), y)
+    np.testing.assert_array_equal(selector.transform(convert(frame)), frame.select("a").to_numpy())
+    wide = RankSelector(Fisher(), n_features_to_select=3).fit(convert(frame), y)
+    assert wide.transform(convert(frame))[0].tolist() == list(frame.row(0))
+    with pytest.raises(ValueError, match="feature names"):
+        wide.transform(convert(frame.rename({"a": "b"})))
+    with pytest.raises(ValueError):
+        wide.transform(convert(frame.drop("a")))
+
+
+def test_transform_keeps_the_types_of_a_polars_frame():
+    frame, y = make_dated()
+    selector = RankSelector(Fisher(), n_features_to_select=3).set_output(transform="polars").fit(frame, y)
+    assert selector.transform(frame).schema == frame.schema
+
+
+def test_what_is_not_there_yet_is_refused_with_the_cure():
+    frame, y = make_dated()
+    selector = RankSelector(Fisher(), n_features_to_select=1).fit(frame, y)
+    with pytest.raises(InputError, match=r"lazy polars frame, .* give X.collect\(\)"):
+        selector.transform(frame.lazy())
+    with pytest.raises(InputError, match="X is the name of a file, 't.csv'; read it first"):
+        selector.fit("t.csv", y)
+    with pytest.raises(InputError, match="a polars LazyFrame that holds the target too: .* or give a frame in memory"):
+        fewer.select(frame.lazy(), y, "fisher")

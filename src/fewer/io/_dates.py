@@ -107,6 +107,20 @@ def find_date_format(text: pl.Series) -> FoundDates | None:
     return FoundDates(forms[best[0]], read[best[0]], rival)
 
 
+def mixes_dates(text: pl.Series) -> bool:
+    """Whether (nearly) all cells are dates, but written in several ways, of which none fits (nearly) all.
+
+    Examples
+    --------
+    >>> mixes_dates(pl.Series(["2026-01-31", "31/01/2026"]))
+    True
+    """
+    present = text.drop_nulls().head(1_000)
+    orders: tuple[Order, ...] = ("year-month-day", "day-month-year", "month-day-year")
+    read = pl.select(pl.coalesce([DateFormat(order).read(present) for order in orders])).to_series()
+    return len(present) - read.null_count() >= max(MOSTLY * len(present), 1)
+
+
 def find_epoch(name: str, numbers: pl.Series) -> DateFormat | None:
     """Tell moments from other whole numbers: by their size and by the column's name.
 
@@ -115,8 +129,19 @@ def find_epoch(name: str, numbers: pl.Series) -> DateFormat | None:
     >>> find_epoch("created_at", pl.Series([1.7e9, 1.71e9])).order, find_epoch("count", pl.Series([1.7e9, 1.71e9]))
     ('seconds', None)
     """
+    return find_moments(numbers) if DATE_NAME.search(name) else None
+
+
+def find_moments(numbers: pl.Series) -> DateFormat | None:
+    """Tell whole numbers that could be moments between 1990 and 2100.
+
+    Examples
+    --------
+    >>> find_moments(pl.Series([1.7e12, 1.71e12])).order
+    'milliseconds'
+    """
     low, high = numbers.min(), numbers.max()
-    if low is None or high is None or not DATE_NAME.search(name):
+    if low is None or high is None:
         return None
     low, high = float(low), float(high)  # type: ignore[arg-type]
     if not (numbers.drop_nulls() == numbers.drop_nulls().round()).all():

@@ -21,6 +21,7 @@ _AFFIXES = re.compile(
     rf"\(?\s*[+-]?\s*(?P<prefix>{_CURRENCY})?\s*[+-]?\s*(?P<body>\d[\d.,' ]*(?:[eE][+-]?\d+)?|[.,]\d+)(?P<space>\s*)"
     rf"(?P<suffix>{_UNIT})?\s*-?\s*\)?"
 )
+_CLOCK = r"^(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d(?:\.\d+)?))?(?:\s*(?P<half>[AaPp])\.?[Mm]\.?)?$"
 _MARKS = ((".", ","), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'"))
 _NAMES = {",": "commas", ".": "points", " ": "spaces", "'": "apostrophes"}
 
@@ -31,7 +32,8 @@ class NumberFormat:
 
     Parameters
     ----------
-    decimal : {".", ","}
+    decimal : {".", ",", ":"}
+        `:` for hours and minutes, with seconds or not, which count as hours.
     thousands : {"", ",", ".", " ", "'"}
         Between groups of digits.
     prefix, suffix : str
@@ -51,6 +53,8 @@ class NumberFormat:
 
     def read(self, text: pl.Series) -> pl.Series:
         """Return the numbers; a cell that is written in another way becomes null."""
+        if self.decimal == ":":
+            return _hours(text)
         cells = _plain_signs(text)
         inside = cells.str.extract(r"^\(\s*(.*?)\s*\)$", 1)
         groups = pl.select(pl.coalesce(inside, cells).str.extract_groups(self._pattern())).to_series().struct.unnest()
@@ -82,6 +86,8 @@ class NumberFormat:
         >>> NumberFormat(",", ".", suffix="€").describe()
         "decimal commas, points between thousands, '€' after each"
         """
+        if self.decimal == ":":
+            return "hours and minutes"
         parts = ["decimal commas"] * (self.decimal == ",")
         if self.thousands:
             parts.append(f"{_NAMES[self.thousands]} between thousands")
@@ -144,6 +150,33 @@ def _settle(forms: list[NumberFormat], cells: pl.Series) -> tuple[NumberFormat, 
     # One mark with three digits behind it, everywhere. Whole numbers beside it would be odd among fractions.
     has_whole = not cells.str.contains("[.,]").all()
     return first, None if has_whole else rival
+
+
+def find_clock(text: pl.Series) -> Found | None:
+    """Recognise times of day (12:30, 8:15:30, 4:05 pm) in (nearly) all cells; they count as hours.
+
+    Examples
+    --------
+    >>> find_clock(pl.Series(["12:30", "8:15"])).numbers.to_list()
+    [12.5, 8.25]
+    """
+    present = text.drop_nulls()
+    if not len(present) or not present.head(20).str.contains(_CLOCK).any():
+        return None
+    form = NumberFormat(":")
+    numbers = form.read(text)
+    return Found(form, numbers) if numbers.is_not_null().sum() >= MOSTLY * len(present) else None
+
+
+def _hours(text: pl.Series) -> pl.Series:
+    parts = pl.select(_plain_signs(text).str.extract_groups(_CLOCK)).to_series().struct.unnest()
+    hour, half = parts["hour"].cast(pl.Float64), parts["half"].str.to_lowercase()
+    wrong = pl.select(pl.when(half.is_null()).then(hour > 23).otherwise((hour < 1) | (hour > 12))).to_series()
+    hour = pl.select(
+        pl.when(half.is_null()).then(hour).otherwise(hour % 12 + pl.when(half == "p").then(12).otherwise(0))
+    ).to_series()
+    minute, second = parts["minute"].cast(pl.Float64), parts["second"].fill_null("0").cast(pl.Float64)
+    return (hour + minute / 60 + second / 3600).set(wrong.fill_null(False), None).rename(text.name)
 
 
 def _affixes_of(present: pl.Series) -> tuple[tuple[str, str], tuple[str, ...]] | None:

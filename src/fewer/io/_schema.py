@@ -137,8 +137,10 @@ def _from_dict(about: Any, where: str) -> Reading:
     if kind == "numeric":
         marks = {key: about.get(key, default) for key, default in asdict(NumberFormat()).items()}
         good = all(isinstance(mark, str) for mark in marks.values())
-        if not good or marks["decimal"] not in (".", ",") or marks["thousands"] not in ("", ",", ".", " ", "'"):
-            raise InputError(f"{where}: 'decimal' is . or a comma, 'thousands' one of , . ' or a space.")
+        if not good or marks["decimal"] not in (".", ",", ":") or marks["thousands"] not in ("", ",", ".", " ", "'"):
+            raise InputError(
+                f"{where}: 'decimal' is . or a comma (or : for 12:30), 'thousands' one of , . ' or a space."
+            )
         if marks["decimal"] == marks["thousands"]:
             raise InputError(f"{where}: 'decimal' and 'thousands' cannot both be {marks['decimal']!r}.")
         return Reading("numeric", NumberFormat(**marks))

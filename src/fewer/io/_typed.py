@@ -6,9 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fewer.io._dates import ZONED, DateFormat, find_compact, find_date_format, find_epoch
+from fewer.io._dates import (
+    ZONED,
+    DateFormat,
+    find_compact,
+    find_date_format,
+    find_epoch,
+    find_moments,
+    mixes_dates,
+)
 from fewer.io._names import Place
-from fewer.io._numbers import MOSTLY, NumberFormat, find_number_format
+from fewer.io._numbers import MOSTLY, NumberFormat, find_clock, find_number_format
 from fewer.io._polars import pl
 from fewer.io._problems import ParseProblem, TableError
 from fewer.io._words import MIN_CELLS, why_left_out
@@ -20,7 +28,10 @@ TOLD = 200
 """Examples are looked for among so many rows."""
 MOST_STRANGERS = 3
 """So many different words among numbers stand for something, such as missing cells."""
+MIN_NUMBERS = 3
+"""From so many different numbers on, words beside them are told of."""
 AMONG_WORDS = "numbers among words"
+BRACKETS = r"^\s*\(.*\)\s*$"
 _GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*$"
 
 ColumnKind = Literal["numeric", "nominal", "boolean", "date", "left out"]
@@ -153,11 +164,11 @@ def _draft(text: pl.Series, number: pl.Series, place: Place, options: ReadOption
         return _draft_by_schema(_without_missing(text, options.missing), options.readings[name], place)
     # The common case first: nothing but numbers and empty cells.
     if number.null_count() == text.null_count():
-        return _draft_numbers(text, number, name in options.nominal, name in options.numeric)
+        return _draft_numbers(text, number, options)
     text = _without_missing(text, options.missing)
     number = text.cast(pl.Float64, strict=False)
     if number.null_count() == text.null_count():
-        return _draft_numbers(text, number, name in options.nominal, name in options.numeric)
+        return _draft_numbers(text, number, options)
     if name in options.nominal:
         return _Draft(text, text, Reading("nominal"))
     draft = _draft_formatted(text, place, options) or _draft_strewn(text, place, options)
@@ -169,10 +180,16 @@ def _without_missing(text: pl.Series, missing: Sequence[str]) -> pl.Series:
     return text.set(text.is_in(["", *missing]), None)
 
 
-def _draft_numbers(text: pl.Series, number: pl.Series, nominal: bool, numeric: bool) -> _Draft:
+def _draft_numbers(text: pl.Series, number: pl.Series, options: ReadOptions) -> _Draft:
+    nominal, numeric = text.name in options.nominal, text.name in options.numeric
     codes = text.str.starts_with("0") & (text.str.len_bytes() > 1)
     if codes.any() and not numeric and text.str.strip_chars().str.contains(r"^\d+$").all():
-        return _Draft(text, text.str.strip_chars(), Reading("nominal", reason="leading zeros"))
+        cells = text.str.strip_chars()
+        may_leave = options.leave_out and not nominal and text.name != options.target
+        reason = why_left_out(cells) if may_leave else None
+        if reason is not None:
+            return _Draft(text, text, Reading("left out", reason=reason))
+        return _Draft(text, cells, Reading("nominal", reason="leading zeros"))
     if nominal:
         return _Draft(text, number, Reading("nominal"))
     dates = None if numeric else find_epoch(text.name, number) or find_compact(text.name, text)
@@ -194,6 +211,10 @@ def _draft_formatted(text: pl.Series, place: Place, options: ReadOptions) -> _Dr
     if found is not None and not (may_mix and found.numbers.null_count() > text.null_count()):
         problem = _problem(text, found.numbers, "no number", place, options)
         return _Draft(text, found.numbers, Reading("numeric", found.format), found.rival, problem)
+    clock = find_clock(text)
+    if clock is not None and not (may_mix and clock.numbers.null_count() > text.null_count()):
+        problem = _problem(text, clock.numbers, "no time (12:30)", place, options)
+        return _Draft(text, clock.numbers, Reading("numeric", clock.format), problem=problem)
     dates = None if numeric else find_date_format(text)
     if dates is not None and not (may_mix and dates.moments.null_count() > text.null_count()):
         moments = dates.moments
@@ -235,9 +256,10 @@ def _draft_words(text: pl.Series, number: pl.Series, place: Place, options: Read
         return _Draft(text, lower == "true", Reading("boolean"))
     reason = why_left_out(text) if options.leave_out and text.name != options.target else None
     if reason is not None:
+        reason = "dates written in several ways" if mixes_dates(text) else reason
         return _Draft(text, text, Reading("left out", reason=reason))
     n_numbers = len(text) - number.null_count()
-    if 2 * n_numbers > len(text) - text.null_count() and number.n_unique() >= MIN_CELLS:
+    if 2 * n_numbers > len(text) - text.null_count() and number.drop_nulls().n_unique() >= MIN_NUMBERS:
         return _Draft(text, text, Reading("nominal", reason=AMONG_WORDS))
     return _Draft(text, text, Reading("nominal"))
 
@@ -271,8 +293,9 @@ def _problem(
     is_target = options is not None and name == options.target
     cure = "give --task classification" if is_target else f"name the column as nominal (--nominal {name})"
     what = (
-        "numbers" if trouble.startswith("no number") else "dates" if trouble.startswith("no date") else "truth values"
-    )
+        "numbers" if trouble.startswith("no number") else "dates" if trouble.startswith("no date")
+        else "times of day" if trouble.startswith("no time") else "truth values"
+    )  # fmt: skip
     sentence = f"Column {name!r} holds {what}, but {place(row)} holds {cell!r}; correct or empty the cell, or {cure}."
     return ParseProblem(name, place(row), cell, count, trouble, sentence, is_target)
 
@@ -347,7 +370,8 @@ def _format_notes(drafts: list[_Draft]) -> list[str]:
             ways.setdefault((f"dates, {form.describe()}", rival), []).append(draft)
         elif isinstance(form, NumberFormat) and draft.column.dtype == pl.Float64 and not _is_program_like(draft):
             rival = "" if draft.rival is None else draft.rival.describe()
-            ways.setdefault((f"numbers with {form.describe()}", rival), []).append(draft)
+            way = "hours since midnight" if form.decimal == ":" else f"numbers with {_describe_numbers(draft, form)}"
+            ways.setdefault((way, rival), []).append(draft)
     notes = []
     for (way, rival), group in ways.items():
         lengths = group[0].text.head(TOLD).str.len_bytes().set(group[0].column.head(TOLD).is_null(), None)
@@ -364,6 +388,15 @@ def _format_notes(drafts: list[_Draft]) -> list[str]:
             note += f" It could also be read with {rival}: {choice} says so."
         notes.append(note)
     return notes
+
+
+def _describe_numbers(draft: _Draft, form: NumberFormat) -> str:
+    """Say how numbers are written, and how the negative ones are where that is their own way."""
+    has_brackets = draft.text.str.contains(BRACKETS).any() and bool((draft.column < 0).any())
+    brackets = ["brackets around negative ones"] * has_brackets
+    if form.is_plain:
+        return "".join(brackets) or form.describe()
+    return ", ".join([form.describe(), *brackets])
 
 
 def _is_program_like(draft: _Draft) -> bool:
@@ -389,8 +422,25 @@ def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
             f"{name_list([draft.text.name for draft in strewn])} taken as levels, though most cells are numbers: "
             f"others, such as {word!r}, are not. --missing names words that mean missing; --numeric asks for numbers."
         )
+    moments = [draft for draft in drafts if _could_be_moments(draft, options)]
+    if moments:
+        form = find_moments(moments[0].column)
+        example = "" if form is None else f" ({moments[0].text[0]} would be {form.read(moments[0].text)[0]:%Y-%m-%d})"
+        names = name_list([draft.text.name for draft in moments])
+        notes.append(f"{names} taken as numbers, though they could be moments since 1970{example}; a schema says so.")
     notes += left_out_notes({draft.text.name: draft.reading for draft in drafts})
     return notes
+
+
+def _could_be_moments(draft: _Draft, options: ReadOptions) -> bool:
+    """Whether whole numbers of one length, many of them different, are as large as milliseconds of our days."""
+    name = draft.text.name
+    if name in (*options.numeric, options.target, *options.readings) or draft.reading != Reading(
+        "numeric", NumberFormat()
+    ):
+        return False
+    form = find_moments(draft.column)
+    return form is not None and draft.column.n_unique() >= MIN_CELLS
 
 
 def left_out_notes(

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import narwhals as nw
+import numpy as np
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from fewer.callbacks import CallbackSupportMixin, follow_callbacks, with_callbacks
 from fewer.contracts import Criterion, OnStep, Search
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.estimators import TableEstimator
-from fewer.io import without_arrow_text
+from fewer.io import is_frame, is_path, without_arrow_text
 from fewer.logs import follow_steps
 from fewer.problem import BoolArray, IntArray, Problem, Task
 from fewer.search import Annealing
@@ -117,6 +120,8 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
         """
         self._refuse_classes()
         self._validate_params()
+        if is_path(X):
+            raise InputError(f"X is the name of a file, {str(X)!r}; read it first, or use fewer.select(file, y='…').")
         problem = self._read(X, y, sparse=True, **params)
         with follow_callbacks(self, X, y) as on_step:
             return self.fit_problem(problem, follow_steps(self, on_step))
@@ -148,7 +153,23 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
         -------
         array, or frame as `set_output` says, of shape (n_samples, n_chosen)
         """
+        if is_frame(X) and not hasattr(X, "iloc"):
+            return self._keep_columns(X)
         return super().transform(without_arrow_text(X))
+
+    def _keep_columns(self, X: Any) -> Any:
+        """Take the chosen columns of a frame that is not pandas', whatever cells the other columns hold."""
+        chosen = np.flatnonzero(self.get_support())
+        _check_feature_names(self, X, reset=False)
+        _check_n_features(self, X, reset=False)
+        frame = nw.from_native(X, eager_only=True)
+        kept = frame[:, chosen.tolist()]
+        if _get_output_config("transform", self)["dense"] == "polars" and frame.implementation.is_polars():
+            return kept.to_native()
+        columns = [column.to_numpy() for column in kept.iter_columns()]
+        if any(column.dtype.kind not in "biuf" for column in columns):
+            columns = [column.astype(object) for column in columns]
+        return np.column_stack(columns) if columns else np.empty((len(frame), 0))
 
     def _refuse_classes(self) -> None:
         """Refuse a component's class where an object is needed."""
