@@ -1,9 +1,9 @@
 """How good are the features that `auto` and its peers keep? Runs `peers_study_design.json`, writes `peers_study.md`.
 
-    python experiments/peers_study.py [--part A B C] [--quick] [--splits 2] [--seconds 60] [--only METHOD …]
+    python experiments/peers_study.py [--part A A2 B C D] [--quick] [--splits 2] [--seconds 60] [--only METHOD …]
                                       [--tables NAME …] [--minutes 170] [--jobs 1] [--out FOLDER]
 
-The design (protocol, tables of parts A and B for design and of part C, opened once) was written before any result.
+The design (protocol, tables of parts A, A2 and B for design and of parts C and D, each opened once) was written before any result.
 Finished cells are kept in FOLDER (default: peers_study_results beside the report, not committed), so that a stopped run
 goes on; after `--minutes` no new cell is begun, and the report says what is missing. With `--out` the report is written
 there. The shared tables are looked for in the folder that FEWER_DATA names. `--quick` takes small samples of a few
@@ -27,6 +27,7 @@ from peers_study_report import write
 from sklearn.metrics import balanced_accuracy_score, r2_score
 
 HERE = Path(__file__).parent
+PARTS = ["A", "A2", "B", "C", "D"]
 
 
 class TimeIsUp(Exception):
@@ -139,7 +140,7 @@ def file_of(name: str) -> str:
 def main() -> None:
     """Run and report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", nargs="+", choices=["A", "B", "C"], default=["A", "B", "C"])
+    parser.add_argument("--part", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--splits", type=int)
     parser.add_argument("--seconds", type=float, help="processor seconds for a cell")

