@@ -181,7 +181,7 @@ def write(folder: Path, path: Path, limits: dict) -> None:
         "# `auto` and its peers",
         "",
         "Written by `make study` (`python experiments/peers_study.py`) from `peers_study_design.json`, which was fixed",
-        "before any of these numbers was seen. Parts A and B were used for design, part C opened once.",
+        "before any of these numbers was seen. Parts A, A2 and B were used for design, parts C and D opened once each.",
         "",
         *(f"- {line}" for line in DESIGN["protocol"]),
         "",
@@ -189,7 +189,7 @@ def write(folder: Path, path: Path, limits: dict) -> None:
         "Methods that are not installed, or that did not run on all tables of a part, are left out of its table.",
         "",
     ]
-    for part, kind in product("CBA", ("classification", "regression")):
+    for part, kind in product(("D", "C", "B", "A2", "A"), ("classification", "regression")):
         own = [r for r in cells if r["part"] == part and r["kind"] == kind]
         what = "classes: balanced accuracy" if kind == "classification" else "quantities: R²"
         lines += section(own, f"Part {part}, {what}, in points")

@@ -12,7 +12,7 @@ from fewer.contracts import Criterion, OnStep, Resources, Stopped
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.problem import Problem
-from fewer.selectors._auto_quantities import FEWEST_ROWS, seconds_a_subset
+from fewer.selectors._auto_rows import FEWEST_ROWS, seconds_a_subset
 from fewer.trace import Trace
 from fewer.validate import stratified_sample
 

@@ -1,41 +1,10 @@
-from math import comb
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 import fewer
 from fewer import AutoSelector
 from fewer.problem import Problem
-from fewer.selectors._auto_quantities import (
-    FEWEST_COLUMNS,
-    FEWEST_ROWS,
-    INNER_FOLDS,
-    STEPS,
-    lay_out,
-    sample_rows,
-    seconds_a_subset,
-)
-from making import make_problem
-
-
-@settings(deadline=None, max_examples=200)
-@given(st.integers(2, 5_000), st.integers(1, 20_000), st.floats(0.2, 600.0))
-def test_a_layout_fits_its_budget_and_gets_wider_with_it(n_rows, n_features, seconds):
-    layout = lay_out(n_rows, n_features, seconds)
-    n = layout.n_near
-    subsets = sum(comb(n, k) for k in range(1, layout.exhaust + 1)) if layout.exhaust > 2 else comb(n, 2)
-    cost = (subsets + STEPS * n) * seconds_a_subset(layout.n_rows) * (1 + INNER_FOLDS)
-    assert cost <= seconds or layout.n_rows <= FEWEST_ROWS  # very little time is overdrawn rather than useless
-    assert layout.n_near <= n_features
-    assert min(n_rows, FEWEST_ROWS) <= layout.n_rows <= n_rows
-    assert min(n_features, FEWEST_COLUMNS) <= layout.n_linear <= n_features
-    assert layout.exhaust == 2 or layout.n_near == n_features
-    wider = lay_out(n_rows, n_features, 2 * seconds)
-    assert wider.n_rows >= layout.n_rows
-    assert wider.n_linear >= layout.n_linear
 
 
 def planted(kind, seed, n_rows=200, n_features=15):
@@ -184,15 +153,15 @@ def test_wide_tables_are_screened_in_every_part():
     assert AutoSelector(random_state=0).fit_problem(Problem.from_arrays(noise, y)).nothing_found_
 
 
-def test_rows_are_sampled_alike_by_class_and_whole_by_group():
-    problem = make_problem(n_rows=400)
-    sample = sample_rows(problem, 100, np.random.default_rng(0))
-    assert sample.n_samples == 100
-    assert np.bincount(sample.y).tolist() == [50, 50]
-    assert sample_rows(problem, 400, np.random.default_rng(0)) is problem
-    grouped = Problem.from_arrays(problem.X, problem.y, groups=np.arange(400) // 10)
-    sample = sample_rows(grouped, 100, np.random.default_rng(0))
-    assert all((sample.groups == group).sum() == 10 for group in np.unique(sample.groups))
+def test_trees_see_a_quantity_that_no_line_shows():
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-1, 1, size=(250, 12))
+    y = np.where(X[:, 4] > 0.5, 3.0, 0.0) + np.where(np.abs(X[:, 8]) < 0.3, 2.0, 0.0) + 0.3 * rng.normal(size=250)
+    selector = AutoSelector(random_state=0, standins=False).fit(X, y)
+    assert set(np.flatnonzero(selector.support_)) == {4, 8}
+    assert selector.judge_name_ == "a forest"
+    assert selector.curve_["score_name"] == "R²"
+    assert {candidate["name"] for candidate in selector.candidates_} >= {"forest importance", "forward linear fit"}
 
 
 def test_an_interrupted_race_keeps_the_best_so_far():

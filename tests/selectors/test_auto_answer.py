@@ -1,10 +1,6 @@
-from types import SimpleNamespace
-
 import numpy as np
 
-from fewer.selectors._auto_answer import Answer, explain
-from fewer.selectors._auto_quantities import lay_out
-from making import make_problem
+from fewer.selectors._auto_answer import Answer
 
 SEEN = {"behind": 0.02, "error": 0.01, "costs": True, "smallest": 7}
 
@@ -29,14 +25,3 @@ def test_what_held_out_rows_can_see_is_said():
     assert "hardly behind" not in told
     all_of_them = answer({"balanced": {**SEEN, "smallest": None}}).reason("balanced", False)
     assert "lost with fewer than all" in all_of_them
-
-
-def test_the_explanation_names_the_candidates_and_what_they_saw():
-    scores = [{"name": "nearest neighbors", "heldout": -0.25}, {"name": "a linear fit", "heldout": -0.5}]
-    finished = SimpleNamespace(scores=lambda: scores, layout=lay_out(200, 6, 5.0))
-    told = explain("nearest neighbors", finished, make_problem())
-    assert told.startswith("Nearest neighbors did best on held-out rows")
-    assert "nearest neighbors -0.250, a linear fit -0.500" in told
-    assert "saw 200 rows and all subsets of up to 6 columns" in told
-    scores[:] = [{"name": "x", "heldout": float("-inf")}]
-    assert "too few rows for it, or it was stopped" in explain("x", finished, make_problem())

@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
-from fewer.selectors._auto_judges import Split, best_penalty, neighbors, ridge, ridge_fit
+from fewer.selectors._auto_judges import N_TREES, Split, best_penalty, forest, neighbors, ridge, ridge_fit, trees
 
 RNG = np.random.default_rng(0)
 TRAIN, TEST = RNG.normal(size=(40, 5)), RNG.normal(size=(15, 5))
@@ -62,3 +62,13 @@ def test_memberships_are_shares():
         for found in judge(split, STEPS):
             assert np.allclose(found.sum(axis=1), 1.0)
             assert (found >= 0).all()
+
+
+def test_trees_are_grown_once_for_a_set_of_inputs():
+    split = split_of()
+    one = list(forest(split, STEPS))
+    other = list(forest(split, [np.array([2]), np.array([1]), np.array([4, 0, 3])]))
+    assert len(split.grown) == 4
+    assert one[0] is other[0]
+    assert one[2] is other[2]
+    assert np.array_equal(one[1], trees(split_of(), np.array([0, 2, 4]), N_TREES)[0])

@@ -198,7 +198,7 @@ def select(
 
     The whole selection is repeated without each fold of the rows, which then judges it.
 
-    auto lets nearest neighbors and a linear fit race, as wide as the table and the --budget allow.
+    auto lets rankings and searches race before three judges, on as many rows as the --budget allows.
 
     Components take options: --criterion knn:n_neighbors=5,cv=loo --search floating:overshoot=5
 

@@ -18,11 +18,11 @@ from fewer.criteria import KNN
 from fewer.errors import FewerWarning
 from fewer.problem import Problem, Task
 from fewer.search import Floating
-from fewer.selectors import _auto_quantities as quantities
-from fewer.selectors._auto_answer import Answer, answer_for_classes, answer_for_quantities, answer_without_validation
+from fewer.selectors._auto_answer import Answer, answer_of, answer_without_validation
 from fewer.selectors._auto_encoding import constant_columns
 from fewer.selectors._auto_judges import criterion_of, estimator_named
 from fewer.selectors._auto_race import QUICK, NothingVaries, Race, judges_of, prepare
+from fewer.selectors._auto_rows import sample_rows
 from fewer.selectors._auto_units import Units
 from fewer.selectors._base import Selector
 from fewer.selectors._parameters import Size, lay_out_space, parse_size
@@ -41,11 +41,10 @@ LEVEL = 0.05
 class AutoSelector(Selector):
     """Select features without choosing a method: ways of seeing the data race, and held-out rows decide.
 
-    For classes, six orders of the features (forest importance, elimination by a ridge, ReliefF, the mean of these, a
-    forward linear fit, a search by nearest neighbors) are found on all rows and again without each fold; nearest
-    neighbors, a ridge and trees judge every order at every size on the rows left out, every class counting the same;
-    the order with the least loss answers. For quantities, searches by nearest neighbors and by a linear fit race in the
-    same way. What the user prefers says how many features are taken.
+    Orders of the features (forest importance, elimination by a ridge, ReliefF, the mean of these, a forward linear fit,
+    a search by nearest neighbors) are found on all rows and again without each fold; nearest neighbors, a ridge and
+    trees judge the orders at every size on the rows left out, every class counting the same; the order with the least
+    loss answers. What the user prefers says how many features are taken.
 
     Read more in the guide: :doc:`/guide/which-method`.
 
@@ -204,12 +203,7 @@ class AutoSelector(Selector):
         self
         """
         rng = self._generator()
-        if problem.task == "regression" and self.estimator is None:
-            return self._fit_quantities(problem, rng, on_step)
-        return self._fit_race(problem, rng, on_step)
-
-    def _fit_race(self, problem: Problem, rng: np.random.Generator, on_step: OnStep | None) -> AutoSelector:
-        rows = quantities.sample_rows(problem, self._n_rows(problem), rng)
+        rows = sample_rows(problem, self._n_rows(problem), rng)
         splits = split_rows(rows, self.cv, rng)
         seed = int(rng.integers(2**31 - 10_000))
         units = self._units(problem)
@@ -228,12 +222,12 @@ class AutoSelector(Selector):
             self._judge_paths(race, trace, judges, on_step)
         except KeyboardInterrupt:
             if race.outputs:
-                self._keep(answer_for_classes(race, rows, judges, seed), problem, trace)
+                self._keep(answer_of(race, rows, judges, seed), problem, trace)
             raise
         except Stopped as stop:
             trace.notes.append(str(stop))
         trace.done = True
-        self._keep(answer_for_classes(race, rows, judges, seed), problem, trace)
+        self._keep(answer_of(race, rows, judges, seed), problem, trace)
         if self.standins and not self.nothing_found_:
             self.standins_ = stand_ins(rows, self.support_, splits, seed=seed)
         return self
@@ -267,38 +261,6 @@ class AutoSelector(Selector):
         for path in race.finalists():
             for name, who in judges.items():
                 race.run(path, name, who)
-
-    def _fit_quantities(self, problem: Problem, rng: np.random.Generator, on_step: OnStep | None) -> AutoSelector:
-        options = quantities.Options(
-            self.n_features_to_select,
-            self.include,
-            self.exclude,
-            self.feature_groups,
-            self.cv,
-            self.memory,
-            self.n_jobs,
-        )
-        try:
-            finished = quantities.run(problem, options, self.budget, rng, on_step)
-        except KeyboardInterrupt as stop:
-            if isinstance(stop.args[-1] if stop.args else None, quantities.Finished) and stop.args[-1].selectors:
-                self._keep_quantities(stop.args[-1], problem, rng)
-            raise
-        self._keep_quantities(finished, problem, rng)
-        return self
-
-    def _keep_quantities(self, finished: quantities.Finished, problem: Problem, rng: np.random.Generator) -> None:
-        seed = int(rng.integers(2**31 - 10_000))
-        splits = split_rows(problem, self.cv, rng) if problem.n_samples > 2 else []
-        units = self._units(problem)
-        answer = answer_for_quantities(finished, problem, splits, units, seed)
-        self.selector_ = finished.selectors[finished.best()]
-        self._keep(answer, problem, getattr(self.selector_, "trace_", Trace()))
-        self.n_evaluations_ = sum(
-            s.trace_.n_evaluations for s in finished.selectors.values() if isinstance(s, SubsetSelector)
-        )
-        if self.standins and not self.nothing_found_ and splits:
-            self.standins_ = stand_ins(problem, self.support_, splits, seed=seed)
 
     def _keep(self, answer: Answer, problem: Problem, trace: Trace) -> None:
         self.n_features_in_ = problem.n_features

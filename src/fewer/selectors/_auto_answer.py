@@ -9,19 +9,14 @@ from typing import Any
 import numpy as np
 
 from fewer.contracts import Criterion
-from fewer.criteria import KNN, LeastSquares
+from fewer.criteria import KNN
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.selectors import _auto_quantities as quantities
 from fewer.selectors._auto_curve import N_ERRORS, SPARED, Curve, Loss, chance_of, mean_and_error
 from fewer.selectors._auto_paths import DISTINCT
 from fewer.selectors._auto_race import QUICK, Race, with_all_features
-from fewer.selectors._auto_units import Units
-from fewer.selectors._rank import RankSelector
 from fewer.selectors._subset import SubsetSelector
-from fewer.validate import Split as Rows
 
-QUANTITY_ERRORS = {"fewest": 1.0, "balanced": 0.5, "accuracy": 0.0}
-COPIES = 0.1
+COPIES: dict[str, float] = {"classification": 0.1, "regression": 0.0}
 """The share of what is gained over knowing nothing that features which are nearly copies of others may add unseen."""
 RARE = 30
 """Rows of the smallest class below which a balanced answer gives nothing up: they cannot tell what it costs."""
@@ -69,7 +64,7 @@ class Answer:
         return " ".join(told)
 
 
-def answer_for_classes(race: Race, rows: Problem, judges: Mapping[str, Any], seed: int) -> Answer:
+def answer_of(race: Race, rows: Problem, judges: Mapping[str, Any], seed: int) -> Answer:
     """Choose path and sizes from the judged paths of a race."""
     names = list(judges)
     done = [path for path in race.whole.orders if all((path, name) in race.outputs for name in names)]
@@ -115,7 +110,7 @@ def _path(race: Race, done: list[str], names: list[str]) -> str:
     best = race.best(done, names)[0]
     if DISTINCT in done:
         least, other = (float(race.curve(path, names).loss[race.free].min()) for path in (best, DISTINCT))
-        if other - least <= COPIES * race.gained(least) + 1e-12:
+        if other - least <= COPIES[race.loss.problem.task] * race.gained(least) + 1e-12:
             return DISTINCT
     return best
 
@@ -207,62 +202,19 @@ def _why(race: Race, path: str, names: list[str]) -> str:
     return f"{told}, judged by {who} in {len(race.parts)} splits of {len(race.held):,} rows."
 
 
-def answer_for_quantities(
-    finished: quantities.Finished, problem: Problem, splits: list[Rows], units: Units, seed: int
-) -> Answer:
-    """Choose among the candidates for a quantity."""
-    name = finished.best()
-    winner, rows = finished.selectors[name], finished.rows[name]
-    criterion: Criterion = KNN("auto") if isinstance(winner, RankSelector) else winner._criterion()
-    curve, places = _quantity_curve(winner, rows)
-    sizes = {prefer: int(curve["size"][place]) for prefer, place in places.items()}
-    if isinstance(winner, RankSelector):
-        choices = {prefer: winner.ranking_ <= size for prefer, size in sizes.items()}
-    elif sizes:
-        choices = quantities.nested_choices(criterion, rows, winner.support_, units, sizes)
-    else:
-        choices = dict.fromkeys(QUANTITY_ERRORS, winner.support_)
-    curve["chosen"] = {prefer: int(units.order(np.flatnonzero(mask)).size) for prefer, mask in choices.items()}
-    whole = with_all_features(problem, splits, units, seed) if splits else {}
-    judge_all, costs = _LINEAR_FIT, {}
-    if whole:
-        loss, _ = Loss.of(problem, splits)
-        judge_all = _judge_of_all(whole, loss, list(whole))
-        costs = _quantity_costs(winner, rows, problem, loss, whole[judge_all], choices)
-    guess = np.zeros(problem.n_features, dtype=bool)
-    first = np.flatnonzero(winner.support_)
-    guess[units.features(units.order(first[np.argsort(winner.ranking_[first], kind="stable")])[:1])] = True
-    return Answer(
-        ranking=winner.ranking_,
-        choices=choices,
-        curve=curve,
-        p_value=_quantity_luck(finished, problem, splits, whole, seed),
-        guess=guess,
-        judges=dict.fromkeys(QUANTITY_ERRORS, "a linear fit" if isinstance(criterion, LeastSquares) else "neighbors"),
-        judge_all=judge_all,
-        candidates=finished.scores(),
-        why=explain(name, finished, problem),
-        criterion=criterion,
-        costs=costs,
-    )
-
-
-_LINEAR_FIT = "a linear fit"
-
-
 def answer_without_validation(plain: SubsetSelector) -> Answer:
     """Take what a search found where there are too few rows to hold any out."""
     empty = np.empty(0)
     size = int(plain.support_.sum())
     curve: dict[str, Any] = dict.fromkeys(("score", "standard_error", "loss", "loss_error"), empty)
-    curve |= {"size": np.empty(0, dtype=np.int64), "all": None, "chosen": dict.fromkeys(QUANTITY_ERRORS, size)}
+    curve |= {"size": np.empty(0, dtype=np.int64), "all": None, "chosen": dict.fromkeys(N_ERRORS, size)}
     return Answer(
         ranking=plain.ranking_,
-        choices={prefer: plain.support_.copy() for prefer in QUANTITY_ERRORS},
+        choices={prefer: plain.support_.copy() for prefer in N_ERRORS},
         curve=curve | {"score_name": "", "loss_name": ""},
         p_value=float("nan"),
         guess=plain.support_,
-        judges=dict.fromkeys(QUANTITY_ERRORS, "neighbors"),
+        judges=dict.fromkeys(N_ERRORS, "neighbors"),
         judge_all="5 neighbors",
         candidates=[{"name": "nearest neighbors", "n_features": size, "heldout": float("-inf")}],
         why="Nearest neighbors answer, without validation: there are too few rows for it.",
@@ -270,99 +222,4 @@ def answer_without_validation(plain: SubsetSelector) -> Answer:
     )
 
 
-def _quantity_curve(winner: Any, rows: Problem) -> tuple[dict[str, Any], dict[str, int]]:
-    """Read the curve of the winner and choose sizes from it."""
-    spread = float(np.average((rows.y - np.average(rows.y, weights=rows.row_weights)) ** 2, weights=rows.row_weights))
-    empty = np.empty(0)
-    told: dict[str, Any] = dict.fromkeys(("score", "standard_error", "loss", "loss_error"), empty)
-    told |= {"size": np.empty(0, dtype=np.int64), "all": None, "chosen": {}}
-    told |= {"score_name": "R²", "loss_name": "squared loss"}
-    if isinstance(winner, RankSelector):
-        size, loss, error = winner.curve_["size"], -winner.curve_["score"], winner.curve_["standard_error"]
-        own = error
-    elif (known := quantities.row_losses(winner, rows.n_samples)) is not None:
-        size, losses = known
-        seen = ~np.isnan(losses[:, 0])
-        loss, error = winner.trace_.extra["loss"], winner.trace_.extra["loss_error"]
-        own = mean_and_error(losses[seen], rows.row_weights[seen], np.arange(int(seen.sum())))[1]
-    else:
-        return told, {}
-    told |= {"size": size, "loss": loss, "loss_error": error}
-    told |= {"score": 1.0 - loss / max(spread, 1e-300), "standard_error": own / max(spread, 1e-300)}
-    behind = loss - loss.min()
-    places = {prefer: int(np.argmax(behind <= c * error + 1e-12)) for prefer, c in QUANTITY_ERRORS.items()}
-    if isinstance(winner, RankSelector):
-        places["balanced"] = places["fewest"]
-    return told, places
-
-
-def _quantity_luck(
-    finished: quantities.Finished, problem: Problem, splits: list[Rows], whole: Mapping[str, FloatArray], seed: int
-) -> float:
-    """Return how likely the best of the candidates, at any size, and of the judges with all features comes by luck."""
-    p_values = []
-    for name, selector in finished.selectors.items():
-        rows = finished.rows[name]
-        known = quantities.row_losses(selector, rows.n_samples)
-        if known is not None:
-            means = np.full(rows.n_samples, np.nan)
-            for record in selector.trace_.state["runs"]:
-                train = np.setdiff1d(np.arange(rows.n_samples), record["rows"])
-                means[record["rows"]] = np.average(rows.y[train], weights=rows.row_weights[train])
-            p_values.append(_luck_of(((means - rows.y) ** 2)[:, None] - known[1], rows, seed))
-    if whole:
-        loss, held = Loss.of(problem, splits)
-        means = np.zeros(problem.n_samples)
-        for split in splits:
-            means[split.test] = np.average(problem.y[split.train], weights=problem.row_weights[split.train])
-        gains = np.concatenate([loss.told(values[:, None], means[held]) for values in whole.values()], axis=1)
-        p_values.append(_luck_of(gains, loss.problem, seed))
-    return min(min(p_values) * len(p_values), 1.0) if p_values else 0.0
-
-
-def _luck_of(gains: FloatArray, rows: Problem, seed: int) -> float:
-    seen = ~np.isnan(gains).any(axis=1)
-    clusters = np.arange(len(gains)) if rows.groups is None else rows.groups
-    return chance_of(gains[seen], rows.row_weights[seen], clusters[seen], seed)
-
-
-def _quantity_costs(
-    winner: Any, rows: Problem, problem: Problem, loss: Loss, whole: FloatArray, choices: dict[str, BoolArray]
-) -> dict[str, dict[str, Any]]:
-    """Compare the winner's held-out losses with those of the best judge with all features, row by row."""
-    known = quantities.row_losses(winner, rows.n_samples)
-    if known is None or rows.n_samples != problem.n_samples or len(whole) != problem.n_samples:
-        return {}
-    sizes, losses = known
-    clusters = np.arange(len(losses)) if problem.groups is None else problem.groups
-    behind, error = mean_and_error(losses - loss.squared(whole[:, None]), loss.weights, clusters)
-    fine = np.flatnonzero(behind <= error + 1e-12)
-    smallest = int(sizes[fine[0]]) if len(fine) else None
-    costs = {}
-    for prefer, mask in choices.items():
-        place = int(np.clip(np.searchsorted(sizes, mask.sum()), 0, len(sizes) - 1))
-        told = {"behind": float(behind[place]), "error": float(error[place]), "smallest": smallest}
-        costs[prefer] = {**told, "costs": bool(behind[place] > SEEN * error[place] + 1e-12)}
-    return costs
-
-
-def explain(name: str, finished: quantities.Finished, problem: Problem) -> str:
-    """Say which candidate did best, and what the candidates saw."""
-    scores = finished.scores()
-    layout = finished.layout
-    if max(score["heldout"] for score in scores) == float("-inf"):
-        return "Nearest neighbors answer, without validation: there are too few rows for it, or it was stopped."
-    told = ", ".join(f"{score['name']} {score['heldout']:.3f}" for score in scores)
-    width = (
-        f"all subsets of up to {min(layout.exhaust, problem.n_features)} columns"
-        if layout.n_near == problem.n_features
-        else f"all pairs of the {layout.n_near} columns that a ranking puts first"
-    )
-    return (
-        f"{name.capitalize()} did best on held-out rows (minus the mean squared error: {told}). Nearest neighbors saw "
-        f"{layout.n_rows:,} rows and {width}, then one column more or less at a time, with room for "
-        f"{layout.n_evaluations:,} subsets a search."
-    )
-
-
-__all__ = ["Answer", "answer_for_classes", "answer_for_quantities", "answer_without_validation", "explain"]
+__all__ = ["Answer", "answer_of", "answer_without_validation"]

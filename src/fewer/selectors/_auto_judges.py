@@ -7,7 +7,7 @@ frequent ones, so that every class counts the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,8 @@ class Split:
     classes : bool
         Whether the targets are class memberships.
     seed : int
+    grown : dict
+        What trees said of sets of inputs that were asked about before: orders begin alike, and all end with all inputs.
     """
 
     train: FloatArray
@@ -62,6 +64,7 @@ class Split:
     own_weights: FloatArray | None
     classes: bool
     seed: int
+    grown: dict[bytes, FloatArray] = field(default_factory=dict)
 
     def tidy(self, outputs: FloatArray) -> FloatArray:
         """Turn outputs into memberships that are not negative and sum to one."""
@@ -151,11 +154,14 @@ def best_penalty(values: FloatArray, U: FloatArray, T: FloatArray, shares: Float
 
 
 def forest(split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
-    """Predict by extremely randomised trees."""
+    """Predict by extremely randomised trees; a set of inputs is asked about once, in whatever order it came."""
     known = np.empty(0, dtype=np.int64)
     for new in steps:
-        known = np.concatenate([known, new])
-        yield trees(split, known, N_TREES)[0]
+        known = np.sort(np.concatenate([known, new]))
+        key = known.tobytes()
+        if key not in split.grown:
+            split.grown[key] = trees(split, known, N_TREES)[0]
+        yield split.grown[key]
 
 
 def trees(split: Split, inputs: IntArray, n_trees: int) -> tuple[FloatArray, FloatArray]:

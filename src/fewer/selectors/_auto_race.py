@@ -41,7 +41,7 @@ RELIEF_CELLS = 2e8
 """Rows² × columns up to which Relief sees all columns of a wide table."""
 FINALISTS = 2
 """Paths that the slower judges look at, beside the one without near copies."""
-HANDICAP = 0.05
+HANDICAP: dict[str, float] = {"classification": 0.05, "regression": 0.0}
 """The share of what is gained over knowing nothing by which a search must be better than a ranking, to be believed."""
 QUICK: dict[str, Judge] = {NEIGHBORS: neighbors_judge, LINEAR: ridge_judge}
 THREE: dict[str, Judge] = {**QUICK, FOREST: forest}
@@ -117,7 +117,7 @@ class Race:
     def best(self, candidates: Any, names: Any) -> list[str]:
         """Order paths by their least loss; a search, which looks at many subsets, needs to be clearly better."""
         least = {path: float(np.round(self.curve(path, names).loss[self.free].min(), 9)) for path in candidates}
-        handicap = HANDICAP * self.gained(min(least.values()))
+        handicap = HANDICAP[self.loss.problem.task] * self.gained(min(least.values()))
         return sorted(least, key=lambda path: least[path] + (handicap if path in paths.SEARCHED else 0.0))
 
     def gained(self, loss: float) -> float:
