@@ -3,7 +3,7 @@
     python experiments/peers_study.py [--part A A2 B C D] [--quick] [--splits 2] [--seconds 60] [--only METHOD …]
                                       [--tables NAME …] [--minutes 170] [--jobs 1] [--out FOLDER]
 
-The design (protocol, tables of parts A, A2 and B for design and of parts C and D, each opened once) was written before any result.
+The design (protocol; tables of A, A2, B for design and of C, D, each opened once) was written before any result.
 Finished cells are kept in FOLDER (default: peers_study_results beside the report, not committed), so that a stopped run
 goes on; after `--minutes` no new cell is begun, and the report says what is missing. With `--out` the report is written
 there. The shared tables are looked for in the folder that FEWER_DATA names. `--quick` takes small samples of a few

@@ -1,4 +1,4 @@
-"""The tables of parts A2, C and D of the peers' study: read from PyPI packages that carry data (see requirements.txt)."""
+"""The tables of parts A2, C and D of the peers' study, from PyPI packages that carry data (see requirements.txt)."""
 
 from __future__ import annotations
 
