@@ -45,6 +45,25 @@ def test_what_is_far_away_counts_as_eight_ranges():
     assert (d[2, :2] == 64.0).all()
 
 
+@pytest.mark.parametrize("far", [1.0, 1e5, 1e99])
+@pytest.mark.parametrize("narrow", [1e-320, 1e-163, 1e-155, 1e-150, 1e-120, 1e-30])
+def test_a_cell_far_away_leaves_finite_distances(narrow, far):
+    """One cell is beyond all reach of the others, so that one fold has a range that has no reciprocal square."""
+    X = np.array([[0.0], [narrow], [3.0 * narrow], [far], [np.nan]])
+    layout = layout_of(X, np.arange(5))
+    coarse = Coarse.of(layout, np.array([0, 1, 0, 1, 0]), 2)
+    for reach in (1e-12, 64.0):
+        unit = coarse.unit_for(reach)
+        assert np.isfinite(coarse.errors(unit)).all()
+        assert np.isfinite(coarse.arrays(unit).factor).all()
+        assert np.isfinite(coarse.arrays(unit).gap).all()
+    d = distances(layout, [1.0])
+    assert np.isfinite(d).all()
+    assert (d[3, :3] == 64.0).all()
+    # A missing cell is no farther from the others than half of their range, squared and doubled.
+    assert (layout.gap <= 0.5).all()
+
+
 def test_holes_are_as_far_as_cells_are_on_average():
     X = np.array([[0.0], [1.0], [3.0], [np.nan]])
     d = distances(layout_of(X, [0, 1, 2, 3]), [1.0])

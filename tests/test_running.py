@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 from fewer.criteria import KNN, CrossValidated
 from fewer.planning import make_plan
 from fewer.rankers import Fisher
-from fewer.running import Followers, Interrupted, _interruptible, components_of, judge_of, run_plan, winner_of
+from fewer.running import Followers, Interrupted, components_of, judge_of, run_plan, winner_of
 from fewer.search import Forward
 from making import make_problem
 
@@ -69,14 +69,3 @@ def test_scores_without_each_feature_are_those_of_the_searchs_own_folds():
     assert set(found.score_without) == set(found.features)
     assert all(score <= found.score_search + 1e-12 for score in found.score_without.values())
     assert np.isfinite(list(found.score_without.values())).all()
-
-
-def test_ctrl_c_in_a_compiled_call_is_ctrl_c():
-    with pytest.raises(KeyboardInterrupt), _interruptible():
-        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
-    inner = SystemError("returned a result with an exception set")
-    inner.__cause__ = KeyboardInterrupt()
-    with pytest.raises(KeyboardInterrupt), _interruptible():
-        raise SystemError("returned a result with an exception set") from inner
-    with pytest.raises(SystemError), _interruptible():
-        raise SystemError("something else")

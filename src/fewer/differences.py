@@ -18,6 +18,8 @@ LARGEST_RATIO = 1e7
 """Of two ranges that are not scaled: beyond it, squared differences of the smaller one are lost in the larger one's."""
 STEEPEST = 1e30
 """Steeper than this no factor has to be: the smallest difference that float32 sees is far beyond the cut already."""
+NARROWEST, LEAST_SPAN = 1e-40, 1e-150
+"""Of a fold's range beside the whole column's, and at all: what is narrower has no reciprocal square."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ class Differences:
         if n_folds > 1:
             low, high = _min_of_others(low), -_min_of_others(-high)
             count, total, square = (m.sum(axis=0) - m for m in (count, total, square))
-        span = np.where(high > low, high - low, 1.0)
+        span = np.where(high > low, np.maximum(high - low, _least_span(low, high)), 1.0)
         if scaling == "none":
             _refuse_drowned(problem, (high - low).max(axis=0))
             span = np.full_like(span, span[:, ~nominal].max(initial=1.0))
@@ -66,6 +68,8 @@ class Differences:
         scale = 1.0 / span**2
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = np.maximum(square / count - (total / count) ** 2, 0.0)
+        # Beside a cell far away sums lose what differs between the others; no spread is wider than half the range.
+        variance = np.minimum(variance, np.where(high > low, high - low, 0.0) ** 2 / 4.0)
         gap = np.where(count > 0, 2.0 * variance * scale, 0.0)
         for column in np.flatnonzero(nominal):
             gap[:, column] = _mismatch(problem.X[:, column], parts, n_folds) * scale[:, column]
@@ -167,6 +171,12 @@ class Coarse:
         steep, most = self.steep / unit, self.largest / unit
         rough = 2.0 * (2.0 * np.sqrt(steep * most) * 2.0**-23 + 3.0 * steep * 2.0**-46 + most * 2.0**-22) + 3.0
         return np.column_stack([rough, steep])
+
+
+def _least_span(low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the narrowest range of a fold that a column can be scaled by."""
+    whole = high.max(axis=0, initial=-np.inf) - low.min(axis=0, initial=np.inf)
+    return np.maximum(np.where(np.isfinite(whole), whole, 0.0) * NARROWEST, LEAST_SPAN)
 
 
 def _refuse_drowned(problem: Problem, spans: FloatArray) -> None:

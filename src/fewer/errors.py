@@ -1,4 +1,7 @@
-"""The one kind of error that people are meant to read, and the one category of warnings."""
+"""The one kind of error that people are meant to read, the one category of warnings, and Ctrl-C as what it was."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class InputError(ValueError):
@@ -24,3 +27,33 @@ class FewerWarning(UserWarning):
     >>> from fewer import FewerWarning
     >>> warnings.simplefilter("ignore", FewerWarning)  # if the notes of the result are enough
     """
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C in the middle of a compiled call, which becomes a SystemError there, be what it was.
+
+    Yields
+    ------
+    None
+        Nothing: the work stands inside the `with`.
+
+    Examples
+    --------
+    >>> from fewer.errors import interruptible
+    >>> try:
+    ...     with interruptible():
+    ...         raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+    ... except KeyboardInterrupt:
+    ...     print("stopped")
+    stopped
+    """
+    try:
+        yield
+    except SystemError as error:
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__ or cause.__context__
+        if isinstance(cause, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise

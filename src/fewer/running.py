@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -20,6 +19,7 @@ from fewer import evaluate
 from fewer.budget import Budget
 from fewer.contracts import Criterion, OnStep, PredictiveScorer, Resources, Run, Stopped
 from fewer.criteria import KNN, CrossValidated
+from fewer.errors import interruptible
 from fewer.estimators import parse_costs
 from fewer.evaluate import Choice, Evidence, HeldOutScores, heldout
 from fewer.evaluate._grading import is_share
@@ -134,14 +134,14 @@ class _Running:
     def go(self) -> Selection:
         LOGGER.info("%s: selecting on %d rows and %d features", self.plan.name, *self.problem.X.shape)
         try:
-            with _interruptible():
+            with interruptible():
                 self._search()
         except KeyboardInterrupt:
             raise Interrupted(self._finish(None, True) if hasattr(self.selector, "support_") else None) from None
         if not self.request.cv:
             return self._finish(None, False)
         try:
-            with _interruptible():
+            with interruptible():
                 outcome = self._measure()
             return self._finish(outcome, False)
         except KeyboardInterrupt:
@@ -225,20 +225,6 @@ class _Running:
         if self.folder is not None:
             self.folder.write("result.json", selection.to_dict())
         return selection
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C in the middle of a compiled call, which becomes a SystemError there, be what it was."""
-    try:
-        yield
-    except SystemError as error:
-        cause: BaseException | None = error
-        while isinstance(cause, SystemError):
-            cause = cause.__cause__ or cause.__context__
-        if isinstance(cause, KeyboardInterrupt):
-            raise KeyboardInterrupt from None
-        raise
 
 
 @dataclass(frozen=True)

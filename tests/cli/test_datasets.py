@@ -60,7 +60,7 @@ def test_refusals(run, tmp_path):
         "",
         "fewer: --save needs the name of a data set: fewer datasets sonar --save sonar.csv\n",
     )
-    path = tmp_path / "no" / "x.csv"
+    path = tmp_path / "there.csv" / "x.csv"
     there = tmp_path / "there.csv"
     there.write_text("mine")
     assert run("glass", "--save", str(there)) == (2, "", f"fewer: {there} is there already; choose another --save.\n")
@@ -68,7 +68,7 @@ def test_refusals(run, tmp_path):
     assert run("glass", "--save", str(path)) == (
         2,
         "",
-        f"fewer: {path} cannot be written (No such file or directory); choose another --save.\n",
+        f"fewer: {path} cannot be written (File exists); choose another --save.\n",
     )
 
 

@@ -44,3 +44,17 @@ def test_a_table_that_a_selection_would_refuse_leaves_with_2(tmp_path, capsys):
     code, _, err = run(capsys, "inspect", tmp_path / "t.csv", "--write-schema", tmp_path / "t.csv")
     assert code == 2
     assert "is the table itself" in err
+
+
+def test_a_schema_replaces_a_schema_and_no_other_file(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"{i},{i % 2}\n" for i in range(30)))
+    other, schema = tmp_path / "notes.json", tmp_path / "schema.json"
+    other.write_text('{"mine": 1}')
+    code, out, err = run(capsys, "inspect", tmp_path / "t.csv", "--write-schema", other)
+    assert (code, out) == (2, "")
+    assert err == f"fewer: {other} is there already and was not written by fewer; choose another --write-schema.\n"
+    assert other.read_text() == '{"mine": 1}'
+    for _ in range(2):
+        assert run(capsys, "inspect", tmp_path / "t.csv", "--write-schema", schema)[0] == 0
+    code, out, _ = run(capsys, "inspect", tmp_path / "t.csv", "--write-schema", "/proc/nowhere.json")
+    assert (code, out) == (2, "")

@@ -200,10 +200,36 @@ def test_a_full_disk_costs_neither_the_answer_nor_the_run(tmp_path):
     assert error.count("\n") == 1
     assert "cannot be written (File too large)" in error
     assert told(out) == told(whole)
-    killed = start(*command, "--resume", prelude=FULL.format(1500))
-    time.sleep(3)
-    killed.kill()
-    killed.communicate()
+    resumed = start(*command, "--resume")
+    out, error = resumed.communicate()
+    assert (resumed.returncode, error) == (0, "")
+    assert told(out) == told(whole)
+
+
+KILLED = """
+import os
+from fewer import runs
+keep, n_kept = runs.RunFolder.keep_trace, []
+def keep_and_die(self, trace, *, now=False):
+    keep(self, trace, now=True)
+    n_kept.append(trace)
+    if len(n_kept) == {0}:
+        os.kill(os.getpid(), signal.SIGKILL)
+runs.RunFolder.keep_trace = keep_and_die
+"""
+
+
+@pytest.mark.parametrize("limit", [1500, 4000])
+def test_a_run_on_a_full_disk_that_is_killed_and_resumed_on_a_free_one(limit, tmp_path):
+    """With 1,500 bytes a file the trace never comes to the disk, with 4,000 bytes its first part does."""
+    table = write_table(tmp_path / "long.csv", n_rows=40, n_features=5)
+    command = ["select", table, "-t", "y", "--criterion", "knn", "--search", "annealing:effort=0.05", "--folds", "2"]
+    command += ["--json", "--out", tmp_path / "run"]
+    whole = start(*command[:-1], tmp_path / "whole").communicate()[0]
+    for more in ([], ["--resume"]):
+        killed = start(*command, *more, prelude=f"{FULL.format(limit)}{KILLED.format(12)}")
+        error = killed.communicate()[1]
+        assert killed.returncode == -signal.SIGKILL, error
     resumed = start(*command, "--resume")
     out, error = resumed.communicate()
     assert (resumed.returncode, error) == (0, "")

@@ -1,5 +1,8 @@
 from types import SimpleNamespace
 
+import pytest
+
+from fewer.cli import main
 from fewer.cli._reproduce import _contract, _counted, _difference, _told
 
 
@@ -33,3 +36,13 @@ def test_differences_have_as_many_digits_as_make_sense():
 def test_a_reason_comes_with_the_run_that_supports_it():
     assert _told(SimpleNamespace(reason="Other folds.", tested="")) == "Other folds."
     assert _told(SimpleNamespace(reason="Other folds.", tested="ten seeds")) == "Other folds. Tested by: ten seeds."
+
+
+def test_a_page_never_replaces_another_file(tmp_path, capsys):
+    mine = tmp_path / "notes.txt"
+    mine.write_text("mine")
+    with pytest.raises(SystemExit) as stop:
+        main(["reproduce", "dong-kothari", "--quick", "--report", str(mine)])
+    assert stop.value.code == 2
+    assert "was not written by fewer" in capsys.readouterr().err
+    assert mine.read_text() == "mine"

@@ -19,6 +19,12 @@ def test_a_place_is_refused_before_the_work(table, tmp_path):
         check_save(tmp_path / "small.xlsx", table)
     with pytest.raises(InputError, match="is the table itself"):
         check_save(table, table)
+    (tmp_path / "other.csv").write_text("somebody else's")
+    with pytest.raises(InputError, match="is there already; choose another --save, or"):
+        check_save(tmp_path / "other.csv", table)
+    check_save(tmp_path / "other.csv", table, force=True)
+    with pytest.raises(InputError, match="is the table itself"):
+        check_save(table, table, force=True)
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(InputError, match="is a folder; name a file for --save"):
         check_save(tmp_path / "folder.csv", table)

@@ -72,6 +72,16 @@ def test_refusals(folder, capsys, result, save, message):
     assert (folder / "t.csv").read_text() == TABLE
 
 
+def test_another_file_is_replaced_only_by_force(folder, capsys):
+    (folder / "other.csv").write_text("somebody else's")
+    command = ["transform", folder / "run", folder / "t.csv", "--save", folder / "other.csv"]
+    code, _, err = run(capsys, *command)
+    assert (code, err.count("\n")) == (2, 1)
+    assert (folder / "other.csv").read_text() == "somebody else's"
+    assert run(capsys, *command, "--force")[0] == 0
+    assert (folder / "other.csv").read_text() != "somebody else's"
+
+
 def test_a_run_that_is_not_there(folder, capsys):
     code, _, err = run(capsys, "transform", folder, folder / "t.csv")
     assert code == 2

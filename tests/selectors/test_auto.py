@@ -5,6 +5,7 @@ from sklearn.linear_model import LogisticRegression
 import fewer
 from fewer import AutoSelector
 from fewer.problem import Problem
+from fewer.selectors._auto_race import Race
 
 
 def planted(kind, seed, n_rows=200, n_features=15):
@@ -176,6 +177,25 @@ def test_an_interrupted_race_keeps_the_best_so_far():
         selector.fit_problem(fewer.Problem.from_arrays(X, y), stop)
     assert selector.support_.any()
     assert len(selector.candidates_) == 2
+
+
+@pytest.mark.parametrize("n_judged", [2, 3, 6])
+def test_ctrl_c_in_a_compiled_call_of_a_race_keeps_the_best_so_far(n_judged, monkeypatch):
+    """There it becomes a SystemError."""
+    X, y, _ = planted("sum", 0, n_rows=80, n_features=12)
+    judge, judged = Race.run, []
+
+    def stop(self, *arguments):
+        judged.append(arguments)
+        if len(judged) > n_judged:
+            raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+        return judge(self, *arguments)
+
+    monkeypatch.setattr(Race, "run", stop)
+    selector = AutoSelector(random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit_problem(fewer.Problem.from_arrays(X, y))
+    assert selector.support_.any()
 
 
 def test_few_rows_are_answered_without_validation():

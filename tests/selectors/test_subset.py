@@ -225,6 +225,19 @@ def test_interrupted_fit_keeps_the_best_so_far(problem):
     assert selector.trace_.interrupted
 
 
+def test_ctrl_c_in_a_compiled_call_keeps_the_best_so_far(problem):
+    """There it becomes a SystemError."""
+    selector = SubsetSelector(KNN(), Exhaustive(), random_state=0)
+
+    def stop(trace):
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    with pytest.raises(KeyboardInterrupt):
+        selector.fit_problem(problem, on_step=stop)
+    assert selector.support_.any()
+    assert selector.trace_.interrupted
+
+
 def test_constant_columns_are_set_aside(problem):
     X = np.column_stack([np.full(60, 7.0), problem.X, np.full(60, np.nan)])
     selector = SubsetSelector(KNN(), Backward(), random_state=0).fit(X, problem.y)

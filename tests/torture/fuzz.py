@@ -14,7 +14,7 @@ from pathlib import Path
 
 from torture.outcomes import Outcome
 
-SECONDS = 90
+SECONDS = 240  # of a machine that may be busy with other work
 BATCH = 250
 
 
@@ -38,42 +38,65 @@ def run(n, seed, folder, jobs=2):
             where = last.read_text(encoding="utf-8") if last.exists() else ""
             outcome.add(f"the process ended with {code}", f"seed {number} {where[:300]}")
         print(f"  fuzz: seed {number}, {size} cases, {len(outcome.failures)} failures so far", flush=True)
+    outcome.notes.append(f"{outcome.scored:,} answers scored again")
     return outcome
 
 
 def run_here(n, seed, folder, last=None):
     """Draw and run cases in this process; case `1000 * seed + i` is drawn from that number."""
     from torture.grammar import draw_case
+    from torture.scene import Scene
 
     outcome = Outcome("fuzzed files × commands × options")
+    scene = Scene(folder)
     for number in range(1000 * seed, 1000 * seed + n):
         case = draw_case(number)
         if last is not None:
             last.write_text(f"case {number}: {case.to_json()}", encoding="utf-8")
-        outcome.add(execute(case, folder), f"case {number} {' '.join(case.arguments)}")
+        outcome.add(execute(case, scene), f"case {number} {' '.join(case.arguments)}")
     return outcome
 
 
-def execute(case, folder):
-    """Run one case; say "answered", "refused", or what is wrong."""
-    path = folder / f"table{case.suffix}"
-    path.write_bytes(case.content)
-    arguments = [str(path) if word == "TABLE" else word for word in case.arguments]
+def execute(case, scene):
+    """Run one case; say "answered", "scored" (an answer that was scored again), "refused", or what is wrong."""
+    path = scene.put(case)
+    arguments = scene.place(case.arguments, path)
     try:
-        with time_limit(SECONDS):
+        with time_limit(SECONDS), scene.nothing_listens():
             code, out, error = call(arguments)
-            return judge(case, path, arguments, code, out, error)
+            how = judge(case, path, arguments, code, out, error)
+        trouble = scene.trouble(arguments, how)
     except TimeoutError:
         return f"no answer within {SECONDS} s"
     except Exception:
         return traceback.format_exc(limit=-3).replace("\n", " | ")
+    finally:
+        scene.tidy()
+    return trouble or how
+
+
+class _Paper(io.StringIO):
+    """What is printed, as text or as bytes."""
+
+    @property
+    def buffer(self):
+        paper = self
+
+        class Bytes:
+            def write(self, content):
+                return paper.write(content.decode("utf-8", "surrogateescape"))
+
+            def flush(self):
+                pass
+
+        return Bytes()
 
 
 def call(arguments):
     """Run the command line in this process."""
     from fewer.cli import main
 
-    out, error = io.StringIO(), io.StringIO()
+    out, error = _Paper(), _Paper()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
         try:
             main(arguments)
@@ -103,12 +126,15 @@ def judge(case, path, arguments, code, out, error):
         return "refused" if good else f"refused in an odd way: {error[:300]!r} {out[:100]!r}"
     if code != 0:
         return f"exit code {code}: {error[-500:]}"
-    if "Traceback" in error or not out.strip():
+    if "Traceback" in error or not (error if arguments[0] == "serve" else out).strip():
         return f"odd answer: {out[:100]!r} {error[:300]!r}"
-    if "--json" in arguments:
-        content = json.loads(out, parse_constant=lambda text: 1 / 0)
-        return check(path, arguments, content) or "answered"
-    return "answered"
+    if "--json" not in arguments:
+        return "answered"
+    content = json.loads(out, parse_constant=lambda text: 1 / 0)
+    if arguments[0] not in ("select", "rank", "compare"):
+        return "answered"
+    trouble, is_scored = check(path, arguments, content)
+    return trouble or ("scored" if is_scored else "answered")
 
 
 @contextlib.contextmanager

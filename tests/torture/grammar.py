@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from torture.options import VALUES, drawn_options, values_of
+
 ODD_NUMBERS = [0.0, -0.0, 1e-320, 1e-170, 1e30, 1e60, 1e99, 1e101, 1e308, float("inf"), float("nan")]
 WORDS = ["red", "blue", "green", "", "NA", "?", "−3", "日本", "a,b", 'q"q', "x\x1b[31m", "  pad ", "null"]
 NAMES = ["age", "size", "w-1", "日本", "a b", "x\x1b[2J", "−", "<b>", "__proto__", "id", "Unnamed: 0", "y2"]
@@ -38,23 +40,23 @@ SELECT = [
     ["--criterion", "knn:cv=loo,scaling=none", "--search", "floating"], ["--criterion", "least-squares"],
     ["--criterion", "separability", "--search", "backward"], ["--criterion", "fisher-ratio", "--search", "exhaustive"],
     ["--criterion", "knn", "--search", "annealing:effort=0.02"], ["--criterion", "knn", "--search", "best-first"],
-    ["--criterion", "cross-validated:estimator=tree,cv=3"], ["-m", "parcel"],
+    ["--criterion", "cross-validated:estimator=tree,cv=3"], ["-m", "auto"], ["--ranker", "fisher"],
+    ["-m", "knn-forward", "--stream"], ["-m", "fisher", "--stream"], ["-m", "knn-forward", "--estimator", "tree"],
 ]  # fmt: skip
+DETECTOR = ("--max-fpr", "--guarantee", "--cost-fp", "--cost-fn", "--prevalence", "--learner", "--positive")
 RANK = ["fisher", "information-gain", "mifs", "mrmr", "jmi", "cmim", "relieff", "rrelieff", "f-test", "chi2", "surf"]
 COMPARE = [["-m", "fisher"], ["-m", "knn-forward"], ["-m", "fisher,mrmr"]]
-GOOD = [
-    [], [], [], ["--seed", "3"], ["--features", "1"], ["--features", "1-2"], ["--features", "0.5"],
-    ["--nominal", "age"], ["--exclude", "size"], ["--task", "classification"], ["--memory", "64MiB"],
-]  # fmt: skip
-BAD = [
-    ["--seed", "-1"], ["--features", "0"], ["--features", "many"], ["--features", "999"], ["--exclude", "nobody"],
-    ["--task", "guess"], ["--encoding", "hex"], ["--encoding", "nope"], ["--nominal", "nobody"], ["-j", "0"],
-    ["--memory", "lots"], ["--decimal", "x"], ["--schema", "nowhere.json"], ["--nonsense"], ["--folds", "999"],
-    ["--folds", "1"], ["--folds", "-2"], ["--criterion", "knn:n_neighbors=-1"], ["--criterion", "nobody"],
-    ["--criterion", "knn:3"], ["--search", "forward:min_gain=x"], ["--control", "nobody"], ["--budget", "soon"],
-    ["--resume"], ["--out", "/proc/nowhere"], ["--report", "/proc/nowhere/page.html"], ["--include", "nobody"],
-    ["--max-fpr", "7"], ["--scoring", "nonsense"], ["--methods", "nobody"], ["--estimators", "nobody"], ["--top", "0"],
-]  # fmt: skip
+COMMANDS = {
+    "select": 50, "rank": 18, "compare": 10, "inspect": 8, "transform": 9, "report": 5, "datasets": 3, "help": 3,
+    "serve": 3, "reproduce": 1, "demo": 0.1,
+}  # fmt: skip
+OFTEN_REFUSED = {  # beside most other options, or of most tables
+    "--control", "--search", "--ranker", "--prefer", "--estimator", "--stream", "--decimal", "--time", "--weights",
+    "--groups", "--scoring", "--resume", "--budget", "--task", "--target", "--method", "--methods", "--folds",
+}  # fmt: skip
+DATASETS = ["sonar", "glass", "nobody", "", "iris"]
+TOPICS = ["tables", "", "nobody", "x" * 200, "../../etc/passwd", "\x1b[2J", "methods"]
+DOCUMENTS = ["nobody", "", "all ", "../nel"]
 
 
 @dataclass
@@ -75,16 +77,79 @@ def draw_case(seed):
     frame = _table(rng)
     form = rng.choice(["csv", "csv", "csv", "csv", "tsv", "gz", "parquet"])
     content = _written(frame, form)
-    is_damaged, is_wrong = rng.random() < 0.2, rng.random() < 0.2
+    is_damaged, is_wrong = rng.random() < 0.12, rng.random() < 0.16
     if is_damaged:
         content = _damaged(rng, content)
-    command = rng.choice(["select", "select", "select", "select", "rank", "rank", "compare", "inspect"])
-    arguments = _options(rng, command)
-    if is_wrong:
-        arguments += rng.choice(BAD)
-    target = rng.choice([*["y"] * 17, "-1", "nobody", "99"])
+    command = rng.choices(list(COMMANDS), list(COMMANDS.values()))[0]
+    arguments = draw_words(rng, command, is_wrong)
+    columns = [name for name in frame.columns if name != "y"]
+    arguments = [_with_columns(rng, word, columns) for word in arguments]
     suffix = {"gz": ".csv.gz", "parquet": ".parquet", "tsv": ".tsv"}.get(form, ".csv")
-    return Case(content, suffix, [command, "TABLE", "--target", target, *arguments])
+    return Case(content, suffix, arguments)
+
+
+def draw_words(rng, command, is_wrong):
+    """Draw what is typed."""
+    return [command, *_base(rng, command), *_more(rng, command, is_wrong)]
+
+
+def _base(rng, command):
+    """Draw what a command needs."""
+    if command == "select":
+        return ["TABLE", "--target", "y", *_question(rng)]
+    if command == "rank":
+        return ["TABLE", "--target", "y", "-m", rng.choice(RANK)]
+    if command == "compare":
+        judges = rng.choice(["tree", "knn:n_neighbors=1", "tree,linear"])
+        return ["TABLE", "--target", "y", *rng.choice(COMPARE), "-e", judges, "--folds", "2"]
+    if command == "inspect":
+        return ["TABLE", *rng.choice([[], ["--target", "y"]])]
+    if command == "transform":
+        return [rng.choice(["RUN", "RUN", "RUN", "ANSWER", "DAMAGED", "STRANGER", "TABLE", "COMPARISON"]),
+                rng.choice(["RUNTABLE", "RUNTABLE", "TABLE"])]  # fmt: skip
+    if command == "report":
+        return [rng.choice(["RUN", "COMPARISON", "DAMAGED", "STRANGER", "TABLE"])]
+    if command == "serve":
+        return [rng.choice(["TABLE", "TABLE", "nowhere.csv", "STRANGER"]), "--port", "0"]
+    words = {"datasets": DATASETS, "help": TOPICS, "reproduce": DOCUMENTS}.get(command, [])
+    return [rng.choice(words)] if words and (command == "reproduce" or rng.random() < 0.7) else []
+
+
+def _question(rng):
+    if rng.random() < 0.05:
+        asked = [word for name in DETECTOR if rng.random() < 0.2 for word in (name, rng.choice(VALUES[name].good))]
+        return ["-m", "parcel", *asked]
+    chosen = rng.choice(SELECT)
+    slow = "auto" in chosen or "--estimator" in chosen
+    return [*chosen, "--folds", rng.choice(["0", "0", "2"] if slow else ["0", "0", "0", "2", "3"])]
+
+
+def _more(rng, command, is_wrong):
+    """Draw further options, as the command line declares them: good ones now and then, a bad one if one is due."""
+    more = []
+    options = drawn_options(command)
+    parcel_only = DETECTOR if command == "select" else ()
+    for option in options:
+        share = 0.8 if option.name == "--json" else 0.012 if option.name in OFTEN_REFUSED else 0.04
+        if option.name in parcel_only or rng.random() >= share:
+            continue
+        if option.is_flag:
+            more.append(rng.choice([word for word in option.words if word.startswith("--")]))
+        elif values_of(option).good:
+            more += [option.name, rng.choice(values_of(option).good)]
+    bad = [option for option in options if not option.is_flag and values_of(option).bad]
+    if is_wrong and bad:
+        option = rng.choice(bad)
+        more += [rng.choice(option.words), rng.choice(values_of(option).bad)]
+    elif is_wrong:
+        more += ["--nonsense"]
+    return more
+
+
+def _with_columns(rng, word, columns):
+    if word == "COLUMNS":
+        return ",".join(rng.sample(columns, 2))
+    return word.replace("COLUMN", rng.choice(columns)) if word.startswith("COLUMN") else word
 
 
 def _table(rng):
@@ -132,20 +197,6 @@ def _column(rng, n_rows, y):
     if kind == "odd":
         cells[rng.randrange(n_rows)] = rng.choice(ODD_NUMBERS)
     return cells
-
-
-def _options(rng, command):
-    if command == "rank":
-        more = rng.choice([[], [], ["--top", "2"], ["--seed", "5"], ["--exclude", "size"]])
-        return ["-m", rng.choice(RANK), *more, *rng.choice([["--json"], ["--json"], []])]
-    if command == "compare":
-        judges = rng.choice(["tree", "knn:n_neighbors=1", "tree,linear"])
-        return [*rng.choice(COMPARE), "-e", judges, "--folds", "2", "--json"]
-    if command == "inspect":
-        return rng.choice([[], ["--json"]])
-    chosen = rng.choice(SELECT)
-    folds = [] if "parcel" in chosen else ["--folds", rng.choice(["0", "0", "0", "2", "3"])]
-    return [*chosen, *folds, *rng.choice(GOOD), *rng.choice([["--json"], ["--json"], ["--json"], []])]
 
 
 def _written(frame, form):

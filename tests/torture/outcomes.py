@@ -14,15 +14,17 @@ class Outcome:
     name: str
     tried: int = 0
     answered: int = 0
+    scored: int = 0
     refused: int = 0
     failures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def add(self, how: str, about: str = "") -> None:
-        """Count one case: answered, refused, or anything else, which is a failure."""
+        """Count one case: answered, scored (answered and scored again), refused, or anything else: a failure."""
         self.tried += 1
-        if how == "answered":
+        if how in ("answered", "scored"):
             self.answered += 1
+            self.scored += how == "scored"
         elif how == "refused":
             self.refused += 1
         else:
@@ -31,6 +33,7 @@ class Outcome:
     def merge(self, other: Outcome) -> None:
         self.tried += other.tried
         self.answered += other.answered
+        self.scored += other.scored
         self.refused += other.refused
         self.failures += other.failures
         self.notes += other.notes

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 from torture.forking import call, finish, read, start, told, write_table
 from torture.outcomes import Outcome
@@ -18,30 +19,57 @@ COMPARE = ["-m", "fisher", "-e", "tree", "--folds", "3", "--json"]
 
 
 def full_disks(n, seed, folder):
-    """Run where files cannot grow beyond a size, then resume where they can."""
-    outcome = Outcome("full disks, then resumed on free ones")
+    """Run where files cannot grow beyond a size, every other run killed midway; then resume where they can."""
+    outcome = Outcome("full disks, half of the runs killed, then resumed on free ones")
     table = write_table(folder / "table.csv", n_rows=50, n_features=6)
     commands = {"select": ["select", table, "-t", "y", *SELECT], "compare": ["compare", table, "-t", "y", *COMPARE]}
-    whole = {kind: told(call(command, folder)[1]) for kind, command in commands.items()}
+    whole, lengths = {}, {}
+    for kind, command in commands.items():
+        began = time.monotonic()
+        whole[kind] = told(call(command, folder)[1])
+        lengths[kind] = time.monotonic() - began
+    n_killed = 0
     for case in range(n):
         rng = random.Random(1000 * seed + case)
         kind, limit, place = rng.choice(list(commands)), rng.choice((400, 900, 1300, 1600, 2000, 3000)), folder / "run"
         shutil.rmtree(place, ignore_errors=True)
-        code, out, error = call([*commands[kind], "--out", place], folder, _file_limit(limit, folder))
+        command = [*commands[kind], "--out", place]
         about = f"case {1000 * seed + case} {kind}, {limit} bytes"
-        if code == 2 and error.count("\n") == 1:
-            outcome.add("refused", about)
-            continue
-        if code not in (0, 1) or (code == 1 and not error.startswith("fewer: ")):
-            outcome.add(f"exit code {code}: {error[-300:]}", about)
-            continue
-        if told(out) != whole[kind]:
-            outcome.add("the answer on a full disk differs", about)
-            continue
-        code, out, error = call([*commands[kind], "--out", place, "--resume"], folder)
+        child = start(command, folder, _file_limit(limit, folder))
+        if case % 2:
+            time.sleep(rng.random() * lengths[kind])
+            n_killed += _kill(child)
+        else:
+            how = _judge_full(finish(child), folder, whole[kind])
+            if how:
+                outcome.add(how, about)
+                continue
+        goes_on = (place / "run.json").exists() or (place / "cells.jsonl").exists()
+        code, out, error = call([*command, *(["--resume"] if goes_on else ["--force"])], folder)
         good = code == 0 and told(out) == whole[kind]
         outcome.add("answered" if good else f"resumed: exit code {code}: {error[-300:]}", about)
+    outcome.notes.append(f"{n_killed} killed")
     return outcome
+
+
+def _kill(child):
+    """Kill a run; say whether it was still going on."""
+    pid, _ = os.waitpid(child, os.WNOHANG)
+    if pid:
+        return False
+    os.kill(child, signal.SIGKILL)
+    finish(child)
+    return True
+
+
+def _judge_full(code, folder, whole):
+    """Say "refused", what is wrong with the answer on a full disk, or nothing if it is good."""
+    error = read(folder / "stderr")
+    if code == 2 and error.count("\n") == 1:
+        return "refused"
+    if code not in (0, 1) or (code == 1 and not error.startswith("fewer: ")):
+        return f"exit code {code}: {error[-300:]}"
+    return "" if told(read(folder / "stdout")) == whole else "the answer on a full disk differs"
 
 
 def _file_limit(limit, folder):

@@ -1,6 +1,6 @@
 """The torture suite: everything that can happen to a run, many times. `make torture`; counts go to docs/reliability.md.
 
-`python -m torture.run [--seed 0] [--share 1.0] [--only NAME] [--write FILE]`
+`python -m torture.run [--study] [--seed 0] [--share 1.0] [--only NAME] [--write FILE]`
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from pathlib import Path
 from torture import damage, determinism, fits, fuzz, kills, places
 from torture.forking import warm
 
+# how many cases: of `make torture`, under 20 minutes on two cores, and of the study (--study)
 PARTS = {
-    "fuzz": (fuzz.run, 5000),
-    "kills": (kills.run, 300),
-    "damage": (damage.run, 200),
-    "disks": (places.full_disks, 60),
-    "memory": (places.little_memory, 24),
-    "writers": (places.two_writers, 20),
-    "outputs": (places.odd_outputs, 15),
-    "concurrent": (fits.concurrent, 60),
-    "fits": (fits.many, 1000),
-    "determinism": (determinism.run, 100),
+    "fuzz": (fuzz.run, 1500, 5000),
+    "kills": (kills.run, 60, 300),
+    "damage": (damage.run, 60, 200),
+    "disks": (places.full_disks, 24, 60),
+    "memory": (places.little_memory, 8, 24),
+    "writers": (places.two_writers, 8, 20),
+    "outputs": (places.odd_outputs, 99, 99),
+    "concurrent": (fits.concurrent, 30, 60),
+    "fits": (fits.many, 400, 1000),
+    "determinism": (determinism.run, 16, 100),
 }
 FORKING = ("kills", "damage", "disks", "memory", "writers")
 BEGIN, END = "<!-- counts: begin -->", "<!-- counts: end -->"
@@ -34,7 +35,8 @@ BEGIN, END = "<!-- counts: begin -->", "<!-- counts: end -->"
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--share", type=float, default=1.0, help="of the full number of cases")
+    parser.add_argument("--study", action="store_true", help="all cases: hours")
+    parser.add_argument("--share", type=float, default=1.0, help="of the number of cases")
     parser.add_argument("--only", nargs="*", choices=list(PARTS), default=list(PARTS))
     parser.add_argument("--write", type=Path, help="put the counts into this page")
     given = parser.parse_args()
@@ -42,8 +44,8 @@ def main():
     outcomes, began = [], time.monotonic()
     # copies of this process are made before anything in it starts threads
     for name in sorted(given.only, key=lambda name: (name not in FORKING, list(PARTS).index(name))):
-        part, n = PARTS[name]
-        n = max(int(n * given.share), 1)
+        part, usual, all_of_them = PARTS[name]
+        n = max(int((all_of_them if given.study else usual) * given.share), 1)
         with tempfile.TemporaryDirectory(prefix="fewer-torture-") as folder:
             start = time.monotonic()
             outcome = part(n, given.seed, Path(folder))
@@ -53,10 +55,17 @@ def main():
             print(f"    FAILED {failure}", flush=True)
     seconds = time.monotonic() - began
     failed = sum(len(outcome.failures) for outcome in outcomes)
-    print(f"{sum(outcome.tried for outcome in outcomes):,} tried, {failed} failed, {seconds / 60:.1f} minutes")
+    print(f"{summary(outcomes)}; {seconds / 60:.1f} minutes")
     if given.write:
         write(given.write, outcomes, seconds, given.seed)
     sys.exit(1 if failed else 0)
+
+
+def summary(outcomes):
+    """Return the counts of all parts together."""
+    tried, answered, refused = (sum(getattr(o, name) for o in outcomes) for name in ("tried", "answered", "refused"))
+    failed = sum(len(outcome.failures) for outcome in outcomes)
+    return f"{tried:,} tried, {answered:,} answered, {refused:,} refused, {failed:,} failed"
 
 
 def write(path, outcomes, seconds, seed):

@@ -8,7 +8,8 @@ import pytest
 
 from torture import damage, fuzz
 from torture.forking import snapshot, write_table
-from torture.grammar import Case, draw_case
+from torture.grammar import COMMANDS, Case, draw_case, draw_words
+from torture.options import NOT_DRAWN, OPTIONS, VALUES, drawn_options, values_of
 from torture.outcomes import Outcome
 from torture.plain import fisher, one_neighbor
 
@@ -22,12 +23,34 @@ def test_fuzzed_cases_are_answered_or_refused(tmp_path):
     # Neither answer may be the only one, or nothing was tested.
     assert outcome.answered > N_CASES / 4
     assert outcome.refused > N_CASES / 4
+    assert outcome.scored > N_CASES / 20
 
 
 def test_a_case_is_drawn_from_its_number_alone():
     one, other = draw_case(12), draw_case(12)
     assert (one.content, one.arguments) == (other.content, other.arguments)
     assert draw_case(13).content != one.content
+
+
+def test_every_option_has_values():
+    """A command or an option that is new must be fuzzed, or stand in NOT_DRAWN with a reason."""
+    assert set(COMMANDS) == set(OPTIONS)
+    known = {option.name for options in OPTIONS.values() for option in options}
+    both = {f"{option.command} {option.name}" for options in OPTIONS.values() for option in options}
+    for command in OPTIONS:
+        for option in drawn_options(command):
+            values = values_of(option)  # KeyError: an option without values
+            assert option.is_flag or values.good or values.bad, option
+    assert set(VALUES) <= known | both
+    assert set(NOT_DRAWN) <= both
+
+
+def test_every_option_is_drawn():
+    rng = random.Random(0)
+    for command in COMMANDS:
+        met = {word for i in range(1500) for word in draw_words(rng, command, i % 2)}
+        missing = [option.name for option in drawn_options(command) if not met & set(option.words)]
+        assert missing == [], command
 
 
 @pytest.mark.parametrize("command", ["rank -m fisher", "select -m knn-forward --folds 0", "compare -m fisher -e tree"])
@@ -38,7 +61,7 @@ def test_the_plain_ways_know_right_from_wrong(command, tmp_path):
     arguments = [name, str(path), "--target", "y", *words, *(["--folds", "2"] if name == "compare" else []), "--json"]
     case = Case(path.read_bytes(), ".csv", arguments)
     code, out, error = fuzz.call(arguments)
-    assert fuzz.judge(case, path, arguments, code, out, error) == "answered"
+    assert fuzz.judge(case, path, arguments, code, out, error) == "scored"
     content = json.loads(out)
     if name == "rank":
         content["ranking"][0]["score"] += 0.001
@@ -46,7 +69,7 @@ def test_the_plain_ways_know_right_from_wrong(command, tmp_path):
         content["score_search"] += 0.001
     else:
         next(row for row in content["methods"] if row["name"] == "all features")["score"] += 0.001
-    assert fuzz.judge(case, path, arguments, code, json.dumps(content), error) not in ("answered", "refused")
+    assert fuzz.judge(case, path, arguments, code, json.dumps(content), error) not in ("answered", "scored", "refused")
 
 
 def test_plain_scores():
@@ -74,8 +97,8 @@ def test_damage_changes_a_folder(tmp_path):
 
 def test_counts():
     outcome = Outcome("part")
-    for how in ("answered", "refused", "exit code 70"):
+    for how in ("answered", "scored", "refused", "exit code 70"):
         outcome.add(how, "case 3")
-    assert (outcome.tried, outcome.answered, outcome.refused) == (3, 1, 1)
+    assert (outcome.tried, outcome.answered, outcome.scored, outcome.refused) == (4, 2, 1, 1)
     assert outcome.failures == ["case 3: exit code 70"]
-    assert "3 tried" in str(outcome)
+    assert "4 tried" in str(outcome)

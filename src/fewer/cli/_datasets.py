@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fewer.errors import InputError
+from fewer.files import write_atomically
 
 if TYPE_CHECKING:
     from fewer.datasets import Info
@@ -106,9 +107,9 @@ def _write(name: str | None, path: Path) -> None:
     if path.is_file():
         raise InputError(f"{path} is there already; choose another --save.")
     data = load(name)
+    text = data.X.with_columns(pl.Series("target", data.y)).write_csv()
     try:
-        with path.open("wb") as file:
-            data.X.with_columns(pl.Series("target", data.y)).write_csv(file)
+        write_atomically(path, text.encode())
     except OSError as error:
         raise InputError(f"{path} cannot be written ({error.strerror}); choose another --save.") from None
     print(f"{data.info.name}: {data.info.rows} rows and {data.info.columns} features in {path}")

@@ -14,6 +14,7 @@ from fewer.cli._select import JsonOption
 from fewer.cli._spread import spread
 from fewer.cli._table import Columns, FileArgument, table_options
 from fewer.errors import InputError
+from fewer.files import refuse_unwritable
 
 
 @spread
@@ -41,8 +42,8 @@ def inspect(
     """
     from fewer.io import inspect_table
 
-    if write_schema is not None and file.exists() and write_schema.exists() and write_schema.samefile(file):
-        raise InputError(f"--write-schema {write_schema} is the table itself; choose another name.")
+    if write_schema is not None:
+        _check_schema(write_schema, file)
     found = inspect_table(file, target, task=columns.parsed_task, **table_options(columns))
     answer = Answer()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
@@ -55,3 +56,12 @@ def inspect(
     answer.leave()
     if found.problems:
         raise typer.Exit(2)
+
+
+def _check_schema(path: Path, file: Path) -> None:
+    """Refuse a place for a schema where another file is; a schema that fewer wrote is replaced."""
+    if file.exists() and path.exists() and path.samefile(file):
+        raise InputError(f"--write-schema {path} is the table itself; choose another name.")
+    if path.is_file() and path.stat().st_size and b'"fewer_schema"' not in path.read_bytes()[:200]:
+        raise InputError(f"{path} is there already and was not written by fewer; choose another --write-schema.")
+    refuse_unwritable(path, "--write-schema")

@@ -17,7 +17,7 @@ from fewer.errors import InputError
 from fewer.files import refuse_unwritable
 from fewer.text import printable, printable_json
 
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace the run that is in --out.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace the run in --out, and the file of --save.")]
 LEAST_MEMORY = 1024 << 20
 """Addresses, not pages: threads and compilers reserve far more than they use."""
 MARK = b'<meta name="generator" content="fewer'

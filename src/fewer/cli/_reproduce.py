@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fewer.cli._outputs import check_page
 from fewer.cli._shared import check_jobs
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def reproduce(
     Every printed number gets a verdict: matches, better, differs for a reason that a run has tested, unexplained, not
     reproducible. Data that does not come with the package is read from the folder FEWER_DATA or from OpenML.
     """
+    if report is not None:
+        check_page(report, None)
     from rich.console import Console
 
     from fewer import papers

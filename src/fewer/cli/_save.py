@@ -22,12 +22,14 @@ SaveOption = Annotated[
 ]
 
 
-def check_save(save: Path, file: Path) -> None:
-    """Refuse a place for a table before the work: the table itself, an unknown format, an unwritable folder."""
+def check_save(save: Path, file: Path, *, force: bool = False) -> None:
+    """Refuse a place for a table before the work: the table itself, another file, an unknown format or folder."""
     if save.suffix.lower() not in (".csv", ".tsv", ".parquet"):
         raise InputError(f"--save {save} names no format that is written; end it in .csv, .tsv or .parquet.")
     if save.exists() and file.exists() and save.samefile(file):
         raise InputError(f"--save {save} is the table itself; choose another name.")
+    if save.is_file() and not force:
+        raise InputError(f"{save} is there already; choose another --save, or replace it with --force.")
     refuse_unwritable(save, "--save")
 
 

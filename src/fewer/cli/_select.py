@@ -176,7 +176,7 @@ class Outputs:
             raise InputError("--resume needs --out, the folder of the run to go on with.")
         check_outputs(file, out=self.out, report=self.report, resume=self.resume, force=self.force)
         if self.save is not None:
-            check_save(self.save, file)
+            check_save(self.save, file, force=self.force)
             if not one_table:
                 raise InputError(
                     "--save needs one subset of a file that can be read twice; use fewer transform afterwards."

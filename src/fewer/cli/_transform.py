@@ -24,6 +24,7 @@ def transform(
     save: SaveOption = None,
     keep: Annotated[str | None, typer.Option(help="Other columns to keep: id,outcome.", show_default=False)] = None,
     encoding: EncodingOption = "utf-8",
+    force: Annotated[bool, typer.Option("--force", help="Replace the file of --save.")] = False,
 ) -> None:
     """Reduce a table to the features that a run chose.
 
@@ -33,7 +34,7 @@ def transform(
 
     columns = list(dict.fromkeys([*names_of(keep), *chosen_by(run)]))
     if save is not None:
-        check_save(save, file)
+        check_save(save, file, force=force)
     frame = reduce_table(file, columns, typed=save is not None and save.suffix.lower() == ".parquet", encoding=encoding)
     answer = Answer()
     if save is None:

@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from fewer.contracts._scorer import Scorer
 from fewer.contracts._space import SearchSpace
+from fewer.errors import interruptible
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
 from fewer.trace import Step, Trace
 
@@ -293,13 +294,14 @@ class Search(Component):
             rng.bit_generator.state = trace.rng_state
         scorer.follow(trace)
         try:
-            for step in self.steps(scorer, space, rng, trace.state):
-                trace.rng_state = dict(rng.bit_generator.state)
-                trace.record(
-                    replace(step, mask=space.expand(step.mask[None])[0], best=space.expand(step.best[None])[0])
-                )
-                if on_step is not None:
-                    on_step(trace)
+            with interruptible():
+                for step in self.steps(scorer, space, rng, trace.state):
+                    trace.rng_state = dict(rng.bit_generator.state)
+                    trace.record(
+                        replace(step, mask=space.expand(step.mask[None])[0], best=space.expand(step.best[None])[0])
+                    )
+                    if on_step is not None:
+                        on_step(trace)
         except KeyboardInterrupt:
             trace.interrupted = True
             raise

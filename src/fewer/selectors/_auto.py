@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from fewer.columns import Column, column_numbers
 from fewer.contracts import OnStep, Stopped
 from fewer.criteria import KNN
-from fewer.errors import FewerWarning
+from fewer.errors import FewerWarning, interruptible
 from fewer.problem import Problem, Task
 from fewer.search import Floating
 from fewer.selectors._auto_answer import Answer, answer_of, answer_without_validation
@@ -219,7 +219,8 @@ class AutoSelector(Selector):
         trace = Trace()
         judges = judges_of(estimator, "the given model")
         try:
-            self._judge_paths(race, trace, judges, on_step)
+            with interruptible():
+                self._judge_paths(race, trace, judges, on_step)
         except KeyboardInterrupt:
             if race.outputs:
                 self._keep(answer_of(race, rows, judges, seed), problem, trace)
