@@ -1,12 +1,15 @@
 """What a table takes beside what the reader says beforehand: peak memory of whole commands.
 
-python benchmarks/memory.py [rank] [select] [compare]
+python benchmarks/memory.py [--only rank] [--shape 300x60000] [--kept peaks.json]
 
-Each line is a process of its own.
+Each line is a process of its own: what was told, what was measured, and the ratio, which should be within 1.3 either
+way. Peaks that `--kept` holds are not measured again.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import subprocess
 import sys
 import tempfile
@@ -15,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from fewer.io._memory import needed_memory
+from fewer.io._memory import needed_memory, parquet_bytes, text_bytes
 
 SHAPES = [
     (200_000, 50, "parquet"),
@@ -36,8 +39,6 @@ COMMANDS = {
 }
 WIDE = ["-m", "fisher", "--features", "2", "--folds", "2"]
 """Selecting on more columns than rows."""
-MOST_ROWS = 5_000
-"""Of a comparison: nearest neighbors judge the sizes of its plain filter, which takes the square of the rows."""
 PROBE = """
 import atexit, sys
 def tell():
@@ -73,24 +74,45 @@ def peak_of(arguments: list[str]) -> int:
     return int(peak[0].split()[1]) * 1024
 
 
+def measure(folder: Path, shape: tuple[int, int, str], command: str) -> dict[str, int]:
+    """Make a table, say what a command on it takes, and measure it."""
+    n, p, ending = shape
+    path = write(folder, n, p, ending)
+    more = WIDE if command == "select" and p >= n else COMMANDS[command]
+    stream = [] if command == "compare" else ["--no-stream"]
+    peak = peak_of([command, str(path), "-t", "y", *stream, "--json", *more])
+    found = {"size": path.stat().st_size, "measured": peak}
+    assert needed_memory(path, command) > 0
+    path.unlink()
+    return found
+
+
 def main() -> None:
-    asked = sys.argv[1:] or list(COMMANDS)
-    with tempfile.TemporaryDirectory() as name:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=list(COMMANDS))
+    parser.add_argument("--shape", help="rows x columns, such as 300x60000")
+    parser.add_argument("--kept", type=Path, help="a JSON file of peaks, to go on from and to add to")
+    asked = parser.parse_args()
+    kept = json.loads(asked.kept.read_text()) if asked.kept and asked.kept.exists() else {}
+    print(f"{'':8} {'rows x columns':>19} {'':8} {'told':>9} {'measured':>9} {'ratio':>6}")
+    for command in [asked.only] if asked.only else list(COMMANDS):
         for n, p, ending in SHAPES:
-            path = write(Path(name), n, p, ending)
-            for command in asked:
-                if command == "compare" and n > MOST_ROWS:
-                    continue
-                more = WIDE if command == "select" and p >= n else COMMANDS[command]
-                stream = [] if command == "compare" else ["--no-stream"]
-                measured = peak_of([command, str(path), "-t", "y", *stream, "--json", *more])
-                told = needed_memory(path, command)
-                print(
-                    f"{command:8} {n:>9,} x {p:<7,} {ending:8} measured {measured / 1e6:7.0f} MB, "
-                    f"told {told / 1e6:7.0f} MB, ratio {told / measured:4.2f}, file {path.stat().st_size / 1e6:6.1f}",
-                    flush=True,
-                )
-            path.unlink()
+            if asked.shape not in (None, f"{n}x{p}"):
+                continue
+            key = f"{command} {n}x{p} {ending}"
+            if key not in kept:
+                with tempfile.TemporaryDirectory() as folder:
+                    kept[key] = measure(Path(folder), (n, p, ending), command)
+                if asked.kept:
+                    asked.kept.write_text(json.dumps(kept, indent=1))
+            size = kept[key]["size"]
+            told = parquet_bytes(size, n, p + 1, command) if ending == "parquet" else text_bytes(size, command)
+            measured = kept[key]["measured"]
+            print(
+                f"{command:8} {n:>9,} x {p:<7,} {ending:8} {told / 1e6:6.0f} MB {measured / 1e6:6.0f} MB "
+                f"{told / measured:6.2f}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

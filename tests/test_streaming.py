@@ -1,6 +1,7 @@
 """Selecting on a table in chunks: as in memory, with the same folds."""
 
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -163,6 +164,25 @@ def test_select_and_rank_take_any_table_that_is_not_in_memory(path, kind, monkey
     ranking, _ = streaming.rank(table, "fisher", target="label")
     whole, _ = streaming.rank(open_stream(path, "label"), Fisher())
     np.testing.assert_allclose(ranking.scores, whole.scores, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_compare_takes_them_too_and_works_on_a_sample(path, kind, monkeypatch):
+    monkeypatch.setattr("fewer.io._source.available_memory", lambda: 0)
+    monkeypatch.setattr("fewer.streaming.SAMPLE_ROWS", 300)
+    words = {"n_features_to_select": 2, "cv": 2, "random_state": 0}
+    found = fewer.compare(lazy(path, kind), "label", ["fisher"], ["tree"], **words)
+    assert any(re.search(r"sample of 30\d of the 2,000 rows", note) for note in found.notes)
+    assert {row.n_features for row in found.methods if row.name == "fisher"} == {2.0}
+
+
+def test_the_command_compares_on_a_sample_of_a_folder(path, monkeypatch, capsys):
+    monkeypatch.setattr("fewer.streaming.SAMPLE_ROWS", 300)
+    words = "-t label -m fisher -f 2 -e tree --folds 2 --exclude amount --json".split()
+    with pytest.raises(SystemExit) as done:
+        main(["compare", str(path.parent), *words])
+    assert done.value.code == 0
+    assert re.search(r"sample of 30\d of the 2,000 rows", capsys.readouterr().out)
 
 
 def test_one_file_that_memory_holds_is_read_as_a_whole(path):

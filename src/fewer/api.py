@@ -17,7 +17,7 @@ from fewer.contracts import Resources
 from fewer.errors import InputError
 from fewer.estimators import ROW_METADATA
 from fewer.evaluate import Comparison, OnProgress
-from fewer.io import features_of, in_chunks, is_frame, is_lazy, is_path, open_stream, read_table
+from fewer.io import Stream, features_of, in_chunks, is_frame, is_lazy, is_path, open_stream, read_table
 from fewer.io._reader import ProblemReader
 from fewer.logs import Progress
 from fewer.planning import AUTO_ROWS, Request, make_plan, prepare_rows, settle_rare, thin
@@ -147,6 +147,20 @@ def _select_source(
     X: Any, y: Any, task: Task | None, rows: dict[str, Any], request: Request, folder: Path | str | None
 ) -> Selection:
     """Select features of a table that is not in memory: in chunks, unless it is one file that memory holds."""
+    _refuse_unnamed(X, y, rows)
+    if is_path(X) and not in_chunks(X):
+        problem = read_table(X, y, task=task, **rows)
+        return _select(problem, request, folder)
+    stream = _open_rows(X, y, task, rows)
+    options = {name: getattr(request, name) for name in request.__dataclass_fields__ if name not in ("seed", "cv")}
+    resources = Resources(effective_n_jobs(request.n_jobs), parse_memory(request.memory))
+    return streaming.select(
+        stream, cv=request.cv, random_state=request.seed, resources=resources, resume_dir=folder, **options
+    )
+
+
+def _refuse_unnamed(X: Any, y: Any, rows: dict[str, Any]) -> None:
+    """Refuse a target or metadata that are no names of columns, where the table is not in memory."""
     what = "a path" if is_path(X) else f"a {type(X).__module__.partition('.')[0].strip('_')} {type(X).__name__}"
     if not isinstance(y, str):
         other = "" if is_path(X) else ", or give a frame in memory"
@@ -154,17 +168,23 @@ def _select_source(
     for key, value in rows.items():
         if not (value is None or isinstance(value, str)):
             raise InputError(f"X is {what}: {key} is the name of one of its columns.")
-    if is_path(X) and not in_chunks(X):
-        problem = read_table(X, y, task=task, **rows)
-        return _select(problem, request, folder)
+
+
+def _open_rows(X: Any, y: str, task: Task | None, rows: dict[str, Any]) -> Stream:
+    """Open a table to be read in chunks."""
     if given := [key for key in ("groups", "time") if rows[key] is not None]:
         raise InputError(f"{given[0]} needs the rows in memory, and the table is read in chunks; give a data frame.")
-    stream = open_stream(X, y, task=task, weights=rows["sample_weight"])
-    options = {name: getattr(request, name) for name in request.__dataclass_fields__ if name not in ("seed", "cv")}
-    resources = Resources(effective_n_jobs(request.n_jobs), parse_memory(request.memory))
-    return streaming.select(
-        stream, cv=request.cv, random_state=request.seed, resources=resources, resume_dir=folder, **options
-    )
+    return open_stream(X, y, task=task, weights=rows["sample_weight"])
+
+
+def _compared_rows(X: Any, y: Any, task: Task | None, rows: dict[str, Any], seed: int) -> Problem:
+    """Read the rows of a comparison; of a table that memory does not hold, or that is elsewhere, a sample."""
+    if not (is_path(X) or is_lazy(X)):
+        return read_rows(X, y, task, rows)
+    _refuse_unnamed(X, y, rows)
+    if is_path(X) and not in_chunks(X, "compare"):
+        return read_table(X, y, task=task, **rows)
+    return streaming.draw_sample(_open_rows(X, y, task, rows), streaming.SAMPLE_ROWS, seed, Resources())
 
 
 def select_problem(problem: Problem, method: str = "auto", *, random_state: int = 0, **options: Any) -> Selection:
@@ -284,7 +304,10 @@ def compare(
     Parameters
     ----------
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        Or a table that is not in memory, as in `select`; a stratified sample of its rows is compared on, with a note,
+        unless it is one file that memory holds.
     y : array of shape (n_samples,)
+        Or the name of a column, with a table that is not in memory.
     methods : list of str or selectors, or dict of selectors
         Named methods (`fewer.registry.METHODS`), `"auto"`, or any selector with `fit(X, y)` and `get_support()`.
     estimators : list of str or estimators, or dict of estimators, default=("knn", "linear")
@@ -313,10 +336,11 @@ def compare(
     ['knn-forward', 'SelectKBest']
     """
     rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
-    problem = settle_rare(read_rows(X, y, task, rows), cv if isinstance(cv, int) else 0, rare)
+    seed = _seed(random_state)
+    problem = settle_rare(_compared_rows(X, y, task, rows, seed), cv if isinstance(cv, int) else 0, rare)
     return compare_problem(
         problem, methods, estimators, n_features_to_select=n_features_to_select, scoring=scoring, cv=_reusable(cv),
-        n_repeats=n_repeats, n_jobs=n_jobs, seed=_seed(random_state), on_progress=on_progress, resume_dir=resume_dir,
+        n_repeats=n_repeats, n_jobs=n_jobs, seed=seed, on_progress=on_progress, resume_dir=resume_dir,
     )  # fmt: skip
 
 

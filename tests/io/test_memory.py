@@ -2,8 +2,10 @@
 
 import numpy as np
 import polars as pl
+import pytest
 
 from fewer.cli._streamed import wants_stream
+from fewer.errors import InputError
 from fewer.io._memory import BYTES_PER_CELL, PROGRAM, needed_memory
 
 
@@ -22,3 +24,17 @@ def test_a_parquet_file_says_its_cells_and_a_text_its_length(tmp_path, monkeypat
     monkeypatch.setattr("fewer.io._source.available_memory", lambda: PROGRAM)
     assert wants_stream(path, None)
     assert not wants_stream(path, False)
+
+
+def test_what_does_not_fit_is_refused_with_what_would(tmp_path, monkeypatch):
+    frame = pl.DataFrame({"a": np.arange(1000.0), "y": np.arange(1000) % 2})
+    path, text = tmp_path / "t.parquet", tmp_path / "t.csv"
+    frame.write_parquet(path)
+    frame.write_csv(text)
+    half = (needed_memory(path, "select") - PROGRAM) // 2
+    monkeypatch.setattr("fewer.io._memory.available_memory", lambda: PROGRAM + half)
+    with pytest.raises(InputError, match=r"about .* to select, but .* is free; a file with 500 of its 1,000 rows"):
+        wants_stream(path, False, "select")
+    half = (needed_memory(text, "rank") - PROGRAM) // 4
+    with pytest.raises(InputError, match=r"25 % of its rows or of its columns would fit.*--stream"):
+        wants_stream(text, False, "rank")

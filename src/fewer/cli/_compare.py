@@ -17,7 +17,7 @@ from fewer.cli._select import JsonOption, ReportOption, SeedOption, refuse_folds
 from fewer.cli._shared import JobsOption, Progress, parse_features, typed
 from fewer.cli._signals import exit_code, raise_if_asked
 from fewer.cli._spread import spread
-from fewer.cli._streamed import ClusterOption, jobs_on
+from fewer.cli._streamed import ClusterOption, jobs_on, open_chunks, resources_of, wants_stream
 from fewer.cli._table import FeatureColumns, FileArgument, RareOption, Rows, TargetOption, table_options
 from fewer.errors import InputError
 from fewer.files import write_atomically
@@ -83,6 +83,8 @@ def compare(
     All features, random subsets of the same size and a univariate filter always take part. So can selectors of other
     libraries: --methods 'fisher,sklearn.feature_selection:SelectKBest(k=10)'
 
+    Of a folder, a glob or a table beyond memory, a stratified sample of the rows is compared on.
+
     Ctrl-C keeps what is finished; --resume goes on from there and ends with the same table.
     """
     if contest.folds < 2:
@@ -93,7 +95,14 @@ def compare(
     from fewer.planning import settle_rare
     from fewer.runs import replacing
 
-    problem = read_table(file, target, task=columns.parsed_task, **table_options(columns, rows))
+    options = table_options(columns, rows)
+    if wants_stream(file, None, "compare"):
+        from fewer.streaming import SAMPLE_ROWS, draw_sample
+
+        chunks = open_chunks(file, target, columns.parsed_task, options)
+        problem = draw_sample(chunks, SAMPLE_ROWS, contest.seed, resources_of(contest.jobs, "1GiB"))
+    else:
+        problem = read_table(file, target, task=columns.parsed_task, **options)
     refuse_folds(problem, contest.folds)
     problem = settle_rare(problem, contest.folds, contest.rare)
     folder = outputs.out or Path(tempfile.mkdtemp(prefix="fewer-"))

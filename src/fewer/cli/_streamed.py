@@ -28,11 +28,15 @@ ClusterOption = Annotated[
 
 def wants_stream(file: Path, asked: bool | None, command: str = "select") -> bool:
     """Say whether a table is read in chunks: as asked, or if it is many files, or larger than memory."""
-    if asked is not None:
-        return asked
-    from fewer.io import in_chunks
+    if asked:
+        return True
+    from fewer.io import in_chunks, refuse_unfit
 
-    return in_chunks(file, command)
+    if asked is None:
+        return in_chunks(file, command)
+    if file.is_file():
+        refuse_unfit(file, command)
+    return False
 
 
 def resources_of(jobs: int, memory: str | int, device: str = "cpu") -> Resources:

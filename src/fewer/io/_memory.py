@@ -32,8 +32,10 @@ PROGRAM = 360_000_000
 """Bytes of the program itself, libraries included."""
 BYTES_PER_CELL = 24
 """A cell of a Parquet file as a column, as a number of the table, and what is computed on the way."""
-
-
+BYTES_PER_CHARACTER = 4
+"""The same of a text, for each of its bytes."""
+PACKED = 5
+"""How much longer a text is than its gzip file."""
 WORK = {"rank": 1.0, "select": 1.3, "compare": 1.3}
 """What each command takes of its table, in units of what ranking takes."""
 
@@ -54,18 +56,62 @@ def needed_memory(path: Path, command: str = "rank") -> int:
         Within 1.3 times of what was measured on ten tables (`benchmarks/memory.py`).
     """
     size = path.stat().st_size
-    with path.open("rb") as file:
-        start = file.read(4)
-    if start == b"PAR1":
-        import polars as pl
+    if _starts_with(path, b"PAR1"):
+        shape = parquet_shape(path)
+        return 0 if shape is None else parquet_bytes(size, *shape, command)  # whoever reads it says what is wrong
+    return text_bytes(PACKED * size if _starts_with(path, b"\x1f\x8b") else size, command)
 
-        try:
-            table = pl.scan_parquet(path)
-            cells = int(table.select(pl.len()).collect().item()) * len(table.collect_schema())
-            return PROGRAM + size + int(WORK[command] * BYTES_PER_CELL * cells)
-        except pl.exceptions.PolarsError:
-            return 0  # whoever reads it says what is wrong
-    return PROGRAM + int(WORK[command] * (4 * size if start[:2] != b"\x1f\x8b" else 20 * size))
+
+def _starts_with(path: Path, mark: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(mark)) == mark
+
+
+def parquet_shape(path: Path) -> tuple[int, int] | None:
+    """Return the rows and columns that a Parquet file says it has; None if it cannot be read."""
+    import polars as pl
+
+    try:
+        table = pl.scan_parquet(path)
+        return int(table.select(pl.len()).collect().item()), len(table.collect_schema())
+    except pl.exceptions.PolarsError:
+        return None
+
+
+def parquet_bytes(size: int, n_rows: int, n_columns: int, command: str) -> int:
+    """Say about how many bytes a command on a Parquet file of a size and shape takes."""
+    return PROGRAM + size + int(WORK[command] * BYTES_PER_CELL * n_rows * n_columns)
+
+
+def text_bytes(size: int, command: str) -> int:
+    """Say about how many bytes a command on a text of so many bytes takes."""
+    return PROGRAM + int(WORK[command] * BYTES_PER_CHARACTER * size)
+
+
+def refuse_unfit(path: Path, command: str) -> None:
+    """Refuse a file that does not fit into memory as a whole, and say what would.
+
+    Parameters
+    ----------
+    path : path
+        Parquet or text.
+    command : {"rank", "select", "compare"}
+        What is to be done with it.
+    """
+    needed, free = needed_memory(path, command), available_memory()
+    if needed <= free:
+        return
+    share = max(free - PROGRAM, 0) / (needed - PROGRAM)
+    shape = parquet_shape(path) if _starts_with(path, b"PAR1") else None
+    would = f"{100 * share:.0f} % of its rows or of its columns"
+    if shape is not None:
+        would = (
+            f"{share * shape[0]:,.0f} of its {shape[0]:,} rows or {share * shape[1]:,.0f} of its {shape[1]:,} columns"
+        )
+    raise InputError(
+        f"{path.name} needs about {amount(needed)} of memory to {command}, but {amount(free)} is free; a file with "
+        f"{would} would fit, and all of it does in chunks (--stream)."
+    )
 
 
 def refuse_too_large(name: str, needed: int, limit: int) -> None:
