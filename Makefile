@@ -26,14 +26,7 @@ test: $(READY)  ## set up, then lint, types, tests and doctests
 	$(BIN)/python -m pytest -q -n 2
 	$(BIN)/python -m pytest -q -p no:cacheprovider tests/browser
 
-AXE_VERSION := 4.14.0
-AXE := .axe/package/axe.min.js
-$(AXE):  # looks for faults of accessibility
-	mkdir -p .axe
-	cd .axe && npm pack --silent axe-core@$(AXE_VERSION) && tar xzf axe-core-$(AXE_VERSION).tgz package/axe.min.js
-	@touch $@
-
-test-browser: $(READY) $(AXE)  ## the pages and the workbench in a real browser (Chromium; npm for axe-core)
+test-browser: $(READY)  ## the pages and the workbench in a real browser (Chromium), every way and width
 	FEWER_BROWSER=all $(BIN)/python -m pytest -q -p no:cacheprovider tests/browser
 
 test-cuda: $(READY)  ## on a machine with an NVIDIA GPU: the same answers as the CPU's
@@ -111,5 +104,5 @@ clusters:  ## Ray and Spark (with a Java runtime) give the serial answer
 	$(CLUSTERS)/bin/python benchmarks/other_clusters.py ray spark
 
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) .peers .venv-bench .venv-clusters .venv-oldest .venv-newest .venv-docs docs/_build docs/_generated .axe build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .peers .venv-bench .venv-clusters .venv-oldest .venv-newest .venv-docs docs/_build docs/_generated build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

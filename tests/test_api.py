@@ -92,8 +92,10 @@ def test_auto_samples_many_rows():
 
 def test_rankers_refuse_what_they_cannot_do():
     problem = make_problem()
-    with pytest.raises(InputError, match="start and feature_costs are for subset searches"):
+    with pytest.raises(InputError, match="start is for subset searches"):
         fewer.select(problem.X, problem.y, "fisher", start=[0])
+    with pytest.raises(InputError, match="cost_weight is for subset searches"):
+        fewer.select(problem.X, problem.y, "fisher", feature_costs={0: 2.0}, cost_weight=0.1)
     with pytest.raises(InputError, match="not the range"):
         fewer.select(problem.X, problem.y, "fisher", n_features_to_select=(1, 2))
     assert fewer.select(problem.X, problem.y, "fisher", n_features_to_select=2, cv=2).score_search is None

@@ -212,8 +212,9 @@ def _plan_auto(problem: Problem, asked: Request) -> Plan:
         n_jobs=asked.n_jobs,
         random_state=asked.seed,
     )
-    if asked.start is not None or asked.feature_costs is not None:
-        raise InputError("auto takes no start and no feature costs; choose a method by name.")
+    if asked.start is not None:
+        raise InputError("auto takes no start; choose a method by name.")
+    _refuse_cost_weight(asked, "`auto` shows what features cost")
     budget = asked.budget
     if budget is not None and not isinstance(budget, Budget):
         seconds = parse_budget(budget)
@@ -224,13 +225,19 @@ def _plan_auto(problem: Problem, asked: Request) -> Plan:
     return Plan("auto", auto.set_params(budget=share), replace(budget, nominal=share), request=asked)
 
 
+def _refuse_cost_weight(asked: Request, who: str) -> None:
+    if asked.cost_weight:
+        raise InputError(f"{who}, but does not weigh it against the score; cost_weight is for subset searches.")
+
+
 def _plan_ranker(problem: Problem, asked: Request, name: str, chosen: registry.Method) -> Plan:
     ranker = build_component("ranker", chosen.ranker, problem)
     who = chosen.ranker if isinstance(chosen.ranker, str) else type(ranker).__name__
     if asked.budget is not None:
         raise InputError(f"A budget is for searches; the ranker {who!r} has nothing to cut short.")
-    if asked.start is not None or asked.feature_costs is not None:
-        raise InputError(f"start and feature_costs are for subset searches; the ranker {who!r} ranks all features.")
+    if asked.start is not None:
+        raise InputError(f"start is for subset searches; the ranker {who!r} ranks all features.")
+    _refuse_cost_weight(asked, f"The ranker {who!r} shows what features cost")
     control = None if chosen.control is None else build_component("control", chosen.control, problem)
     options: dict[str, Any] = {
         "n_features_to_select": asked.n_features_to_select,

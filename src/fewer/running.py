@@ -432,7 +432,13 @@ def _evidence(running: _Running, outcome: HeldOutScores | None, order: IntArray)
     selector, plan, problem = running.selector, running.plan, running.problem
     who = selector if isinstance(selector, AutoSelector) else winner_of(selector)
     judge = judge_of(selector, plan, problem)
-    return Evidence(problem, who, order, judge, outcome, plan.request.seed, plan.request.scoring).gather()
+    about = {"scoring": plan.request.scoring, "thorough": plan.request.budget is None}
+    told = Evidence(problem, who, order, judge, outcome, plan.request.seed, **about).gather()
+    if plan.request.feature_costs is not None:
+        others = {i for some in getattr(selector, "standins_", {}).values() for i in some}
+        shown = sorted({problem.names.index(name) for name in told["features"]} | others)
+        told["costs"] = _costs(plan.request.feature_costs, shown, problem)
+    return told
 
 
 def _costs(given: Any, order: IntArray, problem: Problem) -> dict[str, float]:

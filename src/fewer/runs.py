@@ -31,7 +31,9 @@ from fewer.trace import Trace
 
 CHECKPOINT_SECONDS = 0.5
 RUN, TRACE, HELDOUT, RESULT, CELLS = "run.json", "trace.npz", "heldout.json", "result.json", "cells.jsonl"
-OWN = (RUN, TRACE, HELDOUT, RESULT, CELLS)
+TOTAL = "total.json"
+"""How many cells a comparison will have."""
+OWN = (RUN, TRACE, HELDOUT, RESULT, TOTAL, CELLS)
 ASIDE = ".fewer-replaced"
 
 

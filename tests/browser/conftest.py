@@ -11,8 +11,6 @@ FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 ).split()
-AXE = Path(__file__).parents[2] / ".axe" / "package" / "axe.min.js"
-"""`make test-browser` fetches it."""
 
 
 def leaves_the_machine(url: str) -> bool:
@@ -79,9 +77,8 @@ def open_page(chromium, complaints):
 @pytest.fixture
 def axe():
     """Return what axe-core finds serious on a page: its rule and the elements, one line each."""
-    if not AXE.exists():
-        pytest.skip("axe-core is not there; make test-browser fetches it")
-    source = AXE.read_text(encoding="utf-8")
+    package = pytest.importorskip("axe_playwright_python", reason="axe-core is not installed")
+    source = (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 
     def faults(page):
         page.evaluate(source)

@@ -46,10 +46,19 @@ def pid_of(client, run):
     return client.bench.folder.job(run)["pid"]
 
 
+def written(path):
+    """Wait for a file."""
+    end = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < end, path
+        time.sleep(0.02)
+
+
 def test_a_killed_job_is_told_and_can_go_on(open_bench, table):
     client = open_bench(SLEEPS)
     run = start(client)
     assert client.state(run)["state"] == "running"
+    written(table.parent / run / "run.json")
     os.kill(pid_of(client, run), signal.SIGKILL)
     ended = client.wait(run, "failed", "unfinished")
     assert ended["state"] == "failed"

@@ -7,7 +7,7 @@ import json
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -22,14 +22,14 @@ from fewer.evaluate._choosing import describe, is_same
 from fewer.evaluate._grading import Grader
 from fewer.evaluate._nested import Nested, Record, grades_of, in_order, measure, outer_splits, summarize
 from fewer.evaluate._verdict import MethodScore, in_points, name_of, verdict
-from fewer.files import FolderLock, Journal
+from fewer.files import FolderLock, Journal, write_atomically
 from fewer.markup import html_card, html_table, latex_table, markdown_table
 from fewer.parallel import run_tasks
 from fewer.problem import Problem
 from fewer.validate import ConfidenceInterval, Split, holm
 
 FORMAT = 1
-CELLS = "cells.jsonl"
+CELLS, TOTAL = "cells.jsonl", "total.json"
 CELL_KEYS = {"method", "selector", "split"}
 
 OnProgress = Callable[[int, int, str], None]
@@ -326,6 +326,7 @@ def compare(
     cells = [(name, split) for split in splits for name in runs]
     with closing(_Store(resume_dir, problem, splits, estimators, scoring, random_state)) as store:
         todo = [(name, split) for name, split in cells if store.get(name, runs[name], split) is None]
+        store.expect(len(cells))
         if todo:
             store.tell_damage()
         shared = _Shared(problem, splits, runs, estimators, scoring, random_state, frozenset(methods))
@@ -537,6 +538,12 @@ class _Store:
         self._records[self._key(record["method"], record["selector"], record["split"])] = record
         if self._journal is not None:
             self._journal.append(record)
+
+    def expect(self, n_cells: int) -> None:
+        """Write down how many cells there will be, for who watches; a disk that is full does not matter here."""
+        if self._journal is not None:
+            with suppress(OSError):
+                write_atomically(self._journal.path.parent / TOTAL, f'{{"total": {n_cells}}}\n'.encode())
 
     def tell_damage(self) -> None:
         """Tell that some finished cells cannot be used."""

@@ -13,6 +13,7 @@ from fewer.contracts import Criterion, PredictiveScorer, Resources
 from fewer.criteria import CrossValidated
 from fewer.errors import InputError
 from fewer.evaluate._answers import MOST, answers_by_size
+from fewer.evaluate._directions import discriminant_plane
 from fewer.evaluate._distributions import distribution, shown_classes
 from fewer.evaluate._grading import telling
 from fewer.evaluate._heldout import HeldOutScores
@@ -21,6 +22,8 @@ from fewer.evaluate._predictions import predictions
 from fewer.evaluate._row_views import always_wrong, plane
 from fewer.evaluate._without import losses_without, score_of
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.selectors._standins import stand_ins
+from fewer.validate import split_rows
 
 ROWS, COUNTED = 2000, 20_000
 """Rows that judges are fitted to, and that distributions are counted in, at most."""
@@ -29,6 +32,12 @@ LEFT_OUT, FITTED, FITS = 40, 10, 60_000
 is fitted for each; the latter as long as fits times rows are no more than the third number."""
 FOLDS, TREES = 3, 30
 """Folds of such a model, and trees of a forest, at most."""
+OTHER_FITS, OTHER_PAIRS = 24, 3e8
+"""What the answers of other sizes may take: fits of a model; pairs of rows of a criterion with closed forms."""
+DIRECTED = 200
+"""Chosen features that two directions are sought in, at most."""
+REPLACED = 16
+"""Features of answers of other sizes that stand-ins are looked for, at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +60,10 @@ class Evidence:
         Draws rows and permutations.
     scoring : str, callable or None
         The user's metric, if there is one.
+    thorough : bool, default=True
+        Whether losses and stand-ins are also measured for answers of other sizes.
+    n_total : int, default=0
+        Rows of the table, where the rows here are a sample of one that is read in chunks.
 
     Examples
     --------
@@ -72,6 +85,8 @@ class Evidence:
     outcome: HeldOutScores | None
     seed: int = 0
     scoring: Any = None
+    thorough: bool = True
+    n_total: int = 0
 
     def gather(self) -> dict[str, Any]:
         """Return everything as plain JSON data.
@@ -80,9 +95,10 @@ class Evidence:
         -------
         dict
             `features` (the order of the rows of the page), `answers` (for each size, places in it), `classes`,
-            `distributions` by feature, `judge` as code, `without` by feature (in `without_score`), `predictions`
-            (`chosen`, `all`), `plane`, `wrong`, `untold` (sentences on what could not be measured) and, where
-            distributions come from some of the rows, `n_counted`.
+            `distributions` by feature, `judge` as code, `without` by feature (in `without_score`), `without_at` and
+            `stand_ins_at`: the same and stand-ins for answers of other sizes, by size, `predictions` (`chosen`, `all`),
+            `plane`, `directions` (the rows in two discriminant directions), `wrong`, `untold` (sentences on what could
+            not be measured) and, where distributions come from some of the rows, `n_counted`.
         """
         answers = answers_by_size(self.selector, self._mask())
         order = self._order(answers)
@@ -101,7 +117,7 @@ class Evidence:
             "without_score": score_of(self.problem, self.scoring),
             "untold": [],
         }
-        if part.n_samples < self.problem.n_samples:
+        if part.n_samples < max(self.problem.n_samples, self.n_total):
             told["n_counted"] = part.n_samples
         rows = sample_of(self.problem, ROWS, rng)
         looks: list[FloatArray] = []
@@ -111,10 +127,18 @@ class Evidence:
                 "all": predictions(self.problem, self.outcome.outputs_all),
             }
             looks = [self.outcome.outputs, self.outcome.outputs_all]
+        if self.outcome is not None or self.n_total:
             self._try(told, "without", "What is lost without each feature", lambda: self._without(rows, looks))
+        if self.outcome is not None:
             told["wrong"] = always_wrong(self.problem, looks)
+        if self.thorough and told.get("without"):
+            what = "What is lost without each feature of another size"
+            self._try(told, "without_at", what, lambda: self._without_at(answers, rows))
+            self._try(told, "stand_ins_at", "Stand-ins at another size", lambda: self._stand_ins_at(answers))
         if len(order) >= 2 and len(self.chosen):
             self._try(told, "plane", "The rows in two features", lambda: self._plane(order[:2], rows))
+        if len(self.chosen) >= 3:
+            self._try(told, "directions", "The rows in two directions", lambda: self._directions(rows))
         return told
 
     def _mask(self) -> BoolArray:
@@ -144,20 +168,65 @@ class Evidence:
             return {}
         if self.problem.y.ndim > 1 or self.problem.time is not None:
             return {}
-        sample = part_of(self.problem, self.chosen, rows)
-        judge = _quicker(self.judge) if isinstance(self.judge, CrossValidated) else self.judge
-        scorer = cast(PredictiveScorer, judge.bind(sample, np.random.default_rng([self.seed, 3]), Resources()))
-        mask = np.ones(len(self.chosen), dtype=bool)
-        outputs, losses = losses_without(scorer, sample, mask, self.scoring, most=most)
+        outputs, losses = self._losses(self.chosen, rows, most)
         if len(rows) == self.problem.n_samples:
             looks.append(outputs)
-        return {sample.names[i]: {key: round(value, 6) for key, value in loss.items()} for i, loss in losses.items()}
+        return losses
+
+    def _losses(self, columns: IntArray, rows: IntArray, most: int) -> tuple[FloatArray, dict[str, dict[str, float]]]:
+        sample = part_of(self.problem, columns, rows)
+        judge = _quicker(self.judge) if isinstance(self.judge, CrossValidated) else self.judge
+        scorer = cast(PredictiveScorer, judge.bind(sample, np.random.default_rng([self.seed, 3]), Resources()))
+        outputs, losses = losses_without(scorer, sample, np.ones(len(columns), dtype=bool), self.scoring, most=most)
+        return outputs, {
+            sample.names[i]: {key: round(value, 6) for key, value in loss.items()} for i, loss in losses.items()
+        }
+
+    def _without_at(self, answers: dict[int, BoolArray], rows: IntArray) -> dict[str, dict[str, dict[str, float]]]:
+        """Measure the losses for answers of other sizes, as many as are cheap."""
+        left = OTHER_PAIRS / max(len(rows), 1) ** 2
+        if isinstance(self.judge, CrossValidated):
+            left = min(OTHER_FITS, FITS // (FOLDS * len(rows)))
+        told = {}
+        for size in self._others(answers):
+            left -= size + 1
+            if left < 0:
+                break
+            if size > 1:
+                told[str(size)] = self._losses(np.flatnonzero(answers[size]), rows, LEFT_OUT)[1]
+        return told
+
+    def _stand_ins_at(self, answers: dict[int, BoolArray]) -> dict[str, dict[str, list[str]]]:
+        """Look for stand-ins in answers of other sizes, where the selector looked for them in its own."""
+        if not getattr(self.selector, "standins_", None) or self.problem.n_samples > ROWS:
+            return {}
+        names, left = self.problem.names, REPLACED
+        splits = split_rows(self.problem, 5, np.random.default_rng([self.seed, 4]))
+        told = {}
+        for size in self._others(answers):
+            left -= size
+            if left < 0:
+                break
+            found = stand_ins(self.problem, answers[size], splits, seed=self.seed)
+            told[str(size)] = {names[i]: [names[j] for j in others] for i, others in found.items()}
+        return told
+
+    def _others(self, answers: dict[int, BoolArray]) -> list[int]:
+        """Return the sizes beside the answer's: first what other preferences would take, then from the smallest on."""
+        preferred = [int(np.sum(mask)) for mask in getattr(self.selector, "choices_", {}).values()]
+        own = len(self.chosen)
+        return [
+            size
+            for size in sorted(answers, key=lambda size: (size not in preferred, size))
+            if size != own and 0 < size < self.problem.n_features
+        ]
 
     def _plane(self, columns: IntArray, rows: IntArray) -> dict[str, Any]:
-        told = plane(part_of(self.problem, columns, rows), [0, 1], self.judge, self.seed)
-        if told:
-            told["row"] = (rows[np.array(told["row"]) - 1] + 1).tolist()
-        return told
+        return _numbered(plane(part_of(self.problem, columns, rows), [0, 1], self.judge, self.seed), rows)
+
+    def _directions(self, rows: IntArray) -> dict[str, Any]:
+        part = part_of(self.problem, self.chosen[:DIRECTED], rows)
+        return _numbered(discriminant_plane(part, self.judge, self.seed), rows)
 
     def _try(self, told: dict[str, Any], key: str, what: str, measure: Callable[[], Any]) -> None:
         """Measure; a judge that cannot do with fewer columns or rows must not end a run that has its answer."""
@@ -168,6 +237,11 @@ class Evidence:
             told["untold"].append(str(error))
         else:
             told[key] = found
+
+
+def _numbered(told: dict[str, Any], rows: IntArray) -> dict[str, Any]:
+    """Number the rows of a part as the table does, from 1."""
+    return told and told | {"row": (rows[np.array(told["row"]) - 1] + 1).tolist()}
 
 
 def _quicker(judge: CrossValidated) -> CrossValidated:

@@ -28,10 +28,9 @@ def feature_rows(selection: Selection) -> list[dict[str, Any]]:
     """
     evidence = selection.evidence
     names = list(evidence.get("features") or selection.features)[:MOST]
-    chosen = set(selection.features)
-    losses = evidence.get("without") or {}
-    reach = [0.0, *(end for loss in losses.values() for end in (loss["low"], loss["high"]))]
-    ends = (min(reach), max(reach)) if max(reach) > min(reach) else (-1.0, 1.0)
+    chosen, costs = set(selection.features), known_costs(selection)
+    losses, ends, score = evidence.get("without") or {}, loss_scale(evidence), evidence.get("without_score", "")
+    elsewhere = {name for at in (evidence.get("without_at") or {}).values() for name in at}
     return [
         {
             "name": name,
@@ -39,10 +38,11 @@ def feature_rows(selection: Selection) -> list[dict[str, Any]]:
             "picture": _picture(name, evidence),
             "kind": _kind(name, evidence),
             "share": selection.frequency.get(name, 0.0) if selection.frequency else None,
-            "loss": _loss(name, losses, ends, evidence.get("without_score", "")),
+            "loss": loss_told(name, losses.get(name) if name in chosen else None, ends, score),
+            "lost_elsewhere": name in elsewhere,
             "score_without": selection.score_without.get(name),
             "stand_ins": selection.stand_ins.get(name, []),
-            "cost": selection.costs.get(name),
+            "cost": costs.get(name),
         }
         for name in names
     ]
@@ -65,13 +65,56 @@ def _kind(name: str, evidence: Mapping[str, Any]) -> str:
     return f"{shown}{', …' if len(levels) > 4 else ''}{missing}"
 
 
-def _loss(name: str, losses: Mapping[str, Any], scale: tuple[float, float], score: str) -> dict[str, Any] | None:
-    loss = losses.get(name)
+def known_costs(selection: Selection) -> dict[str, float]:
+    """Return what features cost: the chosen ones, those of answers of other sizes, and stand-ins."""
+    return {**(selection.evidence.get("costs") or {}), **selection.costs}
+
+
+def loss_scale(evidence: Mapping[str, Any]) -> tuple[float, float]:
+    """Return the ends that all losses have room in, those of other sizes too.
+
+    Parameters
+    ----------
+    evidence : dict
+
+    Returns
+    -------
+    tuple of float
+
+    Examples
+    --------
+    >>> loss_scale({"without": {"a": {"low": -0.1, "high": 0.3}}, "without_at": {"2": {"b": {"low": 0, "high": 0.5}}}})
+    (-0.1, 0.5)
+    """
+    told = [evidence.get("without") or {}, *(evidence.get("without_at") or {}).values()]
+    reach = [0.0, *(end for losses in told for loss in losses.values() for end in (loss["low"], loss["high"]))]
+    return (min(reach), max(reach)) if max(reach) > min(reach) else (-1.0, 1.0)
+
+
+def loss_told(
+    name: str, loss: Mapping[str, float] | None, scale: tuple[float, float], score: str
+) -> dict[str, Any] | None:
+    """Return what is lost without a feature, as text and as a picture.
+
+    Parameters
+    ----------
+    name : str
+    loss : dict or None
+        `loss`, `low`, `high`.
+    scale : tuple of float
+    score : str
+
+    Returns
+    -------
+    dict or None
+        `amount`, `low`, `high`, `words`, `picture`.
+    """
     if loss is None:
         return None
     amount, ends = in_units(loss["loss"], score), (in_units(loss["low"], score), in_units(loss["high"], score))
     words = f"Without {cut(name, 60)}: {amount} of {score} lost, {ends[0]} to {ends[1]}."
-    return {"amount": amount, "low": ends[0], "high": ends[1], "picture": loss_picture(loss, scale, words)}
+    told = {"amount": amount, "low": ends[0], "high": ends[1], "words": words}
+    return told | {"picture": loss_picture(loss, scale, words)}
 
 
 def in_units(value: float, score: str) -> str:
@@ -96,4 +139,4 @@ def in_units(value: float, score: str) -> str:
     return text if text.strip("+\N{MINUS SIGN}0.") else text.lstrip("+\N{MINUS SIGN}")
 
 
-__all__ = ["feature_rows", "in_units"]
+__all__ = ["feature_rows", "in_units", "known_costs", "loss_scale", "loss_told"]

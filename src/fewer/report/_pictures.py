@@ -106,13 +106,30 @@ def _quartile_band(name: str, told: Mapping[str, Any]) -> Markup:
 
 def loss_picture(loss: Mapping[str, float], ends: tuple[float, float], words: str) -> Markup:
     """Draw what is lost without a feature: a dot, its interval and zero."""
-    canvas = Canvas(ends, (0, 1), size=(96, 16))
-    canvas.left = canvas.right = 4.0
-    canvas.top = canvas.bottom = 2.0
+    canvas = _loss_canvas(ends)
     canvas.add("line", x1=canvas.px(0), x2=canvas.px(0), y1=1, y2=15, class_="zero")
     canvas.line([loss["low"], loss["high"]], [0.5, 0.5], "line0")
     canvas.add("circle", cx=canvas.px(loss["loss"]), cy=8, r=3.5, class_="fill0")
     return canvas.svg(words, class_="tiny")
+
+
+def loss_places(loss: Mapping[str, float], ends: tuple[float, float]) -> list[float]:
+    """Return where `loss_picture` draws the dot and the ends of its interval.
+
+    Examples
+    --------
+    >>> loss_places({"loss": 0.5, "low": 0.0, "high": 1.0}, (0.0, 1.0))
+    [48.0, 4.0, 92.0]
+    """
+    canvas = _loss_canvas(ends)
+    return [round(canvas.px(loss[key]), 1) for key in ("loss", "low", "high")]
+
+
+def _loss_canvas(ends: tuple[float, float]) -> Canvas:
+    canvas = Canvas(ends, (0, 1), size=(96, 16))
+    canvas.left = canvas.right = 4.0
+    canvas.top = canvas.bottom = 2.0
+    return canvas
 
 
 def curve_picture(curve: Mapping[str, Any]) -> Markup:
@@ -244,7 +261,9 @@ def truth_picture(name: str, points: Mapping[str, Any], score: str) -> Markup:
     return canvas.svg(f"Predicted against true values of {len(both) // 2} held-out rows with {name}. {score}")
 
 
-def plane_picture(plane: Mapping[str, Any], classes: Sequence[str], wrong: Sequence[int]) -> Markup:
+def plane_picture(
+    plane: Mapping[str, Any], classes: Sequence[str], wrong: Sequence[int], name: str = "plane"
+) -> Markup:
     """Draw rows in two features over what the judge would say everywhere; each row can be asked for its number.
 
     Parameters
@@ -255,6 +274,8 @@ def plane_picture(plane: Mapping[str, Any], classes: Sequence[str], wrong: Seque
         Labels by code; empty for a quantity.
     wrong : list of int
         Row numbers to mark.
+    name : str
+        The picture's own on its page.
 
     Returns
     -------
@@ -284,7 +305,7 @@ def plane_picture(plane: Mapping[str, Any], classes: Sequence[str], wrong: Seque
         "that the judge would predict from these two.",
         role="group",
         class_="plot rows",
-        id="plane",
+        id=name,
     )
 
 
@@ -408,6 +429,7 @@ __all__ = [
     "interval_picture",
     "key_of",
     "loss_picture",
+    "loss_places",
     "plane_picture",
     "redundancy_picture",
     "roc_picture",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from fewer.plots import SearchCurveDisplay
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, new_figure, style
-from fewer.report._features import feature_rows
+from fewer.report._features import feature_rows, known_costs
 from fewer.report._page import as_svg, in_script, render, write_page
 from fewer.report._pictures import (
     calibration_picture,
@@ -100,7 +100,9 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
         curve=None if curve is None else {**curve, "picture": curve_picture(curve)},
         stops=stops,
         predictions=_predictions(selection),
-        plane=_plane(selection),
+        planes=[*_planes(selection)],
+        costs=known_costs(selection),
+        cheaper=_cheaper(selection),
         wrong={"rows": [], **({} if selection.nothing_found else selection.evidence.get("wrong") or {})},
         judge=selection.judges.get("chosen") or cut(selection.evidence.get("judge", "its judge"), 120),
         runners_up=_runners_up(selection),
@@ -110,6 +112,16 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
         pictures=_searching(selection, trace),
         data=in_script({"stops": stops, "chosen": len(selection.features), "n_features": selection.n_features}),
     )
+
+
+def _cheaper(selection: Selection) -> list[tuple[str, str, float]]:
+    """Return chosen features for which a cheaper one stands in, what it is, and what that saves."""
+    costs, found = known_costs(selection), []
+    for name, others in selection.stand_ins.items():
+        saved = [(costs[name] - costs[other], other) for other in others if name in costs and other in costs]
+        if saved and max(saved)[0] > 0:
+            found.append((name, max(saved)[1], max(saved)[0]))
+    return found
 
 
 def _runners_up(selection: Selection) -> list[tuple[str, float]]:
@@ -159,10 +171,14 @@ def _cells(counts: list[list[int]]) -> list[list[dict[str, Any]]]:
     return [[{"n": n, "right": i == j} for j, n in enumerate(row)] for i, row in enumerate(counts)]
 
 
-def _plane(selection: Selection) -> dict[str, Any] | None:
-    told = selection.evidence.get("plane")
-    if not told:
-        return None
+def _planes(selection: Selection) -> Iterator[dict[str, Any]]:
+    """Return the rows in the best two features, and in two discriminant directions of all that were chosen."""
+    for key, title in (("plane", "the best two features"), ("directions", "two discriminant directions")):
+        if told := selection.evidence.get(key):
+            yield {"id": key, "title": title, **_plane(selection, told, key)}
+
+
+def _plane(selection: Selection, told: Mapping[str, Any], key: str) -> dict[str, Any]:
     labels = list(selection.data.get("classes", {})) if selection.data.get("task") == "classification" else []
     wrong = [row["row"] for row in (selection.evidence.get("wrong") or {}).get("rows", ())]
     keys = [(key_of(i), label) for i, label in enumerate(labels[:12])]
@@ -170,11 +186,13 @@ def _plane(selection: Selection) -> dict[str, Any] | None:
         low, high = min(told["target"]), max(told["target"])
         keys = [(key_of(i, "warm"), f"from {low + i * (high - low) / 5:.4g}") for i in range(5)]
     return {
-        "picture": plane_picture(told, labels, wrong),
+        "picture": plane_picture(told, labels, wrong, key),
         "legend": keys,
         "names": told["names"],
         "n": len(told["row"]),
         "missing": told["missing"],
+        "weights": told.get("weights", []),
+        "second": len(labels) != 2,
     }
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fewer.evaluate._grading import is_share
 from fewer.plots import AnswersDisplay
-from fewer.report._features import in_units
+from fewer.report._features import in_units, known_costs, loss_scale
+from fewer.report._pictures import loss_places
+from fewer.report._text import cut
 from fewer.selection import Selection
 
 
@@ -52,7 +55,9 @@ def answers(selection: Selection, curve: dict[str, Any] | None) -> list[dict[str
     Returns
     -------
     list of dict
-        `size`, `places` (rows of the table), `score` and `interval` as text, `told`, a sentence.
+        `size`, `places` (rows of the table), `score` and `interval` as text, `told`, a sentence; by place `losses`, as
+        text and where their dots are drawn, and `stand_ins`; `measured`: whether there are losses of this size; `cost`
+        of all features together, where costs are known.
     """
     if curve is None or selection.nothing_found:
         return []
@@ -73,9 +78,33 @@ def answers(selection: Selection, curve: dict[str, Any] | None) -> list[dict[str
                 "score": "–" if score is None else f"{score:.4f}",
                 "interval": "" if ends is None else f"{ends[0]:.4f} to {ends[1]:.4f}",
                 "told": _told(selection, curve, size, score, ends),
+                **_at_size(selection, answer),
             }
         )
     return stops if len(stops) > 1 else []
+
+
+def _at_size(selection: Selection, answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is known of the features at one size: losses, stand-ins, cost."""
+    evidence, key = selection.evidence, str(answer["size"])
+    own = answer["size"] == len(selection.features)
+    names = [(place, evidence["features"][place]) for place in answer["places"]]
+    losses = (evidence.get("without") if own else (evidence.get("without_at") or {}).get(key)) or {}
+    others = selection.stand_ins if own else (evidence.get("stand_ins_at") or {}).get(key)
+    scale, score = loss_scale(evidence), evidence.get("without_score", "")
+    told: dict[str, Any] = {"measured": bool(losses), "losses": {}, "stand_ins": None}
+    for place, name in names:
+        if loss := losses.get(name):
+            words = [in_units(loss[end], score) for end in ("loss", "low", "high")]
+            told["losses"][place] = [*words, *loss_places(loss, scale)]
+    if others is not None:
+        told["stand_ins"] = {
+            place: [cut(other, 60) for other in others[name]] for place, name in names if name in others
+        }
+    known = known_costs(selection)
+    if known and all(name in known for _, name in names):
+        told["cost"] = f"{sum(known[name] for _, name in names):.4g}"
+    return told
 
 
 def _told(selection: Selection, curve: dict[str, Any], size: int, score: float | None, ends: Any) -> str:

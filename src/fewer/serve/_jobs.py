@@ -18,7 +18,7 @@ from fewer.files import holder_of
 from fewer.runs import CELLS, RESULT, RUN
 from fewer.serve._choices import Choices
 from fewer.serve._folder import Folder
-from fewer.serve._progress import progress_of, read_json, source_of
+from fewer.serve._progress import count_cells, progress_of, read_json, source_of
 from fewer.text import printable
 
 LONGEST_LOG = 8_000
@@ -131,7 +131,7 @@ class Jobs:
         told["command"] = " ".join((job or {}).get("command", []))
         told |= {key: choices.get(key) for key in ("table", "target", "goal", "method", "prefer", "seed")}
         if pid is not None:
-            progress = progress_of(place, (job or {}).get("began"))
+            progress = progress_of(place, (job or {}).get("began"), (job or {}).get("before", 0))
             names = (job or {}).get("names") or []
             mask = progress.pop("mask", [])
             if mask and progress.get("size") == len(mask) and mask[-1] < len(names):
@@ -193,6 +193,7 @@ class Jobs:
             )
         self._processes[run] = process
         about = {"choices": choices.to_dict(), "command": ["fewer", *words], "names": names, "began": time.time()}
+        about["before"] = count_cells(self.folder.path / run)
         self.folder.keep_job(run, {**about, "pid": process.pid, "stamp": _stamp(process.pid), "code": None})
 
     def _code(self, run: str, job: dict[str, Any] | None) -> int | None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fewer.errors import InputError
-from fewer.runs import CELLS, HELDOUT, RESULT, RUN, TRACE
+from fewer.runs import CELLS, HELDOUT, RESULT, RUN, TOTAL, TRACE
 from fewer.trace import Trace, size_of
 
 MOST_POINTS = 300
@@ -30,7 +30,7 @@ def read_json(path: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def progress_of(place: Path, began: float | None = None) -> dict[str, Any]:
+def progress_of(place: Path, began: float | None = None, before: int = 0) -> dict[str, Any]:
     """Say how far a run is: what the search found so far, how many folds are done, how long it may still take.
 
     Parameters
@@ -38,12 +38,14 @@ def progress_of(place: Path, began: float | None = None) -> dict[str, Any]:
     place : path
     began : float, optional
         When it was started; else when its folder was first written to.
+    before : int, default=0
+        Selections of a comparison that were done before it was started.
 
     Returns
     -------
     dict
-        `phase`, `share`, `elapsed`, `left` (seconds, or None), `folds_done`, `folds`, `n_selections`, and of the search
-        `n_evaluations`, `best`, `size`, `curve`.
+        `phase`, `share`, `elapsed`, `left` (seconds, or None), `folds_done`, `folds`, of a comparison `n_selections`
+        and `n_total`, and of the search `n_evaluations`, `best`, `size`, `curve`.
     """
     about = read_json(place / RUN).get("components")
     about = about if isinstance(about, dict) else {}
@@ -52,7 +54,7 @@ def progress_of(place: Path, began: float | None = None) -> dict[str, Any]:
     elapsed = max(time.time() - (began or _first_written(place)), 0.0)
     told: dict[str, Any] = {"folds": folds, "folds_done": done, "elapsed": elapsed, "left": None, "share": None}
     if (place / CELLS).exists():
-        return told | {"phase": "comparing", "n_selections": _count_cells(place / CELLS)}
+        return told | _comparing(place, elapsed, before)
     if not (place / RUN).exists():
         return told | {"phase": "reading"}
     told |= _once(place / TRACE, _search) or {}
@@ -64,6 +66,17 @@ def progress_of(place: Path, began: float | None = None) -> dict[str, Any]:
     if isinstance(seconds, int | float) and 0 < seconds < 1e9:
         told["left"] = max(seconds - elapsed, 0.0) if told["left"] is None else min(told["left"], seconds)
         told["share"] = min(elapsed / seconds, 0.99) if told["share"] is None else told["share"]
+    return told
+
+
+def _comparing(place: Path, elapsed: float, before: int) -> dict[str, Any]:
+    done = count_cells(place)
+    told: dict[str, Any] = {"phase": "comparing", "n_selections": done}
+    total = read_json(place / TOTAL).get("total")
+    if isinstance(total, int) and total >= max(done, 1):
+        told |= {"n_total": total, "share": done / total}
+        if done > before:
+            told["left"] = elapsed / (done - before) * (total - done)
     return told
 
 
@@ -106,9 +119,10 @@ def _folds_done(path: Path) -> int:
     return len(folds) if isinstance(folds, list) else 0
 
 
-def _count_cells(path: Path) -> int:
+def count_cells(place: Path) -> int:
+    """Return how many selections of a comparison are done."""
     try:
-        return max(path.read_bytes().count(b"\n") - 1, 0)
+        return max((place / CELLS).read_bytes().count(b"\n") - 1, 0)
     except OSError:
         return 0
 
@@ -146,4 +160,4 @@ def has_result(place: Path) -> bool:
     return (place / RESULT).exists()
 
 
-__all__ = ["has_result", "progress_of", "read_json", "source_of"]
+__all__ = ["count_cells", "has_result", "progress_of", "read_json", "source_of"]

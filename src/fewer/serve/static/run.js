@@ -35,8 +35,9 @@ function show(now) {
   at("elapsed").textContent = seconds(told.elapsed);
   at("left").textContent = told.left == null ? "–" : `about ${seconds(told.left)}`;
   if (told.n_selections !== undefined) {
-    at("best").textContent = told.n_selections.toLocaleString("en");
+    at("best").textContent = told.n_selections.toLocaleString("en") + (told.n_total ? ` of ${told.n_total.toLocaleString("en")}` : "");
     at("best-note").textContent = "selections done";
+    at("best-what").textContent = "methods times folds";
   } else if (told.size) {
     at("best").textContent = `${told.size} ${told.size === 1 ? "feature" : "features"}`;
     at("best-note").textContent = `${told.best < 0 ? "loss" : "score"} ${told.best == null ? "–" : Math.abs(told.best).toFixed(4)}, ${told.n_evaluations.toLocaleString("en")} subsets scored`;
