@@ -437,7 +437,7 @@ def _evidence(running: _Running, outcome: HeldOutScores | None, order: IntArray)
     if plan.request.feature_costs is not None:
         others = {i for some in getattr(selector, "standins_", {}).values() for i in some}
         shown = sorted({problem.names.index(name) for name in told["features"]} | others)
-        told["costs"] = _costs(plan.request.feature_costs, shown, problem)
+        told["costs"] = _costs(plan.request.feature_costs, np.array(shown), problem)
     return told
 
 
