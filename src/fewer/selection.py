@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -227,6 +228,67 @@ class Selection:
         evidence = json.dumps(content.pop("evidence"), ensure_ascii=False)
         text = json.dumps(content, ensure_ascii=False, indent=1)
         return f'{text[:-2]},\n "evidence": {evidence}\n}}'
+
+    def pipeline_json(self, features: Sequence[str] | None = None) -> str:
+        """Return what a pipeline needs of this selection as JSON: `fewer.selectors.KeepFeatures.from_json` reads it.
+
+        Parameters
+        ----------
+        features : sequence of str, optional
+            Another answer than the selection's own: one of another size or preference.
+
+        Returns
+        -------
+        str
+            The fitted step: which columns there are and which are kept, how they were understood, who chose them and
+            who judged, with what result; `fewer transform` takes it as well.
+
+        Examples
+        --------
+        >>> import json
+        >>> import fewer
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> selection = fewer.select(X, y, "fisher", cv=0, n_features_to_select=1, random_state=0)
+        >>> told = json.loads(selection.pipeline_json())
+        >>> told["features"], told["support"], told["n_features_in"]
+        (['petal length (cm)'], [2], 4)
+        """
+        kept = list(self.features if features is None else features)
+        names = self._names_in()
+        if names is None and features is not None:
+            raise InputError("The table had too many columns to name them all; give no features.")
+        if names is not None and (absent := [name for name in kept if name not in names]):
+            raise InputError(f"The table had no column {absent[0]!r}.")
+        places = {name: i for i, name in enumerate(names or ())}
+        own = [i for i, is_kept in enumerate(self.support) if is_kept]
+        columns = {column["name"]: column for column in self.data.get("columns", ())}
+        support = own if names is None else sorted(places[name] for name in kept)
+        content = {
+            "kind": "fewer pipeline",
+            "version": 1,
+            "features": kept,
+            "support": support,
+            "n_features_in": len(self.support),
+            "feature_names_in": None if names == [f"x{i}" for i in range(len(self.support))] else names,
+            "columns": [columns[name] for name in kept if name in columns],
+            "task": self.data.get("task"),
+            "classes": list(self.data.get("classes", {})),
+            "chosen_by": {"method": self.method, "criterion": self.criterion, "search": self.search,
+                          "control": self.control, "prefer": self.prefer, "seed": self.seed, "command": self.command},
+            "judged_by": self.judges.get("chosen") or self.evidence.get("judge"),
+            "score_name": self.score_name,
+            "score_heldout": self.score_heldout if kept == self.features else None,
+            "fingerprint": self.data.get("fingerprint"),
+            "versions": self.versions,
+            "code": self.code,
+        }  # fmt: skip
+        return json.dumps(_finite(content), ensure_ascii=False, indent=1)
+
+    def _names_in(self) -> list[str] | None:
+        """Return the names of all columns, where they are known."""
+        names = [str(column["name"]) for column in self.data.get("columns", ())]
+        return names if len(names) == len(self.support) else None
 
     @classmethod
     def from_json(cls, text: str) -> Selection:

@@ -84,6 +84,34 @@ def answers(selection: Selection, curve: dict[str, Any] | None) -> list[dict[str
     return stops if len(stops) > 1 else []
 
 
+def slider_stops(selection: Selection) -> list[dict[str, Any]]:
+    """Return the answers of other sizes that the page's slider goes through.
+
+    Parameters
+    ----------
+    selection : Selection
+
+    Returns
+    -------
+    list of dict
+        `size`, `features` and `told`, a sentence.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> stops = slider_stops(fewer.select(X, y, "fisher", cv=0, random_state=0))
+    >>> [stop["size"] for stop in stops], stops[0]["features"]
+    ([1, 2, 3, 4], ['petal length (cm)'])
+    """
+    names = selection.evidence.get("features", [])
+    return [
+        {"size": stop["size"], "features": [names[place] for place in stop["places"]], "told": stop["told"]}
+        for stop in answers(selection, size_curve(selection))
+    ]
+
+
 def _at_size(selection: Selection, answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is known of the features at one size: losses, stand-ins, cost."""
     evidence, key = selection.evidence, str(answer["size"])
@@ -124,4 +152,4 @@ def _told(selection: Selection, curve: dict[str, Any], size: int, score: float |
     return f"{told}, {curve['measured']}."
 
 
-__all__ = ["answers", "size_curve"]
+__all__ = ["answers", "size_curve", "slider_stops"]

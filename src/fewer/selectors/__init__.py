@@ -4,6 +4,7 @@ from fewer.columns import Column
 from fewer.selectors._auto import AutoSelector
 from fewer.selectors._base import Selector
 from fewer.selectors._ensemble import SubsetEnsemble
+from fewer.selectors._keep import KeepFeatures
 from fewer.selectors._parameters import Size, parse_memory, parse_size
 from fewer.selectors._rank import RankSelector
 from fewer.selectors._subset import SubsetSelector
@@ -13,6 +14,7 @@ __all__ = [
     "AutoSelector",
     "Column",
     "FeatureWeighter",
+    "KeepFeatures",
     "RankSelector",
     "Selector",
     "Size",

@@ -179,9 +179,9 @@ class _Bench:
 
     async def run(self, request: Request) -> Response:
         state = await self._state(request)
-        result = read_json(self.folder.run(state["id"]) / RESULT) if state["state"] != "running" else {}
-        told = {"answer": shown_answer(result), "verdict": verdict_of(result), "prefer": _choices.PREFER}
-        return HTMLResponse(_render("run.html", run=state, **told))
+        place = self.folder.run(state["id"]) / RESULT
+        told = await run_in_threadpool(_told_of, place) if state["state"] != "running" else _told_of(None)
+        return HTMLResponse(_render("run.html", run=state, prefer=_choices.PREFER, **told))
 
     async def page(self, request: Request) -> Response:
         place = self.folder.run(request.query_params.get("id"))
@@ -219,10 +219,13 @@ class _Bench:
         if what == "answer":
             text = json.dumps(result, ensure_ascii=False, indent=1)
             return _file(text, f"{stem}.json", "application/json")
-        if what not in ("table", "parquet"):
-            raise InputError("There are table, parquet, page, code and answer to download.")
+        if what not in ("table", "parquet", "pipeline"):
+            raise InputError("There are table, parquet, page, code, pipeline and answer to download.")
         kind = "csv" if what == "table" else "parquet"
         features = features_of(result, asked.get("prefer"), asked.get("size"))
+        if what == "pipeline":
+            text = await run_in_threadpool(_pipeline, result, features)
+            return _file(text, f"{stem}-pipeline.json", "application/json")
         path, target, schema = self._source(place.name)
         content = await self.workers.call(_work.reduced, str(path), features, target, schema, kind)
         return _file(
@@ -351,16 +354,18 @@ def features_of(result: dict[str, Any], prefer: str | None, size: str | None) ->
 
     Examples
     --------
-    >>> result = {"features": ["b"], "curve": {"answers": {"fewest": ["a"]}, "order": ["a", "b", "c"]}}
+    >>> evidence = {"features": ["b", "a"], "answers": [{"size": 1, "places": [1]}, {"size": 2, "places": [0, 1]}]}
+    >>> result = {"features": ["b"], "curve": {"answers": {"fewest": ["a"]}}, "evidence": evidence}
     >>> features_of(result, None, None), features_of(result, "fewest", None), features_of(result, None, "2")
-    (['b'], ['a'], ['a', 'b'])
+    (['b'], ['a'], ['b', 'a'])
     """
     curve = result.get("curve") or {}
     if prefer:
         found = curve.get("answers", {}).get(prefer)
     elif size:
-        order = curve.get("order") or []
-        found = order[: int(size)] if size.isdecimal() and 0 < int(size) <= len(order) else None
+        told = result.get("evidence") or {}
+        places = next((answer["places"] for answer in told.get("answers", ()) if str(answer["size"]) == size), None)
+        found = None if places is None else [told["features"][place] for place in places]
     else:
         found = result.get("features")
     if found is None:
@@ -370,12 +375,38 @@ def features_of(result: dict[str, Any], prefer: str | None, size: str | None) ->
     return list(found)
 
 
+def _told_of(place: Path | None) -> dict[str, Any]:
+    """Return what the page of a run shows of its answer."""
+    result = {} if place is None else read_json(place)
+    return {"answer": shown_answer(result), "verdict": verdict_of(result)}
+
+
+def stops_of(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the answers at other sizes, as the slider of the page has them: `size`, `features`, `told`.
+
+    Parameters
+    ----------
+    result : dict
+        From `result.json`.
+
+    Returns
+    -------
+    list of dict
+    """
+    from fewer.report import slider_stops
+
+    try:
+        return slider_stops(Selection.from_json(json.dumps(result)))
+    except (InputError, KeyError, TypeError, AttributeError, ValueError, IndexError):
+        return []
+
+
 def shown_answer(result: dict[str, Any]) -> dict[str, Any]:
     """Return what the page of a run needs to move between the answers of a selection."""
     curve = result.get("curve") or {}
-    names = ("size", "score", "standard_error", "chosen", "answers", "order", "score_name")
-    about = {name: curve.get(name) or None for name in names}
-    return {"features": result.get("features") or [], "prefer": result.get("prefer") or "", "curve": about}
+    features, prefer = result.get("features") or [], result.get("prefer") or ""
+    stops = stops_of(result) if features and "operating_point" not in result and "methods" not in result else []
+    return {"features": features, "prefer": prefer, "answers": curve.get("answers") or {}, "stops": stops}
 
 
 def verdict_of(result: dict[str, Any]) -> str:
@@ -388,6 +419,12 @@ def verdict_of(result: dict[str, Any]) -> str:
         return Selection.from_json(json.dumps(result)).verdict if result else ""
     except (InputError, KeyError, TypeError, AttributeError):
         return "The answer of this run is damaged; start the run again."
+
+
+def _pipeline(result: dict[str, Any], features: list[str]) -> str:
+    if "operating_point" in result or "methods" in result:
+        raise InputError("Only a selection has a pipeline; download the answer or the code.")
+    return Selection.from_json(json.dumps(result)).pipeline_json(features if features != result["features"] else None)
 
 
 def _code(result: dict[str, Any]) -> str:

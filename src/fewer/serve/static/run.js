@@ -76,40 +76,48 @@ function choose(features, about, told) {
   for (const link of document.querySelectorAll("[data-download]")) link.href = url("/download", { what: link.dataset.download, id: run.id, ...about });
 }
 
-function tellSize(size) {
-  const { curve } = answer, place = curve.size?.indexOf(size) ?? -1;
-  if (place < 0) return `${size} of ${run.n_features} features`;
-  const error = curve.standard_error?.[place];
-  return `${size} of ${run.n_features} features: ${curve.score_name} ${curve.score[place].toFixed(4)}${error == null ? "" : ` ± ${error.toFixed(4)}`} on rows held out while choosing`;
-}
-
+// The page below has a slider of its own; each tells the other where it stands.
 function choosing() {
-  const { curve } = answer, slider = at("size");
-  const sizes = (curve.size ?? []).filter(size => size <= (curve.order?.length ?? 0));
+  const { answers, stops } = answer, slider = at("size"), frame = at("page");
+  const sizes = stops.map(stop => stop.size);
+  const tellPage = size => frame?.contentWindow?.postMessage({ fewer: "size", size }, "*");
+  const tellSize = size => stops[sizes.indexOf(size)]?.told ?? `${size} of ${run.n_features} features.`;
+  let shown = answer.features.length;
   const slide = size => {
+    shown = size;
     if (!slider) return;
     slider.value = Math.max(sizes.indexOf(size), 0);
     at("size-value").textContent = size;
-    slider.setAttribute("aria-valuetext", `${size} features`);
+    slider.setAttribute("aria-valuetext", tellSize(size));
+  };
+  const goTo = size => {
+    const stop = stops[sizes.indexOf(size)];
+    if (!stop) return;
+    slide(size);
+    const fitting = buttons.filter(button => answers[button.value].length === size);
+    if (!fitting.some(button => button.checked)) for (const button of buttons) button.checked = button === fitting[0];
+    choose(stop.features, size === answer.features.length ? {} : { size }, tellSize(size));
   };
   const buttons = [...document.querySelectorAll("#answers [name=prefer]")];
   for (const button of buttons) button.addEventListener("change", () => {
-    const features = curve.answers[button.value];
+    const features = answers[button.value];
     slide(features.length);
     choose(features, { prefer: button.value }, tellSize(features.length));
+    tellPage(features.length);
   });
   if (slider) {
     slider.max = sizes.length - 1;
     slider.addEventListener("input", () => {
-      const size = sizes[slider.value];
-      slide(size);
-      const fitting = buttons.filter(button => curve.answers[button.value].length === size);
-      if (!fitting.some(button => button.checked)) for (const button of buttons) button.checked = button === fitting[0];
-      choose(curve.order.slice(0, size), { size }, tellSize(size));
+      goTo(sizes[slider.value]);
+      tellPage(sizes[slider.value]);
     });
-    slide(answer.features.length);
+    slide(shown);
+    addEventListener("message", event => {
+      if (frame && event.source === frame.contentWindow && event.data?.fewer === "size" && event.data.size !== shown) goTo(event.data.size);
+    });
+    frame?.addEventListener("load", () => tellPage(shown));
   }
-  at("told").textContent = curve.size ? tellSize(answer.features.length) : "";
+  at("told").textContent = stops.length ? tellSize(shown) : "";
 }
 
 if (run.state === "running") {

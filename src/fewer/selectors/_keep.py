@@ -1,0 +1,168 @@
+"""A selection that is made, as a step of a pipeline, and as JSON that says all there is to say of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from fewer.columns import nearest
+from fewer.errors import InputError
+
+KIND, VERSION = "fewer pipeline", 1
+
+
+class KeepFeatures(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Keep features that were chosen already.
+
+    The last step of a selection that is put to use: it learns nothing but which columns there are, reads from JSON
+    without running code, and stands before any model in a pipeline.
+
+    Parameters
+    ----------
+    features : sequence of str or int, optional
+        Names of columns, or their numbers for tables without names; all columns if left out.
+
+    Attributes
+    ----------
+    support_ : bool array of shape (n_features_in_,)
+    about_ : dict
+        What the JSON says of how the features were chosen; empty after `fit`.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+
+    See Also
+    --------
+    fewer.Selection.pipeline_json : Writes the JSON.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selection = fewer.select(X, y, "fisher", cv=0, n_features_to_select=2, random_state=0)
+    >>> keep = fewer.selectors.KeepFeatures.from_json(selection.pipeline_json())
+    >>> keep.set_output(transform="pandas").transform(X).shape
+    (150, 2)
+    >>> make_pipeline(keep, LogisticRegression()).fit(X, y).score(X, y) > 0.95
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"features": [None, "array-like"]}
+
+    def __init__(self, features: Sequence[str | int] | None = None) -> None:
+        self.features = features
+
+    def fit(self, X: Any, y: Any = None) -> KeepFeatures:
+        """Look the columns up.
+
+        Parameters
+        ----------
+        X : table
+        y : ignored
+
+        Returns
+        -------
+        KeepFeatures
+        """
+        self._validate_params()
+        validate_data(self, X, dtype=None, ensure_all_finite=False, accept_sparse=True)
+        self.about_: dict[str, Any] = {}
+        self.support_ = self._look_up()
+        return self
+
+    def _look_up(self) -> NDArray[np.bool_]:
+        support = np.zeros(self.n_features_in_, dtype=bool)
+        if self.features is None:
+            return ~support
+        names = [str(name) for name in getattr(self, "feature_names_in_", ())]
+        for feature in self.features:
+            if isinstance(feature, str):
+                if feature not in names:
+                    raise InputError(f"The table has no column {feature!r}; {nearest(feature, names)}")
+                support[names.index(feature)] = True
+            elif not -len(support) <= int(feature) < len(support):
+                raise InputError(f"The table has {len(support)} columns and no number {feature}.")
+            else:
+                support[int(feature)] = True
+        return support
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def to_json(self) -> str:
+        """Return the step as JSON, with what is known of how it came about.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        chosen = np.flatnonzero(self.support_)
+        kept = [int(i) for i in chosen] if names is None else [str(names[i]) for i in chosen]
+        content = {"kind": KIND, "version": VERSION, **self.about_, "features": self.about_.get("features", kept)}
+        content["support"] = np.flatnonzero(self.support_).tolist()
+        content["n_features_in"] = self.n_features_in_
+        content["feature_names_in"] = None if names is None else [str(name) for name in names]
+        return json.dumps(content, ensure_ascii=False, indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> KeepFeatures:
+        """Read a fitted step from JSON; nothing in it is run.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` or `Selection.pipeline_json` wrote.
+
+        Returns
+        -------
+        KeepFeatures
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> step = KeepFeatures([2, 0]).fit(np.zeros((3, 4)))
+        >>> KeepFeatures.from_json(step.to_json()).get_support(indices=True)
+        array([0, 2])
+        """
+        try:
+            content = json.loads(text)
+            if content["kind"] != KIND or content["version"] > VERSION:
+                raise ValueError("it says that it is something else")
+            n, names = int(content["n_features_in"]), content["feature_names_in"]
+            support = np.zeros(n, dtype=bool)
+            support[[int(i) for i in content["support"]]] = True
+            features = list(content["features"])
+            if names is not None and len(names) != n:
+                raise ValueError("it names another number of columns than it has")
+        except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
+            raise InputError(f"This is no pipeline of fewer in JSON: {error}") from None
+        step = cls(features)
+        step.n_features_in_, step.support_ = n, support
+        if names is not None:
+            step.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
+        known = ("kind", "version", "support", "n_features_in", "feature_names_in")
+        step.about_ = {key: value for key, value in content.items() if key not in known}
+        return step
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+__all__ = ["KeepFeatures"]
