@@ -18,7 +18,7 @@ from fewer.errors import InputError
 KIND, VERSION = "fewer pipeline", 1
 
 
-class KeepFeatures(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class KeepFeatures(SelectorMixin, BaseEstimator):
     """Keep features that were chosen already.
 
     The last step of a selection that is put to use: it learns nothing but which columns there are, reads from JSON
