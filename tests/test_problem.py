@@ -3,6 +3,7 @@ import pytest
 
 from fewer.errors import InputError
 from fewer.problem import Problem, row_codes
+from making import make_problem
 
 X = [[0.0, 1.0, np.nan], [2.0, 1.0, np.nan], [4.0, np.nan, 5.0]]
 
@@ -64,3 +65,19 @@ def test_values_of_rows_are_numbered_in_order():
         row_codes(np.array(["a", None, "b"], dtype=object), 3, "groups")
     with pytest.raises(InputError, match="groups has shape"):
         row_codes([1, 2], 3, "groups")
+
+
+def test_parts_of_a_table_without_missing_cells_are_not_searched_for_them():
+    whole = make_problem(n_features=3)
+    assert not whole.has_missing
+    part = whole.take(np.arange(5))
+    assert part.__dict__["has_missing"] is False
+    assert part.missing.tolist() == [[False] * 3] * 5
+    X = whole.X.copy()
+    X[7, 1] = np.nan
+    gappy = Problem.from_arrays(X, whole.y)
+    assert gappy.has_missing
+    clean = gappy.take(np.arange(5))
+    assert "has_missing" not in clean.__dict__
+    assert not clean.has_missing
+    assert gappy.take(np.array([7])).missing.tolist() == [[False, True, False]]

@@ -197,6 +197,8 @@ class Problem:
     @cached_property
     def missing(self) -> BoolArray:
         """Which cells are missing."""
+        if self.__dict__.get("has_missing") is False:
+            return np.zeros(self.X.shape, dtype=bool)
         return np.isnan(self.X)
 
     @cached_property
@@ -276,7 +278,7 @@ class Problem:
         Problem
             A copy of these rows.
         """
-        return replace(
+        part = replace(
             self,
             X=np.ascontiguousarray(self.X[rows]),
             y=self.y[rows],
@@ -284,6 +286,9 @@ class Problem:
             groups=None if self.groups is None else self.groups[rows],
             time=None if self.time is None else self.time[rows],
         )
+        if self.__dict__.get("has_missing") is False:  # then none of its parts has, and they need not be searched
+            part.__dict__["has_missing"] = False
+        return part
 
 
 @lru_cache(maxsize=16)

@@ -18,6 +18,8 @@ from fewer.columns import nearest
 from fewer.errors import InputError
 
 ComponentKind = Literal["criterion", "search", "control", "ranker", "estimator"]
+INNER: dict[ComponentKind, str] = {"estimator": "linear", "ranker": "fisher", "control": ""}
+"""Components that others hold, by the name of the parameter, and what stands for one that must be given and is not."""
 
 ESTIMATORS = {
     "knn": "sklearn.neighbors:KNeighborsClassifier|KNeighborsRegressor",
@@ -222,12 +224,11 @@ def build(kind: ComponentKind, text: str, task: str = "classification") -> Any:
             )
     if kind == "estimator":
         return _ready(component, arguments)
-    for key, inner in (("estimator", "estimator"), ("ranker", "ranker"), ("control", "control")):
-        if isinstance(arguments.get(key), str):
-            arguments[key] = build(inner, arguments[key], task)  # type: ignore[arg-type]
-    for key, default in (("estimator", "linear"), ("ranker", "fisher")):
+    for key, default in INNER.items():
         if key in parameters and key not in arguments and parameters[key].default is inspect.Parameter.empty:
-            arguments[key] = build(key, default, task)  # type: ignore[arg-type]
+            arguments[key] = default
+        if isinstance(arguments.get(key), str):
+            arguments[key] = build(key, arguments[key], task)
     return component(**arguments)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fewer.files import write_atomically
 from fewer.markup import html_card, html_table
-from fewer.problem import BoolArray, FloatArray, InputError, IntArray
+from fewer.problem import FloatArray, InputError, IntArray
 
 MAX_STEPS = 4096
 FORMAT = 1
@@ -364,19 +364,6 @@ class Trace:
             One score a kept step.
         """
         return np.array([step.best_score for step in self.steps])
-
-    def frequencies(self) -> FloatArray:
-        """Return the share of the best subsets that holds each feature.
-
-        Returns
-        -------
-        array of shape (n_features,)
-            Between 0 and 1; empty if nothing was scored.
-        """
-        if self.top_masks is None:
-            return np.empty(0)
-        used: BoolArray = self.top_masks != 0
-        return used.mean(axis=0)
 
 
 def _strip_arrays(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:

@@ -7,7 +7,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from fewer.criteria._preparation import Preparation, _columns_with_holes
+from fewer.criteria._preparation import Preparation, columns_with_missing
 from fewer.io import SparseProblem, to_problem
 from fewer.problem import Problem
 from making import make_problem
@@ -71,4 +71,4 @@ def test_missing_cells_of_a_sparse_table_are_found_without_filling_it(gaps):
     if gaps:
         X[3, 2] = np.nan
     problem = SparseProblem.of(Problem.from_arrays(np.nan_to_num(X), np.arange(20) % 2), sparse.csc_array(X))
-    assert _columns_with_holes(problem).tolist() == [False, False, gaps, False]
+    assert columns_with_missing(problem).tolist() == [False, False, gaps, False]

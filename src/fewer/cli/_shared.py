@@ -21,12 +21,12 @@ def remember(arguments: Sequence[str]) -> None:
 
 def typed(*without: str) -> str:
     """Return the command that repeats the run from its start, without some options and their values."""
-    words, skip = ["fewer"], False
-    for word in _typed:
-        if not skip and word != "--resume" and word.split("=")[0] not in without:
-            words.append(word)
-        skip = word in without
-    return shlex.join(words)
+    kept, skip = ["fewer"], False
+    for part in _typed:
+        if not skip and part != "--resume" and part.split("=")[0] not in without:
+            kept.append(part)
+        skip = part in without
+    return shlex.join(kept)
 
 
 def names_of(text: str | None) -> list[str]:

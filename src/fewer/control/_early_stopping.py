@@ -335,10 +335,6 @@ class _EnoughError(Exception):
     """The search has come as far as it should."""
 
 
-def _ignore(trace: Trace) -> None:
-    pass
-
-
 def _as_step(record: Record) -> Step:
     mask, score = record["masks"][-1], float(record["training"][-1])
     return Step(mask, score, mask, score)

@@ -365,9 +365,9 @@ class CrossValidatedScorer(PredictiveScorer):
             self.failure = self.failure or f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
             return float(self._error_score)
 
-    def _fit(self, mask: Masks, train: IntArray, new_holes: Any = False) -> Any:
+    def _fit(self, mask: Masks, train: IntArray, new_missing: Any = False) -> Any:
         rows = self.problem
-        model = self._preparation.model(np.flatnonzero(mask), new_holes)
+        model = self._preparation.model(np.flatnonzero(mask), new_missing)
         steps = getattr(model, "steps", None)
         weights = {}
         if rows.sample_weight is not None and has_fit_parameter(steps[-1][1] if steps else model, "sample_weight"):

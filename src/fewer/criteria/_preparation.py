@@ -25,8 +25,8 @@ class Preparation:
     """Cells of subsets, and the models that take them.
 
     Where a frame came in, estimators get a frame with its names and types, and missing cells as they are. One that
-    cannot take them gets numbers: one-hot columns for levels, holes filled, both learnt inside the fold. Which of the
-    two it is, is found out by one fit on all columns.
+    cannot take them gets numbers: one-hot columns for levels, missing cells filled, both learnt inside the fold. Which
+    of the two it is, is found out by one fit on all columns.
     """
 
     def __init__(self, estimator: Any, problem: Problem, rows: IntArray, prepare: bool, seed: int) -> None:
@@ -36,8 +36,8 @@ class Preparation:
         self._prepare = prepare
         self._seed = seed
         self._one_thread = False
-        self._holed = _columns_with_holes(problem)
-        self._takes_sparse = bool(get_tags(estimator).input_tags.sparse) and not self._holed.any()
+        self._has_missing = columns_with_missing(problem)
+        self._takes_sparse = bool(get_tags(estimator).input_tags.sparse) and not self._has_missing.any()
         self._framed = problem.schema is not None and problem.schema.fits(problem)
         # Codes stand for levels wherever no frame with text or categories can be given.
         self._coded: BoolArray = problem.nominal & ~problem.schema.textual() if self._framed else problem.nominal
@@ -68,23 +68,27 @@ class Preparation:
         table = self._problem.schema.frame(self._problem, X) if self._framed and self._is_native else X
         return self._some(table, mask, np.arange(len(X)))
 
-    def model(self, columns: IntArray, new_holes: Any = False) -> Any:
+    def model(self, columns: IntArray, new_missing: Any = False) -> Any:
         """Return an unfitted model for some columns, with what it needs before it."""
         if not len(columns):
             return DummyClassifier() if self._problem.task == "classification" else DummyRegressor()
         nominal = self._problem.nominal if not self._is_native else self._coded
-        holed = self._holed | new_holes if not (self._is_native and self._holed.any()) else np.zeros_like(self._holed)
-        return self._prepared(columns, nominal, holed) if self._prepare else self._bare()
+        has_missing = (
+            self._has_missing | new_missing
+            if not (self._is_native and self._has_missing.any())
+            else np.zeros_like(self._has_missing)
+        )
+        return self._prepared(columns, nominal, has_missing) if self._prepare else self._bare()
 
     @cached_property
     def _is_native(self) -> bool:
         """Whether the estimator takes the cells as they are."""
         if not self._prepare:
             return True
-        if not self._framed and not self._holed.any():
+        if not self._framed and not self._has_missing.any():
             return False
         everything = np.arange(self._problem.n_features)
-        model = self._prepared(everything, self._coded, np.zeros_like(self._holed))
+        model = self._prepared(everything, self._coded, np.zeros_like(self._has_missing))
         table = self._problem.schema.frame(self._problem, self._problem.X) if self._framed else self._problem.X
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -120,11 +124,11 @@ class Preparation:
             model.set_params(**{name: 1 for name, n in threads.items() if n is None or n < 0})
         return model
 
-    def _prepared(self, columns: IntArray, nominal: BoolArray, holed: BoolArray) -> Any:
-        nominal, holed = nominal[columns], holed[columns]
+    def _prepared(self, columns: IntArray, nominal: BoolArray, has_missing: BoolArray) -> Any:
+        nominal, has_missing = nominal[columns], has_missing[columns]
         steps: list[tuple[str, Any, Any]] = []
-        if (holed & ~nominal).any():
-            steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True), holed & ~nominal))
+        if (has_missing & ~nominal).any():
+            steps.append(("fill", SimpleImputer(strategy="median", keep_empty_features=True), has_missing & ~nominal))
         if nominal.any():
             encode = make_pipeline(
                 SimpleImputer(strategy="most_frequent", keep_empty_features=True),
@@ -136,11 +140,11 @@ class Preparation:
         return make_pipeline(ColumnTransformer(steps, remainder="passthrough"), self._bare())
 
 
-def _columns_with_holes(problem: Problem) -> BoolArray:
+def columns_with_missing(problem: Problem) -> BoolArray:
     """Say which columns have missing cells, without making a sparse table dense."""
     if problem.sparse is None:
         return np.asarray(problem.missing.any(axis=0))
-    table, holed = problem.sparse, np.zeros(problem.n_features, dtype=bool)
+    table, has_missing = problem.sparse, np.zeros(problem.n_features, dtype=bool)
     places = np.flatnonzero(np.isnan(table.data))
-    holed[np.searchsorted(table.indptr, places, side="right") - 1] = True
-    return holed
+    has_missing[np.searchsorted(table.indptr, places, side="right") - 1] = True
+    return has_missing

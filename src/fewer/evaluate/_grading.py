@@ -38,9 +38,10 @@ class Grade:
     influence: FloatArray | None
 
     def __sub__(self, other: Grade) -> Grade:
-        both = self.influence is not None and other.influence is not None
-        influence = self.influence - other.influence if both else None  # type: ignore[operator]
-        return Grade(self.score - other.score, influence)
+        score = self.score - other.score
+        if self.influence is None or other.influence is None:
+            return Grade(score, None)
+        return Grade(score, self.influence - other.influence)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON data."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def plane(problem: Problem, columns: Sequence[int], judge: Criterion, seed: int)
     )
     grid = np.column_stack([np.tile(across, HIGH), np.repeat(up, WIDE)])
     known = part.take(seen)
-    scorer: PredictiveScorer = judge.bind(known, rng, Resources())  # type: ignore[assignment]
+    scorer = cast(PredictiveScorer, judge.bind(known, rng, Resources()))
     said = scorer.predict(np.ones(2, dtype=bool), grid)
     codes = said.argmax(axis=1).tolist() if problem.task == "classification" else [_plain(v) for v in said.ravel()]
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from fewer.io._numbers import MOSTLY
 from fewer.io._polars import pl
@@ -140,10 +140,9 @@ def find_moments(numbers: pl.Series) -> DateFormat | None:
     >>> find_moments(pl.Series([1.7e12, 1.71e12])).order
     'milliseconds'
     """
-    low, high = numbers.min(), numbers.max()
-    if low is None or high is None:
+    if numbers.drop_nulls().is_empty():
         return None
-    low, high = float(low), float(high)  # type: ignore[arg-type]
+    low, high = (float(cast(float, end)) for end in (numbers.min(), numbers.max()))
     if not (numbers.drop_nulls() == numbers.drop_nulls().round()).all():
         return None
     if low >= _FIRST and high < _LAST:

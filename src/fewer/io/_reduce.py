@@ -54,8 +54,8 @@ def reduce_table(
     """
     derived = [name for name in columns if name.rpartition(": ")[2] in PARTS and name.rpartition(": ")[0]]
     if typed or derived:
-        chosen = {**options, "nominal": [*(options.get("nominal") or ())]}
-        table = understand_table(path, None, None, None, chosen)  # type: ignore[arg-type]
+        options["nominal"] = [*(options.get("nominal") or ())]
+        table = understand_table(path, None, options=options)
         table.understood.raise_problems()
         frame = add_calendar(table.frame) if derived else table.frame
         whole = table.sheet.frame

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from fewer.io._polars import pl
 
 MIN_CELLS = 20
@@ -30,8 +32,7 @@ def why_left_out(text: pl.Series) -> str | None:
         return None
     if _is_list(present, distinct):
         return "lists"
-    words = float(distinct.str.count_matches(r"\S+").cast(pl.Float64).mean() or 0.0)  # type: ignore[arg-type]
-    letters = float(distinct.str.len_chars().cast(pl.Float64).mean() or 0.0)  # type: ignore[arg-type]
+    words, letters = _mean(distinct.str.count_matches(r"\S+")), _mean(distinct.str.len_chars())
     if len(distinct) >= MANY * n_cells and (words >= 4 or (words >= 2.5 and letters >= 30) or letters >= 80):
         return "free text"
     if len(distinct) >= NEARLY_ALL * n_cells:
@@ -39,17 +40,24 @@ def why_left_out(text: pl.Series) -> str | None:
     return None
 
 
+def _mean(values: pl.Series) -> float:
+    return cast(float, values.cast(pl.Float64).mean() or 0.0)
+
+
 def _is_list(present: pl.Series, distinct: pl.Series) -> bool:
     if present.str.contains(_LIST).all():
         return True
     for separator, least in ((";", 0.3), ("|", 0.3), (",", 0.5)):
         several = distinct.str.contains(separator, literal=True)
-        if several.cast(pl.Float64).mean() < least:  # type: ignore[operator]
+        if _mean(several) < least:
             continue
         items = distinct.str.split(separator).explode().str.strip_chars()
         lengths = distinct.str.count_matches(separator, literal=True)
-        words = float(items.str.count_matches(r"\S+").cast(pl.Float64).mean() or 0.0)  # type: ignore[arg-type]
         # The items of lists come again in other lists, and there are not always equally many.
-        if words < 3 and items.n_unique() <= 0.5 * len(items) and lengths.n_unique() > 1:
+        if (
+            _mean(items.str.count_matches(r"\S+")) < 3
+            and items.n_unique() <= 0.5 * len(items)
+            and lengths.n_unique() > 1
+        ):
             return True
     return False

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,7 +146,7 @@ def curves_of(run: Rerun, case: Case) -> Curves:
         )
         return {"auc": found.auc, "orders": found.orders}
 
-    kept = [run.once(f"curves {case.set} {number}", lambda n=number: measure(n)) for number in range(len(parts))]  # type: ignore[misc]
+    kept = [run.once(f"curves {case.set} {number}", partial(measure, number)) for number in range(len(parts))]
     areas = {
         evaluator: {
             ranker: np.concatenate([np.array(part["auc"][evaluator][ranker]) for part in kept]) for ranker in by
@@ -320,7 +321,7 @@ def table_4(run: Rerun) -> list[Cell]:
 def _planted_table(run: Rerun, table: str, kind: str) -> list[Cell]:
     cells = []
     for case in CASES:
-        counts = run.attempt(lambda case=case: counts_of(run, case, kind))  # type: ignore[misc]
+        counts = run.attempt(partial(counts_of, run, case, kind))
         for column in (GMLVQ, GAIN, SHUFFLED, FISHER, RELIEFF):
             printed = _printed(f"table{table}", case.name, GAIN if column == SHUFFLED else column)
             if isinstance(counts, Absent):
@@ -467,7 +468,7 @@ def claims(run: Rerun) -> list[str]:
     out: list[str] = []
     steps = (_rankings_claim, _dominance_claims, _planted_claims, _force_claim)
     for step in steps:
-        found = run.attempt(lambda step=step: step(run))  # type: ignore[misc]
+        found = run.attempt(partial(step, run))
         out += [f"{step.__name__.strip('_')}: {found.reason}"] if isinstance(found, Absent) else found
     return out
 

@@ -605,7 +605,7 @@ def _draw(figures: Mapping[str, Callable[[Rerun], Figure]], run: Rerun) -> tuple
     for name, draw in figures.items():
         run.report(f"figure {name}")
         with style():
-            figure = run.attempt(lambda draw=draw: draw(run))  # type: ignore[misc]
+            figure = run.attempt(partial(draw, run))
             if isinstance(figure, Absent):
                 notes.append(f"Figure {name} could not be drawn: {figure.reason}")
                 continue

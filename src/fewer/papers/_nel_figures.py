@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -160,7 +161,7 @@ def panels(run: Rerun, pair: Callable[..., Any], names: Sequence[str], kind: str
     """Figures 7.1–7.8: accuracy on the left, the criterion on the right, one dotted line a run and their mean."""
     known = {}
     for name in names:
-        found = run.attempt(lambda name=name: pair(run, name))  # type: ignore[misc]
+        found = run.attempt(partial(pair, run, name))
         if not isinstance(found, Absent):
             known[name] = found
     figure, grid = new_figure(len(known), 2, size=(4.2, 2.6), squeeze=False)

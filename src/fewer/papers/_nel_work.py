@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -208,7 +209,7 @@ def best_by_gamma(run: Rerun, name: str) -> dict[str, dict[str, float]]:
 
     poll: dict[str, dict[str, float]] = {}
     for number, (train, _) in enumerate(splits(run, name, n_splits_of(run))):
-        for subset, gamma in run.once(f"best gammas {name} {number}", lambda n=number, t=train: search(n, t)):  # type: ignore[misc]
+        for subset, gamma in run.once(f"best gammas {name} {number}", partial(search, number, train)):
             entry = poll.setdefault(subset, {"rank": 0.0, "count": 0.0, "gamma": 0.0})
             entry["rank"] += 1.0 / (0.1 + max(gamma, -0.05))
             entry["count"] += 1
@@ -227,7 +228,7 @@ def best_by_rann(run: Rerun, name: str) -> list[str]:
         total = np.zeros(len(masks))
         for number, (train, _) in enumerate(splits(run, name, n_splits_of(run))):
             run.report(f"nel: networks on all {len(masks)} subsets of {name}, split {number + 1}")
-            scores = run.once(f"networks {name} {number}", lambda n=number, t=train: train_accuracy(n, t))  # type: ignore[misc]
+            scores = run.once(f"networks {name} {number}", partial(train_accuracy, number, train))
             total += np.asarray(scores)
         return [to_text(masks[place]) for place in np.argsort(-np.round(total, 9), kind="stable")[:10]]
 

@@ -79,12 +79,12 @@ class MutualInformation(Ranker):
         seed = int(rng.integers(2**31)) if self.random_state is None else int(self.random_state)
         columns, target = _with_noise(problem, np.random.RandomState(seed))
         classes, nominal = problem.task == "classification", problem.nominal
-        holes: BoolArray = np.asarray(problem.missing.any(axis=0))
+        has_missing: BoolArray = np.asarray(problem.missing.any(axis=0))
         digammas = digammas_to(problem.n_samples)
 
         def one(feature: int) -> float:
             column, own = columns[feature], target
-            if holes[feature]:
+            if has_missing[feature]:
                 present = ~np.isnan(column)
                 column, own = column[present], target[present]
             return self._pair(column, own, bool(nominal[feature]), classes, digammas)

@@ -12,9 +12,6 @@ from scipy.stats import norm, rankdata
 from fewer.problem import FloatArray, InputError
 from fewer.roc._curve import as_scores, check_share, positives
 
-CRITICAL = 1.96
-"""Two-sided 95 %. The report's tables print 1.69, its appendix 1.96."""
-
 
 def hanley_mcneil(area: float, n_positive: int, n_negative: int) -> float:
     """Return the standard error of an area under a ROC curve.
