@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fewer import papers
-from fewer.papers import Absent, Cell, Document, Rerun, judge, reproduce
+from fewer.papers import Absent, Cell, Document, Rerun, backed, judge, reproduce
 from fewer.problem import InputError
 
 
@@ -44,6 +44,22 @@ def test_a_difference_that_no_run_has_tested_is_unexplained():
         Cell("1", "row", "column", 1.0, None, 2.0, "differs", "why")
     with pytest.raises(ValueError, match="is no role"):
         judge("1", "row", "column", 1.0, 1.0, role="extra")
+
+
+def test_a_reason_stands_only_if_its_reading_matches_in_this_run():
+    differs = judge("2", "row", "features", [1], [2], reason="It needs another radius.")
+    right = judge("2", "row", "features (other radius)", [1], [1], role="reading")
+    wrong = judge("2", "row", "features (other radius)", [1], [3], role="reading")
+    absent = judge("2", "row", "features (other radius)", [1], Absent("The data are lost."), role="reading")
+    told = backed(differs, right)
+    assert (told.verdict, told.tested) == ("differs", "table 2, row, features (other radius)")
+    assert told.reason == "It needs another radius."
+    for reading in (wrong, absent):
+        told = backed(differs, reading)
+        assert (told.verdict, told.tested) == ("unexplained", "")
+        assert "another radius" not in told.reason
+    matches = judge("2", "row", "features", [1], [1])
+    assert backed(matches, wrong) is matches
 
 
 def test_each_printed_number_counts_once():

@@ -55,9 +55,10 @@ def test_table_2_without_the_data_that_cannot_be_carried(offline_run):
     assert found(cells, "Corral", "features").verdict == "matches"
     generated = found(cells, "M-of-n-3-7-10", "features as a set (generated rows)")
     assert generated.ours == [3, 4, 5, 6, 7, 8, 9]
-    assert "of 60 samples" in generated.reason
+    assert "60 samples of 300 generated rows" in generated.reason
     for monk in ("MONK-1", "MONK-2", "MONK-3"):
         assert found(cells, monk, "features (one radius)").verdict == "matches"
+        assert found(cells, monk, "features").tested == f"table 2, {monk}, features (one radius)"
     assert found(cells, "Cleve", "features as a set (mean distance)").verdict == "matches"
 
 

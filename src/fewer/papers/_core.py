@@ -16,7 +16,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -203,6 +203,36 @@ def judge(
     return Cell(
         table, row, column, printed, sd, ours, verdict, told, role, tested if verdict == "differs" else "", number
     )
+
+
+def backed(cell: Cell, reading: Cell) -> Cell:
+    """Return a cell whose reason rests on another reading; where this run's reading does not match, it is unexplained.
+
+    Parameters
+    ----------
+    cell : Cell
+        Under the reading of record.
+    reading : Cell
+        The same number under the reading that is to explain it.
+
+    Returns
+    -------
+    Cell
+
+    Examples
+    --------
+    >>> other = judge("2", "MONK-1", "features (one radius)", [5, 1], [5, 1], role="reading")
+    >>> backed(judge("2", "MONK-1", "features", [5, 1], [5], reason="It needs one radius."), other).tested
+    'table 2, MONK-1, features (one radius)'
+    >>> other = judge("2", "MONK-1", "features (one radius)", [5, 1], [5, 3], role="reading")
+    >>> backed(judge("2", "MONK-1", "features", [5, 1], [5], reason="It needs one radius."), other).verdict
+    'unexplained'
+    """
+    if cell.verdict not in ("differs", "unexplained"):
+        return cell
+    if reading.verdict != "matches":
+        return replace(cell, verdict="unexplained", reason=UNEXPLAINED, tested="")
+    return replace(cell, verdict="differs", tested=f"table {reading.table}, {reading.row}, {reading.column}")
 
 
 def judge_spread(

@@ -16,7 +16,18 @@ import numpy as np
 from fewer.criteria import gamma_test
 from fewer.datasets import make_nel_shifted
 from fewer.papers import _nel_figures as figures
-from fewer.papers._core import QUICK, Absent, Cell, Document, Rerun, judge, judge_spread, mean_and_sd, read_printed
+from fewer.papers._core import (
+    QUICK,
+    Absent,
+    Cell,
+    Document,
+    Rerun,
+    backed,
+    judge,
+    judge_spread,
+    mean_and_sd,
+    read_printed,
+)
 from fewer.papers._nel_work import (
     CORRELATION_NEIGHBORS,
     COUNTS,
@@ -83,12 +94,14 @@ def table_5_1(run: Rerun) -> list[Cell]:
             else "One sample of unknown size is printed."
         )
         row = f"difference in mean {distance}"
-        tested = "table 5.1, γ (distance 1.41)" if distance < 3 else ""
-        cells.append(judge("5.1", row, "γ", record["value"], mean, tolerance=2 * sd, reason=note, tested=tested))
+        cell = judge("5.1", row, "γ", record["value"], mean, tolerance=2 * sd, reason=note)
         if distance < 3:
             mean, sd = _shifted(run, 1.41)
             column = "γ (distance 1.41)"
-            cells.append(judge("5.1", row, column, record["value"], mean, tolerance=2 * sd, role="reading"))
+            other = judge("5.1", row, column, record["value"], mean, tolerance=2 * sd, role="reading")
+            cells += [backed(cell, other), other]
+        else:
+            cells.append(cell)
     return cells
 
 
