@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.special import log_expit
 from sklearn.linear_model import LogisticRegression
 
-from fewer.roc import auroc
-from fewer.roc._committee import Ballot, LogOdds, elect, hull_shares
+from fewer.roc._committee import Ballot, LogOdds, elect, hull_shares, stack
 from fewer.roc._growth import NOBODY, Front
 
 
@@ -42,6 +43,41 @@ def test_a_rival_votes_until_the_hull_is_shown_to_be_better():
     y2, a2, b2, weak2 = scores(seed=1)
     shown = elect(ballot, shares, Ballot((a2, b2), (weak2,), y2, None))
     assert shown.votes.tolist() == [0.5, 0.5, 0.0]
+
+
+def test_several_learners_share_votes_and_the_hull_joins_where_other_rows_speak_for_it():
+    y, a, b, weak = scores()
+    y2, a2, b2, weak2 = scores(seed=1)
     worse = elect(Ballot((weak,), (a, b), y, None), np.ones(1), Ballot((weak2,), (a2, b2), y2, None))
-    best = 1 + int(auroc(y, b) > auroc(y, a))
-    assert worse.votes[best] == pytest.approx(0.5)
+    assert worse.votes[0] == 0.0
+    assert worse.votes.sum() == pytest.approx(1.0)
+    assert worse.votes[1:].min() > 0.25
+    unseen = elect(Ballot((weak,), (a, b), y, None), np.ones(1), None)
+    np.testing.assert_allclose(unseen.votes, worse.votes)
+    joins = elect(Ballot((b,), (a, weak), y, None), np.ones(1), Ballot((b2,), (a2, weak2), y2, None))
+    assert joins.votes[0] >= 0.5
+
+
+def test_stacking_is_the_penalized_likelihoods_optimum():
+    """Against a plain search over the same sum; a useless learner loses its votes."""
+    y, a, b, weak = scores()
+    odds = np.array([LogOdds.learn(each, y, None).of(each) for each in (a, b, weak)])
+    weight = np.random.default_rng(2).integers(1, 4, len(y)).astype(float)
+    for each in (None, weight):
+        w = np.ones(len(y)) if each is None else each * len(each) / each.sum()
+
+        def loss(point, w=w):
+            total = point[:3] @ odds + point[3]
+            return -(w * np.where(y == 1, log_expit(total), log_expit(-total))).sum() + 50 * np.sum(
+                (point[:3] - 1 / 3) ** 2
+            )
+
+        truth = minimize(
+            loss, np.zeros(4), method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-9, "maxiter": 9999}
+        )
+        assert truth.x[:3].min() > 0
+        votes = stack(odds, y, each)
+        np.testing.assert_allclose(votes, truth.x[:3] / truth.x[:3].sum(), atol=2e-4)
+        assert votes[2] < votes[:2].min()
+    noise = np.random.default_rng(3).normal(size=len(y)) * 5
+    assert stack(np.array([odds[0], noise]), y, None)[1] < 0.1

@@ -3,7 +3,8 @@
 The hull says which classifier is best at each cost; a ranking, a probability and `cross_val_score(scoring="roc_auc")`
 need one score. Each classifier's score becomes log-odds by logistic regression on rows that it has not learnt from, and
 the log-odds are averaged. Rows that chose a hull flatter it, so its advantage over a learner with all features must be
-shown by calibration rows; until it is, that learner has half of the votes.
+shown by calibration rows; until it is, that learner has half of the votes. Several learners with all features, which no
+row has chosen, share their votes by stacking; the hull then joins them only where calibration rows speak for it.
 """
 
 from __future__ import annotations
@@ -12,16 +13,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from fewer.problem import FloatArray, IntArray
-from fewer.roc._curve import auroc
 from fewer.roc._growth import NOBODY, Front
 from fewer.roc._learners import Rule
 from fewer.roc._significance import delong_test
 
 SHOWN = 1.645
 """Standard errors by which a committee must be ahead of a learner with all features to do without it."""
+
+TOWARDS_EQUAL = 50.0
+"""How strongly stacking holds learners to equal votes, in units of the log-likelihood."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +123,7 @@ class Ballot:
 
 
 def elect(ballot: Ballot, shares: FloatArray, judges: Ballot | None) -> Votes:
-    """Give votes to the classifiers on a hull, and to the best rival unless the hull is shown to be better.
+    """Give votes to the classifiers on a hull, and to rivals unless the hull is shown to be better.
 
     Parameters
     ----------
@@ -139,20 +144,71 @@ def elect(ballot: Ballot, shares: FloatArray, judges: Ballot | None) -> Votes:
     odds = ballot.odds(lines)
     votes = np.concatenate([shares, np.zeros(n_rivals)])
     if n_rivals:
-        best = int(np.argmax([auroc(ballot.positive, each) for each in odds[n_hull:]]))
-        if not n_hull or not _is_shown(judges, lines, votes, n_hull + best):
-            votes *= 0.5 if n_hull else 0.0
-            votes[n_hull + best] = 1.0 - votes.sum()
+        rivals = np.zeros(len(votes))
+        rivals[n_hull:] = stack(np.array(odds[n_hull:]), ballot.positive, ballot.weight)
+        votes = _shared(votes, rivals, n_rivals, judges, lines) if n_hull else rivals
     mean = _mean(votes, odds) if odds else np.zeros(len(ballot.positive))
     return Votes(tuple(lines), votes, LogOdds.learn(mean, ballot.positive, ballot.weight))
 
 
-def _is_shown(judges: Ballot | None, lines: Sequence[LogOdds], votes: FloatArray, rival: int) -> bool:
-    """Say whether other rows show that the hull's votes rank better than a rival."""
+def stack(odds: FloatArray, positive: IntArray, weight: FloatArray | None) -> FloatArray:
+    """Return votes of learners by the likelihood of their weighted mean of log-odds, held to equal votes.
+
+    Parameters
+    ----------
+    odds : array of shape (n_learners, n_samples)
+        Of rows that the learners have not learnt from.
+    positive : array of shape (n_samples,)
+    weight : array of shape (n_samples,) or None
+
+    Returns
+    -------
+    array of shape (n_learners,)
+        At least 0 each, 1 together.
+
+    Examples
+    --------
+    >>> y = np.arange(400) % 2
+    >>> stack(np.array([4.0 * y - 2.0, np.tile([2.0, 2.0, -2.0, -2.0], 100)]), y, None).round(1)
+    array([0.8, 0.2])
+    """
+    n = len(odds)
+    equal = np.full(n, 1.0 / n)
+    if n == 1:
+        return equal
+    each = np.ones(len(positive)) if weight is None else weight * len(weight) / weight.sum()
+
+    def loss(point: FloatArray) -> tuple[float, FloatArray]:
+        votes, total = point[:n], point[:n] @ odds + point[n]
+        far = votes - equal
+        gap = each * (expit(total) - positive)
+        likelihood = each @ np.logaddexp(0.0, np.where(positive == 1, -total, total))
+        slope = np.append(odds @ gap + 2.0 * TOWARDS_EQUAL * far, gap.sum())
+        return float(likelihood + TOWARDS_EQUAL * far @ far), slope
+
+    bounds = [(0.0, None)] * n + [(None, None)]
+    found = minimize(loss, np.append(equal, 0.0), jac=True, bounds=bounds, method="L-BFGS-B").x[:n]
+    return found / found.sum() if found.sum() > 0.0 else equal
+
+
+def _shared(
+    hull: FloatArray, rivals: FloatArray, n_rivals: int, judges: Ballot | None, lines: Sequence[LogOdds]
+) -> FloatArray:
+    """Share the votes between a hull and its rivals by rows that did not choose it."""
+    both = 0.5 * (hull + rivals)
+    if _lead(judges, lines, hull, rivals) > SHOWN:
+        return hull
+    if n_rivals == 1 or _lead(judges, lines, both, rivals) > 0.0:
+        return both
+    return rivals
+
+
+def _lead(judges: Ballot | None, lines: Sequence[LogOdds], votes: FloatArray, others: FloatArray) -> float:
+    """Return by how many standard errors other rows rank better with some votes than with others; 0 without rows."""
     if judges is None or len(np.unique(judges.positive)) < 2:
-        return False
+        return 0.0
     odds = judges.odds(lines)
-    return delong_test(judges.positive, _mean(votes, odds), odds[rival]).z > SHOWN
+    return delong_test(judges.positive, _mean(votes, odds), _mean(others, odds)).z
 
 
 def _mean(votes: FloatArray, odds: Sequence[FloatArray]) -> FloatArray:
