@@ -93,8 +93,7 @@ def killed(backend: str, X, y) -> tuple[bool, str]:
             return False, "HANGS after the killed worker"
         finally:
             signal.alarm(0)
-        with joblib.parallel_config(backend=backend):
-            same = mortal_run(X, y, counter, n_jobs=2, resume_dir=run) == serial
+        same = mortal_run(X, y, counter, resume_dir=run) == serial
         told = f"ends {seconds:.1f} s later with {line.count(chr(10)) + 1} line; --resume"
         return same and seconds < 60 and chr(10) not in line, f"{told} {'equals serial' if same else 'DIFFERS'}"
 

@@ -68,10 +68,10 @@ def test_many_rows_are_judged_on_a_sample_and_say_so(monkeypatch):
     monkeypatch.setattr("fewer.selectors._rank.MOST_JUDGED", 80)
     seen = []
     monkeypatch.setattr(
-        "fewer.selectors._rank.size_curve", lambda ranker, rows, rng: seen.append(rows) or size_curve(ranker, rows, rng)
+        "fewer.selectors._rank.size_curve", lambda *args: seen.append((args[1].n_samples, args[3])) or size_curve(*args)
     )
     large = RankSelector(Fisher(), random_state=0).fit_problem(problem)
-    assert [rows.n_samples for rows in seen] == [80]
+    assert seen == [(80, 5)]
     assert large.scores_.tolist() == small.scores_.tolist()
-    assert "judged on a stratified sample of 80 of the 120 rows" in large.notes_[-1]
+    assert "judged by 5 neighbors on a stratified sample of 80 of the 120 rows" in large.notes_[-1]
     assert not any("stratified" in note for note in small.notes_)

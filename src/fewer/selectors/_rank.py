@@ -28,6 +28,8 @@ from fewer.validate import assign_folds, stratified_sample
 MOST_LEADING = 100
 MOST_JUDGED = 2_000
 """Rows on which the number of features is judged: neighbors take the square of the rows, ten times."""
+FIXED_NEIGHBORS = 5
+"""Neighbors of a sample: to choose their number takes nine times as long as to predict, for each size and fold."""
 
 
 class RankSelector(Selector):
@@ -47,8 +49,8 @@ class RankSelector(Selector):
         the ranking is repeated in each of ten folds; nearest neighbors (k chosen from 1, 3, …, 11) on the
         leading 1, 2, 3, 4, 6, 8, 11, 16, … features, no more than rows (or 100), predict the rows left out; and the
         smallest number whose error is within one standard error of the best is taken. Of more than 2,000 rows, a
-        stratified sample of 2,000 is judged so, which `notes_` says; the ranking itself has all rows. Groups count as
-        one; features forced in count too.
+        stratified sample of 2,000 is judged so, by 5 neighbors, which `notes_` says; the ranking itself has all rows.
+        Groups count as one; features forced in count too.
     include, exclude : sequence of str or int, optional
         Features forced in or out.
     feature_groups : sequence of sequences of str or int, optional
@@ -194,7 +196,9 @@ class RankSelector(Selector):
         """Return the best units of the ranking, as many as are asked for or as a curve says."""
         n_free = space.max_units
         if self.n_features_to_select == "auto":
-            self.curve_ = size_curve(self._ranker(), self._judged(problem, rng), rng)
+            judged = self._judged(problem, rng)
+            n_neighbors: int | Literal["auto"] = "auto" if judged is problem else FIXED_NEIGHBORS
+            self.curve_ = size_curve(self._ranker(), judged, rng, n_neighbors)
             n_free = min(one_standard_error(self.curve_), space.max_units)
         place = np.array([self.ranking_[unit].min() for unit in space.units])
         state = space.empty()
@@ -207,8 +211,8 @@ class RankSelector(Selector):
             return problem
         rows = problem.take(stratified_sample(problem, MOST_JUDGED, rng))
         self.notes_.append(
-            f"The number of features was judged on a stratified sample of {rows.n_samples:,} of the "
-            f"{problem.n_samples:,} rows; the ranking has all of them."
+            f"The number of features was judged by {FIXED_NEIGHBORS} neighbors on a stratified sample of "
+            f"{rows.n_samples:,} of the {problem.n_samples:,} rows; the ranking has all of them."
         )
         return rows
 
@@ -219,7 +223,9 @@ class RankSelector(Selector):
         return self._ranker().tasks
 
 
-def size_curve(ranker: Ranker, problem: Problem, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+def size_curve(
+    ranker: Ranker, problem: Problem, rng: np.random.Generator, n_neighbors: int | Literal["auto"] = "auto"
+) -> dict[str, NDArray[Any]]:
     """Return the cross-validated score of nearest neighbors against the number of leading features."""
     most = min(problem.n_features, max(problem.n_samples, MOST_LEADING))
     sizes = np.unique(np.round(2.0 ** np.arange(0, np.log2(most) + 0.5, 0.5)).astype(np.int64))
@@ -230,7 +236,7 @@ def size_curve(ranker: Ranker, problem: Problem, rng: np.random.Generator) -> di
     for fold in np.unique(folds):
         train, test = problem.take(folds != fold), problem.take(folds == fold)
         order = ranker.rank(train, rng, Resources()).order
-        scorer = KNN(n_neighbors="auto", cv="loo").bind(train, rng, Resources())
+        scorer = KNN(n_neighbors=n_neighbors, cv="loo").bind(train, rng, Resources())
         for i, size in enumerate(sizes):
             mask = np.zeros(problem.n_features, dtype=bool)
             mask[order[:size]] = True
