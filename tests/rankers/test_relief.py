@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from fewer.contracts import Resources
 from fewer.problem import InputError, Problem
-from fewer.rankers import Relief, ReliefF, RReliefF
+from fewer.rankers import Relief, ReliefF, RReliefF, _relief
 
 # Weights of skrebate 0.8.4.
 SKREBATE_TWO_CLASSES = [
@@ -22,7 +22,12 @@ SKREBATE_THREE_CLASSES = [0.12240684392156727, 0.35089835271755293, 0.3550182399
 
 def scores(ranker, X, y, n_jobs=1, seed=0, **options):
     problem = Problem.from_arrays(X, y, **options)
-    return ranker.rank(problem, np.random.default_rng(seed), Resources(n_jobs=n_jobs)).scores
+    found = ranker.rank(problem, np.random.default_rng(seed), Resources(n_jobs=n_jobs)).scores
+    with pytest.MonkeyPatch.context() as patch:  # the kernel for large tables says the same
+        patch.setattr(_relief, "SMALL", 0)
+        large = ranker.rank(problem, np.random.default_rng(seed), Resources(n_jobs=n_jobs)).scores
+    assert found == pytest.approx(large, abs=1e-12)
+    return found
 
 
 def all_differences(X, nominal=()):

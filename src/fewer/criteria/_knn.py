@@ -200,7 +200,7 @@ class KNNScorer(PredictiveScorer):
         if self._devices:
             return self._best(np.concatenate(self._deal(lambda on, some: on.gains(some), weights)))
         if self._coarse is None:
-            return self._best(self._gains(kernels.score_masks, len(weights), weights))
+            return self._best(self._exact_gains(weights))
         batches = in_parts(len(weights), -(-len(weights) // BATCH))
         return self._best(np.concatenate([self._coarse_masks(self._coarse, weights[a:b]) for a, b in batches]))
 
@@ -228,6 +228,18 @@ class KNNScorer(PredictiveScorer):
             return gains
 
         return self._best(self._in_blocks(look, len(flips.units.members) + len(flips.used)))
+
+    def _exact_gains(self, weights: FloatArray) -> FloatArray:
+        """Judge (m, p) weights by exact distances.
+
+        Subsets are changes from none at all, and so need no kernel beside that of `flips`, whose compilation takes a
+        newcomer's time.
+        """
+        if not np.isin(weights, (0.0, 1.0)).all():
+            return self._gains(kernels.score_masks, len(weights), weights)
+        none, units = np.zeros(weights.shape[1]), Units.of([np.flatnonzero(row) for row in weights])
+        flips = Flips(none, np.flatnonzero(none), units, np.ones(len(weights)))
+        return self._gains(kernels.score_flips, len(weights), flips)
 
     def _deal(self, run: Callable[[OnDevice, Any], Any], things: NDArray[Any]) -> list[Any]:
         """Deal out masks or units to the devices."""
@@ -288,7 +300,7 @@ class KNNScorer(PredictiveScorer):
         """Return the number of neighbors that judges a subset best."""
         if len(self.ks) == 1:
             return int(self.ks[0])
-        gains = self._gains(kernels.score_masks, 1, mask[None, :].astype(np.float64))[0]
+        gains = self._exact_gains(mask[None, :].astype(np.float64))[0]
         return int(self.ks[int(np.argmax(gains))])
 
     def _predict(self, mask: Masks, X: FloatArray, differences: Differences, fold: IntArray) -> FloatArray:

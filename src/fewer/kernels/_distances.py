@@ -113,32 +113,26 @@ def fill_terms(out, i, f, weight, exact):
     add_terms(out, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], weight, exact)
 
 
-@inner()
-def start_row(d, i, fold):
-    """Start a row of distances: 0 to rows that may be used, FAR to the others."""
-    for j in range(d.shape[0]):
-        d[j] = FAR if fold[j] == fold[i] else 0.0
-
-
-@inner()
+@inner(no_cpython_wrapper=True)
 def add_masks(d, i, weights, exact):
-    """Sum the distances of row i over the features with a weight."""
-    start_row(d, i, exact.fold)
+    """Sum the distances of row i over the features with a weight: FAR to rows that may not be used."""
+    k = exact.fold[i]
+    for j in range(d.shape[0]):
+        d[j] = FAR if exact.fold[j] == k else 0.0
     for f in range(weights.shape[0]):
         if weights[f] > 0.0:
-            add_terms(d, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], weights[f], exact)
+            add_terms(d, exact.columns[f, i], exact.missing[f, i], f, k, weights[f], exact)
 
 
-@njit(nogil=True, cache=True)
-def change_row(d, part, i, members, old, new, exact):
-    """Change the weights of some features from old to new in the distances of row i; `part` is scratch."""
-    for f in members:
-        if old[f] > 0.0:
-            fill_terms(part, i, f, old[f], exact)
-            for j in range(d.shape[0]):
-                d[j] -= part[j]
-        if new[f] > 0.0:
-            add_terms(d, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], new[f], exact)
+@inner()
+def change_row(d, i, members, old, new, exact):
+    """Change the weights of some features from old to new in the distances of row i."""
+    for m in range(members.shape[0]):
+        f = members[m]
+        for turn in range(2):  # off with the old, on with the new: rounded terms with opposite signs are opposite
+            weight = new[f] if turn else -old[f]
+            if weight != 0.0:
+                add_terms(d, exact.columns[f, i], exact.missing[f, i], f, exact.fold[i], weight, exact)
 
 
 @njit(nogil=True, cache=True)

@@ -38,28 +38,26 @@ def score_listed(rows, mask, exact, rules, gains):
 @njit(nogil=True, cache=True)
 def score_flips(low, high, flips, exact, rules, gains):
     """Judge rows low … high−1 under masks that differ in one unit; gains (u, t)."""
-    n, offsets = exact.columns.shape[1], flips.units.offsets
-    d, changed, part, flipped = np.empty(n), np.empty(n), np.empty(n), flips.mask.copy()
-    ballot = ballot_for(rules)
+    n, members, offsets = exact.columns.shape[1], flips.units.members, flips.units.offsets
+    d, changed, flipped, ballot = np.empty(n), np.empty(n), flips.mask.copy(), ballot_for(rules)
     for i in range(low, high):
         add_masks(d, i, flips.mask, exact)
         for u in range(offsets.shape[0] - 1):
-            unit = flips.units.members[offsets[u] : offsets[u + 1]]
-            for f in unit:
-                flipped[f] = flips.new[u]
+            for m in range(offsets[u], offsets[u + 1]):
+                flipped[members[m]] = flips.new[u]
             for j in range(n):
                 changed[j] = d[j]
-            change_row(changed, part, i, unit, flips.mask, flipped, exact)
+            change_row(changed, i, members[offsets[u] : offsets[u + 1]], flips.mask, flipped, exact)
             judge(changed, i, rules, ballot, gains[u])
-            for f in unit:
-                flipped[f] = flips.mask[f]
+            for m in range(offsets[u], offsets[u + 1]):
+                flipped[members[m]] = flips.mask[members[m]]
 
 
 @njit(nogil=True, cache=True)
 def score_unsure_flips(rows, verdicts, flips, exact, rules, gains):
     """Judge as `score_flips` the rows and units of which verdicts (u, r) on the listed rows (r,) are unsure."""
     n, offsets = exact.columns.shape[1], flips.units.offsets
-    d, changed, part, flipped = np.empty(n), np.empty(n), np.empty(n), flips.mask.copy()
+    d, changed, flipped = np.empty(n), np.empty(n), flips.mask.copy()
     ballot = ballot_for(rules)
     for r in range(rows.shape[0]):
         i, fresh = rows[r], False
@@ -74,7 +72,7 @@ def score_unsure_flips(rows, verdicts, flips, exact, rules, gains):
                 flipped[f] = flips.new[u]
             for j in range(n):
                 changed[j] = d[j]
-            change_row(changed, part, i, unit, flips.mask, flipped, exact)
+            change_row(changed, i, unit, flips.mask, flipped, exact)
             judge(changed, i, rules, ballot, gains[u])
             for f in unit:
                 flipped[f] = flips.mask[f]
@@ -87,13 +85,13 @@ def score_move(low, high, distances, moved, exact, rules, gains):
     The distances are first brought to the accepted mask. The proposed one leaves no mark.
     """
     n = exact.columns.shape[1]
-    changed, part, ballot = np.empty(n), np.empty(n), ballot_for(rules)
+    changed, ballot = np.empty(n), ballot_for(rules)
     for i in range(low, high):
         d = distances[i]
-        change_row(d, part, i, moved.before, moved.masks[0], moved.masks[1], exact)
+        change_row(d, i, moved.before, moved.masks[0], moved.masks[1], exact)
         for j in range(n):
             changed[j] = d[j]
-        change_row(changed, part, i, moved.unit, moved.masks[1], moved.masks[2], exact)
+        change_row(changed, i, moved.unit, moved.masks[1], moved.masks[2], exact)
         judge(changed, i, rules, ballot, gains)
 
 

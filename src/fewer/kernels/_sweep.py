@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 
 from fewer.kernels._distances import FAR, add_masks, add_terms, least_64
-from fewer.kernels._votes import ballot_for, farthest_complete, gain, list_nearest, vote, vote_by_levels, vote_by_rows
+from fewer.kernels._votes import ballot_for, count_votes, farthest_complete, gain, list_nearest, vote
 
 WRONG, RIGHT, JUDGED, OPEN, OUT = 0, 1, 2, 3, 4
 TO_BEGIN, A_NODE = 3000.0, 8.0
@@ -227,18 +227,13 @@ def judge_leaf(rows, d, limit, listed, rules, ballot):
     """Let the rows that remain for one subset vote; returns False if they do not suffice."""
     if rules.ks[-1] == 1:
         # Only the rows at the smallest distance remain.
-        if rules.by_rows and rows.shape[0]:
-            vote_by_rows(rows, rules, ballot)
-            return True
-        return vote_by_levels(rows, d, limit, rules, ballot)
+        return rows.shape[0] > 0 and count_votes(rows, d, limit, d[:0], rules, ballot)
     count = list_nearest(d, ballot.near, ballot.near_d)
     near_d = ballot.near_d[:count]
     for c in range(count):
         listed[c] = rows[ballot.near[c]]
-    if rules.by_rows:
-        vote_by_rows(listed[:count], rules, ballot)
-        return True
-    return vote_by_levels(listed[:count], near_d, farthest_complete(near_d, ballot.near.shape[0]), rules, ballot)
+    reach = farthest_complete(near_d, ballot.near.shape[0])
+    return count_votes(listed[:count], near_d, reach, d[:0], rules, ballot)
 
 
 @njit(nogil=True, cache=True)

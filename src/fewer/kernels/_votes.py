@@ -36,7 +36,7 @@ def ballot_for(rules):
     )
 
 
-@inner()
+@inner(no_cpython_wrapper=True)
 def leader(tally):
     """Return the class with the most votes, or −1 if several share the lead."""
     best, alone = 0, True
@@ -48,7 +48,7 @@ def leader(tally):
     return best if alone else -1
 
 
-@inner()
+@inner(no_cpython_wrapper=True)
 def most_votes(tally):
     """Return the largest number of votes."""
     most = tally[0]
@@ -57,7 +57,7 @@ def most_votes(tally):
     return most
 
 
-@inner()
+@inner(no_cpython_wrapper=True)
 def first_leader(tally, order, codes):
     """Among the classes that share the lead, return that of the first row in an order."""
     most = most_votes(tally)
@@ -67,7 +67,7 @@ def first_leader(tally, order, codes):
     return 0
 
 
-@inner()
+@inner(no_cpython_wrapper=True)
 def majority(d, rules, tally):
     """Return the most frequent class of the usable rows; of several, the one met first."""
     tally[:] = 0.0
@@ -81,7 +81,7 @@ def majority(d, rules, tally):
     return 0
 
 
-@inner()
+@inner(no_cpython_wrapper=True)
 def list_nearest(d, near, near_d):
     """List the nearest rows, earlier rows first among equally near ones; return how many there are."""
     room, count = near.shape[0], 0
@@ -102,55 +102,50 @@ def list_nearest(d, near, near_d):
     return count
 
 
-@inner()
-def vote_by_rows(near, rules, ballot):
-    """Let the k nearest rows of a list vote, for each k."""
-    ks, tally = rules.ks, ballot.tally
-    tally[:] = 0.0
-    t, total, weighted = 0, 0.0, 0.0
-    for place in range(ks[-1]):
-        if place < near.shape[0]:
-            j = near[place]
-            total += rules.row_weights[j]
-            if rules.n_classes:
-                tally[rules.codes[j]] += rules.row_weights[j]
-            else:
-                weighted += rules.row_weights[j] * rules.values[j]
-        if place + 1 == ks[t]:
-            if rules.n_classes:
-                winner = leader(tally)
-                ballot.votes[t] = winner if winner >= 0 else first_leader(tally, near, rules.codes)
-            else:
-                ballot.means[t] = weighted / total if total > 0 else 0.0
-            t += 1
+@inner(no_cpython_wrapper=True)
+def count_votes(near, near_d, reach, d, rules, ballot):
+    """Let the k nearest rows vote, or all rows at the k smallest distinct distances, for each k.
 
-
-@inner()
-def vote_by_levels(near, near_d, reach, rules, ballot):
-    """Let all rows at the k smallest distinct distances vote, for each k.
-
-    The list is complete up to the distance `reach`; returns False if that is not far enough.
+    They come from a list of the nearest rows, which is complete up to the distance `reach`, and beyond that from the
+    distances `d` to all rows. Without any (size 0) the result is False if they are needed.
     """
-    ks, tally = rules.ks, ballot.tally
+    # One function on purpose: three, for each way to come by the rows, took three times as long to compile.
+    ks, tally, by_rows = rules.ks, ballot.tally, rules.by_rows
     tally[:] = 0.0
-    place, level, t, total, weighted = 0, 0, 0, 0.0, 0.0
+    place, level, t, distance, total, weighted = 0, 0, 0, -1.0, 0.0, 0.0
     while t < ks.shape[0]:
-        if place >= near.shape[0] or near_d[place] > reach:
-            return False
-        distance = near_d[place]
-        while place < near.shape[0] and near_d[place] == distance:
-            j = near[place]
+        first, last, scan = place, min(place + 1, near.shape[0]), False
+        if not by_rows and place < near.shape[0] and near_d[place] <= reach:
+            distance = near_d[place]
+            while last < near.shape[0] and near_d[last] == distance:
+                last += 1
+        elif not by_rows:
+            if d.shape[0] == 0:
+                return False
+            below, distance, scan = distance, FAR, True
+            for j in range(d.shape[0]):
+                if d[j] > below and d[j] < distance:
+                    distance = d[j]
+            first, last = 0, d.shape[0] if distance < FAR else 0
+        for q in range(first, last):
+            j = q if scan else np.int64(near[q])
+            if scan and d[j] != distance:
+                continue
             total += rules.row_weights[j]
             if rules.n_classes:
                 tally[rules.codes[j]] += rules.row_weights[j]
             else:
                 weighted += rules.row_weights[j] * rules.values[j]
-            place += 1
+        place = place if scan else last
         level += 1
-        while t < ks.shape[0] and level >= ks[t]:
+        while t < ks.shape[0] and (level >= ks[t] or distance >= FAR):
             if rules.n_classes:
                 winner = leader(tally)
-                if winner < 0:
+                if winner < 0 and by_rows:
+                    winner = first_leader(tally, near, rules.codes)
+                elif winner < 0 and distance >= FAR:
+                    winner = majority(d, rules, tally)
+                elif winner < 0:
                     break
                 ballot.votes[t] = winner
             else:
@@ -159,42 +154,7 @@ def vote_by_levels(near, near_d, reach, rules, ballot):
     return True
 
 
-@inner()
-def vote_level_by_level(d, rules, ballot):
-    """Vote as `vote_by_levels`, looking for each next distance among all rows, until there is none."""
-    n, ks, tally = d.shape[0], rules.ks, ballot.tally
-    tally[:] = 0.0
-    level, t, below, total, weighted = 0, 0, -1.0, 0.0, 0.0
-    while t < ks.shape[0]:
-        nearest = FAR
-        for j in range(n):
-            if d[j] > below and d[j] < nearest:
-                nearest = d[j]
-        exhausted = nearest >= FAR
-        if not exhausted:
-            for j in range(n):
-                if d[j] == nearest:
-                    total += rules.row_weights[j]
-                    if rules.n_classes:
-                        tally[rules.codes[j]] += rules.row_weights[j]
-                    else:
-                        weighted += rules.row_weights[j] * rules.values[j]
-            level += 1
-            below = nearest
-        while t < ks.shape[0] and (level >= ks[t] or exhausted):
-            if rules.n_classes:
-                winner = leader(tally)
-                if winner < 0:
-                    if not exhausted:
-                        break
-                    winner = majority(d, rules, tally)
-                ballot.votes[t] = winner
-            else:
-                ballot.means[t] = weighted / total if total > 0 else 0.0
-            t += 1
-
-
-@inner()
+@inner(no_cpython_wrapper=True)
 def farthest_complete(near_d, room):
     """Return the distance up to which a list with limited room holds all rows."""
     count = near_d.shape[0]
@@ -206,18 +166,16 @@ def farthest_complete(near_d, room):
     return -1.0
 
 
-@njit(nogil=True, cache=True)
+@inner()
 def vote(d, rules, ballot):
     """Let the neighbors vote, given the distances to all rows: votes (t,) or means (t,) of the ballot."""
     count = list_nearest(d, ballot.near, ballot.near_d)
-    near, near_d = ballot.near[:count], ballot.near_d[:count]
-    if rules.by_rows:
-        vote_by_rows(near, rules, ballot)
-    elif not vote_by_levels(near, near_d, farthest_complete(near_d, ballot.near.shape[0]), rules, ballot):
-        vote_level_by_level(d, rules, ballot)
+    near_d = ballot.near_d[:count]
+    reach = farthest_complete(near_d, ballot.near.shape[0])
+    count_votes(ballot.near[:count], near_d, reach, d, rules, ballot)
 
 
-@inner()
+@inner(no_cpython_wrapper=True)
 def gain(i, t, rules, ballot):
     """Return what row i adds to the score with the t-th number of neighbors."""
     if rules.n_classes:
@@ -226,9 +184,13 @@ def gain(i, t, rules, ballot):
     return -np.rint(rules.row_weights[i] * error * error / rules.grain) * rules.grain
 
 
-@inner()
+@inner(no_cpython_wrapper=True)
 def judge(d, i, rules, ballot, gains):
     """Judge row i by its distances and add what it gains to the score."""
-    vote(d, rules, ballot)
+    # What `vote` does, not a call of it: one function less to compile.
+    count = list_nearest(d, ballot.near, ballot.near_d)
+    near_d = ballot.near_d[:count]
+    reach = farthest_complete(near_d, ballot.near.shape[0])
+    count_votes(ballot.near[:count], near_d, reach, d, rules, ballot)
     for t in range(rules.ks.shape[0]):
         gains[t] += gain(i, t, rules, ballot)

@@ -23,13 +23,16 @@ from fewer.kernels._relief import (
     regression_sums,
     relief_scores,
 )
+from fewer.kernels._relief_small import small_scores
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, IntArray, Problem, Task
 from fewer.rankers._relief_device import nearest_lists, pooled, relief_devices
 
 CHUNK = 256
-BLOCK = 4096
 """Rows a task: sums are added chunk by chunk, so that the number of threads changes nothing."""
+BLOCK = 4096
+SMALL = 10**8
+"""Differences of cells up to which a kernel that takes a sixth of the time to compile does."""
 
 
 class ReliefF(Ranker):
@@ -270,9 +273,18 @@ def _relief(
     def scores(first: int, last: int) -> FloatArray:
         if lists is not None:
             return listed_scores(first, last, lists, classes, table.arrays())
+        if not one_miss and problem.n_samples**2 * problem.n_features <= SMALL:
+            return _small(first, last, k, classes, table)
         return relief_scores(first, last, k, classes, table.arrays())
 
     return sum_of_chunks(scores, problem.n_samples, resources) / (votes.sum() or 1.0)
+
+
+def _small(first: int, last: int, k: int, classes: Classes, table: _Table) -> FloatArray:
+    scores = np.zeros(table.rows.shape[1])
+    room = np.empty(k), np.empty(k, dtype=np.int64)
+    small_scores(first, last, tuple(classes)[:-1], table.rows, table.nominal, *room, scores)
+    return scores
 
 
 def sum_of_chunks(function: Any, n_rows: int, resources: Resources) -> Any:
