@@ -61,7 +61,7 @@ def _best_cut(train, rows, low, high, target, weights, inputs, n_tried, total, l
         if most <= least:
             continue
         tried += 1
-        cut = least + np.float64(_next(state) >> np.uint64(11)) / 9007199254740992.0 * (most - least)
+        cut = least + float(_next(state) >> np.uint64(11)) / 9007199254740992.0 * (most - least)
         if cut >= most:
             cut = least
         left_mass = 0.0

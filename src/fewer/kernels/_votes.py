@@ -128,7 +128,7 @@ def count_votes(near, near_d, reach, d, rules, ballot):
                     distance = d[j]
             first, last = 0, d.shape[0] if distance < FAR else 0
         for q in range(first, last):
-            j = q if scan else np.int64(near[q])
+            j = q if scan else int(near[q])
             if scan and d[j] != distance:
                 continue
             total += rules.row_weights[j]
