@@ -63,11 +63,11 @@ def test_scores_are_the_same_either_way(scoring, monkeypatch):
     masks = np.array([[1, 0, 0, 0], [1, 1, 0, 1], [0, 0, 0, 0]], dtype=bool)
     bound = scorer(X, y, RandomForestClassifier(5), scoring=scoring)
     quick = bound.score(masks)
-    assert bound._grows_trees
+    assert bound._grow is not None
     monkeypatch.setattr(_cross_validated, "is_plain_forest", lambda model: False)
     bound = scorer(X, y, RandomForestClassifier(5), scoring=scoring)
     np.testing.assert_array_equal(quick, bound.score(masks))
-    assert not bound._grows_trees
+    assert bound._grow is None
 
 
 @pytest.mark.parametrize("row", [3, 80])
@@ -99,4 +99,4 @@ def test_a_version_that_builds_trees_otherwise_goes_the_ordinary_way(fault, monk
     monkeypatch.setattr(_cross_validated, "forest_outputs", other)
     bound = scorer(X, y, RandomForestClassifier(5))
     np.testing.assert_array_equal(bound.score(mask), truth)
-    assert not bound._grows_trees
+    assert bound._grow is None

@@ -5,7 +5,8 @@ from scipy import sparse
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from fewer.criteria._preparation import Preparation, columns_with_missing
 from fewer.io import SparseProblem, to_problem
@@ -63,6 +64,25 @@ def test_seeds_and_threads():
     assert ready.model(np.array([0])).n_jobs == -1
     assert ready.in_one_thread().model(np.array([0])).n_jobs == 1
     assert prepared(RandomForestClassifier(random_state=3), make_problem()).model(np.array([0])).random_state == 3
+
+
+class Greedy(RandomForestClassifier):
+    """A model of another package, which takes all cores where nothing is said."""
+
+
+@pytest.mark.parametrize("behind", [True, False])
+def test_models_of_other_packages_take_one_thread_on_small_tables(behind, monkeypatch):
+    def n_jobs(model):
+        model = prepared(make_pipeline(StandardScaler(), model) if behind else model, make_problem()).model(
+            np.array([0])
+        )
+        return (model[-1] if behind else model).n_jobs
+
+    assert n_jobs(Greedy()) == 1
+    assert n_jobs(Greedy(n_jobs=3)) == 3
+    assert n_jobs(RandomForestClassifier()) is None
+    monkeypatch.setattr("fewer.criteria._preparation.WORTH_THREADS", 1)
+    assert n_jobs(Greedy()) is None
 
 
 @pytest.mark.parametrize("gaps", [True, False])

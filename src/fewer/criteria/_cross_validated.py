@@ -17,6 +17,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import has_fit_parameter
 
 from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
+from fewer.criteria._boosting import boosting_outputs, is_plain_boosting
 from fewer.criteria._forests import can_be_cut, forest_outputs, is_plain_forest
 from fewer.criteria._importances import column_importances
 from fewer.criteria._preparation import Preparation
@@ -142,8 +143,7 @@ class CrossValidatedScorer(PredictiveScorer):
         self._seed = int(rng.integers(2**31))
         self._resources = resources
         self._shared: Shared | None = None
-        named = criterion.scoring is None or isinstance(criterion.scoring, str)
-        self._grows_trees = named and is_plain_forest(criterion.estimator) and problem.sample_weight is None
+        self._grow = None if problem.sample_weight is not None else _grower_of(criterion.estimator, criterion.scoring)
         self._trees_checked = False
         found = find_engine(
             criterion.estimator, criterion.scoring, problem, self._splits, self._preprocess, resources.memory
@@ -357,30 +357,33 @@ class CrossValidatedScorer(PredictiveScorer):
         train, test = split
         weights = _weights(self.problem.sample_weight, test)
         cells = self._preparation.cells(mask, test)
-        model = self._grown(mask, train, cells) if self._grows_trees else None
+        model = None if self._grow is None else self._grown(mask, train, cells, self._grow)
         model = self._fit(mask, train) if model is None else model
         return float(self._scoring(model, cells, self._labels[test], **weights))
 
-    def _grown(self, mask: Masks, train: IntArray, cells: Any) -> Any:
-        """Fit a forest by its compiled trees alone; None where that does not do.
+    def _grown(self, mask: Masks, train: IntArray, cells: Any, grow: Callable[..., Any]) -> Any:
+        """Fit a forest or a boosting by its compiled trees alone; None where that does not do.
 
         The first one is compared with scikit-learn's own: a version that builds trees otherwise goes the ordinary way.
         """
         model = self._preparation.model(np.flatnonzero(mask))
         rows, labels = self._preparation.cells(mask, train), self._labels[train]
-        if not is_plain_forest(model) or not can_be_cut(rows) or not can_be_cut(cells):
+        if type(model) is not type(self._estimator) or not can_be_cut(rows) or not can_be_cut(cells):
             return None
         try:
-            outputs, classes = forest_outputs(model, rows, labels, cells)
+            found = grow(model, rows, labels, cells)
         except Exception:
-            self._grows_trees = False
+            self._grow = None
             return None
+        if found is None:
+            return None
+        outputs, classes = found
         if not self._trees_checked:
             fitted = model.fit(rows, labels)
             self._trees_checked = True
             truth = fitted.predict(cells) if classes is None else fitted.predict_proba(cells)
-            self._grows_trees = np.array_equal(outputs, truth)
-            if not self._grows_trees:
+            if not np.array_equal(outputs, truth):
+                self._grow = None
                 return fitted
         return _RecordedRegressor(outputs) if classes is None else _RecordedClassifier(outputs, classes)
 
@@ -403,6 +406,15 @@ class CrossValidatedScorer(PredictiveScorer):
             name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
             weights = {name: rows.sample_weight[train]}
         return model.fit(self._preparation.cells(mask, train), self._labels[train], **weights)
+
+
+def _grower_of(estimator: Any, scoring: Any) -> Callable[..., Any] | None:
+    """Return what fits an estimator and predicts by its compiled trees alone, if there is such a way."""
+    if not (scoring is None or isinstance(scoring, str)):
+        return None
+    if is_plain_forest(estimator):
+        return forest_outputs
+    return boosting_outputs if is_plain_boosting(estimator, scoring) else None
 
 
 def score_outputs(scoring: Any, outputs: FloatArray, rows: Problem) -> float:

@@ -36,13 +36,17 @@ def is_plain_forest(model: Any) -> bool:
     if type(model) not in FORESTS:
         return False
     options = model.get_params(deep=False)
-    whole = all(isinstance(options[name], int | np.integer) for name in ("min_samples_leaf", "min_samples_split"))
     return bool(
-        whole
+        has_whole_limits(options)
         and options["criterion"] in CRITERIA
-        and not isinstance(options["random_state"], np.random.RandomState)
         and all(options.get(name, value) == value for name, value in PLAIN.items())
     )
+
+
+def has_whole_limits(options: dict[str, Any]) -> bool:
+    """Say whether the smallest nodes are whole numbers of rows, and the seed is no generator that goes on."""
+    whole = all(isinstance(options[name], int | np.integer) for name in ("min_samples_leaf", "min_samples_split"))
+    return whole and not isinstance(options["random_state"], np.random.RandomState)
 
 
 def can_be_cut(cells: Any) -> bool:
@@ -85,7 +89,7 @@ def forest_outputs(model: Any, train: FloatArray, labels: NDArray[Any], test: Fl
     kinds = trees.CRITERIA_REG if classes is None else trees.CRITERIA_CLF
     splitter_of = trees.DENSE_SPLITTERS["random" if isinstance(model, FORESTS[2:]) else "best"]
     leaf = int(model.min_samples_leaf)
-    n_tried, smallest = _n_tried(model.max_features, p), max(int(model.min_samples_split), 2 * leaf)
+    n_tried, smallest = n_tried_of(model.max_features, p), max(int(model.min_samples_split), 2 * leaf)
     deepest = LARGEST if model.max_depth is None else model.max_depth
     outputs = np.zeros((len(cells), int(n_classes[0])))
     for seed in np.random.RandomState(model.random_state).randint(LARGEST, size=model.n_estimators).tolist():
@@ -111,7 +115,7 @@ def _drawn(seed: int, n: int) -> NDArray[Any]:
         return np.asarray(_generate_sample_indices(seed, n, n))
 
 
-def _n_tried(max_features: Any, p: int) -> int:
+def n_tried_of(max_features: Any, p: int) -> int:
     """Return how many columns a cut tries."""
     if max_features is None:
         return p

@@ -20,6 +20,9 @@ from sklearn.utils import _safe_indexing, get_tags
 from fewer.contracts import Masks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
+WORTH_THREADS = 10**6
+"""Cells below which threads of one fit wait for each other longer than they work; LightGBM takes all by default."""
+
 
 class Preparation:
     """Cells of subsets, and the models that take them.
@@ -119,10 +122,18 @@ class Preparation:
         model = clone(self._estimator)
         if "random_state" in model.get_params(deep=False) and model.get_params(deep=False)["random_state"] is None:
             model.set_params(random_state=self._seed)
-        if self._one_thread:
-            threads = {name: n for name, n in model.get_params().items() if name.split("__")[-1] == "n_jobs"}
-            model.set_params(**{name: 1 for name, n in threads.items() if n is None or n < 0})
+        small = self._problem.n_samples * self._problem.n_features < WORTH_THREADS
+        for name, n in model.get_params().items() if self._one_thread or small else ():
+            if name.split("__")[-1] == "n_jobs" and self._is_one(n, model, name):
+                model.set_params(**{name: 1})
         return model
+
+    def _is_one(self, n_jobs: int | None, model: Any, name: str) -> bool:
+        """Say whether a number of threads is to be one. Where nothing is said, scikit-learn's own models take one."""
+        if self._one_thread:
+            return n_jobs is None or n_jobs < 0
+        owner = model.get_params()[name.rpartition("__")[0]] if "__" in name else model
+        return n_jobs is None and not type(owner).__module__.startswith("sklearn.")
 
     def _prepared(self, columns: IntArray, nominal: BoolArray, has_missing: BoolArray) -> Any:
         nominal, has_missing = nominal[columns], has_missing[columns]
