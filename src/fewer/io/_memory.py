@@ -97,6 +97,12 @@ def refuse_unfit(path: Path, command: str) -> None:
         Parquet or text.
     command : {"rank", "select", "compare"}
         What is to be done with it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     refuse_unfit(Path(file.name), "rank")  # an empty file fits
     """
     needed, free = needed_memory(path, command), available_memory()
     if needed <= free:
