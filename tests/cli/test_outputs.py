@@ -259,6 +259,24 @@ def test_standard_output_that_is_full_or_closed(table, tmp_path):
     assert process.returncode == 1
 
 
+def test_little_memory_is_one_line_before_the_work(table, monkeypatch, capsys):
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (1 << 20, 1 << 20))
+    assert "leaves 0 MiB of memory; at least 1024 MiB are needed" in refused(capsys, "rank", table, "-t", "y")
+
+
+def test_memory_that_ends_midway_is_one_line(table, monkeypatch, capsys):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("fewer.io.read_table", fail)
+    assert run("rank", table, "-t", "y") == 1
+    error = capsys.readouterr().err
+    assert error.startswith("fewer: there is not enough memory")
+    assert error.count("\n") == 1
+
+
 def test_a_second_stop_ends_at_once(tmp_path):
     table = write_table(tmp_path / "long.csv", n_rows=150, n_features=9)
     process = start("select", table, "-t", "y", *SLOW, "--out", tmp_path / "run")

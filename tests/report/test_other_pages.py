@@ -4,11 +4,12 @@ import base64
 import dataclasses
 import io
 import re
+from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-from fewer import SubsetSelector
+from fewer import SubsetSelector, report
 from fewer.criteria import KNN
 from fewer.evaluate import compare
 from fewer.report import _reproduction, comparison_report, reproduction_report
@@ -82,3 +83,12 @@ def test_many_pictures_are_told_more_coarsely(tmp_path, monkeypatch):
     coarse = _pictures(files)
     assert {picture["width"] for picture in coarse.values()} == {780}
     assert sum(len(picture["data"]) for picture in coarse.values()) < total
+
+
+def test_every_page_is_one_of_those_with_a_policy():
+    """The policy stands in the base of all pages; a page without that base would have none."""
+    folder = Path(report.__file__).parent / "templates"
+    pages = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.html")}
+    assert "Content-Security-Policy\" content=\"default-src 'none'" in pages.pop("base.html")
+    assert len(pages) >= 4
+    assert all(text.startswith('{% extends "base.html" %}') for text in pages.values())

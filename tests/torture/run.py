@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import sys
 import tempfile
@@ -26,7 +27,7 @@ PARTS = {
     "outputs": (places.odd_outputs, 99, 99),
     "concurrent": (fits.concurrent, 30, 60),
     "fits": (fits.many, 400, 1000),
-    "determinism": (determinism.run, 16, 100),
+    "determinism": (determinism.run, 100, 100),
 }
 FORKING = ("kills", "damage", "disks", "memory", "writers")
 BEGIN, END = "<!-- counts: begin -->", "<!-- counts: end -->"
@@ -47,18 +48,24 @@ def main():
         part, usual, all_of_them = PARTS[name]
         n = max(int((all_of_them if given.study else usual) * given.share), 1)
         with tempfile.TemporaryDirectory(prefix="fewer-torture-") as folder:
-            start = time.monotonic()
+            start, used = time.monotonic(), processor_seconds()
             outcome = part(n, given.seed, Path(folder))
         outcomes.append(outcome)
-        print(f"{outcome}  [{time.monotonic() - start:.0f} s]", flush=True)
+        took = f"{time.monotonic() - start:.0f} s, {processor_seconds() - used:.0f} s of processor"
+        print(f"{outcome}  [{took}]", flush=True)
         for failure in outcome.failures[:20]:
             print(f"    FAILED {failure}", flush=True)
     seconds = time.monotonic() - began
     failed = sum(len(outcome.failures) for outcome in outcomes)
-    print(f"{summary(outcomes)}; {seconds / 60:.1f} minutes")
+    print(f"{summary(outcomes)}; {seconds / 60:.1f} minutes, {processor_seconds() / 60:.1f} of processor")
     if given.write:
         write(given.write, outcomes, seconds, given.seed)
     sys.exit(1 if failed else 0)
+
+
+def processor_seconds():
+    """Return what this process and those it has waited for have used."""
+    return sum(os.times()[:4])
 
 
 def summary(outcomes):
@@ -79,7 +86,7 @@ def write(path, outcomes, seconds, seed):
     lines.append("")
     lines.append(
         f"Seed {seed}, {seconds / 60:.0f} minutes, Python {platform.python_version()}, {platform.system()}; "
-        f"`make torture` (or `python -m torture.run --seed {seed}`)."
+        f'`make torture ARGS="--seed {seed}"`, with `--study` for all cases.'
     )
     text = path.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)

@@ -422,7 +422,10 @@ class RelationSource(Source):
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Read some columns, about so many rows at a time, in order."""
         quoted = ['"' + name.replace('"', '""') + '"' for name in columns]
-        for batch in self._relation.project(", ".join(quoted)).to_arrow_reader(n_rows):
+        chosen = self._relation.project(", ".join(quoted))
+        # an older DuckDB has it by another name only
+        read = chosen.to_arrow_reader if hasattr(chosen, "to_arrow_reader") else chosen.fetch_arrow_reader
+        for batch in read(n_rows):
             frame = pl.from_arrow(batch)
             assert isinstance(frame, pl.DataFrame)
             yield frame
