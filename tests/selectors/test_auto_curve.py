@@ -4,7 +4,7 @@ from scipy import stats
 from sklearn.metrics import balanced_accuracy_score, r2_score
 
 from fewer.problem import Problem
-from fewer.selectors._auto_curve import Curve, Loss, balanced_weights, chance_of, mean_and_error
+from fewer.selectors._auto_curve import DEPENDENT, Curve, Loss, balanced_weights, chance_of, mean_and_error
 from fewer.validate import split_rows
 
 RNG = np.random.default_rng(0)
@@ -58,6 +58,22 @@ def test_luck_is_told_with_its_probability():
     one = np.random.default_rng(1).normal(size=(200, 1)) + 0.1
     t = stats.ttest_1samp(one[:, 0], 0.0, alternative="greater").pvalue
     assert chance_of(one, np.ones(200), np.arange(200), 0, n_draws=4999) == pytest.approx(t, abs=0.02)
+
+
+def test_luck_of_a_feature_that_every_split_chooses():
+    called, fold = {1.0: 0, DEPENDENT: 0}, np.arange(40) % 5
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        X, y, gains = rng.normal(size=(40, 200)), rng.normal(size=40), np.empty(40)
+        for number in range(5):
+            train, test = fold != number, fold == number
+            slopes = X[train].T @ y[train]
+            best = int(np.argmax(np.abs(slopes)))
+            gains[test] = slopes[best] * X[test, best] * y[test]
+        for wider in called:
+            called[wider] += chance_of(gains[:, None], np.ones(40), np.arange(40), 0, 199, wider) <= 0.05
+    assert called[1.0] > 0.08 * 200
+    assert called[DEPENDENT] < 0.07 * 200
 
 
 def test_the_largest_size_within_so_many_errors():

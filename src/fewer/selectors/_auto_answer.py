@@ -11,7 +11,7 @@ import numpy as np
 from fewer.contracts import Criterion
 from fewer.criteria import KNN
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.selectors._auto_curve import N_ERRORS, SPARED, Curve, Loss, chance_of, mean_and_error
+from fewer.selectors._auto_curve import DEPENDENT, N_ERRORS, SPARED, Curve, Loss, chance_of, mean_and_error
 from fewer.selectors._auto_paths import DISTINCT
 from fewer.selectors._auto_race import QUICK, Race, with_all_features
 from fewer.selectors._subset import SubsetSelector
@@ -118,13 +118,14 @@ def _path(race: Race, done: list[str], names: list[str]) -> str:
 def _places(race: Race, curve: Curve) -> dict[str, int]:
     """Choose a size for each preference; the three nest."""
     gained = race.gained(float(curve.loss[race.free].min()))
+    spared = SPARED[race.loss.problem.task]
     best = curve.smallest(N_ERRORS["accuracy"], race.free)
     if _scarce(race.loss.problem):
         best = curve.largest(1.0, race.free)
     middle = best
     if not _rare(race.loss.problem):
-        middle = min(curve.smallest(N_ERRORS["balanced"], race.free, SPARED["balanced"] * gained), best)
-    least = min(curve.smallest(N_ERRORS["fewest"], race.free, SPARED["fewest"] * gained), middle)
+        middle = min(curve.smallest(N_ERRORS["balanced"], race.free, spared["balanced"] * gained), best)
+    least = min(curve.smallest(N_ERRORS["fewest"], race.free, spared["fewest"] * gained), middle)
     return {"fewest": least, "balanced": middle, "accuracy": best}
 
 
@@ -163,7 +164,8 @@ def _luck(race: Race, whole: Mapping[str, FloatArray], seed: int) -> float:
     found += [loss.told(values[:, None], means) for values in whole.values()]
     gains = np.concatenate(found, axis=1)
     groups = loss.problem.groups
-    return chance_of(gains, loss.weights, np.arange(len(gains)) if groups is None else groups, seed)
+    clusters = np.arange(len(gains)) if groups is None else groups
+    return chance_of(gains, loss.weights, clusters, seed, wider=DEPENDENT)
 
 
 def _costs(race: Race, path: str, names: list[str], places: dict[str, int]) -> dict[str, dict[str, Any]]:

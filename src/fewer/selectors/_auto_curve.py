@@ -15,13 +15,20 @@ from fewer.validate import Split as Rows
 Prefer = Literal["fewest", "balanced", "accuracy"]
 N_ERRORS: dict[str, float] = {"fewest": 1.0, "balanced": 0.25, "accuracy": 0.0}
 """How many standard errors of its difference to the best a smaller size may be behind, by what the user prefers."""
-SPARED: dict[str, float] = {"fewest": 0.09, "balanced": 0.03, "accuracy": 0.0}
-"""A smaller size may also be behind by this share of what the best one gains over knowing nothing."""
+SPARED: dict[str, dict[str, float]] = {
+    "classification": {"fewest": 0.09, "balanced": 0.03, "accuracy": 0.0},
+    "regression": {"fewest": 0.03, "balanced": 0.005, "accuracy": 0.0},
+}
+"""A smaller size may also be behind by this share of what the best one gains over knowing nothing. For a quantity that
+share is one of R², which people read."""
 PLAIN = {"accuracy", "neg_brier_score", "neg_log_loss", "top_k_accuracy"}
 """Scorings in which every row counts the same, not every class."""
 ABSOLUTE = {"neg_mean_absolute_error", "neg_median_absolute_error"}
 BY_ROWS = {None, "balanced_accuracy", "roc_auc", "roc_auc_ovr", "roc_auc_ovo", "r2", "neg_mean_squared_error",
            "neg_root_mean_squared_error", "average_precision", *PLAIN, *ABSOLUTE}  # fmt: skip
+DEPENDENT = np.sqrt(2.0)
+"""Rows that choose features for each other are not independent: one that leads by luck in all rows is chosen in every
+split, and its luck counts in each of them. So much larger than rows show are the standard errors taken."""
 FEW_OF_A_CLASS = 5
 """Rows of classes smaller than that do not weigh more than if the class had so many."""
 
@@ -207,7 +214,9 @@ class Curve:
         return int(len(good) - 1 - np.argmax(good[::-1]))
 
 
-def chance_of(gains: FloatArray, weights: FloatArray, clusters: IntArray, seed: int, n_draws: int = 999) -> float:
+def chance_of(
+    gains: FloatArray, weights: FloatArray, clusters: IntArray, seed: int, n_draws: int = 999, wider: float = 1.0
+) -> float:
     """Return how likely it is that the best of many candidates does so much better than nothing by luck.
 
     The largest of the candidates' gains, each in its standard errors, is compared with what it is when the signs of the
@@ -219,6 +228,8 @@ def chance_of(gains: FloatArray, weights: FloatArray, clusters: IntArray, seed: 
         By how much the loss of each held-out row is below that of knowing nothing.
     weights, clusters : arrays of shape (n_rows,)
     seed : int
+    wider : float
+        By how much standard errors are larger than rows show: `DEPENDENT` for rows that choose features for each other.
 
     Examples
     --------
@@ -240,8 +251,8 @@ def chance_of(gains: FloatArray, weights: FloatArray, clusters: IntArray, seed: 
     n, moved = len(sums), signs @ sums
     spread = np.maximum((sums**2).sum(axis=0) - moved**2 / n, 1e-300)
     drawn = (moved / np.sqrt(spread * n / max(n - 1, 1))).max(axis=1)
-    seen = float((mean[alive] / error[alive]).max())
+    seen = float((mean[alive] / error[alive]).max()) / wider
     return float((1 + (drawn >= seen - 1e-12).sum()) / (1 + n_draws))
 
 
-__all__ = ["N_ERRORS", "SPARED", "Curve", "Loss", "Prefer", "balanced_weights", "chance_of", "targets"]
+__all__ = ["DEPENDENT", "N_ERRORS", "SPARED", "Curve", "Loss", "Prefer", "balanced_weights", "chance_of", "targets"]
