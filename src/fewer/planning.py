@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -10,16 +11,20 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from fewer import registry
-from fewer.budget import MARGIN, Budget, measure_speed, parse_budget, seconds_for
+from fewer.budget import BESIDE, GROWTH, MARGIN, Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto
 from fewer.columns import Column
+from fewer.contracts import SearchSpace
 from fewer.control import Prefilter
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.evaluate._grading import refuse_scoring
 from fewer.problem import Problem
 from fewer.selectors import AutoSelector, RankSelector, Size, SubsetSelector
+from fewer.selectors._parameters import lay_out_space
 from fewer.validate import near_copies, stratified_sample
 
+STEPS = 10
+"""Fewer folds are planned before a search gets less than so many steps."""
 AUTO_ROWS = 5_000
 COPIES = 0.5
 """The share of rows with near-copies from which on a note asks for groups."""
@@ -215,14 +220,22 @@ def _plan_auto(problem: Problem, asked: Request) -> Plan:
     if asked.start is not None:
         raise InputError("auto takes no start; choose a method by name.")
     _refuse_cost_weight(asked, "`auto` shows what features cost")
-    budget = asked.budget
-    if budget is not None and not isinstance(budget, Budget):
-        seconds = parse_budget(budget)
-        budget = Budget(seconds, speed=round(measure_speed(problem, effective_n_jobs(asked.n_jobs), asked.seed), 3))
-    if not isinstance(budget, Budget):
+    if asked.budget is None:
         return Plan("auto", auto, request=asked)
-    share = budget.nominal or round(MARGIN * budget.speed * budget.seconds / (1 + asked.n_folds), 3)
-    return Plan("auto", auto.set_params(budget=share), replace(budget, nominal=share), request=asked)
+    budget = asked.budget if isinstance(asked.budget, Budget) else _budget_of_auto(problem, asked, auto)
+    return Plan("auto", auto.set_params(budget=budget.nominal), budget, request=asked)
+
+
+def _budget_of_auto(problem: Problem, asked: Request, auto: AutoSelector) -> Budget:
+    """Find how wide the race may be: a small one is timed on some of the rows."""
+    seconds = parse_budget(asked.budget)
+    began = time.monotonic()
+    rows, one = seconds_of_auto(auto, problem, asked.seed)
+    spent = time.monotonic() - began
+    share = MARGIN * (seconds - spent) / (1 + asked.n_folds + BESIDE)
+    room = min(int(rows * (max(share, 0.0) / one) ** (1 / GROWTH)), problem.n_samples)
+    each = one * (max(room, 1) / rows) ** GROWTH
+    return Budget(seconds, nominal=round(auto.budget_for(room, problem), 9), spent=round(spent, 3), each=round(each, 3))
 
 
 def _refuse_cost_weight(asked: Request, who: str) -> None:
@@ -281,15 +294,58 @@ def _plan_search(problem: Problem, asked: Request, name: str, chosen: registry.M
         n_jobs=asked.n_jobs,
         random_state=asked.seed,
     )
-    budget = asked.budget
-    if budget is not None and not isinstance(budget, Budget):
-        if isinstance(budget, str) and "subset" in budget:
-            budget = Budget.of_subsets(budget)
-        else:
-            seconds = parse_budget(budget)
-            cost = seconds_for(selector.criterion or KNN(), problem, effective_n_jobs(asked.n_jobs), asked.seed)
-            budget = Budget(seconds, max(int(MARGIN * seconds / (1 + asked.n_folds) / cost), 1))
-    return Plan(name, selector, budget, request=asked)
+    if asked.budget is None:
+        return Plan(name, selector, request=asked)
+    n_searches = 1 if selector.control is None else selector.control.n_searches(problem.n_samples)
+    space = lay_out_space(selector, problem)
+    if prefilter is not None:
+        space = SearchSpace.of(min(prefilter.keep, space.n_units))
+    budget = _budget_of_search(problem, asked, selector, n_searches, space)
+    search = budget.laid_out(selector.search, n_searches, space)
+    return Plan(name, selector.set_params(search=search), budget, request=asked)
+
+
+def _budget_of_search(
+    problem: Problem, asked: Request, selector: SubsetSelector, n_searches: int, space: SearchSpace
+) -> Budget:
+    """Turn what was asked for into subsets: so many for the search on all rows and for each of its repetitions."""
+    if isinstance(asked.budget, Budget):
+        return asked.budget
+    if isinstance(asked.budget, str) and "subset" in asked.budget:
+        return Budget.of_subsets(asked.budget)
+    seconds, began = parse_budget(asked.budget), time.monotonic()
+    criterion, search, n_jobs = selector.criterion or KNN(), selector.search, effective_n_jobs(asked.n_jobs)
+    least = space.n_units  # a search looks at each unit once
+    if search.stochastic:
+        whole = lay_out_space(selector, problem)
+        start, each = seconds_along(search, criterion, problem, whole, n_jobs, asked.seed)
+        first, begun = n_searches * start, 0
+        least = max(search.shortened(0.0).max_evaluations(space) or 1, least)
+    else:
+        alone, each = seconds_for(criterion, problem, n_jobs, asked.seed)
+        first, begun = alone * n_searches * space.n_units, n_searches * space.n_units
+    spent = time.monotonic() - began
+    shortest = first + each * max(n_searches * least - begun, 0)
+    _refuse_too_little(shortest, asked)
+    for n_folds in (asked.n_folds, min(asked.n_folds, 2)):  # rather fewer folds than a search cut off at its beginning
+        share = MARGIN * (seconds - spent) / (1 + n_folds)
+        n_subsets = begun + int((share - first) / each)
+        if n_subsets >= STEPS * n_searches * space.n_units:
+            break
+    n_subsets = max(n_subsets, n_searches * least)
+    expected = first + each * max(n_subsets - begun, 0)
+    return Budget(seconds, n_subsets, spent=round(spent, 3), each=round(expected, 3))
+
+
+def _refuse_too_little(shortest: float, asked: Request) -> None:
+    """Refuse seconds in which the shortest search does not end on all rows and on two folds, which measure least."""
+    needed = (1 + min(asked.n_folds, 2)) * shortest
+    if needed > parse_budget(asked.budget):
+        what = asked.method if not asked.has_components else "this search"
+        raise InputError(
+            f"budget={asked.budget!r} is too little for {what}: the shortest search and two folds take about "
+            f"{np.ceil(needed):,.0f} s here; allow more, or choose a faster method (auto, fisher)."
+        )
 
 
 def build_component(kind: registry.ComponentKind, component: Any, problem: Problem) -> Any:

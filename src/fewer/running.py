@@ -119,6 +119,10 @@ def run_plan(
     return _Running(plan, problem, followers or Followers(), folder).go()
 
 
+ENOUGH = 400
+"""Rows from which on nothing is said of a budget that shows `auto` no more."""
+
+
 class _Running:
     """One run of a plan, from its first step to its selection."""
 
@@ -129,6 +133,8 @@ class _Running:
         self.began, self.clock = time.perf_counter(), time.monotonic()
         self.run: Run | None = None
         self.budget = plan.budget
+        if plan.budget is not None:
+            self.clock -= plan.budget.spent
         self.notes: list[str] = []
 
     def go(self) -> Selection:
@@ -150,9 +156,9 @@ class _Running:
     def _search(self) -> None:
         """Select on all rows; what the clock ended gives its repetitions as many subsets."""
         follow: OnStep | None = self._keep
+        began = time.monotonic()
         if self.budget is not None:
-            share = self.budget.seconds / (1 + self.request.n_folds)
-            follow = self.budget.limit(follow, self.clock + 1.5 * share)
+            follow = self.budget.limit(follow, began + self.budget.patience)
         selector = self.selector
         trace = Trace() if self.folder is None else self.folder.trace()
         if isinstance(selector, SubsetSelector):
@@ -163,8 +169,14 @@ class _Running:
         else:
             selector.fit_problem(self.problem, follow)
         if self.budget is not None and any(note.startswith("The clock") for note in _trace_of(selector).notes):
-            self.budget = replace(self.budget, n_subsets=_trace_of(selector).n_evaluations)
-        self.seconds_for_one = time.monotonic() - self.clock
+            self.budget = self.budget.cut(_trace_of(selector).n_evaluations)
+        self.seconds_for_one = time.monotonic() - began
+        seen = getattr(selector, "n_samples_seen_", self.problem.n_samples)
+        if self.budget is not None and seen < min(self.problem.n_samples, ENOUGH):
+            self.notes.append(
+                f"The budget is small: auto saw {seen:,} of the {self.problem.n_samples:,} rows. "
+                "What they do not show, more time may."
+            )
 
     def _keep(self, trace: Trace) -> None:
         if self.folder is not None:
@@ -172,8 +184,15 @@ class _Running:
         if self.followers.on_step is not None:
             self.followers.on_step(trace)
 
-    def _measure(self) -> HeldOutScores:
-        """Repeat the whole selection without each fold and judge it on that fold."""
+    def _measure(self) -> HeldOutScores | None:
+        """Repeat the whole selection without each fold and judge it on that fold; two folds at least, or none."""
+        done = None if self.folder is None else self.folder.folds()
+        if not done and self.budget is not None and not self._has_time(0):
+            least = time.monotonic() - self.clock + 2 * self._seconds_of_a_fold()
+            self.notes.append(
+                f"The budget left no time to measure the answer on held-out rows; about {least:.0f} s would."
+            )
+            return None
 
         def keep(records: list[dict[str, Any]]) -> None:
             LOGGER.info("%s: %d folds measured", self.plan.name, len(records))
@@ -193,7 +212,7 @@ class _Running:
             # A clock that runs here means nothing on another machine.
             resources=_resources(self.selector) if self.budget is None else _resources(self.selector).alone(),
             scoring=self.request.scoring,
-            done=None if self.folder is None else self.folder.folds(),
+            done=done,
             on_fold=keep,
         )
         most = _judge_rows(self.selector, judge)
@@ -211,12 +230,21 @@ class _Running:
 
     def _stop_in_time(self, n_done: int) -> None:
         """End the repetitions where another of them would not fit into the budget."""
-        if self.budget is None:
-            return
-        spent = time.monotonic() - self.clock
-        one = max(self.seconds_for_one, (spent - self.seconds_for_one) / n_done)
-        if spent + one > self.budget.seconds:
+        if self.budget is not None and not self._has_time(n_done):
             raise Stopped(f"The budget has room for {n_done} folds.")
+
+    def _has_time(self, n_done: int) -> bool:
+        assert self.budget is not None
+        spent = time.monotonic() - self.clock
+        one = self._seconds_of_a_fold()
+        if n_done:
+            one = (spent - self.seconds_for_one - self.budget.spent) / n_done
+        return spent + max(2 - n_done, 1) * one <= self.budget.seconds
+
+    def _seconds_of_a_fold(self) -> float:
+        """What the answer took; that of `auto` also looked for stand-ins, which is done once."""
+        assert self.budget is not None
+        return min(self.budget.each or float("inf"), self.seconds_for_one)
 
     def _finish(self, outcome: HeldOutScores | None, interrupted: bool) -> Selection:
         if self.folder is not None and hasattr(self.selector, "trace_"):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from fewer.budget import Budget
 from fewer.evaluate import HeldOutScores
 from fewer.planning import Plan
 
@@ -32,7 +33,7 @@ def script_for(plan: Plan, outcome: HeldOutScores | None = None) -> str:
     options.pop("method", None)
     options["random_state"] = options.pop("seed", 0)
     if plan.budget is not None:
-        options["budget"] = _effort(plan)
+        options["budget"] = plan.budget
         if outcome is not None and isinstance(request.cv, int) and outcome.n_folds < request.cv:
             options["cv"] = request.cv
     arguments = [repr(request.method)] if request.method != "auto" else []
@@ -51,16 +52,9 @@ def _row_arguments(plan: Plan) -> list[str]:
     return [f"{name}={name}" for name in plan.rows]
 
 
-def _effort(plan: Plan) -> Any:
-    """Return the budget as the effort that it came to, which needs no clock."""
-    budget = plan.budget
-    assert budget is not None
-    if plan.name == "auto":
-        return budget
-    return f"{budget.n_subsets} subsets"
-
-
 def _source(value: Any) -> str:
+    if isinstance(value, Budget):
+        return value.source
     if isinstance(value, np.ndarray):
         return repr(value.tolist())
     if isinstance(value, BaseEstimator):
@@ -70,8 +64,8 @@ def _source(value: Any) -> str:
 
 def _imports(value: Any) -> list[str]:
     """Return the import lines that the source of a value needs."""
-    if type(value).__module__ == "fewer.budget":
-        return ["from fewer.budget import Budget"]
+    if isinstance(value, Budget):
+        return ["from fewer.budget import Budget"] if value.n_subsets is None else []
     if not isinstance(value, BaseEstimator):
         parts = value if isinstance(value, list | tuple) else ()
         return [line for part in parts for line in _imports(part)]

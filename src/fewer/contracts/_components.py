@@ -259,6 +259,37 @@ class Search(Component):
         """
         raise IncompatibleError(f"{type(self).__name__} cannot be shortened: it is not a stochastic search.")
 
+    def max_evaluations(self, space: SearchSpace) -> int | None:
+        """Return how many subsets a whole search scores at the most, where that is known beforehand.
+
+        Parameters
+        ----------
+        space : SearchSpace
+            Where the search may go.
+
+        Returns
+        -------
+        int or None
+            None where it follows from the scores.
+        """
+        return None
+
+    def rehearse(self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, n: int) -> None:
+        """Score some subsets in the way that the search does, so that a clock can tell what they cost.
+
+        Parameters
+        ----------
+        scorer : Objective
+            Scores states.
+        space : SearchSpace
+            Where the search may go.
+        rng : Generator
+            Draws the subsets.
+        n : int
+            How many.
+        """
+        scorer.score(np.array([space.random(rng) for _ in range(n)]))
+
     def run(
         self,
         scorer: Objective,
@@ -356,6 +387,21 @@ class Control(Component):
         Trace
             `run.trace`, finished.
         """
+
+    def n_searches(self, n_samples: int) -> int:
+        """Return how many searches run under this control, with those inside it.
+
+        Parameters
+        ----------
+        n_samples : int
+            Rows of the run.
+
+        Returns
+        -------
+        int
+            As far as it is known beforehand.
+        """
+        return 1 if self.control is None else self.control.n_searches(n_samples)
 
 
 MOSTLY_MISSING = 0.9

@@ -108,6 +108,10 @@ class Aggregate(Control):
         self.perfect = perfect
         self.offset = offset
 
+    def n_searches(self, n_samples: int) -> int:
+        # One for each resample and setting.
+        return super().n_searches(n_samples) * self.n_runs * len(ParameterGrid(dict(self.vary or {})))
+
     def run(self, run: Run) -> Trace:
         # Run, count, keep. An interrupted run goes on with the first resample that was not finished.
         space, trace = run.space, run.trace

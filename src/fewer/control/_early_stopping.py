@@ -17,7 +17,7 @@ from fewer.parallel import parallelism, run_tasks
 from fewer.problem import FloatArray, InputError
 from fewer.trace import Step, Trace, best_first
 from fewer.validate import Split, split_rows
-from fewer.validate._folds import CV_OBJECT
+from fewer.validate._folds import CV_OBJECT, count_splits
 
 Record = dict[str, Any]
 """One validation run: `training` and `validation`, a score a step; `masks`, where the search stood; `n_evaluations`."""
@@ -137,6 +137,10 @@ class EarlyStopping(Control):
                 self._choose_mask(Objective(run.scorer, space), masks, point, trace)
                 run.tell()
         return trace
+
+    def n_searches(self, n_samples: int) -> int:
+        # One without each fold, and one on all rows.
+        return super().n_searches(n_samples) * (1 + count_splits(self.cv, n_samples))
 
     def _validate(self, run: Run, splits: list[Split], seeds: list[np.random.Generator]) -> list[Record]:
         """Run the search without each fold; runs that are in the trace already are not repeated."""

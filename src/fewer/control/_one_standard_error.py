@@ -16,7 +16,7 @@ from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import FloatArray, Problem
 from fewer.trace import Step, Trace, is_better
 from fewer.validate import Split, split_rows
-from fewer.validate._folds import CV_OBJECT
+from fewer.validate._folds import CV_OBJECT, count_splits
 
 Record = dict[str, Any]
 
@@ -89,6 +89,10 @@ class OneStandardError(Control):
                 run.tell()
             self._search_all(run, self._choose(records, run.problem, run.space, trace), last)
         return trace
+
+    def n_searches(self, n_samples: int) -> int:
+        # One without each fold, and one on all rows.
+        return super().n_searches(n_samples) * (1 + count_splits(self.cv, n_samples))
 
     def _runs(self, run: Run, splits: list[Split], tasks: list[tuple[int, np.random.Generator]]) -> Iterator[Record]:
         """Search without each fold: here, with threads inside each search; or each on a cluster."""

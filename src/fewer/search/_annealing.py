@@ -83,7 +83,17 @@ class Annealing(Search):
     def shortened(self, share: float) -> Annealing:
         # Keep the schedule and try less at each level.
         cap = None if self.max_tries is None else max(1, round(self.max_tries * share))
-        return clone(self).set_params(effort=self.effort * share, max_tries=cap)
+        return clone(self).set_params(effort=max(self.effort * share, 1e-9), max_tries=cap)
+
+    def max_evaluations(self, space: SearchSpace) -> int:
+        # The start, and every try of every level.
+        return 1 + self.levels * self._limits(space)[0]
+
+    def rehearse(self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, n: int) -> None:
+        # Walk for so many tries.
+        walk = scorer.walk(space.random(rng))
+        for _ in accepted_changes(walk, draw_moves(space, n, self.t0, rng), 0.0, n, space, rng):
+            pass
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]

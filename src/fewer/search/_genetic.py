@@ -98,6 +98,10 @@ class Genetic(Search):
         # Stop after a share of the generations.
         return clone(self).set_params(generations=max(1, round(self.generations * share)))
 
+    def max_evaluations(self, space: SearchSpace) -> int:
+        # The first members, and every child of every generation.
+        return self.population * (1 + self.generations)
+
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:

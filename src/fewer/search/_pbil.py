@@ -85,6 +85,10 @@ class PBIL(Search):
         # Stop each run after a share of the generations.
         return clone(self).set_params(generations=max(1, round(self.generations * share)))
 
+    def max_evaluations(self, space: SearchSpace) -> int:
+        # Every member of every generation of every run.
+        return self.population * self.generations * self.runs
+
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:

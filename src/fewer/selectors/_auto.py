@@ -22,14 +22,13 @@ from fewer.selectors._auto_answer import Answer, answer_of, answer_without_valid
 from fewer.selectors._auto_encoding import constant_columns
 from fewer.selectors._auto_judges import criterion_of, estimator_named
 from fewer.selectors._auto_race import QUICK, NothingVaries, Race, judges_of, prepare
-from fewer.selectors._auto_rows import sample_rows
 from fewer.selectors._auto_units import Units
 from fewer.selectors._base import Selector
 from fewer.selectors._parameters import Size, lay_out_space, parse_size
 from fewer.selectors._standins import stand_ins
 from fewer.selectors._subset import SubsetSelector
 from fewer.trace import Step, Trace
-from fewer.validate import split_rows
+from fewer.validate import split_rows, stratified_sample
 from fewer.validate._folds import CV_OBJECT
 
 ROWS, ROWS_OF_A_CLASS, FEWEST = 1500, 30, 400
@@ -96,6 +95,8 @@ class AutoSelector(Selector):
     score_, trace_, candidates_, n_evaluations_, reason_, set_aside_
         The held-out score at the chosen size; the history; each candidate's name, size and held-out score; how many
         subsets were looked at; what was chosen, and why; columns that do not vary.
+    n_samples_seen_ : int
+        Rows that the race saw: a sample, where there are very many or the budget is small.
     n_features_in_, feature_names_in_
 
     Examples
@@ -203,7 +204,9 @@ class AutoSelector(Selector):
         self
         """
         rng = self._generator()
-        rows = sample_rows(problem, self._n_rows(problem), rng)
+        n_rows = self._n_rows(problem)
+        rows = problem if problem.n_samples <= n_rows else problem.take(stratified_sample(problem, n_rows, rng))
+        self.n_samples_seen_ = rows.n_samples
         splits = split_rows(rows, self.cv, rng)
         seed = int(rng.integers(2**31 - 10_000))
         units = self._units(problem)
@@ -303,9 +306,34 @@ class AutoSelector(Selector):
             [column_numbers(group, names, "feature_groups") for group in self.feature_groups or ()],
         )
 
+    def budget_for(self, n_rows: int, problem: Problem) -> float:
+        """Return the budget with which the race sees so many rows of a table like this.
+
+        Parameters
+        ----------
+        n_rows : int
+            At least 60 are seen.
+        problem : Problem
+            The rows.
+
+        Returns
+        -------
+        float
+            For the parameter `budget`.
+        """
+        usual, least = self._usual_rows(problem)
+        n_rows = max(n_rows, 60)
+        return float(3.0 * (n_rows / (max(usual, least) if n_rows <= least else usual)) ** 2)
+
     def _n_rows(self, problem: Problem) -> int:
-        share = np.sqrt(self.budget / 3.0) * min((50.0 / problem.n_features) ** 0.25, 1.0)
-        return max(int(ROWS * share), FEWEST, ROWS_OF_A_CLASS * problem.n_classes)
+        usual, least = self._usual_rows(problem)
+        share = np.sqrt(self.budget / 3.0)
+        return int(max(usual * share, least * min(share, 1.0)) + 1e-3)
+
+    def _usual_rows(self, problem: Problem) -> tuple[float, float]:
+        """Return the rows that the race sees with the default budget, and those it sees at least."""
+        usual = ROWS * min((50.0 / problem.n_features) ** 0.25, 1.0)
+        return usual, float(max(FEWEST, ROWS_OF_A_CLASS * problem.n_classes))
 
     def _tasks(self) -> Any:
         return KNN.tasks

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
+from numbers import Integral
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -88,6 +89,26 @@ def splits_of(cv: Any, problem: Problem) -> list[tuple[IntArray, IntArray]]:
         return [
             (np.asarray(train), np.asarray(test)) for train, test in cv.split(problem.table, problem.y, problem.groups)
         ]
+
+
+def count_splits(cv: Any, n_samples: int) -> int:
+    """Return how many splits there will be, as far as it is known beforehand; five otherwise.
+
+    Examples
+    --------
+    >>> count_splits(10, 200), count_splits("loo", 200), count_splits([([0, 1], [2])], 3)
+    (10, 200, 1)
+    """
+    if isinstance(cv, Integral):
+        return int(cv)
+    if isinstance(cv, str):
+        return n_samples
+    if isinstance(cv, Sized):
+        return len(cv)
+    try:
+        return int(cv.get_n_splits())
+    except (AttributeError, TypeError, ValueError):  # a generator, or a splitter that must see the rows
+        return 5
 
 
 def _listed(pair: Any, n_rows: int) -> tuple[IntArray, IntArray]:
