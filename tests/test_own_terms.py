@@ -129,7 +129,7 @@ def test_every_fold_gets_the_effort_of_the_answer_or_is_not_run(monkeypatch):
     assert found.effort == 30
     ticks = iter(np.arange(0.0, 1e6, 40.0))
     monkeypatch.setattr(clock, "monotonic", lambda: next(ticks))
-    hurried = run_plan(make_plan(problem, "knn-forward", budget=Budget(300.0, n_subsets=200), cv=5), problem)
+    hurried = run_plan(make_plan(problem, "knn-forward", budget=Budget(1200.0, n_subsets=200), cv=5), problem)
     assert hurried.heldout["n_folds"] < 5
     assert any(f"room for {hurried.heldout['n_folds']} of the 5 folds" in note for note in hurried.warnings)
 
