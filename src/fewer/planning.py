@@ -19,6 +19,7 @@ from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.evaluate._grading import refuse_scoring
 from fewer.problem import Problem
+from fewer.search import Forward
 from fewer.selectors import AutoSelector, RankSelector, Size, SubsetSelector
 from fewer.selectors._parameters import lay_out_space
 from fewer.validate import near_copies, stratified_sample
@@ -301,7 +302,7 @@ def _plan_search(problem: Problem, asked: Request, name: str, chosen: registry.M
     if prefilter is not None:
         space = SearchSpace.of(min(prefilter.keep, space.n_units))
     budget = _budget_of_search(problem, asked, selector, n_searches, space)
-    search = budget.laid_out(selector.search, n_searches, space)
+    search = budget.laid_out(selector.search or Forward(), n_searches, space)
     return Plan(name, selector.set_params(search=search), budget, request=asked)
 
 
@@ -314,7 +315,8 @@ def _budget_of_search(
     if isinstance(asked.budget, str) and "subset" in asked.budget:
         return Budget.of_subsets(asked.budget)
     seconds, began = parse_budget(asked.budget), time.monotonic()
-    criterion, search, n_jobs = selector.criterion or KNN(), selector.search, effective_n_jobs(asked.n_jobs)
+    n_jobs = effective_n_jobs(asked.n_jobs)
+    criterion, search = selector.criterion or KNN(), selector.search or Forward()
     least = space.n_units  # a search looks at each unit once
     if search.stochastic:
         whole = lay_out_space(selector, problem)
