@@ -90,8 +90,9 @@ $(DOCS)/.ready: pyproject.toml constraints.txt docs/requirements.txt
 	$(DOCS)/bin/python -m pip install --quiet --constraint constraints.txt --editable . --requirement docs/requirements.txt
 	@touch $@
 
-docs: $(DOCS)/.ready  ## build the documentation site, warnings are errors: docs/_build/html/index.html
+docs: $(DOCS)/.ready  ## build the documentation site and check its links, warnings are errors: docs/_build/html/index.html
 	$(DOCS)/bin/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	$(DOCS)/bin/python tools/check_site.py
 
 dist: $(READY)  ## build wheel and sdist, check them, and try the wheel alone in a fresh environment
 	$(BIN)/python -m pip install --quiet 'build>=1.2' 'twine>=6'

@@ -23,6 +23,7 @@ MODULES = {
     "fewer.evaluate": "Does it help?",
     "fewer.validate": "Splits, significance, intervals, stability",
     "fewer.plots": "Pictures",
+    "fewer.report": "Pages",
     "fewer.datasets": "Data and generators",
     "fewer.io": "The input reader",
     "fewer.contracts": "Write your own component",
@@ -94,7 +95,8 @@ def relink_own(app, docname, source):
 
 
 def make_api():
-    home = dict.fromkeys(importlib.import_module("fewer").__all__, "fewer")
+    fewer = importlib.import_module("fewer")
+    home = {name: getattr(fewer, name) for name in fewer.__all__}
     index = ["API reference", "=============", "", "Every public name.", "", ".. toctree::", "   :maxdepth: 1", ""]
     for module, summary in MODULES.items():
         index.append(f"   {module}")
@@ -105,7 +107,7 @@ def make_api():
 def make_module(module, summary, home):
     package = importlib.import_module(module)
     names = [name for name in package.__all__ if not inspect.ismodule(getattr(package, name))]
-    own = [name for name in names if module == "fewer" or home.get(name) is None]
+    own = [name for name in names if module == "fewer" or home.get(name) is not getattr(package, name)]
     title = f"{module}: {summary.lower() if summary.endswith('?') else summary}"
     lines = [title, "=" * len(title), "", f".. module:: {module}", "   :no-index-entry:", ""]
     lines += [*first_paragraph(package).splitlines(), ""]

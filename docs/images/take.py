@@ -1,6 +1,6 @@
 """Take the pictures in this folder anew: the reports as Chromium shows them, and what the examples draw.
 
-Run with `.venv/bin/python docs/images/take.py`; it needs Chromium.
+Run with `.venv/bin/python docs/images/take.py`; it needs Chromium. `reports`, `workbench` or `examples` behind it takes only those.
 """
 
 import io
@@ -31,10 +31,9 @@ def take_reports(folder: Path) -> None:
     write_parcel_report(folder / "parcel.html", Parcel(random_state=0).fit(X, y))
     browser = Browser(folder / "profile")
     browser.ask("Emulation.setScrollbarsHidden", hidden=True)
-    for page, width, height, name in (("demo", 1000, 1500, "report"), ("parcel", 1265, 904, "parcel-page")):
-        browser.open(folder / f"{page}.html", width, height=height)
-        browser.shoot(folder / "shot.png", whole=False)
-        keep(folder / "shot.png", HERE / f"{name}.png")
+    browser.open(folder / "parcel.html", 1265, height=904)
+    browser.shoot(folder / "shot.png", whole=False)
+    keep(folder / "shot.png", HERE / "parcel-page.png")
     take_page(browser, folder)
     browser.close()
 
@@ -47,8 +46,12 @@ def take_page(browser: Browser, folder: Path) -> None:
             "(({x, y, width, height}) => ({x, y: y + scrollY, width, height}))"
             f"(document.getElementById('{heading}').parentElement.getBoundingClientRect())"
         )
-        browser.shoot(folder / "shot.png", clip={**place, "height": min(place["height"], 820)})
+        browser.shoot(folder / "shot.png", clip=place)
         keep(folder / "shot.png", HERE / f"page-{name}.png")
+        if heading == "q1":  # the page's beginning, up to the end of this part
+            top = {"x": 0, "y": 0, "width": width, "height": place["y"] + place["height"] + 12}
+            browser.shoot(folder / "shot.png", clip=top)
+            keep(folder / "shot.png", HERE / "report.png")
 
 
 def take_workbench(folder: Path) -> None:
@@ -102,7 +105,8 @@ def keep(taken: Path, kept: Path) -> None:
 
 
 if __name__ == "__main__":
+    parts = {"reports": take_reports, "workbench": take_workbench, "examples": take_examples}
+    asked = sys.argv[1:] or list(parts)
     with tempfile.TemporaryDirectory() as temporary:
-        take_reports(Path(temporary))
-        take_workbench(Path(temporary))
-        take_examples(Path(temporary))
+        for part in asked:
+            parts[part](Path(temporary))

@@ -29,6 +29,17 @@ def test_the_code_of_a_page_runs(path, monkeypatch, tmp_path):
     sys.modules["matplotlib.pyplot"].close("all") if "matplotlib.pyplot" in sys.modules else None
 
 
+def test_the_code_of_the_readme_runs():
+    from sklearn.datasets import load_wine
+
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    space = {"X": X.iloc[::3], "y": y.iloc[::3]}
+    for block in blocks_of(README):
+        exec(compile(block, "README.md", "exec"), space)
+    assert space["selection"].features
+    assert 3 <= space["X_small"].shape[1] <= 10
+
+
 @pytest.mark.parametrize("path", [*PAGES, README], ids=lambda p: p.name)
 def test_links_lead_somewhere(path):
     text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
