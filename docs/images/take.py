@@ -1,6 +1,7 @@
 """Take the pictures in this folder anew: the reports as Chromium shows them, and what the examples draw.
 
-Run with `.venv/bin/python docs/images/take.py`; it needs Chromium. `reports`, `workbench` or `examples` behind it takes only those.
+Run with `.venv/bin/python docs/images/take.py`; it needs Chromium. With `reports`, `workbench` or `examples`
+behind it, only those.
 """
 
 import io
