@@ -86,9 +86,9 @@ def relink(text, folder, pages, target):
 
 def relink_own(app, docname, source):
     """Do the same in the pages of this folder that are also read elsewhere, such as design.md."""
-    if docname in ("design", "reliability"):
+    if docname in ("design", "reliability", "methods/auto"):
         pages = getattr(app, "env_pages", PAGES)
-        source[0] = relink(source[0], Path("docs"), pages, DOCS / docname)
+        source[0] = relink(source[0], Path("docs", docname).parent, pages, DOCS / docname)
 
 
 # ------------------------------------------------------------------------------------------------------- API

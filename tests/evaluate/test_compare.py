@@ -141,15 +141,15 @@ def test_an_interrupted_comparison_resumes_to_the_same_table(comparison, tmp_pat
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(on_progress=stop, resume_dir=tmp_path)
+        run(on_progress=stop, resume_dir=tmp_path / "not" / "yet")
     assert seen == [(done, 25) for done in range(8)]
-    with (tmp_path / CELLS).open("a") as file:
+    with (tmp_path / "not" / "yet" / CELLS).open("a") as file:
         file.write('{"method": "two be')  # torn by a kill
     seen.clear()
-    again = run(on_progress=lambda done, total, text: seen.append((done, total)), resume_dir=tmp_path)
+    again = run(on_progress=lambda done, total, text: seen.append((done, total)), resume_dir=tmp_path / "not" / "yet")
     assert seen == [(done, 25) for done in range(7, 26)]
     assert without_seconds(again) == without_seconds(comparison)
-    finished = run(resume_dir=tmp_path)
+    finished = run(resume_dir=tmp_path / "not" / "yet")
     assert finished == again
 
 

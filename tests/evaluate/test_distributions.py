@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewer.evaluate._distributions import BINS, CLASSES, LEVELS, distribution, shown_classes
+from fewer.evaluate._distributions import BINS, CLASSES, LEVELS, _codes, distribution, shown_classes
 from fewer.problem import Problem
 
 
@@ -49,3 +49,21 @@ def test_a_column_that_does_not_vary_or_is_missing_is_no_trouble():
     problem = Problem.from_arrays(X, [0, 1] * 3)
     assert sum(map(sum, distribution(problem, 0)["counts"])) == 6
     assert distribution(problem, 1) == {"kind": "numeric", "missing": 6}
+
+
+def test_a_stretch_of_a_feature_without_rows_has_no_quartiles():
+    x = np.concatenate([np.linspace(0, 0.1, 50), np.linspace(0.9, 1, 50)])
+    told = distribution(Problem.from_arrays(x[:, None], 10 * x, task="regression"), 0)
+    empty = [i for i, n in enumerate(told["n"]) if n == 0]
+    assert empty
+    assert [told[name][empty[0]] for name in ("lower", "middle", "upper")] == [None] * 3
+
+
+def test_the_middle_half_is_that_of_numpy_and_a_quantity_has_one_kind_of_rows():
+    x, y = np.tile([0.0, 1.0], 50), np.arange(100.0)
+    problem = Problem.from_arrays(x[:, None], y, task="regression", kinds=["nominal"])
+    told = distribution(problem, 0)
+    for name, share in (("lower", 25), ("middle", 50), ("upper", 75)):
+        assert told[name] == pytest.approx([np.percentile(y[x == level], share) for level in (0, 1)], rel=1e-4)
+    assert shown_classes(problem) == ["all rows"]
+    assert _codes(problem).tolist() == [0] * 100

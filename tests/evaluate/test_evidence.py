@@ -4,10 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
 import fewer
-from fewer.criteria import KNN
-from fewer.evaluate import Evidence
+from fewer.criteria import KNN, CrossValidated
+from fewer.evaluate import Evidence, _evidence
 from fewer.rankers import Fisher
 from fewer.selectors import RankSelector
 from making import make_problem
@@ -52,3 +53,21 @@ def test_a_judge_that_fails_is_told_and_ends_nothing():
     told = Evidence(problem, selector, np.array([0, 1]), _Broken(), None).gather()
     assert "plane" not in told
     assert told["untold"] == ["The rows in two features failed: no model today"]
+
+
+def test_the_plane_is_that_of_the_best_two_features():
+    problem = make_problem()
+    selector = RankSelector(Fisher(), n_features_to_select=3).fit_problem(problem)
+    told = Evidence(problem, selector, np.array([2, 0, 1]), KNN(), None).gather()
+    assert told["plane"]["names"] == ["x2", "x0"]
+    row = told["plane"]["row"][0] - 1
+    assert (told["plane"]["x"][0], told["plane"]["y"][0]) == pytest.approx(tuple(problem.X[row, [2, 0]]), rel=1e-4)
+
+
+def test_a_model_is_fitted_without_so_many_features_as_there_is_time_for(monkeypatch):
+    problem = make_problem(n_rows=60)
+    monkeypatch.setattr(_evidence, "FITS", 3 * 60 * 4)  # three folds of sixty rows: four fits, one of them with all
+    selector = RankSelector(Fisher(), n_features_to_select=5).fit_problem(problem)
+    judge = CrossValidated(GaussianNB())
+    told = Evidence(problem, selector, np.arange(5), judge, None, n_total=problem.n_samples).gather()
+    assert len(told["without"]) == 3

@@ -62,3 +62,13 @@ def test_a_sample_is_small_and_whole_groups(kind):
     assert (np.diff(rows) > 0).all()
     if groups is not None:
         assert (np.unique(groups[rows], return_counts=True)[1] == 10).all()
+
+
+def test_classes_keep_their_shares_in_a_sample_and_quantities_are_drawn_evenly():
+    y = np.repeat([0, 1], [90, 10])
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        assert (sample_of(Problem.from_arrays(np.zeros((100, 1)), y), 20, rng) >= 90).sum() == 2
+    quantity = Problem.from_arrays(np.zeros((100, 1)), np.arange(100.0), task="regression")
+    rows = sample_of(quantity, 20, np.random.default_rng(0))
+    assert rows.tolist() == sorted(np.random.default_rng(0).choice(100, 20, replace=False))

@@ -60,3 +60,10 @@ def test_rows_that_nothing_predicted_are_left_out():
     assert told["n_rows"] == 4
     assert sum(map(sum, told["confusion"])) == 4
     assert predictions(Problem.from_arrays(np.zeros((5, 1)), y), np.full((5, 2), np.nan)) == {}
+
+
+def test_calibration_compares_what_was_given_with_what_came_true_in_each_bin():
+    y = np.repeat([0, 1, 0, 1], [30, 10, 5, 35])  # a quarter of the first 40 rows, seven eighths of the others
+    given = np.repeat([0.2, 0.9], 40)
+    told = predictions(Problem.from_arrays(np.zeros((80, 1)), y), np.column_stack([1 - given, given]))["calibration"]
+    assert told == {"given": [0.2, 0.9], "is": [0.25, 0.875], "n": [40, 40]}

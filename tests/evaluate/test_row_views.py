@@ -1,10 +1,12 @@
 """Rows in two features, and rows that are always wrong."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 from fewer.criteria import KNN, LeastSquares
 from fewer.evaluate._row_views import HIGH, SHOWN, WIDE, always_wrong, plane
+from fewer.io import to_problem
 from fewer.problem import Problem
 from making import make_problem
 
@@ -55,3 +57,29 @@ def test_quantities_that_are_far_off_on_the_same_side():
     told = always_wrong(problem, looks)
     assert [row["row"] for row in told["rows"]] == [42]
     assert told["rows"][0]["truth"] == 50.0
+
+
+def test_levels_get_half_a_step_on_either_side_and_numbers_a_little():
+    X = np.column_stack([np.tile([0.0, 1.0, 2.0, 3.0], 5), np.linspace(10.0, 20.0, 20)])
+    problem = Problem.from_arrays(X, np.arange(20) % 2, kinds=["nominal", "numeric"])
+    told = plane(problem, [0, 1], KNN(3), 0)
+    assert told["x_ends"] == [-0.5, 3.5]
+    assert told["y_ends"] == [9.6, 20.4]
+
+
+def test_both_features_tell_their_levels():
+    frame = pl.DataFrame({"a": ["u", "v"] * 10, "b": ["x", "y", "z", "x"] * 5})
+    told = plane(to_problem(frame, np.arange(20) % 2), [1, 0], KNN(3), 0)
+    assert told["levels"] == [["x", "y", "z"], ["u", "v"]]
+
+
+def test_how_far_off_a_quantity_is_does_not_depend_on_its_unit():
+    rng = np.random.default_rng(0)
+    y, noise = rng.normal(size=100), rng.normal(size=(2, 100))
+    y[41] = 50.0
+    told = []
+    for unit in (1.0, 1e-6):
+        problem = Problem.from_arrays(np.zeros((100, 1)), unit * y, task="regression")
+        looks = [unit * np.where(np.arange(100) == 41, 0.0, y + 0.1 * part) for part in noise]
+        told.append([row["away"] for row in always_wrong(problem, looks)["rows"]])
+    assert told[0] == told[1] != []

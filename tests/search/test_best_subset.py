@@ -218,3 +218,16 @@ def test_a_copy_does_not_change_places_for_ever():
     mask, _ = spliced(equations, np.array([True, False, False]), 1)
     assert mask.sum() == 1
     assert not mask[2]
+
+
+def test_a_unit_loses_or_gains_and_never_both():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 4))
+    y = X.sum(axis=1)
+    equations = NormalEquations(X.T @ X, X.T @ y, float((y**2).sum()), np.arange(5), 100)
+    mask = np.array([True, False, True, False])
+    losses, gains, _ = equations.losses_and_gains(mask)
+    assert (losses[mask] > 0).all()
+    assert losses[~mask].tolist() == [0, 0]
+    assert (gains[~mask] > 0).all()
+    assert gains[mask].tolist() == [0, 0]

@@ -1,10 +1,9 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from fewer.errors import InputError
-from fewer.selectors._auto_race import NothingVaries, Race, in_threads
+from fewer.selectors._auto_race import NothingVaries, Race
 from fewer.selectors._auto_units import Units
 
 
@@ -22,11 +21,6 @@ def test_the_first_units_of_a_path_are_a_mask():
     assert made.prefix("a ranking", 1).tolist() == [False, False, True, False]
     assert made.prefix("a ranking", 2).tolist() == [True, False, True, True]
     assert not made.prefix("a ranking", 0).any()
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_results_come_in_the_order_of_the_items(n_jobs):
-    assert in_threads(lambda x: 10 * x, [3, 1, 2], n_jobs) == [30, 10, 20]
 
 
 def test_nothing_varies_is_an_error_to_read():

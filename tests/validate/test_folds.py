@@ -106,3 +106,17 @@ def test_every_generator_deals_groups_out_anew():
     problem = with_groups(n=90)
     dealt = {assign_folds(problem, 5, rng(seed)).tobytes() for seed in range(60)}
     assert len(dealt) >= 58
+
+
+@pytest.mark.parametrize("rows", [[0, 60], [-1, 3], [0.5, 1.0]])
+@pytest.mark.parametrize("side", [0, 1])
+def test_listed_rows_that_are_not_there_are_refused_on_either_side(rows, side):
+    pair = [[4, 5], [6, 7]]
+    pair[side] = rows
+    with pytest.raises(InputError, match="cv lists rows that are not among the 60 rows here"):
+        splits_of([tuple(pair)], with_groups())
+
+
+def test_a_listed_side_may_be_empty():
+    ((train, test),) = splits_of([([0, 1], [])], with_groups())
+    assert (train.tolist(), test.tolist()) == ([0, 1], [])

@@ -77,3 +77,13 @@ def test_refusals():
         split_rows(make_problem(), [([0, 1, 2], [3])], rng())
     with pytest.raises(InputError, match="splitter that repeats"):
         split_rows(make_problem(), KFold(3), rng(), n_repeats=2)
+
+
+def test_five_folds_are_the_default():
+    assert len(split_rows(make_problem(n_rows=40), None, rng())) == 5
+
+
+def test_repeats_are_named():
+    with pytest.raises(TypeError):
+        split_rows(make_problem(n_rows=40), 4, rng(), 3)
+    assert len(split_rows(problem=make_problem(n_rows=40), cv=4, rng=rng())) == 4

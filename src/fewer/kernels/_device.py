@@ -6,7 +6,6 @@ import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from importlib import resources
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.errors import FewerWarning, InputError
+from fewer.parallel import in_threads
 
 THREADS = 256
 """Threads of a block, in every kernel."""
@@ -216,10 +216,7 @@ def deal(workers: Sequence[Any], run: Callable[[Any, int, int], Result], n: int)
     """
     edges = [n * k // len(workers) for k in range(len(workers) + 1)]
     jobs = [job for job in zip(workers, edges, edges[1:], strict=False) if job[2] > job[1]]
-    if len(jobs) < 2:
-        return [run(*job) for job in jobs]
-    with ThreadPoolExecutor(len(jobs)) as pool:
-        return list(pool.map(lambda job: run(*job), jobs))
+    return in_threads(lambda job: run(*job), jobs, len(jobs))
 
 
 def tell(component: str, why: str) -> None:

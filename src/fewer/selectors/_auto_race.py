@@ -7,13 +7,13 @@ loss against size says how many features to take.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.selectors import _auto_paths as paths
 from fewer.selectors._auto_curve import Curve, Loss, balanced_weights, targets
@@ -176,14 +176,6 @@ def prepare(
     return Race(whole, parts, units, judged_sizes, free, loss, held, problem.n_features, n_jobs)
 
 
-def in_threads(function: Callable[[Any], Any], items: list[Any], n_jobs: int) -> list[Any]:
-    """Apply a function to items, in threads where there are several."""
-    if n_jobs == 1:
-        return [function(item) for item in items]
-    with ThreadPoolExecutor(max(n_jobs, 1)) as pool:
-        return list(pool.map(function, items))
-
-
 def _part(problem: Problem, rows: Rows, units: Units, estimator: Any, seed: int) -> Part:
     own = replace(problem, X=problem.X[:, :0], names=(), kinds=(), levels={}).take(rows.train)
     weights, target = balanced_weights(own), targets(own)
@@ -284,4 +276,4 @@ def judges_of(estimator: Any, name: str) -> Mapping[str, Judge]:
     return THREE if estimator is None else {name: given(estimator)}
 
 
-__all__ = ["FINALISTS", "QUICK", "NothingVaries", "Race", "in_threads", "judges_of", "prepare", "with_all_features"]
+__all__ = ["FINALISTS", "QUICK", "NothingVaries", "Race", "judges_of", "prepare", "with_all_features"]
