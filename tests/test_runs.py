@@ -92,9 +92,20 @@ def test_a_run_is_replaced_only_if_that_is_asked_for(tmp_path):
     check_folder(tmp_path, resume=False, force=True)
 
 
-def refused(path):
+def refused(path, error=InputError):
     with replacing(path, True):
-        raise InputError("no")
+        raise error("no")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, MemoryError])
+def test_a_replaced_run_comes_back_if_the_new_one_saved_nothing(error, tmp_path):
+    folder = open_folder(tmp_path)
+    folder.write("result.json", {"features": ["a"]})
+    folder.close()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix == ".json"}
+    with pytest.raises(error):
+        refused(tmp_path, error)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.suffix == ".json"} == before
 
 
 def test_a_replaced_run_comes_back_if_the_new_one_is_refused(tmp_path):

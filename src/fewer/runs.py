@@ -84,7 +84,7 @@ def check_folder(path: Path, *, resume: bool, force: bool) -> None:
 
 @contextmanager
 def replacing(path: Path | None, force: bool) -> Iterator[None]:
-    """Put the run in a folder of ours aside; it comes back if the new one is refused, and goes if it is not."""
+    """Put the run in a folder of ours aside; it comes back if the new one is refused or saves nothing."""
     if path is None or not force or not is_run(path):
         yield
         return
@@ -92,8 +92,9 @@ def replacing(path: Path | None, force: bool) -> Iterator[None]:
     _put_aside(path, aside)
     try:
         yield
-    except InputError:
-        _put_back(aside, path)
+    except BaseException as error:
+        if isinstance(error, InputError) or not any((path / name).exists() for name in OWN if name != RUN):
+            _put_back(aside, path)
         raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)

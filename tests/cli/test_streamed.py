@@ -1,10 +1,15 @@
+import json
+
 import polars as pl
 import pytest
 
+from fewer.cli import main
 from fewer.cli._streamed import jobs_on, open_chunks, resources_of, wants_stream
 from fewer.cli._table import Columns, FeatureColumns, Rows, table_options
 from fewer.contracts import Resources
 from fewer.errors import InputError
+from fewer.running import Interrupted
+from fewer.selection import Selection
 
 
 @pytest.fixture
@@ -52,3 +57,45 @@ def test_rows_that_belong_together_need_the_whole_table(table, word):
 def test_a_table_is_opened_in_chunks(table):
     stream = open_chunks(table, "y", None, table_options(Columns(decimal=".")))
     assert (stream.like.names, stream.n_samples) == (("a",), 3)
+
+
+@pytest.fixture
+def command(tmp_path):
+    rows = [{"a": i % 2 + 0.1 * (i % 7), "b": float(i % 5), "c": float(i % 3), "y": "uv"[i % 2]} for i in range(60)]
+    pl.DataFrame(rows).write_csv(tmp_path / "long.csv")
+    return ["select", str(tmp_path / "long.csv"), "-t", "y", "--stream", "--folds", "0", "--out", str(tmp_path / "run")]
+
+
+def run(*arguments):
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    return stop.value.code
+
+
+def test_a_run_in_chunks_is_kept_and_replaced_only_by_force(command, tmp_path, capsys):
+    fisher = [*command, "-m", "fisher"]
+    assert run(*fisher, "-f", "1", "--resume") == 2
+    assert "There is no run to resume" in capsys.readouterr().err
+    assert run(*fisher, "-f", "1") == 0
+    assert run(*fisher, "-f", "2") == 2
+    assert run(*fisher, "-f", "2", "--resume") == 2  # it is another run
+    assert len(json.loads((tmp_path / "run" / "result.json").read_text())["features"]) == 1
+    assert run(*fisher, "-f", "2", "--force") == 0
+    assert len(json.loads((tmp_path / "run" / "result.json").read_text())["features"]) == 2
+
+
+def test_a_stop_in_chunks_tells_the_best_so_far(command, monkeypatch, capsys):
+    def stopped(*_, **__):
+        raise Interrupted(found)
+
+    arguments = [*command, "-m", "fisher", "-f", "1", "--json"]
+    assert run(*arguments) == 0
+    found = Selection.from_json(capsys.readouterr().out)
+    monkeypatch.setattr("fewer.streaming.select", stopped)
+    assert run(*arguments, "--force") == 130
+    told = capsys.readouterr()
+    assert json.loads(told.out)["features"] == found.features
+    assert "go on with --resume" in told.err
+    found = None
+    assert run(*arguments, "--force") == 130
+    assert "before the first subset" in capsys.readouterr().err

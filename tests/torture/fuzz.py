@@ -66,13 +66,17 @@ def execute(case, scene):
             code, out, error = call(arguments)
             how = judge(case, path, arguments, code, out, error)
         trouble = scene.trouble(arguments, how)
-    except TimeoutError:
+    except _OutOfTimeError:
         return f"no answer within {SECONDS} s"
     except Exception:
         return traceback.format_exc(limit=-3).replace("\n", " | ")
     finally:
         scene.tidy()
     return trouble or how
+
+
+class _OutOfTimeError(BaseException):
+    pass
 
 
 class _Paper(io.StringIO):
@@ -139,10 +143,10 @@ def judge(case, path, arguments, code, out, error):
 
 @contextlib.contextmanager
 def time_limit(seconds):
-    """Raise TimeoutError after some seconds."""
+    """Raise an error that nobody catches on the way after some seconds."""
 
     def stop(number, frame):
-        raise TimeoutError
+        raise _OutOfTimeError
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.alarm(seconds)

@@ -264,18 +264,36 @@ def _run_chunks(chunks: Stream, effort: Effort, outputs: Outputs, choices: dict[
     """Select on a table that is read in chunks."""
     from fewer import streaming
     from fewer.parallel import on_cluster
+    from fewer.running import Interrupted
+    from fewer.runs import RUN, replacing
 
+    if outputs.resume and outputs.out is not None and not (outputs.out / RUN).exists():
+        raise InputError(f"There is no run to resume in {outputs.out}; leave --resume out to start one.")
     choices = choices | effort.choices() | {"resume_dir": outputs.out}
-    with on_cluster(effort.cluster):
+    with on_cluster(effort.cluster), replacing(outputs.out, outputs.force and not outputs.resume):
         resources = resources_of(choices["n_jobs"], effort.memory)
-        with Progress("reading in chunks"):
-            selection = streaming.select(
-                chunks, cv=effort.folds, random_state=effort.seed, resources=resources, command=typed(), **choices
-            )
+        try:
+            with Progress("reading in chunks"):
+                selection = streaming.select(
+                    chunks, cv=effort.folds, random_state=effort.seed, resources=resources, command=typed(), **choices
+                )
+        except Interrupted as stop:
+            _leave_chunks(stop.selection, outputs)
         answer = Answer()
         answer.show(_text(selection, outputs.as_json), as_json=outputs.as_json)
         _write_report(answer, outputs.report, selection)
         answer.leave()
+
+
+def _leave_chunks(selection: Selection | None, outputs: Outputs) -> NoReturn:
+    """Show the best so far of a table that is read in chunks, and leave."""
+    if selection is None:
+        say("fewer: stopped before the first subset was scored.")
+        raise typer.Exit(exit_code()) from None
+    Answer().show(_text(selection, outputs.as_json), as_json=outputs.as_json)
+    how = "with --out it could go on." if outputs.out is None else f"saved in {outputs.out}; go on with --resume."
+    say(f"fewer: stopped; {how}")
+    raise typer.Exit(exit_code()) from None
 
 
 def _write_report(answer: Answer, report: Path | None, selection: Selection) -> None:
