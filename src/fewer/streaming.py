@@ -19,6 +19,7 @@ from fewer.criteria import LeastSquares, NaiveBayes
 from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
 from fewer.criteria._streamed_naive_bayes import CountedTable, Rules, StreamedNaiveBayesScorer
 from fewer.errors import InputError
+from fewer.evaluate import Evidence
 from fewer.io import Stream, open_stream
 from fewer.io._memory import available_memory
 from fewer.models._rann import one_blas_thread
@@ -33,6 +34,8 @@ from fewer.statistics import GramSums, RowSample, Statistics, collect, row_folds
 from fewer.validate import ConfidenceInterval, fold_interval
 
 SAMPLE_ROWS = 50_000
+SHOWN_ROWS, SHOWN_CELLS = 5_000, 200_000_000
+"""Rows that are drawn for the page, and cells of a table up to which they are."""
 LEAST_OF_A_CLASS = 20
 """Rows of a rare class that a sample keeps, so that folds of it have some."""
 
@@ -556,5 +559,15 @@ def _describe(work: _Work, plan: Plan, fitted: SubsetSelector, outcome: _Outcome
         data=glance,
         command=plan.command,
         versions=versions(),
+        evidence=_evidence(work, fitted, order),
         trace=fitted.trace_,
     )
+
+
+def _evidence(work: _Work, fitted: SubsetSelector, order: IntArray) -> dict[str, Any]:
+    """Draw rows for the page in one more pass, where that is cheap."""
+    stream = work.stream
+    if stream.n_samples * stream.n_features > SHOWN_CELLS or fitted.support_.sum() == 0:
+        return {}
+    rows = draw_sample(stream, SHOWN_ROWS, work.seed, work.resources)
+    return Evidence(rows, fitted, order, work.selector._criterion(), None, work.seed, n_total=stream.n_samples).gather()

@@ -92,6 +92,29 @@ def axe():
     return faults
 
 
+SIZES = [(1280, "light"), (390, "dark"), (1280, "dark"), (390, "light")]
+
+
+def each_look(page):
+    """Go through the widths and color schemes that a page must do well in."""
+    for width, scheme in SIZES:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        yield f"{width}-{scheme}"
+
+
+@pytest.fixture(scope="session")
+def shared_bench(tmp_path_factory):
+    """One workbench for all tests that do not kill theirs; each works on tables of its own."""
+    pytest.importorskip("starlette")
+    pytest.importorskip("uvicorn")
+    from browser.workbench import Workbench
+
+    bench = Workbench(tmp_path_factory.mktemp("bench"))
+    yield bench
+    bench.stop()
+
+
 def overflows(page) -> int:
     """Return by how many pixels a page is wider than its window."""
     return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

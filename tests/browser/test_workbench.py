@@ -5,13 +5,15 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from browser.conftest import overflows
+from browser.conftest import each_look, overflows
 from browser.workbench import Workbench, picture
+from fewer.selectors import KeepFeatures
 from messy import make_messy
 
 LONG = pytest.mark.skipif(os.environ.get("FEWER_BROWSER") != "all", reason="make test-browser runs it")
@@ -28,6 +30,7 @@ DROP = """
 
 @pytest.fixture
 def workbench(tmp_path):
+    """A workbench that a test may kill."""
     pytest.importorskip("starlette")
     pytest.importorskip("uvicorn")
     bench = Workbench(tmp_path)
@@ -80,19 +83,29 @@ def download(page, name):
 
 
 def look(page, axe, name):
-    """Look at a screen: nothing sticks out, nothing serious for who cannot see or point."""
+    """Look at a screen in all widths and colors: nothing sticks out, nothing serious for who cannot see or point."""
     for frame in page.locator("#page").all():  # what was never in sight is not painted
         frame.scroll_into_view_if_needed()
-        page.wait_for_timeout(300)
         page.evaluate("scrollTo(0, 0)")
-    picture(page, name)
-    assert overflows(page) <= 0, name
-    assert axe(page) == [], name
+    for number, look in enumerate(each_look(page)):
+        picture(page, f"{name}-{look}")
+        assert overflows(page) <= 0, (name, look)
+        if number < 2:  # both widths, both schemes
+            assert axe(page) == [], (name, look)
 
 
-def test_from_a_file_to_a_reduced_table(workbench, open_page, tmp_path):
+def by_command_line(page, folder):
+    """Return the answer of the command that a run amounts to, as JSON."""
+    command = page.locator("pre").text_content().split(" ")
+    words = [word for word in command[1:] if word != "--resume"]
+    words = [*words[: words.index("--out")], "--json"]
+    done = subprocess.run([sys.executable, "-m", "fewer", *words], cwd=folder, capture_output=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_from_a_file_to_a_reduced_table(shared_bench, open_page, tmp_path):
     """The shortest way: drop, choose the target, press the button, download."""
-    page = open_page(workbench.address)
+    page = open_page(shared_bench.address)
     drop(page, "patients.csv", simple())
     choose(page, "state", method="fisher", folds="2")
     start(page)
@@ -104,111 +117,121 @@ def test_from_a_file_to_a_reduced_table(workbench, open_page, tmp_path):
 
 
 @LONG
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_the_whole_way(workbench, open_page, axe, tmp_path, width, scheme):
-    name = f"{width}-{scheme}"
-    page = open_page(workbench.address, width, scheme)
-    look(page, axe, f"home-empty-{name}")
+def test_the_whole_way(shared_bench, open_page, axe, tmp_path):
+    page, folder = open_page(shared_bench.address), shared_bench.folder
+    look(page, axe, "home-empty")
     drop(page, "customers.csv", make_messy()[0])
-    look(page, axe, f"table-{name}")
+    look(page, axe, "table")
 
     # correct a column, say which cells are missing
     page.get_by_label("Read plan as").select_option("left out")
     page.locator("tr.out td.name", has_text="plan").wait_for()
-    choose(page, "churn", seed="3")
+    choose(page, "churn", seed="3", folds="3")
     page.fill("[name=missing]", "NA, ?")
     page.locator("[name=missing]").blur()
-    look(page, axe, f"choices-{name}")
+    look(page, axe, "choices")
     start(page)
 
     # watch, stop, resume
-    page.wait_for_selector("#folds:has-text('1 of 5')", timeout=240_000)
+    page.wait_for_selector("#folds:has-text('1 of 3')", timeout=240_000)
     page.wait_for_selector("#best:has-text('feature')")
-    look(page, axe, f"live-{name}")
+    picture(page, "live-1280-light")
     page.click("#stop")
     page.wait_for_selector("#resume", timeout=120_000)
     assert "best so far" in page.inner_text("main")
-    look(page, axe, f"stopped-{name}")
+    look(page, axe, "stopped")
     page.click("#resume")
-    page.wait_for_selector("#live")
+    page.wait_for_selector("#live, #verdict")
     finished(page)
 
     # the numbers are those of the command line
-    command = page.locator("pre").text_content().split(" ")
-    words = [word for word in command[1:] if word not in ("--resume",)]
-    words = [*words[: words.index("--out")], "--json"]
-    done = subprocess.run([sys.executable, "-m", "fewer", *words], cwd=tmp_path, capture_output=True, check=True)
-    truth = json.loads(done.stdout)
+    truth = by_command_line(page, folder)
     assert shown(page) == truth["features"]
     assert page.inner_text("#heldout") == f"{truth['score_heldout']:.4f}"
     assert page.inner_text("#heldout-all") == f"{truth['score_heldout_all_features']:.4f}"
     assert truth["seed"] == 3
     assert "plan" not in truth["frequency"]
+    inner = page.frame_locator("#page")
+    inner.locator("h1").wait_for(timeout=120_000)
+    tiles = inner.locator("dl.numbers dd").all_inner_texts()
+    assert tiles[0].split()[0] == f"{truth['score_heldout']:.4f}"
+    look(page, axe, "run")
 
-    # another preference and another size, at once
+    # another preference and another size, at once, above and on the page alike
     for prefer, features in truth["curve"]["answers"].items():
         page.get_by_role("radio", name=prefer).check()
         assert shown(page) == features
+        inner.locator(f"#size:text-is('{len(features)}')").wait_for()
         got = download(page, "Download the reduced table")
         got.save_as(tmp_path / "got.csv")
         assert pl.read_csv(tmp_path / "got.csv", infer_schema=False).columns == [*features, "churn"]
-    if order := truth["curve"].get("order"):
-        page.locator("#size").press("Home")
-        assert shown(page) == order[: truth["curve"]["size"][0]]
-        page.locator("#size").press("ArrowRight")
-        assert shown(page) == order[: truth["curve"]["size"][1]]
-    page.frame_locator("#page").locator("h1").wait_for(timeout=120_000)
-    look(page, axe, f"run-{name}")
-    for link, kind in (("as Parquet", "parquet"), ("Page", "html"), ("Python code", "py"), ("Answer (JSON)", "json")):
-        assert download(page, link).suggested_filename == f"customers-1.{kind}"
+    slide_both(page, inner, truth)
+    for link, name in (("as Parquet", "customers-1.parquet"), ("Page", "customers-1.html"),
+                       ("Python code", "customers-1.py"), ("Answer (JSON)", "customers-1.json")):  # fmt: skip
+        assert download(page, link).suggested_filename == name
+    got = download(page, "Fitted pipeline (JSON)")
+    step = KeepFeatures.from_json(Path(got.path()).read_text(encoding="utf-8"))
+    assert set(step.about_["features"]) == set(shown(page))
 
     # the list, and away with it
     page.click(".brand")
     page.get_by_role("link", name="customers-1").wait_for()
-    look(page, axe, f"home-{name}")
+    look(page, axe, "home")
     page.get_by_role("link", name="customers-1").click()
     page.click("#delete")
-    look(page, axe, f"delete-{name}")
+    look(page, axe, "delete")
     page.get_by_role("button", name="Delete", exact=True).click()
-    page.get_by_text("None yet.").first.wait_for()
-    assert not (tmp_path / "customers-1").exists()
-    assert (tmp_path / "customers.csv").exists()
+    page.wait_for_url("**/")
+    page.get_by_role("link", name="customers-1").wait_for(state="detached")
+    assert not (folder / "customers-1").exists()
+    assert (folder / "customers.csv").exists()
+
+
+def slide_both(page, inner, truth):
+    """Move the workbench's slider and see the page follow; then the other way round."""
+    answers, names = truth["evidence"]["answers"], truth["evidence"]["features"]
+    page.locator("#size").press("Home")
+    assert shown(page) == [names[place] for place in answers[0]["places"]]
+    inner.locator(f"#size:text-is('{answers[0]['size']}')").wait_for()
+    inner.locator("#stop").press("ArrowRight")
+    page.locator(f"#size-value:text-is('{answers[1]['size']}')").wait_for()
+    assert shown(page) == [names[place] for place in answers[1]["places"]]
 
 
 @LONG
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (390, "light")])
-def test_compare_and_choose_an_operating_point(workbench, open_page, axe, width, scheme):
-    name = f"{width}-{scheme}"
-    page = open_page(workbench.address, width, scheme)
+def test_compare_and_choose_an_operating_point(shared_bench, open_page, axe):
+    page = open_page(shared_bench.address)
     drop(page, "t.csv", simple())
-    choose(page, "state")
+    choose(page, "state", folds="3")
     page.get_by_label("Methods side by side").check()
     for method in ("auto", "knn-forward", "linear-forward"):
         page.locator(f"[name=methods][value={method}]").uncheck()
     page.locator("[name=methods][value=fisher]").check()
     page.locator("[name=methods][value=f-test]").check()
-    look(page, axe, f"compare-choices-{name}")
+    look(page, axe, "compare-choices")
     start(page)
     finished(page)
     page.frame_locator("#page").get_by_text("f-test").first.wait_for(timeout=120_000)
-    look(page, axe, f"compare-{name}")
-    result = json.loads(next(workbench.folder.glob("t-1/result.json")).read_text())
+    look(page, axe, "compare")
+    place = shared_bench.folder / "t-1"
+    result = json.loads((place / "result.json").read_text())
     assert {row["name"] for row in result["methods"]} >= {"fisher", "f-test", "all features"}
+    n_cells = len((place / "cells.jsonl").read_text().splitlines()) - 1
+    assert json.loads((place / "total.json").read_text()) == {"total": n_cells}
 
     page.get_by_role("link", name="Change something and run again").click()
     page.wait_for_selector("#columns tbody tr")
     page.get_by_label("A detector").check()
     page.get_by_label("The class to detect").select_option("ill")
     page.get_by_label("Highest false-positive rate").fill("0.2")
-    look(page, axe, f"detector-choices-{name}")
+    look(page, axe, "detector-choices")
     start(page)
     finished(page)
     frame = page.frame_locator("#page")
     frame.locator("h1").wait_for(timeout=60_000)
-    slider = frame.locator("input[type=range]").first
-    slider.press("ArrowRight")
-    look(page, axe, f"detector-{name}")
-    answer = json.loads((workbench.folder / "t-2" / "result.json").read_text())
+    frame.locator("input[type=range]").first.press("ArrowRight")
+    look(page, axe, "detector")
+    answer = json.loads((shared_bench.folder / "t-2" / "result.json").read_text())
     assert answer["operating_point"]
     assert download(page, "Answer (JSON)").suggested_filename == "t-2.json"
     assert download(page, "Download the reduced table").suggested_filename == "t-2.csv"
@@ -216,10 +239,10 @@ def test_compare_and_choose_an_operating_point(workbench, open_page, axe, width,
 
 @LONG
 @pytest.mark.parametrize("width", [390, 1280])
-def test_with_the_keyboard_alone(workbench, open_page, tmp_path, width):
-    path = tmp_path.parent / "keys.csv"
+def test_with_the_keyboard_alone(shared_bench, open_page, tmp_path, width):
+    path = tmp_path / f"keys{width}.csv"
     path.write_text(simple())
-    page = open_page(workbench.address, width)
+    page = open_page(shared_bench.address, width)
 
     def tab_to(selector):
         for _ in range(80):
@@ -237,26 +260,33 @@ def test_with_the_keyboard_alone(workbench, open_page, tmp_path, width):
     tab_to("#target")
     page.keyboard.type("sta")
     assert page.input_value("#target") == "state"
-    tab_to("#start")
+    tab_to("#more > summary")
+    page.keyboard.press("Enter")
+    tab_to("[name=method]")
+    page.keyboard.type("fish")
+    assert page.input_value("[name=method]") == "fisher"
+    page.locator("#start").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/run?**")
     finished(page)
-    tab_to("[name=prefer]")
-    page.keyboard.press("ArrowLeft")
-    assert page.is_checked("[value=fewest]")
+    tab_to("#size")
+    page.keyboard.press("Home")
+    assert shown(page) == ["marker"]
+    page.keyboard.press("End")
+    assert len(shown(page)) == 4
     tab_to("[data-download=table]")
     with page.expect_download() as got:
         page.keyboard.press("Enter")
-    assert got.value.suggested_filename == "keys-1.csv"
+    assert got.value.suggested_filename == f"keys{width}-1.csv"
     tab_to("#delete")
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")  # "Keep it" has the focus
-    assert (tmp_path / "keys-1").exists()
+    assert (shared_bench.folder / f"keys{width}-1").exists()
 
 
 @LONG
-def test_hostile_names_are_only_text(workbench, open_page):
-    page = open_page(workbench.address)
+def test_hostile_names_are_only_text(shared_bench, open_page):
+    page = open_page(shared_bench.address)
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
     rows = "\n".join(f"{i % 9},{'<b>x</b>' if i % 2 else EVIL.replace(',', '')},{i % 2}" for i in range(40))
     quoted = EVIL.replace('"', '""')
@@ -271,8 +301,8 @@ def test_hostile_names_are_only_text(workbench, open_page):
 
 
 @LONG
-def test_paste_and_a_wrong_choice(workbench, open_page):
-    page = open_page(workbench.address)
+def test_paste_and_a_wrong_choice(shared_bench, open_page):
+    page = open_page(shared_bench.address)
     page.click("#paste > summary")
     page.click("#use-cells")
     assert "Paste some cells" in page.inner_text("#trouble")
@@ -288,10 +318,10 @@ def test_paste_and_a_wrong_choice(workbench, open_page):
 @LONG
 def test_a_killed_server_loses_nothing(workbench, open_page, complaints, tmp_path):
     page = open_page(workbench.address)
-    drop(page, "customers.csv", make_messy()[0])
-    choose(page, "churn")
+    drop(page, "patients.csv", simple())
+    choose(page, "state", folds="3")
     start(page)
-    page.wait_for_selector("#folds:has-text('0 of 5'), #folds:has-text('1 of 5')", timeout=120_000)
+    page.wait_for_selector("#folds:has-text('of 3')", timeout=120_000)
     workbench.kill()
     page.get_by_text("does not answer just now").wait_for()
     workbench.start()
@@ -301,9 +331,9 @@ def test_a_killed_server_loses_nothing(workbench, open_page, complaints, tmp_pat
 
 
 @LONG
-def test_two_tabs_see_the_same(workbench, open_page):
-    one = open_page(workbench.address)
-    drop(one, "customers.csv", make_messy()[0])
+def test_two_tabs_see_the_same(shared_bench, open_page):
+    one = open_page(shared_bench.address)
+    drop(one, "tabs.csv", make_messy()[0])
     choose(one, "churn")
     start(one)
     other = open_page(one.url, context=one.context)

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 from markupsafe import escape
 
 from fewer.plots._sizes import short
@@ -93,3 +94,19 @@ def test_every_picture_has_an_alternative_text(hostile_page):
     told = [picture for picture in pictures if picture.get("aria-hidden") != "true"]
     assert told
     assert all(picture["role"] in ("img", "group") and len(picture["aria-label"]) > 20 for picture in told)
+
+
+def test_a_table_that_was_read_in_chunks_has_a_page_too():
+    import polars as pl
+
+    from fewer import streaming
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 5))
+    frame = pl.DataFrame({f"f{i}": X[:, i] for i in range(5)} | {"y": X[:, 0] - X[:, 3] + rng.normal(size=900)})
+    selection = streaming.select(frame.lazy(), target="y", criterion="least-squares:cv=5", cv=3)
+    assert set(selection.evidence["without"]) == set(selection.features)
+    assert len(selection.evidence["plane"]["row"]) == 300
+    page = selection_report(selection)
+    assert page.count('class="small"') >= len(selection.features)
+    assert 'id="plane"' in page

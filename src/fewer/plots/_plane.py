@@ -74,21 +74,24 @@ class PlaneDisplay(Display):
         return cls(told, [str(label) for label in problem.classes]).plot(ax)
 
     @classmethod
-    def from_selection(cls, selection: Any, *, ax: Axes | None = None) -> PlaneDisplay:
-        """Draw the rows of a `Selection` in its best two features.
+    def from_selection(cls, selection: Any, *, directions: bool = False, ax: Axes | None = None) -> PlaneDisplay:
+        """Draw the rows of a `Selection` in its best two features, or in two directions through all of them.
 
         Parameters
         ----------
         selection : Selection
+        directions : bool, default=False
+            Whether to take the two discriminant directions of the chosen features; there are at least three then.
         ax : matplotlib Axes, optional
 
         Returns
         -------
         PlaneDisplay
         """
-        told = selection.evidence.get("plane")
+        told = selection.evidence.get("directions" if directions else "plane")
         if not told:
-            raise InputError("This selection has no two features to place its rows in.")
+            few = "three features to seek directions in" if directions else "two features to place its rows in"
+            raise InputError(f"This selection has no {few}.")
         wrong = [row["row"] for row in (selection.evidence.get("wrong") or {}).get("rows", ())]
         return cls(told, list(selection.data.get("classes", {})), wrong).plot(ax)
 
