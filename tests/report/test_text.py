@@ -1,6 +1,6 @@
 """What people wrote, on a page."""
 
-from fewer.report._text import cut
+from fewer.report._text import cut, judge_in_words
 
 
 def test_what_people_wrote_is_cut_and_cleaned():
@@ -8,3 +8,11 @@ def test_what_people_wrote_is_cut_and_cleaned():
     assert cut("family: 👨\u200d👩\u200d👧") == "family: 👨\u200d👩\u200d👧"
     assert cut("x" * 300) == "x" * 199 + "…"
     assert cut("x" * 200) == "x" * 200
+
+
+def test_who_judges_is_named_without_code():
+    assert (
+        judge_in_words("CrossValidated(estimator=RandomForestClassifier(random_state=0))") == "RandomForestClassifier"
+    )
+    assert judge_in_words("CrossValidated(cv=3, estimator=Bagging(estimator=Tree()))") == "Bagging"
+    assert judge_in_words("LeastSquares(cv=10)") == "LeastSquares"

@@ -23,7 +23,7 @@ from fewer.report._pictures import (
     truth_picture,
 )
 from fewer.report._sizes import answers, size_curve
-from fewer.report._text import cut
+from fewer.report._text import cut, judge_in_words
 from fewer.report._worries import worries
 from fewer.selection import Selection
 from fewer.trace import Trace
@@ -104,7 +104,7 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
         costs=known_costs(selection),
         cheaper=_cheaper(selection),
         wrong={"rows": [], **({} if selection.nothing_found else selection.evidence.get("wrong") or {})},
-        judge=selection.judges.get("chosen") or cut(selection.evidence.get("judge", "its judge"), 120),
+        judge=selection.judges.get("chosen") or cut(judge_in_words(selection.evidence.get("judge", "its judge")), 120),
         runners_up=_runners_up(selection),
         classes=list(selection.data.get("classes", {}).items())[:20],
         worries=worries(selection),

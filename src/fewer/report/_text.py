@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Any
 
@@ -29,4 +30,30 @@ def cut(text: Any, length: int = 200) -> str:
     return plain if len(plain) <= length else plain[: length - 1] + "…"
 
 
-__all__ = ["cut"]
+def judge_in_words(code: str) -> str:
+    """Name who judges, given as code, by what a reader knows.
+
+    Parameters
+    ----------
+    code : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> judge_in_words("CrossValidated(estimator=Pipeline(steps=[('s', StandardScaler()), ('r', Ridge())]))")
+    'Ridge'
+    >>> judge_in_words("KNN(n_neighbors='auto')"), judge_in_words("its judge")
+    ('nearest neighbors', 'its judge')
+    """
+    names = re.findall(r"([A-Z]\w+)\(", code)
+    if names[:1] == ["KNN"]:
+        return "nearest neighbors"
+    if names[:1] == ["CrossValidated"] and len(names) > 1:
+        return names[-1] if names[1] == "Pipeline" else names[1]
+    return names[0] if names else code
+
+
+__all__ = ["cut", "judge_in_words"]
