@@ -22,7 +22,7 @@ from fewer.control import Aggregate, EarlyStopping, StabilitySelection
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
 from fewer.io import open_stream
-from fewer.parallel import Shared, connect, in_threads, leaves_machine, run_tasks
+from fewer.parallel import Shared, _ObjectHandle, connect, in_threads, leaves_machine, run_tasks
 from fewer.problem import Problem
 from fewer.rankers import MRMR
 from fewer.search import Annealing, Forward
@@ -229,3 +229,34 @@ def test_a_run_whose_process_is_killed_ends_in_one_line_and_goes_on(table, tmp_p
     assert time.time() - (tmp_path / "counter").stat().st_mtime < 60
     assert "\n" not in str(stopped.value)
     assert told(mortal_run(table, tmp_path / "counter", resume_dir=tmp_path / "run")) == told(serial)
+
+
+class SparkDistributedBackend:
+    """Stands in for joblib's Spark backend, which hands errors over as something that cannot be iterated."""
+
+
+def doubled(shared, number):
+    if number < 0:
+        raise InputError(f"{number} is below 0.")
+    return shared * number
+
+
+@pytest.mark.parametrize(("numbers", "said"), [([1, -2], "-2 is below 0"), ([1, None], "ended from outside")])
+def test_errors_of_tasks_on_spark_are_told_apart_from_lost_workers(numbers, said, monkeypatch):
+    def parallel(**_):
+        def run(jobs):
+            for call, job, _ in jobs:
+                if job[2] == (None,):
+                    raise TypeError("'_ExceptionWithTraceback' object is not iterable")
+                yield call(*job)
+
+        return run
+
+    monkeypatch.setattr("fewer.parallel.Parallel", parallel)
+    monkeypatch.setattr("fewer.parallel.get_active_backend", lambda prefer: (SparkDistributedBackend(), 2))
+    shared = Shared(10)
+    shared._placed["SparkDistributedBackend"] = _ObjectHandle(10)
+    found = run_tasks(doubled, [(number,) for number in numbers], Resources(n_jobs=2), shared=shared)
+    assert next(found) == 10
+    with pytest.raises(InputError, match=said):
+        next(found)

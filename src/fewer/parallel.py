@@ -7,6 +7,7 @@ import pickle
 import shutil
 import tempfile
 import threading
+import uuid
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +31,7 @@ AHEAD = 4
 """Tasks in flight for each thread of a cluster: enough to keep it busy, few enough to hold their results."""
 THREADS = "fewer-jobs"
 LOCAL = ("LokyBackend", "MultiprocessingBackend", "ThreadingBackend", "SequentialBackend")
+SPARK = "SparkDistributedBackend"
 LOST = {"TerminatedWorkerError", "BrokenProcessPool", "WorkerCrashedError", "ActorDiedError", "Py4JJavaError"}
 
 
@@ -97,7 +99,7 @@ class Shared:
         if name not in self._placed:
             if name == "RayBackend":
                 self._placed[name] = _RayHandle(self.value)
-            elif name == "SparkDistributedBackend":
+            elif name == SPARK:
                 self._placed[name] = _BroadcastHandle(self.value)
             elif name in ("LokyBackend", "MultiprocessingBackend") and self.value is not None:
                 self._placed[name] = self._in_file()
@@ -203,11 +205,17 @@ def _on_joblib(
     if getattr(backend, "supports_return_generator", False):
         way["return_as"] = "generator" if ordered else "generator_unordered"
     handle = shared.handle(backend)
+    # Joblib's Spark backend cannot hand errors over: those of tasks come as results, all others mean a lost worker.
+    call = _call_safely if type(backend).__name__ == SPARK else _call
     try:
-        jobs = (delayed(_call)(function, handle, task) for task in tasks)
-        yield from Parallel(n_jobs=resources.n_jobs, prefer=prefer, **way)(jobs)
+        jobs = (delayed(call)(function, handle, task) for task in tasks)
+        for result in Parallel(n_jobs=resources.n_jobs, prefer=prefer, **way)(jobs):
+            if isinstance(result, _Failure):
+                raise result.error
+            yield result
     except Exception as error:
-        if not {kind.__name__ for kind in type(error).__mro__} & LOST:
+        lost = {kind.__name__ for kind in type(error).__mro__} & LOST or "_ExceptionWithTraceback" in str(error)
+        if not lost:
             raise
         raise InputError(
             "A worker process was ended from outside, perhaps for want of memory; run it again with fewer jobs, "
@@ -255,10 +263,20 @@ class _BroadcastHandle:
     def __init__(self, value: Any) -> None:
         from pyspark.sql import SparkSession
 
-        self.variable = SparkSession.builder.getOrCreate().sparkContext.broadcast(value)
+        # Spark's own pickler does not know what was defined in a notebook or script.
+        content = _pickler().dumps(value, protocol=5)
+        self.key = uuid.uuid4().hex
+        self.variable = SparkSession.builder.getOrCreate().sparkContext.broadcast(content)
 
     def get(self) -> Any:
-        return self.variable.value
+        if self.key not in _UNPACKED:
+            _UNPACKED.clear()
+            _UNPACKED[self.key] = pickle.loads(self.variable.value)
+        return _UNPACKED[self.key]
+
+
+_UNPACKED: dict[str, Any] = {}
+"""What was broadcast last, unpacked once in each process."""
 
 
 def _pickler() -> Any:
@@ -278,6 +296,20 @@ def _loaded(path: str) -> Any:
 
 def _call(function: Callable[..., Result], handle: Any, task: tuple[Any, ...]) -> Result:
     return function(handle.get(), *task)
+
+
+class _Failure:
+    """An error as a result."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+def _call_safely(function: Callable[..., Result], handle: Any, task: tuple[Any, ...]) -> Result | _Failure:
+    try:
+        return _call(function, handle, task)
+    except Exception as error:
+        return _Failure(error)
 
 
 # ------------------------------------------------------------------------------------------------------ Dask
