@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import has_fit_parameter
@@ -144,6 +144,7 @@ class CrossValidatedScorer(PredictiveScorer):
         self._resources = resources
         self._shared: Shared | None = None
         self._grow = None if problem.sample_weight is not None else _grower_of(criterion.estimator, criterion.scoring)
+        self._is_accuracy = criterion.scoring in (None, "accuracy")
         self._trees_checked = False
         found = find_engine(
             criterion.estimator, criterion.scoring, problem, self._splits, self._preprocess, resources.memory
@@ -160,6 +161,12 @@ class CrossValidatedScorer(PredictiveScorer):
     @cached_property
     def _labels(self) -> NDArray[Any]:
         return self.problem.labels
+
+    @cached_property
+    def _unfitted(self) -> Any:
+        """The model of all subsets, where no column needs to be prepared for it."""
+        rows = self.problem
+        return None if rows.nominal.any() or rows.has_missing else self._preparation.model(np.arange(1))
 
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks, batches of masks in parallel, on a cluster or whatever backend joblib is set to.
@@ -358,6 +365,8 @@ class CrossValidatedScorer(PredictiveScorer):
         weights = _weights(self.problem.sample_weight, test)
         cells = self._preparation.cells(mask, test)
         model = None if self._grow is None else self._grown(mask, train, cells, self._grow)
+        if self._is_accuracy and isinstance(model, _RecordedClassifier):
+            return float(np.mean(model.predict(cells) == self._labels[test]))
         model = self._fit(mask, train) if model is None else model
         return float(self._scoring(model, cells, self._labels[test], **weights))
 
@@ -366,7 +375,8 @@ class CrossValidatedScorer(PredictiveScorer):
 
         The first one is compared with scikit-learn's own: a version that builds trees otherwise goes the ordinary way.
         """
-        model = self._preparation.model(np.flatnonzero(mask))
+        model = self._unfitted if mask.any() else None
+        model = self._preparation.model(np.flatnonzero(mask)) if model is None else model
         rows, labels = self._preparation.cells(mask, train), self._labels[train]
         if type(model) is not type(self._estimator) or not can_be_cut(rows) or not can_be_cut(cells):
             return None
@@ -379,7 +389,7 @@ class CrossValidatedScorer(PredictiveScorer):
             return None
         outputs, classes = found
         if not self._trees_checked:
-            fitted = model.fit(rows, labels)
+            fitted = clone(model).fit(rows, labels)
             self._trees_checked = True
             truth = fitted.predict(cells) if classes is None else fitted.predict_proba(cells)
             if not np.array_equal(outputs, truth):

@@ -6,6 +6,7 @@ the trees themselves, their seeds and their order stay what they are, so the pre
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ PLAIN = {
 """Options that must stand at these values."""
 CRITERIA = ("gini", "entropy", "log_loss", "squared_error")
 LARGEST = np.iinfo(np.int32).max
+REMEMBERED = 10**6
+"""Rows times trees up to which the rows that trees draw are kept."""
 
 
 def is_plain_forest(model: Any) -> bool:
@@ -92,10 +95,9 @@ def forest_outputs(model: Any, train: FloatArray, labels: NDArray[Any], test: Fl
     n_tried, smallest = n_tried_of(model.max_features, p), max(int(model.min_samples_split), 2 * leaf)
     deepest = LARGEST if model.max_depth is None else model.max_depth
     outputs = np.zeros((len(cells), int(n_classes[0])))
-    for seed in np.random.RandomState(model.random_state).randint(LARGEST, size=model.n_estimators).tolist():
+    for weights, rng in _plans(model, n):
         criterion = kinds[model.criterion](1, n if classes is None else n_classes)
-        weights = np.bincount(_drawn(seed, n), minlength=n).astype(np.float64) if model.bootstrap else None
-        splitter = splitter_of(criterion, n_tried, leaf, 0.0, np.random.RandomState(seed), None)
+        splitter = splitter_of(criterion, n_tried, leaf, 0.0, rng, None)
         tree = Tree(p, n_classes, 1)
         DepthFirstTreeBuilder(splitter, smallest, leaf, 0.0, deepest, model.min_impurity_decrease).build(
             tree, rows, target, weights, None
@@ -103,6 +105,33 @@ def forest_outputs(model: Any, train: FloatArray, labels: NDArray[Any], test: Fl
         outputs += tree.predict(cells).reshape(outputs.shape)
     outputs /= model.n_estimators
     return (outputs[:, 0] if classes is None else outputs), classes
+
+
+class _Seed:
+    """Stands for a generator of which a tree takes one number; making generators would take longer than the tree."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed, self._known = seed, -1
+
+    def randint(self, low: int, high: int) -> int:
+        """Draw the first number."""
+        if self._known < 0:
+            self._known = int(np.random.RandomState(self._seed).randint(low, high))
+        return self._known
+
+
+def _plans(model: Any, n: int) -> list[tuple[FloatArray | None, _Seed]]:
+    """Return how often each tree takes each row, and its seed; the same in all folds of as many rows."""
+    plan = _plan if n * model.n_estimators <= REMEMBERED else _plan.__wrapped__
+    return plan(model.random_state, int(model.n_estimators), n, bool(model.bootstrap))
+
+
+@lru_cache(maxsize=4)
+def _plan(random_state: int, n_trees: int, n: int, bootstrap: bool) -> list[tuple[FloatArray | None, _Seed]]:
+    seeds = np.random.RandomState(random_state).randint(LARGEST, size=n_trees).tolist()
+    if not bootstrap:
+        return [(None, _Seed(seed)) for seed in seeds]
+    return [(np.bincount(_drawn(seed, n), minlength=n).astype(np.float64), _Seed(seed)) for seed in seeds]
 
 
 def _drawn(seed: int, n: int) -> NDArray[Any]:
