@@ -8,7 +8,20 @@ from fewer.contracts import Resources
 from fewer.io import read_table
 from fewer.io._names import row_number
 from fewer.io._typed import ReadOptions, typed_columns
-from fewer.rankers import Fisher
+from fewer.rankers import (
+    CMIM,
+    DISR,
+    JIM,
+    JMI,
+    MIFS,
+    MRMR,
+    SURF,
+    Fisher,
+    InformationGain,
+    MultiSURF,
+    MutualInformation,
+    ReliefF,
+)
 from messy import make_messy
 
 
@@ -55,10 +68,15 @@ def test_nothing_is_converted_or_left_out_without_a_word_on_one_screen(messy):
     assert sum(1 + len(note) // 80 for note in notes) <= 30
 
 
-def test_the_planted_signals_are_found(messy):
+@pytest.mark.parametrize(
+    "ranker", [Fisher, InformationGain, MutualInformation, MIFS, MRMR, JMI, CMIM, DISR, JIM, ReliefF, SURF, MultiSURF]
+)
+def test_the_planted_signals_are_found_and_a_column_of_7_cells_is_last(messy, ranker):
     problem = read_table(messy[0], "churn")
-    ranking = Fisher().rank(problem, np.random.default_rng(0), Resources())
-    assert {problem.names[i] for i in ranking.order[:2]} == {"income", "share"}
+    ranking = ranker().rank(problem, np.random.default_rng(0), Resources())
+    order = [problem.names[i] for i in ranking.order]
+    assert {"income", "share"} <= set(order[:3])
+    assert order[-1] == "rare"
 
 
 def test_a_pipe_of_the_messy_table_gives_the_same_problem(messy, monkeypatch):
