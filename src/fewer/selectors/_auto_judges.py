@@ -35,6 +35,8 @@ from fewer.problem import FloatArray, IntArray, Task
 NEIGHBORS, LINEAR, FOREST = "5 neighbors", "a linear fit", "a forest"
 N_NEIGHBORS = 5
 N_TREES, LEAF = 60, 2
+MOST_TRIED = 100
+"""Inputs that a split of a tree for a quantity chooses from at most: half of all, which is slow where there are many."""
 PENALTIES = np.array([1e-4, 1e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0])
 
 
@@ -166,7 +168,7 @@ def forest(split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
 
 def trees(split: Split, inputs: IntArray, n_trees: int) -> tuple[FloatArray, FloatArray]:
     """Grow trees on some inputs: predictions of the test rows, and what each input gained."""
-    n_tried = int(np.sqrt(len(inputs)) + 0.999) if split.classes else -(-len(inputs) // 2)
+    n_tried = int(np.sqrt(len(inputs)) + 0.999) if split.classes else min(-(-len(inputs) // 2), MOST_TRIED)
     train, test = split.train[:, inputs], split.test[:, inputs]
     return random_trees(
         train, test, split.target, split.weights, n_trees=n_trees, n_tried=n_tried, leaf=LEAF, seed=split.seed
