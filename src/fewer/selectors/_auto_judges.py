@@ -36,7 +36,7 @@ NEIGHBORS, LINEAR, FOREST = "5 neighbors", "a linear fit", "a forest"
 N_NEIGHBORS = 5
 N_TREES, LEAF = 60, 2
 MOST_TRIED = 100
-"""Inputs that a split of a tree for a quantity chooses from at most: half of all, which is slow where there are many."""
+"""Inputs from which a split of a tree for a quantity chooses, at most: half of all is slow where there are many."""
 PENALTIES = np.array([1e-4, 1e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0])
 
 
