@@ -35,13 +35,15 @@ def full_disks(n, seed, folder):
         shutil.rmtree(place, ignore_errors=True)
         command = [*commands[kind], "--out", place]
         about = f"case {1000 * seed + case} {kind}, {limit} bytes"
-        child = start(command, folder, _file_limit(limit, folder))
-        if case % 2:
-            time.sleep(rng.random() * lengths[kind])
-            n_killed += _kill(child)
-        else:
-            how = _judge_full(finish(child), folder, whole[kind])
-            if how:
+        # standard output is a pipe: it must not count as a file that is too large
+        reader, writer = os.pipe()
+        child = start(command, folder, _file_limit(limit), stdout=writer)
+        os.close(writer)
+        with open(reader, encoding="utf-8") as pipe:
+            if case % 2:
+                time.sleep(rng.random() * lengths[kind])
+                n_killed += _kill(child)
+            elif how := _judge_full(finish(child), pipe.read(), read(folder / "stderr"), whole[kind]):
                 outcome.add(how, about)
                 continue
         goes_on = (place / "run.json").exists() or (place / "cells.jsonl").exists()
@@ -62,30 +64,18 @@ def _kill(child):
     return True
 
 
-def _judge_full(code, folder, whole):
+def _judge_full(code, out, error, whole):
     """Say "refused", what is wrong with the answer on a full disk, or nothing if it is good."""
-    error = read(folder / "stderr")
     if code == 2 and error.count("\n") == 1:
         return "refused"
     if code not in (0, 1) or (code == 1 and not error.startswith("fewer: ")):
         return f"exit code {code}: {error[-300:]}"
-    return "" if told(read(folder / "stdout")) == whole else "the answer on a full disk differs"
+    return "" if told(out) == whole else "the answer on a full disk differs"
 
 
-def _file_limit(limit, folder):
+def _file_limit(limit):
     def set_limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        # standard output is a pipe here: it must not count as a file that is too large
-        reader, writer = os.pipe()
-        if os.fork() == 0:
-            os.close(writer)
-            with open(folder / "stdout", "wb") as file:
-                while part := os.read(reader, 65536):
-                    file.write(part)
-            os._exit(0)
-        os.dup2(writer, 1)
-        os.close(writer)
-        os.close(reader)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     return set_limit
