@@ -7,12 +7,18 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from fewer import registry
+from fewer import models, registry, roc, selectors
 from fewer.errors import InputError
 
 COMPONENTS = [
     (kind, name, target) for kind, names in registry.INDEX.items() for name, (target, _) in sorted(names.items())
 ]
+ESTIMATORS = [
+    found
+    for module in (models, selectors)
+    for found in map(module.__dict__.get, module.__all__)
+    if inspect.isclass(found) and hasattr(found, "_parameter_constraints")
+] + [roc.Parcel]
 WRONG = [object(), "no such value", -(10**9), float("nan"), -0.5, 2.7, [[]], {"a": 1}, lambda: None, 10**9]
 
 
@@ -44,6 +50,23 @@ def test_every_parameter_is_declared_and_refuses_something(kind, name, target):
                 assert "Got" in message
                 assert "\n" not in message
         assert refused, f"{component.__name__} takes anything as {parameter!r}"
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: estimator.__name__)
+def test_every_parameter_of_an_estimator_is_declared_and_refuses_something(estimator):
+    for parameter in estimator().get_params(deep=False):
+        assert parameter in estimator._parameter_constraints
+        refused = []
+        for value in WRONG:
+            try:
+                estimator().set_params(**{parameter: value})._validate_params()
+            except ValueError as error:
+                refused.append(str(error))
+        assert refused or parameter == "pos_label"  # a label may be anything
+        for message in refused:
+            assert f"{parameter!r} parameter of {estimator.__name__} must be" in message
+            assert "Got" in message
+            assert "\n" not in message
 
 
 @pytest.mark.parametrize(
