@@ -71,3 +71,11 @@ def test_a_model_is_fitted_without_so_many_features_as_there_is_time_for(monkeyp
     judge = CrossValidated(GaussianNB())
     told = Evidence(problem, selector, np.arange(5), judge, None, n_total=problem.n_samples).gather()
     assert len(told["without"]) == 3
+
+
+def test_rows_of_a_part_are_numbered_as_in_the_table():
+    assert _evidence._numbered({"row": [1, 3], "x": [0.5, 0.7]}, np.array([4, 6, 9])) == {
+        "row": [5, 10],
+        "x": [0.5, 0.7],
+    }
+    assert _evidence._numbered({}, np.array([4, 6, 9])) == {}

@@ -108,7 +108,7 @@ def test_every_generator_deals_groups_out_anew():
     assert len(dealt) >= 58
 
 
-@pytest.mark.parametrize("rows", [[0, 60], [-1, 3], [0.5, 1.0]])
+@pytest.mark.parametrize("rows", [[0, 60], [0, 99], [-1, 3], [0.5, 1.0]])
 @pytest.mark.parametrize("side", [0, 1])
 def test_listed_rows_that_are_not_there_are_refused_on_either_side(rows, side):
     pair = [[4, 5], [6, 7]]
