@@ -10,7 +10,7 @@ from fewer.criteria import CrossValidated
 from fewer.errors import InputError
 from fewer.evaluate._grading import Grade, Grader, is_share, telling
 from fewer.problem import Problem
-from fewer.validate import ConfidenceInterval, split_rows
+from fewer.validate import ConfidenceInterval, Split, split_rows
 from making import make_problem
 
 
@@ -135,3 +135,11 @@ def test_what_fails_is_told_in_one_line(error, told):
 def test_our_own_errors_pass_as_they_are():
     with pytest.raises(InputError, match="^mine$"), telling("Scoring"):
         raise InputError("mine")
+
+
+def test_rows_of_a_group_vary_together():
+    problem = Problem.from_arrays(np.zeros((6, 1)), [0, 1, 0, 1, 0, 1], groups=[0, 0, 1, 1, 2, 2])
+    split = Split(np.array([], dtype=np.int64), np.arange(6))
+    influence = np.array([0.1, 0.2, -0.3, 0.0, 0.1, -0.1])
+    # three groups, whose influences sum to 0.3, -0.3 and 0
+    assert Grader(problem, None)._variance(split, Grade(0.5, influence)) == pytest.approx(2 * 0.09 * 3 / 2)

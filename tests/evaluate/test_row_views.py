@@ -83,3 +83,9 @@ def test_how_far_off_a_quantity_is_does_not_depend_on_its_unit():
         looks = [unit * np.where(np.arange(100) == 41, 0.0, y + 0.1 * part) for part in noise]
         told.append([row["away"] for row in always_wrong(problem, looks)["rows"]])
     assert told[0] == told[1] != []
+
+
+def test_the_surest_of_the_wrong_come_first():
+    problem = Problem.from_arrays(np.zeros((3, 1)), ["a", "a", "b"])
+    told = always_wrong(problem, [np.array([[0.4, 0.6], [0.1, 0.9], [0.7, 0.3]])])
+    assert [(row["row"], row["membership"]) for row in told["rows"]] == [(2, 0.9), (3, 0.7), (1, 0.6)]

@@ -252,3 +252,9 @@ def test_within_the_limits_one_unit_changes_and_without_units_nothing():
     weighted = SearchSpace.of(2, weight_levels=4)
     assert change_of(np.array([0.75, 0.0]), 0, 1, weighted, rng) == [(0, 1.0, 0.75)]
     assert change_of(np.array([0.75, 0.5]), 0, 2, weighted, rng) == [(0, 0.0, 0.75)]
+
+
+def test_every_try_of_every_level_counts_towards_the_most_evaluations():
+    space = SearchSpace.of(6)
+    assert Annealing(levels=3).max_evaluations(space) == 1 + 3 * 60
+    assert Annealing(levels=3, max_tries=7).max_evaluations(space) == 1 + 3 * 7
