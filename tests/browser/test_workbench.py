@@ -46,6 +46,11 @@ def simple(n=90):
     return "\n".join(["marker,second,noise,more,state", *rows]) + "\n"
 
 
+def messy(n=150):
+    """Return the first rows of a messy table."""
+    return "\n".join(make_messy()[0].splitlines()[: n + 1]) + "\n"
+
+
 def drop(page, name, text):
     page.evaluate(DROP, [name, base64.b64encode(text.encode()).decode()])
     page.wait_for_url("**/table?**")
@@ -120,20 +125,20 @@ def test_from_a_file_to_a_reduced_table(shared_bench, open_page, tmp_path):
 def test_the_whole_way(shared_bench, open_page, axe, tmp_path):
     page, folder = open_page(shared_bench.address), shared_bench.folder
     look(page, axe, "home-empty")
-    drop(page, "customers.csv", make_messy()[0])
+    drop(page, "customers.csv", messy())
     look(page, axe, "table")
 
     # correct a column, say which cells are missing
     page.get_by_label("Read plan as").select_option("left out")
     page.locator("tr.out td.name", has_text="plan").wait_for()
-    choose(page, "churn", seed="3", folds="3")
+    choose(page, "churn", seed="3", folds="4")
     page.fill("[name=missing]", "NA, ?")
     page.locator("[name=missing]").blur()
     look(page, axe, "choices")
     start(page)
 
     # watch, stop, resume
-    page.wait_for_selector("#folds:has-text('1 of 3')", timeout=240_000)
+    page.wait_for_selector("#folds:has-text('1 of 4')", timeout=240_000)
     page.wait_for_selector("#best:has-text('feature')")
     picture(page, "live-1280-light")
     page.click("#stop")
@@ -333,7 +338,7 @@ def test_a_killed_server_loses_nothing(workbench, open_page, complaints, tmp_pat
 @LONG
 def test_two_tabs_see_the_same(shared_bench, open_page):
     one = open_page(shared_bench.address)
-    drop(one, "tabs.csv", make_messy()[0])
+    drop(one, "tabs.csv", messy())
     choose(one, "churn")
     start(one)
     other = open_page(one.url, context=one.context)
