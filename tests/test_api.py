@@ -72,7 +72,7 @@ def test_verdicts_agree_with_the_numbers(selection, low, high, begins):
 def test_a_loss_is_called_a_loss(selection):
     numbers = {"difference_low": -0.09, "difference_high": -0.01}
     made = dataclasses.replace(selection, score_heldout=0.80, score_heldout_all_features=0.85, heldout=numbers)
-    assert made.verdict.startswith("Selection costs -5.0 points (-9.0 to -1.0)")
+    assert made.verdict.startswith("Selection costs 5.0 points (1.0 to 9.0) of held-out")
 
 
 def test_numbers_that_are_not_finite_do_not_break_json(selection):

@@ -180,9 +180,8 @@ class Selection:
         if high < 0:
             smallest = self.curve.get("smallest_without_loss")
             cure = f" The fewest that lose nothing the data can see: {smallest}." if smallest else ""
-            return (
-                f"Selection costs {numbers} of held-out {self.score_name}; all features do better than {fewer}.{cure}"
-            )
+            lost = f"{self._amount(difference, sign=True)[1:]} ({ends[1][1:]} to {ends[0][1:]})"  # without the minus
+            return f"Selection costs {lost} of held-out {self.score_name}; all features do better than {fewer}.{cure}"
         found = f"No difference in held-out {self.score_name} was found: {numbers} with {fewer}."
         return f"{found} {self._excluded(low)}"
 
