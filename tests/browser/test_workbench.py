@@ -146,7 +146,7 @@ def test_the_whole_way(shared_bench, open_page, axe, tmp_path):
     assert "best so far" in page.inner_text("main")
     look(page, axe, "stopped")
     page.click("#resume")
-    page.wait_for_selector("#live, #verdict")
+    page.locator("#resume").wait_for(state="detached")
     finished(page)
 
     # the numbers are those of the command line
