@@ -42,7 +42,7 @@ def test_names_and_objects_become_selectors():
     [
         ({"method": "fisher", "search": Forward()}, "not both"),
         ({"ranker": "fisher", "search": "forward"}, "A ranker needs no criterion and no search"),
-        ({"method": "fisher", "start": [0]}, "are for subset searches"),
+        ({"method": "fisher", "start": [0]}, "start is for subset searches"),
         ({"method": "fisher", "n_features_to_select": (1, 2)}, "not the range"),
         ({"start": [0]}, "auto takes no start"),
     ],
