@@ -328,3 +328,14 @@ def test_a_stopped_run_takes_a_name_that_is_free(tmp_path, monkeypatch):
     Path("t.fewer").mkdir()
     Path("t-2.fewer").mkdir()
     assert free_folder("t.fewer") == Path("t-3.fewer")
+
+
+def test_a_pipe_in_place_of_a_file_behind_pythons_back(tmp_path):
+    code = (
+        "import os, sys; print('kept', flush=True); reading, writing = os.pipe(); os.dup2(writing, 1); "
+        "from fewer.cli import main; main(['--version'])"
+    )
+    with open(tmp_path / "out.txt", "w") as out:
+        ended = subprocess.run([sys.executable, "-c", code], stdout=out, stderr=subprocess.PIPE, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "out.txt").read_text() == "kept\n"

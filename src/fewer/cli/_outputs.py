@@ -70,7 +70,9 @@ def prepare_streams() -> None:
         handle = os.open(os.devnull, os.O_WRONLY)  # also keeps the number 2 from becoming that of a file
         sys.stderr = os.fdopen(handle, "w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        with contextlib.suppress(OSError):  # what was put in a file's place behind Python's back stays as it is
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
 
 
