@@ -330,11 +330,6 @@ class _LeastSquaresWork(_Work):
         """Pass over the table once."""
         n_inner = int(criterion.cv)
         sums = collect(stream, partial(GramSums, stream.like, n_outer * n_inner, seed), resources)
-        ends = sums.about[:, :, 2:]
-        infinite = np.isinf(ends).any(axis=2) & (sums.about[:, :, 0] > 0)
-        if infinite.any():
-            name = stream.like.names[int(sums.owner[int(np.argmax(infinite.any(axis=0)))])]
-            raise InputError(f"Column {name!r} holds an infinite number; correct or empty the cell.")
         return cls(stream, selector, n_outer, n_inner, seed, resources, sums, float(criterion.alpha))
 
     def scorer(self, without: int | None) -> FoldedLeastSquaresScorer:

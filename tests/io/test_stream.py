@@ -78,6 +78,8 @@ def test_mistakes_are_named(frame, tmp_path):
         opened(frame.with_columns(number=pl.lit(0.5)), "number")
     with pytest.raises(InputError, match="infinite"):
         opened(frame.with_columns(number=pl.lit(float("inf"))))
+    with pytest.raises(InputError, match=r"Column 'number' holds -1e\+308, too large to compute with"):
+        opened(frame.with_columns(number=pl.when(pl.int_range(pl.len()) < 5).then(None).otherwise(-1e308)))
     with pytest.raises(InputError, match="List"):
         opened(frame.with_columns(number=pl.concat_list("number")))
     with pytest.raises(InputError, match="nothing to select"):

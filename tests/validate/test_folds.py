@@ -120,3 +120,9 @@ def test_listed_rows_that_are_not_there_are_refused_on_either_side(rows, side):
 def test_a_listed_side_may_be_empty():
     ((train, test),) = splits_of([([0, 1], [])], with_groups())
     assert (train.tolist(), test.tolist()) == ([0, 1], [])
+
+
+def test_row_groups_of_classes_with_fewer_rows_than_folds_are_dealt_out_too():
+    problem = Problem.from_arrays(np.zeros((12, 1)), np.arange(12) % 3, groups=np.arange(12))
+    folds = assign_folds(problem, 10, np.random.default_rng(0))
+    assert sorted(np.bincount(folds).tolist()) == [1] * 8 + [2] * 2

@@ -14,7 +14,7 @@ from fewer.columns import column_number
 from fewer.io._files import find_target
 from fewer.io._names import row_number
 from fewer.io._polars import pl
-from fewer.io._reader import EPOCH, MAX_INTEGER_CLASSES, encode, number_label
+from fewer.io._reader import EPOCH, LARGEST, MAX_INTEGER_CLASSES, encode, number_label
 from fewer.io._source import Source, open_source
 from fewer.io._typed import MISSING, MOSTLY
 from fewer.problem import FloatArray, InputError, IntArray, Kind, Problem, Task
@@ -112,6 +112,7 @@ class Stream:
     def _problem(self, frame: pl.DataFrame, X: FloatArray) -> Problem:
         for place, reader in enumerate(self.readers):
             X[:, place] = reader.numbers(frame[reader.name])
+            _refuse_endless(X[:, place], reader.name)
         y = self.target_reader.numbers(frame[self.target])
         weights = None if self.weights is None else frame[self.weights].cast(pl.Float64).to_numpy()
         if weights is not None and not (np.isfinite(weights).all() and (weights >= 0).all()):
@@ -243,15 +244,15 @@ def open_stream(
     first = next((chunk for part in range(stream.n_parts) for chunk in stream.chunks(part)), None)
     if first is None:
         raise InputError(f"{source.name} has columns, but no rows; give a table with rows.")
-    _refuse_infinite(first)
     kept = first.take(np.arange(min(first.n_samples, 20_000)))
     return replace(stream, like=replace(kept, sample_weight=None))
 
 
-def _refuse_infinite(rows: Problem) -> None:
-    for place, name in enumerate(rows.names):
-        if np.isinf(rows.X[:, place]).any():
-            raise InputError(f"Column {name!r} holds an infinite number; correct or empty the cell.")
+def _refuse_endless(cells: FloatArray, name: str) -> None:
+    for end in (np.fmin.reduce(cells), np.fmax.reduce(cells)):  # missing cells are passed over
+        if abs(end) > LARGEST:
+            how = "an infinite number" if np.isinf(end) else f"{end:g}, too large to compute with"
+            raise InputError(f"Column {name!r} holds {how}; correct or empty the cell.")
 
 
 def _label(level: Any) -> str:

@@ -174,7 +174,8 @@ def assign_folds(problem: Problem, cv: Any, rng: np.random.Generator) -> IntArra
         codes = problem.y if stratified else np.zeros(problem.n_samples, dtype=np.int64)
         return stratified_folds(codes, int(cv), rng)
     seed = int(rng.integers(2**31))
-    kind = StratifiedGroupKFold if stratified else GroupKFold
+    # Where every class has fewer rows than there are folds, none can be spread over all of them.
+    kind = StratifiedGroupKFold if stratified and np.bincount(problem.y).max() >= cv else GroupKFold
     return _folds_of_splitter(problem, kind(n_splits=int(cv), shuffle=True, random_state=seed))
 
 
