@@ -249,9 +249,9 @@ def test_with_the_keyboard_alone(shared_bench, open_page, tmp_path, width):
     path.write_text(simple())
     page = open_page(shared_bench.address, width)
 
-    def tab_to(selector):
+    def tab_to(selector, key="Tab"):
         for _ in range(80):
-            page.keyboard.press("Tab")
+            page.keyboard.press(key)
             if page.evaluate("wanted => document.activeElement.matches(wanted)", selector):
                 return
         raise AssertionError(f"{selector} cannot be reached with the keyboard")
@@ -270,7 +270,7 @@ def test_with_the_keyboard_alone(shared_bench, open_page, tmp_path, width):
     tab_to("[name=method]")
     page.keyboard.type("fish")
     assert page.input_value("[name=method]") == "fisher"
-    page.locator("#start").focus()
+    tab_to("#start", "Shift+Tab")
     page.keyboard.press("Enter")
     page.wait_for_url("**/run?**")
     finished(page)
