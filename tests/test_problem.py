@@ -81,3 +81,8 @@ def test_parts_of_a_table_without_missing_cells_are_not_searched_for_them():
     assert "has_missing" not in clean.__dict__
     assert not clean.has_missing
     assert gappy.take(np.array([7])).missing.tolist() == [[False, True, False]]
+
+
+def test_row_weights_that_are_no_numbers_are_refused():
+    with pytest.raises(InputError, match=r"Row weights must be numbers \(could not convert string to float: 'x'\)"):
+        Problem.from_arrays([[0.0], [1.0]], [0, 1], sample_weight=["x", "2"])

@@ -137,7 +137,7 @@ class Problem:
         else:
             target = target.astype(np.float64)
         if sample_weight is not None:
-            sample_weight = _checked_weights(np.asarray(sample_weight, dtype=np.float64), n_samples)
+            sample_weight = _checked_weights(sample_weight, n_samples)
         return cls(
             X=table,
             y=target,
@@ -342,7 +342,11 @@ LARGEST_WEIGHT = 1e100
 """Larger ones cannot be added up, or multiplied by the squares of cells."""
 
 
-def _checked_weights(weights: FloatArray, n_samples: int) -> FloatArray:
+def _checked_weights(given: Any, n_samples: int) -> FloatArray:
+    try:
+        weights = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"Row weights must be numbers ({str(error).splitlines()[0]}).") from None
     if weights.shape != (n_samples,):
         raise InputError(f"The row weights have shape {weights.shape}, but there are {n_samples} rows; give one a row.")
     if not np.all(np.isfinite(weights)) or (weights < 0).any() or not (weights > 0).any():
