@@ -92,6 +92,7 @@ def test_a_search_that_can_be_shortened_is_laid_out_to_end_with_its_subsets_inst
     assert most * n_searches <= 6000 < whole.max_evaluations(SearchSpace.of(12)) * n_searches
     found = run_plan(plan, problem)
     assert not any("ended the search" in note for note in found.warnings)
+    assert any(f"searches of up to {most:,} subsets" in note for note in found.warnings)
     assert found.n_evaluations <= 6000 + n_searches
     again = {}
     exec(found.code, {"X": problem.X, "y": problem.y, "print": lambda *_: None}, again)

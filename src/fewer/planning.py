@@ -144,6 +144,8 @@ class Plan:
         The Python lines that read the table into `problem`; without them it came as X and y.
     rows : tuple of str
         What was given for each row: groups, sample_weight, time.
+    notes : tuple of str
+        What the reader of the answer should know of the plan.
 
     Examples
     --------
@@ -159,6 +161,7 @@ class Plan:
     request: Request = field(default_factory=Request)
     reading: str = ""
     rows: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def make_plan(problem: Problem, method: str | Request = "auto", **options: Any) -> Plan:
@@ -302,8 +305,16 @@ def _plan_search(problem: Problem, asked: Request, name: str, chosen: registry.M
     if prefilter is not None:
         space = SearchSpace.of(min(prefilter.keep, space.n_units))
     budget = _budget_of_search(problem, asked, selector, n_searches, space)
-    search = budget.laid_out(selector.search or Forward(), n_searches, space)
-    return Plan(name, selector.set_params(search=search), budget, request=asked)
+    whole = selector.search or Forward()
+    search = budget.laid_out(whole, n_searches, space)
+    notes = _shortened_note(whole.max_evaluations(space), search.max_evaluations(space))
+    return Plan(name, selector.set_params(search=search), budget, request=asked, notes=notes)
+
+
+def _shortened_note(usual: int | None, laid_out: int | None) -> tuple[str, ...]:
+    if usual is None or laid_out is None or laid_out >= usual:
+        return ()
+    return (f"The budget has room for searches of up to {laid_out:,} subsets; without it they try up to {usual:,}.",)
 
 
 def _budget_of_search(

@@ -135,7 +135,7 @@ class _Running:
         self.budget = plan.budget
         if plan.budget is not None:
             self.clock -= plan.budget.spent
-        self.notes: list[str] = []
+        self.notes = list(plan.notes)
 
     def go(self) -> Selection:
         LOGGER.info("%s: selecting on %d rows and %d features", self.plan.name, *self.problem.X.shape)
