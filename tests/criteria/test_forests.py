@@ -70,6 +70,15 @@ def test_scores_are_the_same_either_way(scoring, monkeypatch):
     assert bound._grow is None
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_outputs_of_held_out_rows_are_the_same_either_way(n_classes, monkeypatch):
+    X, y = table(0, n_classes)
+    mask = np.array([1, 1, 0, 1], dtype=bool)
+    quick = scorer(X, y, RandomForestClassifier(5)).outputs(mask)
+    monkeypatch.setattr(_cross_validated, "is_plain_forest", lambda model: False)
+    np.testing.assert_array_equal(quick, scorer(X, y, RandomForestClassifier(5)).outputs(mask))
+
+
 @pytest.mark.parametrize("row", [3, 80])
 def test_missing_cells_in_a_fold_go_the_ordinary_way(row, monkeypatch):
     X, y = table(0, 2)

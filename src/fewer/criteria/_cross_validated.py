@@ -298,7 +298,9 @@ class CrossValidatedScorer(PredictiveScorer):
         shape = (rows.n_samples, rows.n_classes) if rows.task == "classification" else rows.y.shape
         out = np.full(shape, np.nan)
         for train, test in self._splits:
-            out[test] = _outputs(self._fit(mask, train), self._preparation.cells(mask, test), rows)
+            cells = self._preparation.cells(mask, test)
+            model = None if self._grow is None else self._grown(mask, train, cells, self._grow)
+            out[test] = _outputs(self._fit(mask, train) if model is None else model, cells, rows)
         return out
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:

@@ -41,14 +41,15 @@ def _partition(rows, low, high, columns, f, cut):
 
 
 @inner(no_cpython_wrapper=True)
-def _best_cut(train, rows, low, high, target, weights, inputs, n_tried, total, left, mass, state):
+def _best_cut(train, rows, low, high, gathered, values, inputs, n_tried, total, left, mass, state):
     """Try one random cut of a few random inputs on rows[low:high]; return the best: gain, input (−1: none) and place.
 
     A gain is by how much a cut raises the sum of squared sums over masses. `total` and `mass` are the sums of targets
-    and weights over the rows, `left` is room for those on one side.
+    and weights over the rows, `left` is room for those on one side, `values` for one input. `gathered` holds the
+    weighted targets of the rows, and their weights last.
     """
     best, best_input, best_cut = 0.0, -1, 0.0
-    tried, last_input = 0, inputs.shape[0]
+    tried, last_input, width = 0, inputs.shape[0], total.shape[0]
     while tried < n_tried and last_input > 0:
         pick = np.int64((_next(state) >> np.uint64(33)) % np.uint64(last_input))
         last_input -= 1
@@ -57,6 +58,7 @@ def _best_cut(train, rows, low, high, target, weights, inputs, n_tried, total, l
         least, most = np.inf, -np.inf
         for r in range(low, high):
             value = train[f, rows[r]]
+            values[r - low] = value
             least, most = min(least, value), max(most, value)
         if most <= least:
             continue
@@ -64,19 +66,19 @@ def _best_cut(train, rows, low, high, target, weights, inputs, n_tried, total, l
         cut = least + float(_next(state) >> np.uint64(11)) / 9007199254740992.0 * (most - least)
         if cut >= most:
             cut = least
-        left_mass = 0.0
-        for c in range(left.shape[0]):
-            left[c] = 0.0
-        for r in range(low, high):
-            i = rows[r]
-            if train[f, i] <= cut:
-                left_mass += weights[i]
-                for c in range(target.shape[1]):
-                    left[c] += weights[i] * target[i, c]
+        for c in range(0, left.shape[0], 3):
+            one, two, three = 0.0, 0.0, 0.0
+            for r in range(high - low):  # without a branch: on which side a row is cannot be foretold
+                inside = 1.0 if values[r] <= cut else 0.0
+                one += inside * gathered[c, r]
+                two += inside * gathered[c + 1, r]
+                three += inside * gathered[c + 2, r]
+            left[c], left[c + 1], left[c + 2] = one, two, three
+        left_mass = left[width]
         right_mass, gain = mass - left_mass, 0.0
         if left_mass <= 0.0 or right_mass <= 1e-12 * mass:
             continue
-        for c in range(target.shape[1]):
+        for c in range(width):
             right = total[c] - left[c]
             gain += left[c] * left[c] / left_mass + right * right / right_mass - total[c] * total[c] / mass
         if gain > best:
@@ -91,7 +93,7 @@ def grow(train, test, target, weights, n_trees, n_tried, leaf, room, outputs, ga
     `train` and `test` hold inputs in rows, (n_inputs, n_rows), `target` is (n_train, n_targets), `outputs`
     (n_test, n_targets) and `gains` (n_inputs,).
     """
-    rows, others, inputs, stack, total, left, state = room
+    rows, others, inputs, stack, total, left, gathered, values, state = room
     n, m, width = rows.shape[0], others.shape[0], target.shape[1]
     for _ in range(n_trees):
         depth = 1
@@ -100,21 +102,26 @@ def grow(train, test, target, weights, n_trees, n_tried, leaf, room, outputs, ga
             depth -= 1
             low, high, first, last = stack[depth, 0], stack[depth, 1], stack[depth, 2], stack[depth, 3]
             mass, squares = 0.0, 0.0
-            for c in range(width):
-                total[c] = 0.0
             for r in range(low, high):
-                i = rows[r]
+                i, square = rows[r], 0.0
                 mass += weights[i]
+                gathered[width, r - low] = weights[i]
                 for c in range(width):
-                    total[c] += weights[i] * target[i, c]
-                    squares += weights[i] * (target[i, c] * target[i, c])
+                    gathered[c, r - low] = weights[i] * target[i, c]
+                    square += weights[i] * (target[i, c] * target[i, c])
+                squares += square
+            for c in range(width):
+                one = 0.0
+                for r in range(high - low):
+                    one += gathered[c, r]
+                total[c] = one
             spread = squares
             for c in range(width):
                 spread -= total[c] * total[c] / mass if mass > 0 else 0.0
             best, f, cut = 0.0, -1, 0.0
             if high - low >= 2 * leaf and spread > 1e-9 * (squares + 1e-300):
                 best, f, cut = _best_cut(
-                    train, rows, low, high, target, weights, inputs, n_tried, total, left, mass, state
+                    train, rows, low, high, gathered, values, inputs, n_tried, total, left, mass, state
                 )
             if f < 0:
                 for r in range(first, last if mass > 0 else first):
@@ -153,9 +160,10 @@ def random_trees(
     """
     (n, n_inputs), width = train.shape, target.shape[1]
     state = np.array([(int(seed) * 2654435761 + 88172645463325252) % 2**64], dtype=np.uint64)
+    threes = -(-(width + 1) // 3) * 3
     room = (
         np.arange(n), np.arange(len(test)), np.arange(n_inputs), np.empty((2 * n + 64, 4), dtype=np.int64),
-        np.empty(width), np.empty(width), state,
+        np.empty(width), np.empty(threes), np.zeros((threes, n)), np.empty(n), state,
     )  # fmt: skip
     outputs, gains = np.zeros((len(test), width)), np.zeros(n_inputs)
     grow(
