@@ -260,3 +260,23 @@ def test_errors_of_tasks_on_spark_are_told_apart_from_lost_workers(numbers, said
     assert next(found) == 10
     with pytest.raises(InputError, match=said):
         next(found)
+
+
+def test_a_cluster_that_loses_its_workers_again_and_again_is_told_in_one_line(monkeypatch):
+    tried = []
+
+    class KilledWorker(Exception):
+        """As Dask names it."""
+
+    def lose(client, function, tasks, todo, shared, anew):
+        tried.append(list(todo))
+        if anew is False:
+            yield 0, 4
+        raise KilledWorker
+
+    monkeypatch.setattr("fewer.parallel._attempt", lose)
+    found = run_tasks(pow, [(2,), (3,)], Resources(executor=object()), shared=2)
+    assert next(found) == 4
+    with pytest.raises(InputError, match=r"^The cluster lost its workers 3 times[^\n]*--resume[^\n]*$"):
+        next(found)
+    assert tried == [[0, 1], [1], [1]]

@@ -2,6 +2,9 @@
 
 import json
 import re
+import runpy
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -14,10 +17,20 @@ from fewer.contracts import IncompatibleError, Resources
 from fewer.criteria import LeastSquares
 from fewer.errors import InputError
 from fewer.io import open_stream, read_table
-from fewer.rankers import Fisher, ReliefF
+from fewer.rankers import MRMR, Fisher, FTest, ReliefF
 from fewer.search import Floating, Forward
 from fewer.selectors import SubsetSelector
-from fewer.statistics import row_folds
+from fewer.statistics import (
+    Bins,
+    ClassMoments,
+    GramSums,
+    JointCounts,
+    PairCounts,
+    TargetMoments,
+    collect,
+    row_folds,
+)
+from fewer.statistics._moments import shift_of
 from fewer.validate import FixedFolds
 
 
@@ -106,6 +119,8 @@ def test_what_needs_the_rows_again_is_refused(path):
         streaming.select(stream, criterion="least-squares")
     with pytest.raises(IncompatibleError, match="leave the control out"):
         streaming.select(stream, criterion="least-squares:cv=3", control="aggregate")
+    with pytest.raises(IncompatibleError, match="leave rare out"):
+        streaming.select(stream, criterion="least-squares:cv=3", rare="drop")
 
 
 def test_command_line_reads_folders_and_tells_cuts(path, capsys):
@@ -243,3 +258,74 @@ def test_rare_classes_keep_rows_in_a_sample(tmp_path, monkeypatch):
     )
     chosen = streaming.select(tmp_path / "t.parquet", "fisher", target="y", n_features_to_select=1)
     assert chosen.data["classes"]["seldom"] == 20
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A part of the table of `benchmarks/make_large_table.py`: its path, and a folder."""
+    script = Path(__file__).parents[1] / "benchmarks" / "make_large_table.py"
+    block = runpy.run_path(str(script))["block"]
+    folder = tmp_path_factory.mktemp("large")
+    pl.concat([pl.from_arrow(block(4_000, seed)) for seed in range(3)]).write_parquet(
+        folder / "large.parquet", row_group_size=900
+    )
+    return folder / "large.parquet"
+
+
+@pytest.fixture(params=[("label", "amount"), ("amount", "label")], ids=["classes", "quantity"])
+def part(large, request, tmp_path, monkeypatch):
+    """The part as a stream of many chunks and as rows in memory."""
+    monkeypatch.setattr("fewer.io._stream.CHUNK_BYTES", 1 << 17)
+    monkeypatch.setattr("fewer.io._source.PART_ROWS", 2_000)
+    target, other = request.param
+    pl.read_parquet(large).drop(other).write_parquet(tmp_path / "own.parquet")
+    stream, rows = open_stream(large, target, exclude=[other]), read_table(tmp_path / "own.parquet", target)
+    assert stream.n_parts > 4
+    assert rows.missing.any()
+    return stream, rows
+
+
+def test_sums_of_a_part_of_the_large_table_are_those_in_memory(part):
+    stream, rows = part
+    like, folds = stream.like, folds_of(stream, 10, 3)
+    edges = [np.quantile(cells[~np.isnan(cells)], [0.25, 0.5, 0.75]) for cells in rows.X.T]
+    bins = Bins.of(rows, edges, None if rows.task == "classification" else np.array([-1.0, 1.0]))
+    moments = (
+        partial(ClassMoments, shift_of(like))
+        if rows.task == "classification"
+        else partial(TargetMoments, shift_of(like)[:, 0], float(like.y.mean()))
+    )
+    chunks = collect(
+        stream, lambda: (moments(), JointCounts(bins), PairCounts(bins), GramSums(like, 10, 3)), Resources()
+    )
+    whole = (moments(), JointCounts(bins), PairCounts(bins), GramSums(like, 10, folds=folds))
+    for one in whole:
+        one.add(rows)
+    for place in (1, 2):
+        np.testing.assert_array_equal(chunks[place]._counts, whole[place]._counts)
+    np.testing.assert_array_equal(chunks[0].counts, whole[0].counts)
+    np.testing.assert_array_equal(chunks[3].n_rows, whole[3].n_rows)
+    size = np.sqrt(np.einsum("fii->fi", whole[3].products))
+    error = np.abs(chunks[3].products - whole[3].products) / (size[:, :, None] * size[:, None, :])
+    assert error.max() < 1e-12
+    if rows.task == "classification":
+        np.testing.assert_allclose(chunks[0].deviation, whole[0].deviation, rtol=1e-12)
+        spread = np.sqrt(whole[0].deviation * whole[0].mass)
+        assert (np.abs(chunks[0].sums - whole[0].sums) / spread).max() < 1e-12
+    else:
+        np.testing.assert_allclose(chunks[0].sums[:, [2, 4]], whole[0].sums[:, [2, 4]], rtol=1e-12)
+        np.testing.assert_allclose(chunks[0].correlation, whole[0].correlation, rtol=0, atol=1e-12)
+
+
+def test_answers_on_a_part_of_the_large_table_are_those_in_memory(part):
+    stream, rows = part
+    for ranker in (FTest(), MRMR(n_ranked=20)):
+        chunks, _ = streaming.rank(stream, ranker, random_state=5)
+        memory = ranker.rank(rows, np.random.default_rng(5), Resources())
+        np.testing.assert_array_equal(chunks.order, memory.order)
+        np.testing.assert_allclose(chunks.scores, memory.scores, rtol=1e-10, atol=1e-12)
+    chosen = streaming.select(stream, criterion="least-squares:cv=10", search="forward", cv=0, random_state=7)
+    criterion = LeastSquares(cv=FixedFolds(folds_of(stream, 10, 7)))
+    fitted = SubsetSelector(criterion, Forward(), random_state=7).fit_problem(rows)
+    assert chosen.support == fitted.support_.tolist()
+    assert chosen.score_search == pytest.approx(fitted.score_, rel=1e-12)

@@ -375,8 +375,13 @@ def _on_dask(
                     following += 1
             return
         except Exception as error:
-            if not _is_lost(error) or attempt == ATTEMPTS - 1:
+            if not _is_lost(error):
                 raise
+            if attempt == ATTEMPTS - 1:
+                raise InputError(
+                    f"The cluster lost its workers {ATTEMPTS} times, perhaps for want of memory; give them more, or go "
+                    "on with --resume where the run is kept in a folder."
+                ) from error
 
 
 def _is_lost(error: Exception) -> bool:

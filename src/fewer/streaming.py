@@ -155,6 +155,7 @@ def select(
         Folds of the held-out evaluation; 0 leaves it out.
     random_state : int, default=0
     resources : Resources, optional
+        Who reads the table. A run on a sample goes by `n_jobs` and joblib's backend.
     command : str
         What was typed.
     resume_dir : path, optional
@@ -216,6 +217,7 @@ def _refuse_whole_rows(
             "leave the control out."
         )
     given = {name: getattr(asked, name) for name in ("scoring", "estimator", "budget")} | {"resume_dir": folder}
+    given["rare"] = None if asked.rare == "refuse" else asked.rare
     if others := [name for name, value in given.items() if value is not None]:
         raise IncompatibleError(
             f"On a table in chunks {type(criterion).__name__} is judged by its own predictions in one run: "

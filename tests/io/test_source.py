@@ -65,6 +65,30 @@ def test_text_files_of_one_header_are_one_table(frame, tmp_path):
         open_source(tmp_path)
 
 
+def test_files_with_other_cells_in_a_column_are_named_unless_it_is_left_out(tmp_path):
+    one, other = pl.DataFrame({"a": [1.0, 2.0], "b": [1, 2]}), pl.DataFrame({"a": ["x", "y"], "b": [0.5, 1.5]})
+    one.write_parquet(tmp_path / "1.parquet")
+    other.write_parquet(tmp_path / "2.parquet")
+    source = open_source(tmp_path)
+    assert pl.concat([*source.batches(0, ["b"], 9), *source.batches(1, ["b"], 9)], how="vertical_relaxed").height == 4
+    with pytest.raises(InputError, match=r"'a' holds String in 2\.parquet and Float64 in a file before it"):
+        read(source)
+    files = str(tmp_path / "*.parquet")
+    for data in (ds.dataset(tmp_path), pl.scan_parquet(files), duckdb.sql(f"select * from '{files}'")):
+        with pytest.raises(InputError, match=r"^The .* cannot be read \([^\n]*\)\.$"):
+            read(open_source(data), ["a"])
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_file_without_cells_in_a_column_takes_the_type_of_the_others(first, tmp_path):
+    for number in (0, 1):
+        cells = [None, None] if number == first else ["x", "y"]
+        pl.DataFrame({"a": cells, "b": [1, 2]}).write_parquet(tmp_path / f"{number}.parquet")
+    source = open_source(tmp_path)
+    assert source.columns["a"] == pl.String
+    assert read(source)["a"].to_list() == ([None, None, "x", "y"] if first == 0 else ["x", "y", None, None])
+
+
 def test_what_is_no_source_is_refused(frame, tmp_path):
     with pytest.raises(InputError, match="No file matches"):
         open_source(str(tmp_path / "*.parquet"))

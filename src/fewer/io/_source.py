@@ -244,6 +244,7 @@ class ParquetSource(Source):
         self.name = self.files[0].name if len(self.files) == 1 else f"{len(self.files)} Parquet files"
         self._columns: dict[str, pl.DataType] = dict(pl.scan_parquet(self.files[0]).collect_schema())
         refuse_repeated_names(list(self._columns), f"{self.name}: ")
+        self._mixed: dict[str, str] = {}
         self._parts: list[_Groups] = []
         self.part_rows: list[int] = []
         for file in self.files:
@@ -257,9 +258,7 @@ class ParquetSource(Source):
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0]
             raise InputError(f"{file.name} is a Parquet file that cannot be read ({reason}); write it again.") from None
-        names = set(meta.schema.to_arrow_schema().names)
-        if lacking := [name for name in self._columns if name not in names]:
-            raise InputError(f"{file.name} lacks the column {lacking[0]!r} that {self.files[0].name} has.")
+        self._meet(file, _polars_types(meta.schema.to_arrow_schema()))
         sizes = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
         low = rows = 0
         for group, size in enumerate(sizes):
@@ -268,6 +267,19 @@ class ParquetSource(Source):
                 self._parts.append(_Groups(file, low, group + 1))
                 self.part_rows.append(rows)
                 low, rows = group + 1, 0
+
+    def _meet(self, file: Path, types: dict[str, pl.DataType]) -> None:
+        """Refuse a file that lacks a column; note one with other cells in it. Without any cell it takes any type."""
+        for name, known in self._columns.items():
+            if name not in types:
+                raise InputError(f"{file.name} lacks the column {name!r} that {self.files[0].name} has.")
+            if known == pl.Null:
+                self._columns[name] = types[name]
+            elif types[name] != pl.Null and _family(types[name]) != _family(known):
+                self._mixed[name] = (
+                    f"Column {name!r} holds {types[name]} in {file.name} and {known} in a file before it; "
+                    "write it with one type in all files, or leave it out."
+                )
 
     @property
     def columns(self) -> dict[str, pl.DataType]:
@@ -283,6 +295,8 @@ class ParquetSource(Source):
         """Read some columns of a part, about so many rows at a time, in order."""
         import pyarrow.parquet as pq
 
+        if mixed := [self._mixed[name] for name in columns if name in self._mixed]:
+            raise InputError(mixed[0])
         own = self._parts[part]
         # Threads of its own would only stand in the way of those that read other parts.
         with pq.ParquetFile(own.file, pre_buffer=False) as file:
@@ -291,7 +305,22 @@ class ParquetSource(Source):
             ):
                 frame = pl.from_arrow(batch)
                 assert isinstance(frame, pl.DataFrame)
-                yield frame.select(columns)
+                empty = [name for name in columns if frame.schema[name] == pl.Null]
+                yield frame.select(columns).cast({name: self._columns[name] for name in empty})
+
+
+def _polars_types(schema: Any) -> dict[str, pl.DataType]:
+    """Return the columns of an Arrow schema with their types."""
+    frame = pl.from_arrow(schema.empty_table())
+    assert isinstance(frame, pl.DataFrame)
+    return dict(frame.schema)
+
+
+def _family(kind: pl.DataType) -> str:
+    """Name what cells of a type are, whatever their width."""
+    if kind.is_numeric():
+        return "number"
+    return "text" if kind in (pl.String, pl.Categorical, pl.Enum) else str(kind.base_type())
 
 
 class TextSource(Source):
@@ -362,7 +391,15 @@ class LazySource(Source):
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Read some columns, about so many rows at a time, in order."""
-        yield from self._frame.select(columns).collect_batches(chunk_size=n_rows, maintain_order=True)
+        try:
+            yield from self._frame.select(columns).collect_batches(chunk_size=n_rows, maintain_order=True)
+        except pl.exceptions.PolarsError as error:
+            raise _broken(self, error) from None
+
+
+def _broken(source: Source, error: Exception) -> InputError:
+    """Say in one line why a table that somebody else reads cannot be read."""
+    return InputError(f"{source.name} cannot be read ({str(error).splitlines()[0]}).")
 
 
 class DatasetSource(Source):
@@ -374,9 +411,7 @@ class DatasetSource(Source):
     def __init__(self, dataset: Any) -> None:
         self._fragments = list(dataset.get_fragments())
         self._schema = dataset.schema
-        frame = pl.from_arrow(dataset.schema.empty_table())
-        assert isinstance(frame, pl.DataFrame)
-        self._columns: dict[str, pl.DataType] = dict(frame.schema)
+        self._columns = _polars_types(dataset.schema)
 
     @property
     def columns(self) -> dict[str, pl.DataType]:
@@ -390,12 +425,18 @@ class DatasetSource(Source):
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Read some columns of a part, about so many rows at a time, in order."""
-        for batch in self._fragments[part].to_batches(
+        import pyarrow as pa
+
+        batches = self._fragments[part].to_batches(
             schema=self._schema, columns=list(columns), batch_size=n_rows, use_threads=False
-        ):
-            frame = pl.from_arrow(batch)
-            assert isinstance(frame, pl.DataFrame)
-            yield frame
+        )
+        try:
+            for batch in batches:
+                frame = pl.from_arrow(batch)
+                assert isinstance(frame, pl.DataFrame)
+                yield frame
+        except (pa.ArrowException, OSError) as error:
+            raise _broken(self, error) from None
 
 
 class RelationSource(Source):
@@ -421,14 +462,19 @@ class RelationSource(Source):
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Read some columns, about so many rows at a time, in order."""
+        import duckdb
+
         quoted = ['"' + name.replace('"', '""') + '"' for name in columns]
-        chosen = self._relation.project(", ".join(quoted))
-        # an older DuckDB has it by another name only
-        read = chosen.to_arrow_reader if hasattr(chosen, "to_arrow_reader") else chosen.fetch_arrow_reader
-        for batch in read(n_rows):
-            frame = pl.from_arrow(batch)
-            assert isinstance(frame, pl.DataFrame)
-            yield frame
+        try:
+            chosen = self._relation.project(", ".join(quoted))
+            # an older DuckDB has it by another name only
+            read = chosen.to_arrow_reader if hasattr(chosen, "to_arrow_reader") else chosen.fetch_arrow_reader
+            for batch in read(n_rows):
+                frame = pl.from_arrow(batch)
+                assert isinstance(frame, pl.DataFrame)
+                yield frame
+        except (duckdb.Error, OSError) as error:  # Arrow hands on what DuckDB says as the latter
+            raise _broken(self, error) from None
 
 
 class PartitionSource(Source):

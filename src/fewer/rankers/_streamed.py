@@ -51,7 +51,8 @@ def rank_stream(ranker: Ranker, stream: Stream, rng: np.random.Generator, resour
     Parameters
     ----------
     ranker : Ranker
-        One with `statistics`: `Fisher`, `FTest`, `Chi2`, `InformationGain`, `MIFS`, `MRMR`, `JMI`, `CMIM`, `DISR`.
+        One with `statistics`: `Fisher`, `FTest`, `Chi2`, `InformationGain`, `MIFS`, `MRMR`, `JMI`, `JIM`,
+        `CMIM`, `DISR`.
     stream : Stream
     rng : Generator
     resources : Resources
@@ -64,7 +65,7 @@ def rank_stream(ranker: Ranker, stream: Stream, rng: np.random.Generator, resour
     """
     raise IncompatibleError(
         f"{type(ranker).__name__} needs all rows in memory; choose one that reads a table in chunks (f-test, fisher, "
-        "chi2, information-gain, mifs, mrmr, jmi, cmim, disr), or rank a sample of the rows."
+        "chi2, information-gain, mifs, mrmr, jmi, jim, cmim, disr), or rank a sample of the rows."
     )
 
 
