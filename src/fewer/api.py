@@ -108,7 +108,7 @@ def select(
     resume_dir : path, optional
         A folder in which the run is kept. If it holds this very run, unfinished, the run goes on.
     verbose : int, default=0
-        1 shows how the run goes on: a line in the terminal, a bar in a notebook.
+        1 shows how the run goes on: a line in the terminal, a bar in a notebook; nothing of a table read in chunks.
 
     Returns
     -------
@@ -137,20 +137,20 @@ def select(
     )  # fmt: skip
     rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
     if is_path(X) or is_lazy(X):
-        return _select_source(X, y, task, rows, request, resume_dir)
+        return _select_source(X, y, task, rows, request, resume_dir, verbose)
     problem = read_rows(X, y, task, rows, multi_output=np.ndim(y) == 2)
     given = tuple(name for name in ROW_METADATA if rows[name] is not None) + (("task",) if task else ())
     return _select(problem, request, resume_dir, rows=given, verbose=verbose)
 
 
 def _select_source(
-    X: Any, y: Any, task: Task | None, rows: dict[str, Any], request: Request, folder: Path | str | None
+    X: Any, y: Any, task: Task | None, rows: dict[str, Any], request: Request, folder: Path | str | None, verbose: int
 ) -> Selection:
     """Select features of a table that is not in memory: in chunks, unless it is one file that memory holds."""
     _refuse_unnamed(X, y, rows)
     if is_path(X) and not in_chunks(X):
         problem = read_table(X, y, task=task, **rows)
-        return _select(problem, request, folder)
+        return _select(problem, request, folder, verbose=verbose)
     stream = _open_rows(X, y, task, rows)
     options = {name: getattr(request, name) for name in request.__dataclass_fields__ if name not in ("seed", "cv")}
     resources = Resources(effective_n_jobs(request.n_jobs), parse_memory(request.memory))

@@ -74,3 +74,25 @@ def test_columns_that_cannot_be_tested_are_named():
         ranked(FTest(), np.arange(10)[:, None], y, kinds=["nominal"])
     with pytest.raises(IncompatibleError, match="'x0' has negative numbers; use FTest"):
         ranked(Chi2(), -np.arange(10)[:, None], y)
+
+
+@pytest.mark.parametrize(
+    ("ranker", "test"), [(FTest(), f_classif), (FTest(), f_regression), (Chi2(), chi2)], ids=["classes", "y", "counts"]
+)
+def test_wide_tables_are_tested_block_by_block(ranker, test, monkeypatch):
+    monkeypatch.setattr("fewer.rankers._significance.BLOCK", 3)
+    rng = np.random.default_rng(0)
+    X = rng.gamma(2.0, size=(60, 11))
+    y = rng.normal(size=60) + X[:, 4] if test is f_regression else (X[:, 4] > 1.5).astype(int)
+    gaps = rng.random(60) < 0.2
+    X[gaps, 7] = np.nan
+    weights = np.where(np.arange(60) < 5, 0.0, 2.0)  # as if these rows were not there
+    problem = Problem.from_arrays(
+        X, y, task="regression" if test is f_regression else "classification", sample_weight=weights
+    )
+    ranking = ranker.rank(problem, rng, Resources())
+    for column in range(11):
+        rows = (weights > 0) & ~np.isnan(X[:, column])
+        score, p_value = test(X[rows, column : column + 1], y[rows])
+        assert ranking.scores[column] == pytest.approx(score[0], rel=1e-9)
+        assert ranking.extra["p_value"][column] == pytest.approx(p_value[0], rel=1e-8)

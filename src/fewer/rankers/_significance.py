@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.stats import chi2 as chi2_distribution
@@ -18,6 +19,10 @@ from fewer.rankers._by_moments import (
     lows,
     target_moments,
 )
+
+BLOCK = 4096
+ManyTests = Callable[[FloatArray, Any, FloatArray], tuple[FloatArray, FloatArray]]
+OneTest = Callable[[FloatArray, Any, FloatArray], tuple[float, float]]
 
 
 class FTest(Ranker):
@@ -64,24 +69,9 @@ class FTest(Ranker):
             return (
                 f_test_of_classes(class_moments(problem)) if classes else f_test_of_correlation(target_moments(problem))
             )
-        weights = scaled_weights(problem)
-        if not problem.nominal.any() and not problem.missing.any() and weights.all():
-            test = variance_tests if classes else correlation_tests
-            scores, p_values = test(problem.X, problem.y, weights)
-            return Ranking.by_score(scores, p_value=p_values)
-        scores, p_values = np.zeros(problem.n_features), np.ones(problem.n_features)
-        for feature, nominal in enumerate(problem.nominal):
-            cells = problem.X[:, feature]
-            present = ~np.isnan(cells) & (weights > 0)
-            cells, target, own = cells[present], problem.y[present], weights[present]
-            if classes:
-                found = variance_test(cells, target, own)
-            elif nominal:
-                found = variance_test(target, cells.astype(np.int64), own)
-            else:
-                found = correlation_test(cells, target, own)
-            scores[feature], p_values[feature] = found
-        return Ranking.by_score(scores, p_value=p_values)
+        if classes:
+            return _ranking_by(problem, variance_tests, variance_test)
+        return _ranking_by(problem, correlation_tests, lambda levels, y, own: variance_test(y, _codes(levels), own))
 
 
 class Chi2(Ranker):
@@ -123,15 +113,36 @@ class Chi2(Ranker):
         if negative.any():
             name = problem.names[int(np.argmax(negative))]
             raise IncompatibleError(f"Chi2 counts, and column {name!r} has negative numbers; use FTest.")
-        weights = scaled_weights(problem)
-        scores, p_values = np.zeros(problem.n_features), np.ones(problem.n_features)
-        for feature, nominal in enumerate(problem.nominal):
-            cells = problem.X[:, feature]
-            present = ~np.isnan(cells) & (weights > 0)
-            cells, codes, own = cells[present], problem.y[present], weights[present]
-            test = level_test if nominal else count_test
-            scores[feature], p_values[feature] = test(cells, codes, own)
-        return Ranking.by_score(scores, p_value=p_values)
+        return _ranking_by(problem, count_tests, level_test)
+
+
+def _ranking_by(problem: Problem, many: ManyTests, of_levels: OneTest) -> Ranking:
+    """Rank by tests: of complete numbers at once, of each other column over its present cells."""
+    weights = scaled_weights(problem)
+    counted = weights > 0
+    y, own = problem.y[counted], weights[counted]
+    scores, p_values = np.zeros(problem.n_features), np.ones(problem.n_features)
+    # Wide tables block by block: what is computed on the way is larger than the table.
+    for low in range(0, problem.n_features, BLOCK):
+        table = problem.X[:, low : low + BLOCK]
+        table = table if counted.all() else table[counted]
+        nominal = problem.nominal[low : low + BLOCK]
+        plain = ~nominal & ~np.isnan(table).any(axis=0) if problem.has_missing else ~nominal
+        together = low + np.flatnonzero(plain)
+        scores[together], p_values[together] = many(table if plain.all() else table[:, plain], y, own)
+        for column in np.flatnonzero(~plain):
+            there = ~np.isnan(table[:, column])
+            cells = table[there, column]
+            if nominal[column]:
+                scores[low + column], p_values[low + column] = of_levels(cells, y[there], own[there])
+            else:
+                found = many(cells[:, None], y[there], own[there])
+                scores[low + column], p_values[low + column] = found[0][0], found[1][0]
+    return Ranking.by_score(scores, p_value=p_values)
+
+
+def _codes(levels: FloatArray) -> IntArray:
+    return levels.astype(np.int64)
 
 
 def scaled_weights(problem: Problem) -> FloatArray:
@@ -153,20 +164,6 @@ def variance_test(values: FloatArray, codes: IntArray, weights: FloatArray) -> t
     True
     """
     statistic, p_value = variance_tests(values[:, None], codes, weights)
-    return float(statistic[0]), float(p_value[0])
-
-
-def correlation_test(values: FloatArray, target: FloatArray, weights: FloatArray) -> tuple[float, float]:
-    """Return F and p of the correlation of two quantities.
-
-    Examples
-    --------
-    >>> from sklearn.feature_selection import f_regression
-    >>> x, y = np.array([1.0, 2.0, 4.0, 5.0]), np.array([1.0, 3.0, 2.0, 6.0])
-    >>> np.allclose(correlation_test(x, y, np.ones(4)), np.ravel(f_regression(x[:, None], y)))
-    True
-    """
-    statistic, p_value = correlation_tests(values[:, None], target, weights)
     return float(statistic[0]), float(p_value[0])
 
 
@@ -231,23 +228,35 @@ def _f_of(
     return statistic, np.where(varies, f_distribution.sf(statistic, one, other), 1.0)
 
 
-def count_test(counts: FloatArray, codes: IntArray, weights: FloatArray) -> tuple[float, float]:
-    """Return chi-squared and p of counts in classes against the classes' shares.
+def count_tests(table: FloatArray, codes: IntArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return chi-squared and p of every column of counts in classes against the classes' shares.
+
+    Parameters
+    ----------
+    table : array of shape (n, p)
+    codes : int array of shape (n,)
+    weights : array of shape (n,)
+
+    Returns
+    -------
+    statistics, p_values : arrays of shape (p,)
 
     Examples
     --------
-    >>> statistic, p = count_test(np.array([4.0, 2.0, 0.0, 0.0]), np.array([0, 0, 1, 1]), np.ones(4))
-    >>> statistic, round(p, 3)
-    (6.0, 0.014)
+    >>> statistics, p = count_tests(np.array([[4.0], [2.0], [0.0], [0.0]]), np.array([0, 0, 1, 1]), np.ones(4))
+    >>> statistics, p.round(3)
+    (array([6.]), array([0.014]))
     """
     codes = np.unique(codes, return_inverse=True)[1]
-    shares = np.bincount(codes, weights) / weights.sum()
-    observed = np.bincount(codes, weights * counts)
-    if len(shares) < 2 or observed.sum() == 0:
-        return 0.0, 1.0
-    expected = shares * observed.sum()
-    statistic = float(((observed - expected) ** 2 / expected).sum())
-    return statistic, float(chi2_distribution.sf(statistic, len(shares) - 1))
+    members = (codes == np.arange(int(codes.max(initial=-1)) + 1)[:, None]) * weights
+    observed = members @ table
+    total = observed.sum(axis=0)
+    if len(members) < 2:
+        return np.zeros(table.shape[1]), np.ones(table.shape[1])
+    expected = members.sum(axis=1)[:, None] / weights.sum() * total
+    parts = np.divide((observed - expected) ** 2, expected, out=np.zeros_like(observed), where=expected > 0)
+    statistics = parts.sum(axis=0)
+    return statistics, np.where(total > 0, chi2_distribution.sf(statistics, len(members) - 1), 1.0)
 
 
 def level_test(levels: FloatArray, codes: IntArray, weights: FloatArray) -> tuple[float, float]:
