@@ -16,7 +16,7 @@ import numpy as np
 from fewer.contracts import Objective, Resources, SearchSpace
 from fewer.criteria import KNN
 from fewer.datasets import load
-from fewer.papers import Run
+from fewer.papers import Rerun
 from fewer.papers._loughrey_work import MAX_TRIES, study
 from fewer.search import Annealing
 from fewer.trace import Trace
@@ -63,7 +63,7 @@ def annealing_move() -> Row:
 
 def protocol(name: str, n_jobs: int = 2) -> Row:
     """The whole protocol of SAES on one data set: 100 validation searches and 10 outer ones, 81 levels each."""
-    run = Run(n_jobs=n_jobs)
+    run = Rerun(n_jobs=n_jobs)
     run.load(name)
     began = time.perf_counter()
     found = study(run, name, "SAES")

@@ -21,7 +21,7 @@ from sklearn.naive_bayes import CategoricalNB
 
 from fewer import SubsetSelector
 from fewer.criteria import NaiveBayes
-from fewer.papers import Run
+from fewer.papers import Rerun
 from fewer.papers._scott import Parts, _joined, _parts
 from fewer.roc import Parcel, critical_ratio, roc_hull
 from fewer.search import Forward
@@ -70,7 +70,7 @@ def plain_parcel(parts: Parts) -> tuple[float, int]:
 
 def parcel(task: str) -> Row:
     """Parcel against the same loop with scikit-learn."""
-    parts = _parts(Run(), task, 0)
+    parts = _parts(Rerun(), task, 0)
 
     def ours() -> Parcel:
         return Parcel(edge_points=0).fit_parts(parts.train, parts.validation)
@@ -97,7 +97,7 @@ def parcel(task: str) -> Row:
 
 def forward() -> Row:
     """Naive Bayes forward selection of five features on Adult, ten folds, against CategoricalNB + SFS."""
-    parts = _parts(Run(), "Adult", 0)
+    parts = _parts(Rerun(), "Adult", 0)
     both = _joined((parts.train, parts.validation))
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     codes = both.X.astype(int)

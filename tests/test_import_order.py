@@ -1,6 +1,8 @@
 """A package may use those above it in this list, never one below; components meet only in the contracts."""
 
 import ast
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -53,3 +55,20 @@ def test_imports_point_upwards(path):
     for other in imported_packages(path) - {package}:
         assert ORDER.index(other) < ORDER.index(package), f"{package} must not import {other}"
         assert not {package, other} <= STRANGERS, f"{package} and {other} meet only in the contracts"
+
+
+def test_scripts_import_names_that_are_there():
+    """Benchmarks and experiments are not run by the suite, and would be found broken only by whoever runs them."""
+    root = Path(__file__).parents[1]
+    lost = []
+    for folder in ("benchmarks", "experiments", "tools", "docs", "examples"):
+        for script in sorted((root / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(script.read_text())):
+                if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "fewer":
+                    module = import_module(node.module)
+                    lost += [
+                        f"{script.relative_to(root)}: {node.module}.{alias.name}"
+                        for alias in node.names
+                        if not hasattr(module, alias.name) and find_spec(f"{node.module}.{alias.name}") is None
+                    ]
+    assert lost == []

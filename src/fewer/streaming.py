@@ -287,6 +287,11 @@ class _Work(ABC):
     def told(self) -> str:
         """How often the table was read."""
 
+    @property
+    def cuts(self) -> dict[str, list[float]]:
+        """Where columns were cut."""
+        return {}
+
     def fit(self, without: int | None) -> SubsetSelector:
         """Search on all rows, or on those outside one outer fold."""
         return self.fit_to(self.scorer(without), without)
@@ -388,11 +393,18 @@ class _NaiveBayesWork(_Work):
 
     @property
     def n_missing(self) -> int:
-        return int(self.counted.counts.missing.sum())
+        return self.counted.n_missing
 
     @property
     def told(self) -> str:
-        return "once for each step; columns were cut by MDLP on a sample of them"
+        n_rows = self.counted.n_cut
+        share = "all" if n_rows == self.stream.n_samples else f"a sample of {n_rows:,}"
+        return f"once for each step; columns were cut by MDLP on {share} of them"
+
+    @property
+    def cuts(self) -> dict[str, list[float]]:
+        edges = zip(self.stream.like.names, self.counted.bins.edges, strict=True)
+        return {name: own.tolist() for name, own in edges if len(own)}
 
 
 class _Rule(ABC):
@@ -522,6 +534,8 @@ def _describe(work: _Work, plan: Plan, fitted: SubsetSelector, outcome: _Outcome
         "missing_cells": work.n_missing,
         **{kind: like.kinds.count(kind) for kind in ("numeric", "nominal", "boolean")},
     }
+    if work.cuts:
+        glance["cuts"] = work.cuts
     if like.task == "classification":
         pairs = zip(like.classes, stream.class_counts.tolist(), strict=True)
         glance["classes"] = {str(label): count for label, count in pairs}

@@ -1,5 +1,7 @@
 """Naive Bayes on a table in chunks is the one in memory, given the cuts and the folds."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -98,7 +100,19 @@ def test_a_whole_selection_is_that_of_the_rows_in_memory(path):
             right[place, test] = scorer.predict(own, problem.X[test]).argmax(axis=1) == problem.y[test]
     assert chosen.score_heldout == pytest.approx(right[0].mean(), abs=1e-12)
     assert chosen.score_heldout_all_features == pytest.approx(right[1].mean(), abs=1e-12)
-    assert "cut by MDLP on a sample" in chosen.warnings[-1]
+    assert "cut by MDLP on all of them" in chosen.warnings[-1]
+    assert chosen.data["cuts"]["strong"] == counted.bins.edges[0].tolist()
+    assert "word" not in chosen.data["cuts"]
+
+
+def test_cuts_of_a_sample_and_missing_cells_are_told_whatever_rows_weigh(path, tmp_path, monkeypatch):
+    monkeypatch.setattr("fewer.criteria._streamed_naive_bayes.SAMPLE_ROWS", 300)
+    table = pl.read_parquet(path).with_columns(w=pl.Series(np.arange(1000) % 3 / 2))
+    chosen = streaming.select(
+        open_stream(table.lazy(), "label", weights="w"), criterion="naive-bayes:cv=2", cv=0, n_features_to_select=1
+    )
+    assert chosen.data["missing_cells"] == int(table["gap"].is_nan().sum())
+    assert re.search(r"cut by MDLP on a sample of 30\d of them", chosen.warnings[-1])
 
 
 def test_threads_change_nothing(path):

@@ -17,7 +17,7 @@ from fewer.kernels._bundles import Units
 from fewer.models._discrete_naive_bayes import _prior, _table
 from fewer.models._mdlp import MDLPDiscretizer, mdlp_cuts
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.statistics import Bins, FoldCounts, Ranges, RowSample, Statistics, collect, row_folds
+from fewer.statistics import Bins, FoldCounts, MissingCells, Ranges, RowSample, Statistics, collect, row_folds
 
 if TYPE_CHECKING:
     from fewer.io import Stream
@@ -29,13 +29,15 @@ SAMPLE_ROWS = 100_000
 class CountedTable:
     """What two passes over a table leave: where columns are cut, and how often bins and classes meet in each fold.
 
-    A fold is a pair of an outer one (who judges) and an inner one (who scores).
+    A fold is a pair of an outer one (who judges) and an inner one (who scores). `n_cut` rows decided on the cuts.
     """
 
     stream: Stream
     bins: Bins
     counts: FoldCounts
     varies: BoolArray
+    n_missing: int
+    n_cut: int
     alpha: float
     n_inner: int
     resources: Resources
@@ -51,10 +53,12 @@ class CountedTable:
             raise IncompatibleError("A discretizer of your own needs all rows in memory; in chunks leave it out.")
         like = stream.like
         sample = RowSample.of_classes(stream.class_counts, _sample_rows(stream, resources), seed)
-        drawn, ranges = collect(stream, lambda: (sample.empty(), Ranges(like.n_features)), resources)
-        bins = Bins.of(like, [_edges(drawn.rows, column) for column in range(like.n_features)])
+        p = like.n_features
+        drawn, ranges, missing = collect(stream, lambda: (sample.empty(), Ranges(p), MissingCells(p)), resources)
+        bins = Bins.of(like, [_edges(drawn.rows, column) for column in range(p)])
         counts = collect(stream, partial(FoldCounts, bins, folds[0] * folds[1], seed), resources)
-        return cls(stream, bins, counts, ranges.low < ranges.high, float(criterion.alpha), folds[1], resources)
+        varies, seen = ranges.low < ranges.high, (int(missing.counts.sum()), drawn.rows.n_samples)
+        return cls(stream, bins, counts, varies, *seen, float(criterion.alpha), folds[1], resources)
 
     def learn(self, cells: BoolArray) -> tuple[IntArray, IntArray]:
         """Return the tables, below each other, and the prior that the rows of some folds teach."""

@@ -8,7 +8,7 @@ from fewer.statistics._base import Statistics, collect
 from fewer.statistics._counts import Bins, FoldCounts, JointCounts, PairCounts, information
 from fewer.statistics._folds import row_folds
 from fewer.statistics._gram import GramSums
-from fewer.statistics._moments import ClassMoments, LevelMoments, Ranges, TargetMoments, Variation
+from fewer.statistics._moments import ClassMoments, LevelMoments, MissingCells, Ranges, TargetMoments, Variation
 from fewer.statistics._sample import Levels, RowSample
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "JointCounts",
     "LevelMoments",
     "Levels",
+    "MissingCells",
     "PairCounts",
     "Ranges",
     "RowSample",

@@ -262,11 +262,6 @@ class FoldCounts(Statistics):
         """The weight of the rows of each fold and class."""
         return self.table(0).sum(axis=0)
 
-    @property
-    def missing(self) -> FloatArray:
-        """The weight of the missing cells of each column."""
-        return np.array([self.table(column)[-1].sum() for column in range(len(self.bins.edges))])
-
 
 class PairCounts(Statistics):
     """How often the codes of each pair of columns and of the target meet, in one pass.

@@ -89,6 +89,31 @@ class Ranges(Statistics):
         self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
 
 
+class MissingCells(Statistics):
+    """How many cells of each column are missing, whatever their rows weigh.
+
+    Parameters
+    ----------
+    n_columns : int
+
+    Examples
+    --------
+    >>> missing = MissingCells(2)
+    >>> missing.add(Problem.from_arrays([[1.0, np.nan], [2.0, 5.0]], [0, 1]))
+    >>> missing.counts
+    array([0., 1.])
+    """
+
+    def __init__(self, n_columns: int) -> None:
+        self.counts = np.zeros(n_columns)
+
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        self.counts += missing_cells(chunk, np.ones(chunk.n_samples, dtype=bool))
+
+    def merge(self, other: MissingCells) -> None:
+        self.counts += other.counts
+
+
 class ClassMoments(Statistics):
     """The weight, the mean and the squared deviations of each column in each class, over its present cells.
 
