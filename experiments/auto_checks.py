@@ -1,21 +1,26 @@
-"""What `auto` says of tables without signal, of a rare class, of seven named tables, of the demo; how long it takes.
+"""What `auto` says of tables without signal, of a rare class, of seven named tables, of quantities; how long it takes.
 
     python experiments/auto_checks.py noise [--tables 25]
-    python experiments/auto_checks.py imbalance [--splits 2]
-    python experiments/auto_checks.py named [--splits 2]
+    python experiments/auto_checks.py imbalance [--splits 5]
+    python experiments/auto_checks.py named [--splits 1]
+    python experiments/auto_checks.py quantities [--splits 3]
     python experiments/auto_checks.py returns
     python experiments/auto_checks.py speed [--shape 569 30]
 
-Prints one line for each table; `auto_checks.md` keeps what was printed. The shared tables are looked for in the folder
-that FEWER_DATA names.
+Prints what it found; `auto_checks.md` keeps what was printed. The first four keep finished cases in FOLDER (`--out`,
+default: auto_checks_results beside this file, not committed), so that a stopped run goes on; after `--minutes` no new
+case is begun. The shared tables are looked for in the folder that FEWER_DATA names.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import time
 import warnings
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from peers_study import judged
@@ -33,75 +38,123 @@ SHAPES = ((60, 300), (300, 40))
 RARE = {"segment": "sky", "satimage": 2, "wdbc": 1}
 SHARE = 0.05
 NAMED = ("wdbc", "sonar", "glass", "spectf", "satimage", "madelon", "colon")
+ANSWERS = ("all", "fewest", "balanced", "accuracy")
+QUANTITIES = (
+    "diabetes", "diabetes and 50 noise columns", "friedman 1 in 30", "25 of 100 linear", "8 of 1000 linear",
+)  # fmt: skip
 SIZES = ((569, 30), (60, 5_000), (100_000, 20), (300, 200_000))
 
 
-def noise(n_tables: int) -> None:
+def run(what: str, cases: list[tuple], measure: Callable[..., dict], asked: argparse.Namespace) -> list[dict]:
+    """Measure every case that is not kept yet; return all that are."""
+    asked.out.mkdir(parents=True, exist_ok=True)
+    path, began = asked.out / f"{what}.jsonl", time.monotonic()
+    kept = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    done = {tuple(record["case"]) for record in kept}
+    for case in cases:
+        if case in done or time.monotonic() - began > 60 * asked.minutes:
+            continue
+        clock = time.process_time()
+        record = {"case": case, **measure(*case), "seconds": round(time.process_time() - clock, 2)}
+        with path.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+        kept.append(record)
+    wanted = set(cases)
+    return [record for record in kept if tuple(record["case"]) in wanted]
+
+
+def noise(asked: argparse.Namespace) -> None:
     """Count the tables of pure noise that are called so."""
-    for task in ("classification", "regression"):
-        for n, p in SHAPES:
-            said, clock = 0, time.process_time()
-            for seed in range(n_tables):
-                rng = np.random.default_rng([7, seed, n])
-                X = rng.normal(size=(n, p))
-                y = np.arange(n) % 2 if task == "classification" else rng.normal(size=n)
-                problem = Problem.from_arrays(X, y, task=task)
-                said += AutoSelector(random_state=0, standins=False).fit_problem(problem).nothing_found_
-            seconds = (time.process_time() - clock) / n_tables
-            print(
-                f"{task} {n} × {p}: nothing found in {said} of {n_tables}, {seconds:.1f} processor s each", flush=True
-            )
+    kinds = [(task, n, p) for task in ("classification", "regression") for n, p in SHAPES]
+    cases = [(*kind, seed) for seed in range(asked.tables) for kind in kinds]
+
+    def measure(task: str, n: int, p: int, seed: int) -> dict:
+        rng = np.random.default_rng([7, seed, n])
+        X = rng.normal(size=(n, p))
+        y = np.arange(n) % 2 if task == "classification" else rng.normal(size=n)
+        problem = Problem.from_arrays(X, y, task=task)
+        selector = AutoSelector(random_state=0, standins=False).fit_problem(problem)
+        return {"nothing": bool(selector.nothing_found_), "p": float(selector.p_value_)}
+
+    found = run("noise", cases, measure, asked)
+    for kind in kinds:
+        own = [record for record in found if tuple(record["case"][:3]) == kind]
+        said = sum(record["nothing"] for record in own)
+        seconds = np.mean([record["seconds"] for record in own]) if own else float("nan")
+        print(f"{kind[0]} {kind[1]} × {kind[2]}: nothing found in {said} of {len(own)}, {seconds:.1f} processor s each")
+    print(f"all: {sum(record['nothing'] for record in found)} of {len(found)}")
 
 
-def imbalance(n_splits: int) -> None:
+def imbalance(asked: argparse.Namespace) -> None:
     """Compare chosen with all features where one class has 5 % of the rows."""
-    for name, label in RARE.items():
-        data, gains = load(name).problem, []
-        rare = data.y == data.classes.index(label)
-        for number in range(n_splits):
-            rng = np.random.default_rng([11, number])
-            others = rng.permutation(np.flatnonzero(~rare))[:570]
-            few = rng.permutation(np.flatnonzero(rare))[: round(len(others) * SHARE / (1 - SHARE))]
-            rows = rng.permutation(np.concatenate([others, few]))
-            problem = Problem.from_arrays(data.X[rows], rare[rows].astype(int))
-            half = np.zeros(len(rows), dtype=bool)
-            for code in (0, 1):
-                own = np.flatnonzero(problem.y == code)
-                half[own[: round(0.6 * len(own))]] = True
-            train, test = problem.take(half), problem.take(~half)
-            selector = AutoSelector(random_state=0, standins=False).fit_problem(train)
-            told, means = [f"{name}, split {number}: {int(selector.support_.sum())} of {problem.n_features}"], []
-            for what, mask in (("chosen", selector.support_), ("all", np.ones(problem.n_features, dtype=bool))):
-                scores = []
-                for model in models("classification").values():
-                    fitted = prepared(train, np.flatnonzero(mask), model).fit(train.X[:, mask], train.y)
-                    outputs = fitted.predict_proba(test.X[:, mask])
-                    scores.append([
-                        balanced_accuracy_score(test.y, outputs.argmax(axis=1)),
-                        roc_auc_score(test.y, outputs[:, 1]),
-                    ])  # fmt: skip
-                means.append(100 * np.mean(scores, axis=0))
-                told.append(f"{what}: balanced accuracy {means[-1][0]:.1f}, AUC {means[-1][1]:.1f}")
-            gains.append(means[0] - means[1])
-            print("; ".join(told), flush=True)
-        mean = np.mean(gains, axis=0)
-        print(f"{name}: balanced accuracy {mean[0]:+.1f}, AUC {mean[1]:+.1f} against all features", flush=True)
+    found = run("imbalance", [(name, i) for i in range(asked.splits or 5) for name in RARE], rare_class, asked)
+    for name in RARE:
+        own = [record for record in found if record["case"][0] == name]
+        gains = np.array([np.subtract(record["chosen"], record["all"]) for record in own])
+        mean, error = gains.mean(axis=0), gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
+        print(
+            f"{name}: {', '.join(str(record['n']) for record in own)} of {own[0]['of']} features; balanced accuracy "
+            f"{mean[0]:+.1f} ± {error[0]:.1f}, AUC {mean[1]:+.1f} ± {error[1]:.1f} against all features"
+        )
 
 
-def named(n_splits: int) -> None:
+def rare_class(name: str, number: int) -> dict:
+    """Make a class rare, choose on 60 % of the rows, and judge on the others."""
+    data = load(name).problem
+    rare = data.y == data.classes.index(RARE[name])
+    rng = np.random.default_rng([11, number])
+    others = rng.permutation(np.flatnonzero(~rare))[:570]
+    few = rng.permutation(np.flatnonzero(rare))[: round(len(others) * SHARE / (1 - SHARE))]
+    rows = rng.permutation(np.concatenate([others, few]))
+    problem = Problem.from_arrays(data.X[rows], rare[rows].astype(int))
+    half = np.zeros(len(rows), dtype=bool)
+    for code in (0, 1):
+        own = np.flatnonzero(problem.y == code)
+        half[own[: round(0.6 * len(own))]] = True
+    train, test = problem.take(half), problem.take(~half)
+    selector = AutoSelector(random_state=0, standins=False).fit_problem(train)
+    told = {"n": int(selector.support_.sum()), "of": problem.n_features}
+    for what, mask in (("chosen", selector.support_), ("all", np.ones(problem.n_features, dtype=bool))):
+        scores = []
+        for model in models("classification").values():
+            fitted = prepared(train, np.flatnonzero(mask), model).fit(train.X[:, mask], train.y)
+            outputs = fitted.predict_proba(test.X[:, mask])
+            scores.append([
+                balanced_accuracy_score(test.y, outputs.argmax(axis=1)),
+                roc_auc_score(test.y, outputs[:, 1]),
+            ])  # fmt: skip
+        told[what] = (100 * np.mean(scores, axis=0)).tolist()
+    return told
+
+
+def named(asked: argparse.Namespace) -> None:
     """Judge what is chosen on seven tables as the study does, for each preference."""
+    judge_tables("named", "classification", NAMED, asked.splits or 1, asked)
+
+
+def quantities(asked: argparse.Namespace) -> None:
+    """Judge what is chosen on five problems with a quantity as the study does, for each preference."""
+    judge_tables("quantities", "regression", QUANTITIES, asked.splits or 3, asked)
+
+
+def judge_tables(what: str, task: str, names: tuple[str, ...], n_splits: int, asked: argparse.Namespace) -> None:
+    """Judge all features and the three answers by three models on other rows."""
     limits = {key: DESIGN[key] for key in ("train_rows", "test_rows")}
-    for name in NAMED:
-        problem, told = table(name, "classification", DESIGN["most_columns"]), {}
-        for number in range(n_splits):
-            train, test = split(problem, number, limits)
-            selector = AutoSelector(random_state=0, standins=False).fit_problem(problem.take(train))
-            masks = {"all": np.ones(problem.n_features, dtype=bool), **selector.choices_}
-            for what, mask in masks.items():
-                scores = judged(problem, train, test, mask)
-                told.setdefault(what, []).append((np.mean(list(scores.values())), mask.sum()))
-        means = {what: np.mean(pairs, axis=0) for what, pairs in told.items()}
-        print(name, *(f"{what} {mean[0]:.1f} ({mean[1]:.0f})" for what, mean in means.items()), sep="; ", flush=True)
+
+    def measure(name: str, number: int) -> dict:
+        problem, told = table(name, task, DESIGN["most_columns"]), {}
+        train, test = split(problem, number, limits)
+        selector = AutoSelector(random_state=0, standins=False).fit_problem(problem.take(train))
+        for answer, mask in {"all": np.ones(problem.n_features, dtype=bool), **selector.choices_}.items():
+            told[answer] = [*judged(problem, train, test, mask).values(), int(mask.sum())]
+        return told
+
+    found = run(what, [(name, i) for i in range(n_splits) for name in names], measure, asked)
+    for name in names:
+        own = [record for record in found if record["case"][0] == name]
+        means = {answer: np.mean([record[answer] for record in own], axis=0) for answer in ANSWERS} if own else {}
+        told = (f"{answer} {mean[:-1].mean():.1f} ({mean[-1]:.1f} features)" for answer, mean in means.items())
+        print(f"{name}, {len(own)} splits", *told, sep="; ")
 
 
 def returns() -> None:
@@ -137,15 +190,18 @@ def speed(shapes: tuple[tuple[int, int], ...]) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["noise", "imbalance", "named", "returns", "speed"])
+    parser.add_argument("what", choices=["noise", "imbalance", "named", "quantities", "returns", "speed"])
     parser.add_argument("--tables", type=int, default=25)
-    parser.add_argument("--splits", type=int, default=2)
+    parser.add_argument("--splits", type=int)
     parser.add_argument("--shape", type=int, nargs=2, metavar=("ROWS", "COLUMNS"))
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "auto_checks_results")
     asked = parser.parse_args()
     checks = {
-        "noise": lambda: noise(asked.tables),
-        "imbalance": lambda: imbalance(asked.splits),
-        "named": lambda: named(asked.splits),
+        "noise": lambda: noise(asked),
+        "imbalance": lambda: imbalance(asked),
+        "named": lambda: named(asked),
+        "quantities": lambda: quantities(asked),
         "returns": returns,
         "speed": lambda: speed((tuple(asked.shape),) if asked.shape else SIZES),
     }

@@ -42,6 +42,7 @@ class Answer:
     why: str
     criterion: Criterion | None = None
     costs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    kept: dict[str, float] = field(default_factory=dict)
 
     def cost(self, prefer: str) -> dict[str, Any]:
         """Return what selecting costs under a preference."""
@@ -56,12 +57,23 @@ class Answer:
             )
         told = [self.why]
         size, best, cost = self.curve["chosen"].get(prefer), self.curve["chosen"]["accuracy"], self.cost(prefer)
-        if cost["costs"]:
-            enough = "with fewer than all" if cost["smallest"] is None else f"with fewer than {cost['smallest']}"
-            told.append(f"Held-out rows do best with {best} features and can see that accuracy is lost {enough}.")
-        elif prefer != "accuracy" and size is not None and size < best:
-            told.append(f"Held-out rows do best with {best} features; {size} are hardly behind.")
+        if size is not None and (size < best or cost["costs"]):
+            told.append(self._given_up(prefer, size, best, cost))
         return " ".join(told)
+
+    def _given_up(self, prefer: str, size: int, best: int, cost: dict[str, Any]) -> str:
+        """Say how much of what the best number tells is kept, and whether rows can see the rest.
+
+        The loss counts how sure predictions are, too; so it can see what the number of right ones does not show.
+        """
+        told = f"Held-out loss is least with {best} features; "
+        if prefer in self.kept and size < best:
+            told += f"the {size} chosen keep {_percent(self.kept[prefer])} of what these tell"
+        else:
+            told += f"{size} are chosen"
+        if not cost["costs"]:
+            return f"{told}, a difference that these rows can hardly see."
+        return f"{told}; from {cost['smallest']} on these rows see no difference."
 
 
 def answer_of(race: Race, rows: Problem, judges: Mapping[str, Any], seed: int) -> Answer:
@@ -100,8 +112,9 @@ def answer_of(race: Race, rows: Problem, judges: Mapping[str, Any], seed: int) -
         judges=judge,
         judge_all=_judge_of_all(whole, race.loss, names),
         candidates=_candidates(race, names, done),
-        why=_why(race, path, names),
+        why=_why(race, path, names, done),
         costs=_costs(race, path, names, places) if complete else {},
+        kept=_kept(race, curve, places),
     )
 
 
@@ -127,6 +140,19 @@ def _places(race: Race, curve: Curve) -> dict[str, int]:
         middle = min(curve.smallest(N_ERRORS["balanced"], race.free, spared["balanced"] * gained), best)
     least = min(curve.smallest(N_ERRORS["fewest"], race.free, spared["fewest"] * gained), middle)
     return {"fewest": least, "balanced": middle, "accuracy": best}
+
+
+def _kept(race: Race, curve: Curve, places: dict[str, int]) -> dict[str, float]:
+    """Return the share of what the best choice gains over knowing nothing that each choice keeps."""
+    whole = race.gained(float(curve.loss[places["accuracy"]]))
+    if whole <= 0:
+        return {}
+    return {prefer: race.gained(float(curve.loss[place])) / whole for prefer, place in places.items()}
+
+
+def _percent(share: float) -> str:
+    """Write a share; what is not all is not called all."""
+    return f"{min(share, 0.999):.1%}" if share > 0.99 else f"{share:.0%}"
 
 
 def _rare(rows: Problem) -> bool:
@@ -197,9 +223,11 @@ def _candidates(race: Race, names: list[str], done: list[str]) -> list[dict[str,
     return found
 
 
-def _why(race: Race, path: str, names: list[str]) -> str:
+def _why(race: Race, path: str, names: list[str], done: list[str]) -> str:
     order = "The order of " + path if path not in ("forward linear fit", "search by neighbors") else "A " + path
     told = f"{order} has the least held-out loss of {len(race.whole.orders)} orders"
+    if path == DISTINCT and race.best(done, names)[0] != DISTINCT:
+        told = f"{order} is little behind the best of {len(race.whole.orders)} orders"
     who = names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
     return f"{told}, judged by {who} in {len(race.parts)} splits of {len(race.held):,} rows."
 
