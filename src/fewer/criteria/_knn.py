@@ -32,9 +32,11 @@ from fewer.kernels import _mask_tables as tables
 from fewer.kernels import _moves as walking
 from fewer.kernels import _nearest as nearest
 from fewer.kernels import _neighbors as kernels
+from fewer.kernels import _neighbors_small as small
 from fewer.kernels._bundles import Flips, Moved, Rules, Units
 from fewer.kernels._device import Device, deal, on_devices, tell
 from fewer.kernels._distances import fill_distances
+from fewer.kernels._one_column import column_gains
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds
@@ -49,6 +51,7 @@ REMEMBERED = 1 << 16  # states whose scores a run of moves remembers
 MOVES_AT_ONCE = 1 << 28  # distances of one run of moves: the interpreter is deaf for about a tenth of a second
 DEVICE_LIMIT = 1 << 36  # subsets that an exhaustive search may have on a GPU
 WORTH_A_DEVICE = 4096  # rows: with fewer, running distances on the CPU try a change faster than a GPU starts
+WORTH_SORTING = 1024  # rows: with fewer, columns by themselves are judged before another kernel is loaded
 WORTH_A_THREAD = 1_000_000  # distances: less than this is done before a thread has woken up
 
 
@@ -207,13 +210,33 @@ class KNNScorer(PredictiveScorer):
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
         """Score all changes of one unit from one set of running distances."""
         weights, new = mask.astype(np.float64), np.asarray(values, dtype=np.float64)
+        alone = self._single_columns(weights, units, new)
+        if not alone.any():
+            return self._running_flips(weights, units, new)
+        scores, others = np.empty(len(units)), np.flatnonzero(~alone)
+        exact, columns = self._differences.arrays(), np.flatnonzero(alone).tolist()
+        n_jobs = self._resources.n_jobs if len(columns) * self.problem.n_samples > WORTH_A_THREAD else 1
+        judge = partial(_judge_column, exact=exact, rules=self._rules)
+        gains = in_threads(judge, [(int(units[u][0]), float(new[u])) for u in columns], n_jobs)
+        scores[alone] = self._best(np.array(gains))
+        if len(others):
+            scores[others] = self._running_flips(weights, [units[u] for u in others.tolist()], new[others])
+        return scores
+
+    def _single_columns(self, weights: FloatArray, units: Sequence[IntArray], new: FloatArray) -> NDArray[np.bool_]:
+        """Say which changes make one column by itself out of none, to be judged by sorting it."""
+        if self._devices or self.problem.n_samples < WORTH_SORTING or weights.any():
+            return np.zeros(len(units), dtype=bool)
+        return np.array([len(unit) == 1 for unit in units], dtype=bool) & (new > 0)
+
+    def _running_flips(self, weights: FloatArray, units: Sequence[IntArray], new: FloatArray) -> FloatArray:
         coarse, flips = self._coarse, Flips(weights, np.flatnonzero(weights), Units.of(units), new)
         if self._devices:
             places = np.arange(len(units))
             run = partial(OnDevice.flip_gains, mask=weights, units=units, values=new)
             return self._best(np.concatenate([np.empty((0, len(self.ks))), *self._deal(run, places)]))
         if coarse is None:
-            return self._best(self._gains(kernels.score_flips, len(units), flips))
+            return self._best(self._flip_gains(flips))
 
         reach = max(float(coarse.largest[unit].sum()) for unit in units) + float(coarse.largest[weights > 0].sum())
         unit = coarse.unit_for(reach)
@@ -238,8 +261,21 @@ class KNNScorer(PredictiveScorer):
         if not np.isin(weights, (0.0, 1.0)).all():
             return self._gains(kernels.score_masks, len(weights), weights)
         none, units = np.zeros(weights.shape[1]), Units.of([np.flatnonzero(row) for row in weights])
-        flips = Flips(none, np.flatnonzero(none), units, np.ones(len(weights)))
-        return self._gains(kernels.score_flips, len(weights), flips)
+        return self._flip_gains(Flips(none, np.flatnonzero(none), units, np.ones(len(weights))))
+
+    def _flip_gains(self, flips: Flips) -> FloatArray:
+        """Judge masks that differ in one unit by exact distances: (u, t)."""
+        rules, n_units = self._rules, len(flips.new)
+        if rules.n_classes == 0 or len(self.ks) > 1 or self._by_rows:
+            return self._gains(kernels.score_flips, n_units, flips)
+        exact, changes, k = self._differences.arrays(), small.changes_of(flips), int(self.ks[0])
+
+        def run(low: int, high: int) -> FloatArray:
+            gains, room = np.zeros(n_units), small.room_for(self.problem.n_samples, k, rules.n_classes)
+            small.small_flips(low, high, changes, exact, (rules.codes, rules.row_weights, k), room, gains)
+            return gains[:, None]
+
+        return self._in_blocks(run, n_units)
 
     def _deal(self, run: Callable[[OnDevice, Any], Any], things: NDArray[Any]) -> list[Any]:
         """Deal out masks or units to the devices."""
@@ -557,6 +593,10 @@ class CoarseWalk(RunningWalk):
             rows = judges.order[self._running.unsure[low : low + n_unsure]]
             kernels.score_listed(rows, self._masks[2], judges.exact, judges.rules, gains)
         return gains
+
+
+def _judge_column(column: tuple[int, float], exact: Any, rules: Rules) -> FloatArray:
+    return column_gains(exact, *column, rules)
 
 
 def _is_mask(weights: FloatArray) -> bool:

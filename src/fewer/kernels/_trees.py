@@ -40,7 +40,7 @@ def _partition(rows, low, high, columns, f, cut):
     return i
 
 
-@inner(no_cpython_wrapper=True)
+@inner(no_cpython_wrapper=True, error_model="numpy")
 def _best_cut(train, rows, low, high, gathered, values, inputs, n_tried, total, left, mass, state):
     """Try one random cut of a few random inputs on rows[low:high]; return the best: gain, input (−1: none) and place.
 
@@ -86,7 +86,7 @@ def _best_cut(train, rows, low, high, gathered, values, inputs, n_tried, total, 
     return best, best_input, best_cut
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True, error_model="numpy")
 def grow(train, test, target, weights, n_trees, n_tried, leaf, room, outputs, gains):
     """Grow trees; add the mean prediction of the test rows to `outputs` and what each input gained to `gains`.
 
