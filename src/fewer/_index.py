@@ -112,6 +112,10 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
             "fewer.search:Elimination",
             "Fit the criterion's model, drop what is least important to it, fit again: recursive feature elimination",
         ),
+        "significant-forward": (
+            "fewer.search:SignificantForward",
+            "Forward selection that stops where the next feature is not significantly better on the predicted rows",
+        ),
     },
     "control": {
         "aggregate": (

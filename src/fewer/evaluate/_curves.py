@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from fewer.contracts import Ranker, Ranking, Resources
+from fewer.evaluate._support_vectors import grid_scores
 from fewer.models import GMLVQClassifier
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
@@ -200,6 +201,8 @@ def _svm_scores(
     """Return the scores of new rows by a machine for each C and γ of a grid, all on the same standardized rows."""
     scaler = StandardScaler().fit(X)
     Z, Z_new = scaler.transform(X), scaler.transform(X_new)
+    if problem.n_classes == 2:
+        return grid_scores(Z, y, Z_new, grid)
     return [_scores(SVC(C=C, gamma=gamma).fit(Z, y), Z_new, problem.n_classes) for C, gamma in grid]
 
 

@@ -1,4 +1,4 @@
-"""From files to a problem: text tables, ARFF and Parquet, also compressed by gzip."""
+"""From files to a problem: text tables, ARFF, CBML and Parquet, also compressed by gzip."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import BinaryIO, TypedDict, Unpack
 from fewer.columns import column_number, nearest
 from fewer.io._arff import is_arff, read_arff
 from fewer.io._calendar import add_calendar
+from fewer.io._cbml import is_cbml, read_cbml
 from fewer.io._memory import BYTES_PER_CELL, available_memory, refuse_too_large
 from fewer.io._names import Place, refuse_repeated_names
 from fewer.io._polars import pl
@@ -80,7 +81,7 @@ def read_table(
     Parameters
     ----------
     path : path
-        A text table with a header row (CSV, TSV, …), ARFF or Parquet, told apart by content; text may be
+        A text table with a header row (CSV, TSV, …), ARFF, CBML or Parquet, told apart by content; text may be
         compressed by gzip. `-` is standard input. Pipes are read once.
     target : str or int
         The column to predict, by name or by number: 0 is the first, −1 the last. A name comes first if both fit.
@@ -305,7 +306,7 @@ def read_frame(path: Path | str, *, target: str | None = None) -> pl.DataFrame:
     Parameters
     ----------
     path : path
-        A text table, ARFF or Parquet.
+        A text table, ARFF, CBML or Parquet.
     target : str, optional
         The column that may mix numbers and words.
 
@@ -357,6 +358,9 @@ def read_sheet(
     if is_arff(content, name):
         refuse_too_large(name, len(content) + BYTES_PER_ARFF_CELL * content.count(b","), limit)
         return read_arff(content, name)
+    if is_cbml(content, name):
+        refuse_too_large(name, BYTES_PER_ARFF_CELL * content.count(b"</"), limit)
+        return read_cbml(content, name)
     return read_text(content, name, separator, limit)
 
 

@@ -122,7 +122,10 @@ def sizes_of(run: Rerun, case: Case) -> tuple[int, ...]:
 
 
 def curves_of(run: Rerun, case: Case) -> Curves:
-    """Measure the four rankings by both evaluators, in parts of 25 rounds that are kept one by one."""
+    """Measure the four rankings by both evaluators, in parts of 25 rounds that are kept one by one.
+
+    The evaluator that stops by validation rows, a reading of ours, judges the first part only.
+    """
     problem = problem_of(run, case)
     sizes = sorted({*sizes_of(run, case), *case.further_sizes})
     parts = [QUICK_ROUNDS] if run.quick else [PART] * (case.n_rounds // PART)
@@ -132,9 +135,10 @@ def curves_of(run: Rerun, case: Case) -> Curves:
         run.report(f"chen: rankings and curves on {case.name}, part {number + 1} of {len(parts)}")
         evaluators: dict[str, Evaluator] = {
             GMLVQ: GMLVQEvaluator(alpha="auto", stop=False),
-            STOPPED: GMLVQEvaluator(n_iter_no_change=10 if run.quick else 30),
             SVM: svm,
         }
+        if number == 0:  # another reading, told beside the one of record
+            evaluators[STOPPED] = GMLVQEvaluator(n_iter_no_change=10 if run.quick else 30)
         found = size_curves(
             rankers(),
             evaluators,
@@ -149,12 +153,23 @@ def curves_of(run: Rerun, case: Case) -> Curves:
     kept = [run.once(f"curves {case.set} {number}", partial(measure, number)) for number in range(len(parts))]
     areas = {
         evaluator: {
-            ranker: np.concatenate([np.array(part["auc"][evaluator][ranker]) for part in kept]) for ranker in by
+            ranker: np.concatenate(
+                [np.array(part["auc"][evaluator][ranker]) for part in kept if evaluator in part["auc"]]
+            )
+            for ranker in by
         }
         for evaluator, by in kept[0]["auc"].items()
     }
     orders = {ranker: np.concatenate([np.array(part["orders"][ranker]) for part in kept]) for ranker in rankers()}
     return Curves(np.array(sizes), areas, orders)
+
+
+def in_common(curves: Curves, evaluators: Sequence[str]) -> Curves:
+    """Return the curves of some evaluators over the rounds that all of them judged."""
+    tables = {name: curves.auc[name] for name in evaluators}
+    n = min(len(table) for by in tables.values() for table in by.values())
+    areas = {name: {ranker: table[:n] for ranker, table in by.items()} for name, by in tables.items()}
+    return Curves(curves.sizes, areas, curves.orders)
 
 
 def at_sizes(curves: Curves, sizes: Sequence[int]) -> Curves:
@@ -267,6 +282,7 @@ def _dominance_table(
         shares: Any = curves
         reason = ""
         if not isinstance(curves, Absent):
+            curves = in_common(curves, evaluators)
             shares = curves.dominance(*evaluators)
             reason = _lead(curves, evaluators)
         for column in columns:
@@ -492,9 +508,10 @@ def _dominance_claims(run: Rerun) -> list[str]:
     for case in CASES:
         curves = at_sizes(curves_of(run, case), sizes_of(run, case))
         for evaluator in both:
-            shares = curves.dominance(evaluator, ORIGINAL)
+            pair = in_common(curves, (evaluator, ORIGINAL))
+            shares = pair.dominance(evaluator, ORIGINAL)
             both[evaluator][case.name] = shares[GMLVQ] + shares[OMEGA]
-            loss[evaluator][case.name] = float((curves.mean(ORIGINAL)[GMLVQ] - curves.mean(evaluator)[GMLVQ]).mean())
+            loss[evaluator][case.name] = float((pair.mean(ORIGINAL)[GMLVQ] - pair.mean(evaluator)[GMLVQ]).mean())
         by_svm[case.name] = curves.dominance(SVM)[GMLVQ]
     won = {evaluator: sum(share > 50 for share in shares.values()) for evaluator, shares in both.items()}
     won_svm = sum(share > 50 for share in by_svm.values())

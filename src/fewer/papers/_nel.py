@@ -109,7 +109,8 @@ def _shifted(run: Rerun, distance: float) -> tuple[float, float]:
     """Return mean and spread of γ over samples of two classes at a distance."""
 
     def compute() -> list[float]:
-        seeds = run.rng(f"shifted {distance}").integers(2**31, size=40 if run.quick else 200)
+        # The mean of 60 samples is known to 0.13 of the spread of one, and may be two such spreads away.
+        seeds = run.rng(f"shifted {distance}").integers(2**31, size=40 if run.quick else 60)
         found = []
         for seed in seeds:
             X, y = make_nel_shifted(distance / np.sqrt(2.0), random_state=int(seed))
@@ -327,7 +328,7 @@ def _claim_knn(run: Rerun) -> str:
         for record in records(table):
             ours = _ours(run, record)
             if not isinstance(ours, Absent):
-                differences.setdefault((record["dataset"], record["mask"], record["metric"]), ours - record["value"])
+                differences.setdefault((record["dataset"], record["mask"], record["metric"]), ours[0] - record["value"])
     gaps = np.array(list(differences.values()))
     sets = dict.fromkeys(name for name, _, _ in differences)
     parts = {name: np.mean([gap for key, gap in differences.items() if key[0] == name]) for name in sets}
@@ -351,7 +352,7 @@ def _claim_networks(run: Rerun) -> str:
             wins["printed"][record["value"] > twin[0]["value"]] += 1
             ours = [_ours(run, row) for row in (record, twin[0])]
             if not any(isinstance(value, Absent) for value in ours):
-                wins["here"][ours[0] > ours[1]] += 1
+                wins["here"][ours[0][0] > ours[1][0]] += 1
     return (
         "The network mostly beats k-NN on the selected subsets: printed in "
         f"{wins['printed'][1]} of {sum(wins['printed'])} pairs, here in {wins['here'][1]} of {sum(wins['here'])}."

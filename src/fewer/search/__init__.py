@@ -14,6 +14,7 @@ from fewer.search._pbil import PBIL
 from fewer.search._plus_l_take_away_r import PlusLTakeAwayR
 from fewer.search._regularization_path import RegularizationPath
 from fewer.search._sequential import Backward, Forward
+from fewer.search._significant_forward import SignificantForward
 
 __all__ = [
     "DIET",
@@ -31,4 +32,5 @@ __all__ = [
     "InOrder",
     "PlusLTakeAwayR",
     "RegularizationPath",
+    "SignificantForward",
 ]

@@ -42,8 +42,10 @@ class _Sequential(Search):
                 gain = round(found - score, 11)
                 if not self._is_enough(gain):
                     return
-            mask = mask.copy()
+            before, mask = mask, mask.copy()
             mask[units[choice]] = ~mask[units[choice]]
+            if not must_go_on and not self._is_shown(scorer, before, mask, len(units)):
+                return
             score = found
             if (
                 self.min_gain is not None
@@ -68,6 +70,10 @@ class _Sequential(Search):
 
     def _is_enough(self, gain: float) -> bool:
         raise NotImplementedError
+
+    def _is_shown(self, scorer: Objective, before: Any, after: Any, n_tried: int) -> bool:
+        """Say whether the best of so many moves is to be believed."""
+        return True
 
 
 class Forward(_Sequential):
