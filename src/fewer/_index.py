@@ -126,6 +126,10 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
             "fewer.control:Shadow",
             "Keep every feature that beats the best of shuffled copies of all features: all-relevant selection, as Boruta",
         ),
+        "chosen-noise": (
+            "fewer.control:ChosenNoise",
+            "Search with several levels of noise without each fold; take the level whose subsets predict the folds best",
+        ),
         "early-stopping": (
             "fewer.control:EarlyStopping",
             "Find the step after which the search learns its rows by heart, and search all rows no further than that",
@@ -171,6 +175,10 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         "disr": (
             "fewer.rankers:DISR",
             "Double input symmetrical relevance (Meyer and Bontempi 2006)",
+        ),
+        "each": (
+            "fewer.rankers:EACH",
+            "Weigh features by whether they agree where the nearest neighbor is right, and disagree where it is wrong",
         ),
         "f-test": (
             "fewer.rankers:FTest",

@@ -1,9 +1,10 @@
 """RBF support vector machines of two classes on a grid of C and γ, with one kernel matrix for each γ.
 
 scikit-learn's `SVC` computes the kernel anew for each C and checks its input each time, which takes longer than the
-machine on a few hundred rows. Here its own solver (libsvm, as scikit-learn compiles it) gets the kernel. A small problem
-is solved both ways first; where they do not agree, or the solver has another signature, `SVC` does the work. The two
-agree within the tolerance at which the solver stops: the last bits of the kernel decide which pair of rows it moves next.
+machine on a few hundred rows. Here its own solver (libsvm, as scikit-learn compiles it) gets the kernel. A small
+problem is solved both ways first; where they do not agree, or the solver has another signature, `SVC` does the work.
+The two agree within the tolerance at which the solver stops: the last bits of the kernel decide which pair of rows it
+moves next.
 """
 
 from __future__ import annotations

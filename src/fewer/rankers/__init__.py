@@ -1,5 +1,6 @@
 """How good is each feature?"""
 
+from fewer.rankers._each import EACH
 from fewer.rankers._fisher import Fisher
 from fewer.rankers._gmlvq_relevance import GMLVQRelevance
 from fewer.rankers._importance import Importance
@@ -15,6 +16,7 @@ from fewer.rankers._surf import SURF, MultiSURF
 __all__ = [
     "CMIM",
     "DISR",
+    "EACH",
     "JIM",
     "JMI",
     "MIFS",

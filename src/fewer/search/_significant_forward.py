@@ -91,7 +91,7 @@ def p_value_of_move(scorer: Objective, before: Any, after: Any) -> float:
 
 
 def _losses(scorer: Objective, state: Any, problem: Problem) -> FloatArray:
-    """Return the loss of each row: 0 or 1 for classes, the squared error for quantities; without features, of a constant."""
+    """Return each row's loss: 0 or 1 for classes, squared errors for quantities; without features, of a constant."""
     if state.any():
         outputs = cast(PredictiveScorer, scorer.scorer).outputs(scorer.space.expand(state[None])[0])
         answers = outputs.argmax(axis=1) if problem.task == "classification" else outputs

@@ -1,0 +1,183 @@
+"""Choose by cross-validation how much noise a search gets (asked for by Loughrey, section 7.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar, Literal, cast
+
+import numpy as np
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from fewer.contracts import Control, PredictiveScorer, Run
+from fewer.control._noise import Noise
+from fewer.control._one_standard_error import loss_curve, squared_loss
+from fewer.parallel import leaves_machine, run_tasks
+from fewer.problem import InputError, Problem
+from fewer.trace import Step, Trace
+from fewer.validate import Split, split_rows
+from fewer.validate._folds import CV_OBJECT, count_splits
+
+Record = dict[str, Any]
+
+
+class ChosenNoise(Control):
+    """Search with several levels of noise without each fold; take the level whose subsets predict the folds best.
+
+    The thesis tunes the noise of `Noise` by hand for each table. Here the whole search is repeated without each fold
+    and with each level, its subset predicts that fold without noise, and the level with the least squared loss of all
+    rows is used for the search on all rows. Of equal levels the first is taken.
+
+    Read more in the guide: :doc:`/methods/loughrey`.
+
+    Parameters
+    ----------
+    levels : sequence of float, default=(0.0, 0.05, 0.1, 0.25, 0.5)
+        Standard deviations of the noise to choose from, in ranges of a feature; 0 is no noise.
+    cv : int or splitter, default=5
+        Folds that judge the levels.
+    probability : float, default=0.8
+        How likely a value gets noise.
+    shape : {"normal", "uniform"}, default="normal"
+        As in `Noise`.
+    control : Control, optional
+        Runs inside.
+
+    See Also
+    --------
+    Noise : One level, given.
+
+    Notes
+    -----
+    The trace's `extra` holds the `levels`, the mean `loss` of each, the standard error of its difference from the best
+    as `loss_error`, and `chosen_level`. What the folds say of the chosen level is flattered by the choice; to judge the
+    answer, hold rows back from all of it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> import fewer
+    >>> X, y = load_wine(return_X_y=True)
+    >>> control = ChosenNoise((0.0, 0.25), cv=3)
+    >>> selector = fewer.SubsetSelector(fewer.criteria.KNN(), fewer.search.Forward(), control=control, random_state=0)
+    >>> float(selector.fit(X, y).trace_.extra["chosen_level"][0])
+    0.0
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"predictive"})
+
+    command_name = "chosen-noise"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "levels": [list, tuple],
+        "cv": CV_OBJECT,
+        "probability": [Interval(Real, 0, 1, closed="both")],
+        "shape": [StrOptions({"normal", "uniform"})],
+        "control": [HasMethods("run"), None],
+    }
+
+    def __init__(
+        self,
+        levels: Sequence[float] = (0.0, 0.05, 0.1, 0.25, 0.5),
+        cv: Any = 5,
+        probability: float = 0.8,
+        shape: Literal["normal", "uniform"] = "normal",
+        control: Control | None = None,
+    ) -> None:
+        self.levels = levels
+        self.cv = cv
+        self.probability = probability
+        self.shape = shape
+        self.control = control
+
+    def run(self, run: Run) -> Trace:
+        # Judge the levels, then search all rows with the best.
+        trace = run.trace
+        if trace.done:
+            return trace
+        controls = self._controls()
+        splits = split_rows(run.problem, self.cv, run.rng)
+        *seeds, last = run.rng.spawn(len(splits) + 1)
+        records: list[Record] = trace.state.setdefault("runs", [])
+        with run.ending():
+            tasks = [(number, seeds[number]) for number in range(len(records), len(splits))]
+            for record in _runs(run, controls, splits, tasks):
+                records.append({**record, "rows": splits[len(records)].test})
+                trace.n_evaluations += int(record["n_evaluations"])
+                trace.record(Step(record["best"], record["score"], record["best"], record["score"]))
+                run.tell()
+            self._search_all(run, controls[self._choose(records, run.problem, trace)], last)
+        return trace
+
+    def n_searches(self, n_samples: int) -> int:
+        # Each level without each fold, and one on all rows.
+        return super().n_searches(n_samples) * (1 + len(self.levels) * count_splits(self.cv, n_samples))
+
+    def _controls(self) -> list[Control | None]:
+        """Return the control of each level."""
+        if not len(self.levels) or not all(
+            isinstance(level, Real) and 0 <= level < float("inf") for level in self.levels
+        ):
+            raise InputError(f"levels={list(self.levels)!r}: give numbers from 0 up, such as (0.0, 0.1, 0.25).")
+        return [
+            Noise(level, self.probability, self.shape, self.control) if level else self.control for level in self.levels
+        ]
+
+    def _choose(self, records: list[Record], problem: Problem, trace: Trace) -> int:
+        """Put the losses of the folds into one table and choose the level."""
+        rows = np.concatenate([record["rows"] for record in records])
+        curve = loss_curve(np.concatenate([record["losses"] for record in records]), problem.row_weights[rows])
+        place = int(np.argmin(np.round(curve["loss"], 12)))
+        trace.extra.update(
+            levels=np.asarray(self.levels, dtype=np.float64),
+            loss=curve["loss"],
+            loss_error=curve["error"],
+            chosen_level=np.array([self.levels[place]], dtype=np.float64),
+        )
+        return place
+
+    def _search_all(self, run: Run, control: Control | None, rng: np.random.Generator) -> None:
+        trace, before = run.trace, run.trace.n_evaluations
+        trace.restart()
+
+        def follow(own: Trace) -> None:
+            trace.go_on_with(own, before)
+            run.tell()
+
+        replace(run, rng=rng, trace=Trace(keep=trace.keep), follower=follow).under(control)
+        level = float(trace.extra["chosen_level"][0])
+        trace.notes.append(
+            f"Of {len(self.levels)} levels of noise, held-out rows are predicted best by searches with {level:g} of a "
+            "feature's range."
+            if level
+            else "Held-out rows are predicted best by searches without noise."
+        )
+
+
+def _runs(
+    run: Run, controls: list[Control | None], splits: list[Split], tasks: list[tuple[int, np.random.Generator]]
+) -> Iterator[Record]:
+    """Search without each fold: here, with threads inside each search; or each on a cluster."""
+    if leaves_machine(run.resources):
+        return run_tasks(_judged_split, tasks, run.resources, shared=(run.shipped(), controls, splits))
+    return (_judged_split((run, controls, splits), *task) for task in tasks)
+
+
+def _judged_split(
+    shared: tuple[Run, list[Control | None], list[Split]], number: int, rng: np.random.Generator
+) -> Record:
+    """Search without one fold at each level, and let the fold judge the subsets."""
+    run, controls, splits = shared
+    held = run.problem.take(splits[number].test)
+    losses, traces = [], []
+    for control, own in zip(controls, rng.spawn(len(controls)), strict=True):
+        part = run.on(splits[number].train, own)
+        traces.append(part.under(control))
+        losses.append(squared_loss(cast(PredictiveScorer, part.scorer).predict(traces[-1].best, held.X), held))
+    best = traces[int(np.argmin([loss.mean() for loss in losses]))]
+    return {
+        "losses": np.array(losses).T,
+        "best": best.best,
+        "score": best.best_score,
+        "n_evaluations": sum(trace.n_evaluations for trace in traces),
+    }
