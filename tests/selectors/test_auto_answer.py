@@ -1,7 +1,8 @@
 import numpy as np
 
 from fewer import AutoSelector
-from fewer.selectors._auto_answer import Answer
+from fewer.problem import Problem
+from fewer.selectors._auto_answer import Answer, _scarce
 
 SEEN = {"behind": 0.02, "error": 0.01, "costs": True, "smallest": 7}
 
@@ -41,3 +42,16 @@ def test_the_order_without_copies_is_not_called_best_where_it_is_not():
     y = X[:, 0] + X[:, 1] + X[:, 2] + rng.normal(size=120) > 0
     selector = AutoSelector(random_state=0, standins=False).fit(X, y)
     assert selector.reason_.startswith("The order of forest importance without near copies is little behind")
+
+
+def test_a_class_is_scarce_if_it_is_small_and_far_from_its_equal_share():
+    def scarce(*counts, task="classification"):
+        y = np.repeat(np.arange(len(counts)), counts)
+        return _scarce(Problem.from_arrays(np.zeros((len(y), 1)), y, task=task))
+
+    assert scarce(19, 181)  # a tenth of 200 rows would be 20
+    assert not scarce(20, 180)
+    assert not scarce(30, 970)
+    assert scarce(29, 971)
+    assert not scarce(8, 8, 9, 9)  # all are small
+    assert not scarce(5, 195, task="regression")

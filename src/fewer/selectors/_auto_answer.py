@@ -18,11 +18,10 @@ from fewer.selectors._subset import SubsetSelector
 
 COPIES: dict[str, float] = {"classification": 0.1, "regression": 0.0}
 """The share of what is gained over knowing nothing that features which are nearly copies of others may add unseen."""
-RARE = 30
-"""Rows of the smallest class below which a balanced answer gives nothing up: they cannot tell what it costs."""
-SCARCE = 0.2
-"""Where such a class has also less than this share of what an equal class would, the largest size within a standard
-error of the best is taken: what a feature says of so few rows is seen late."""
+RARE, SCARCE = 30, 0.2
+"""Where a class has fewer rows than that, and less than this share of what an equal class would have, a balanced answer
+gives nothing up, and the largest size within a standard error of the best is taken: what a feature says of so few rows
+is seen late."""
 SEEN = 2.0
 """Standard errors from which on a loss counts as one that rows can see."""
 
@@ -133,11 +132,9 @@ def _places(race: Race, curve: Curve) -> dict[str, int]:
     gained = race.gained(float(curve.loss[race.free].min()))
     spared = SPARED[race.loss.problem.task]
     best = curve.smallest(N_ERRORS["accuracy"], race.free)
+    middle = min(curve.smallest(N_ERRORS["balanced"], race.free, spared["balanced"] * gained), best)
     if _scarce(race.loss.problem):
-        best = curve.largest(1.0, race.free)
-    middle = best
-    if not _rare(race.loss.problem):
-        middle = min(curve.smallest(N_ERRORS["balanced"], race.free, spared["balanced"] * gained), best)
+        best = middle = curve.largest(1.0, race.free)
     least = min(curve.smallest(N_ERRORS["fewest"], race.free, spared["fewest"] * gained), middle)
     return {"fewest": least, "balanced": middle, "accuracy": best}
 
@@ -155,17 +152,12 @@ def _percent(share: float) -> str:
     return f"{min(share, 0.999):.1%}" if share > 0.99 else f"{share:.0%}"
 
 
-def _rare(rows: Problem) -> bool:
-    """Say whether a class has too few rows to tell a little more loss from none."""
-    return rows.task == "classification" and int(np.bincount(rows.y, minlength=rows.n_classes).min()) < RARE
-
-
 def _scarce(rows: Problem) -> bool:
-    """Say whether a rare class is also far from its equal share of the rows."""
-    if not _rare(rows):
+    """Say whether a class has too few rows to tell a little more loss from none, and far fewer than the others."""
+    if rows.task != "classification":
         return False
-    counts = np.bincount(rows.y, minlength=rows.n_classes)
-    return float(counts.min()) < SCARCE * rows.n_samples / rows.n_classes
+    least = int(np.bincount(rows.y, minlength=rows.n_classes).min())
+    return least < min(RARE, SCARCE * rows.n_samples / rows.n_classes)
 
 
 def _best_judge(race: Race, path: str, names: list[str], place: int) -> str:
