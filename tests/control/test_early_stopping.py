@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from fewer.contracts import Criterion, IncompatibleError, PredictiveScorer, Resources, Run, Search, SearchSpace
 from fewer.control import EarlyStopping, Prefilter
-from fewer.control._early_stopping import StoppingPoint, join_states, stopping_point
+from fewer.control._early_stopping import StoppingPoint, _as_step, join_states, stopping_point
 from fewer.criteria import KNN, CrossValidated, NaiveBayes, Separability
 from fewer.errors import InputError
 from fewer.problem import Problem
@@ -426,3 +426,25 @@ def test_what_is_told_of_the_validation_runs():
     assert "held-out rows score 0.3750 at the end, and 0.0100 ± 0.3000 more" in trace.notes[1]
     EarlyStopping()._explain(records, StoppingPoint(1, 1, np.zeros(2), 0.01, 0.3), trace)
     assert len(trace.notes) == 2
+
+
+def test_a_validation_run_is_told_by_where_it_ended():
+    masks = np.array([[True, False, False], [True, True, False], [True, True, True]])
+    told = _as_step({"masks": masks, "training": np.array([0.25, 0.5, 0.75])})
+    assert told.mask.tolist() == told.best.tolist() == [True, True, True]
+    assert told.score == told.best_score == 0.75
+
+
+def test_validation_runs_are_handed_out_where_there_is_more_than_one(monkeypatch):
+    handed_out = []
+
+    def run_here(function, tasks, resources, shared):
+        handed_out.append(len(tasks))
+        return [function(shared, *task) for task in tasks]
+
+    monkeypatch.setattr("fewer.control._early_stopping.run_tasks", run_here)
+    problem = make_problem(n_rows=40, seed=7)
+    run(EarlyStopping(cv=3), problem)
+    assert handed_out == []
+    run(EarlyStopping(cv=3), problem, n_jobs=2)
+    assert handed_out == [3]

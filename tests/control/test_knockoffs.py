@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.covariance import ledoit_wolf
 from sklearn.linear_model import Ridge
 
 import fewer
@@ -142,3 +143,18 @@ def test_a_ranker_that_favors_earlier_columns_gets_nothing_past_the_copies():
     signs = np.sign(selector.trace_.extra["statistic"])
     assert 5 < (signs > 0).sum() < 25
     assert selector.support_.sum() < 10
+
+
+def test_two_features_that_are_nearly_one_are_kept_apart_by_shrinkage():
+    rng = np.random.default_rng(0)
+    first = rng.normal(size=12)
+    X = np.c_[first, first + 1e-9 * rng.normal(size=12)]
+    problem = Problem.from_arrays(X, np.zeros(12), task="regression")
+    copies = gaussian_knockoffs(problem, np.random.default_rng(1))
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    shrunk = ledoit_wolf(Z)[0]  # scikit-learn's, with the mean variance, which is one
+    apart = np.diag(entropy_distances(shrunk))
+    expected = Z - Z @ np.linalg.solve(shrunk, apart)
+    root = np.linalg.eigh(2 * apart - apart @ np.linalg.solve(shrunk, apart))
+    expected += np.random.default_rng(1).standard_normal(Z.shape) @ (root[1] * np.sqrt(np.maximum(root[0], 0))).T
+    assert (copies - X.mean(axis=0)) / X.std(axis=0) == pytest.approx(expected, abs=1e-6)

@@ -171,3 +171,12 @@ def test_every_subset_has_noise_of_its_own_and_keeps_it():
         assert np.array_equal(scorer.score(masks), scorer.score(masks))
         other = Noisy(criterion, noise_table(0.5, 1.0)).bind(problem, np.random.default_rng(1), Resources())
         assert not np.array_equal(scorer.score(masks), other.score(masks))
+
+
+def test_rows_for_any_other_criterion_keep_their_nominal_and_constant_cells():
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.integers(3, size=60), np.ones(60), rng.normal(size=(60, 2))]
+    problem = Problem.from_arrays(X, (X[:, 0] > 0).astype(int), kinds=("nominal", "numeric", "numeric", "numeric"))
+    noisy = bound(CrossValidated(GaussianNB(), cv=3), problem, noise_table(0.25, 1.0))._noisy(MASKS[3]).X
+    assert np.array_equal(noisy[:, :2], X[:, :2])
+    assert (noisy[:, 2:] != X[:, 2:]).mean() > 0.9

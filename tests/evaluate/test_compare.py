@@ -12,7 +12,7 @@ import fewer
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.evaluate import Comparison, compare, nested
-from fewer.evaluate._compare import CELLS, _random_name
+from fewer.evaluate._compare import CELLS, _line, _random_name
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.search import Forward
@@ -252,3 +252,12 @@ def test_the_first_latex_table_has_the_label_itself_and_the_others_a_number(comp
 def test_a_random_subset_names_its_method_only_where_there_are_several():
     assert _random_name("forward", {"forward": None}) == "random subset"
     assert _random_name("forward", {"forward": None, "other": None}) == "random subset (as forward)"
+
+
+def test_the_columns_of_the_table_stand_under_their_headings():
+    cells = ["name", "a", "b", "c", "d", "e", "f", "g", "h"]
+    ends = [6 + sum(widths) for widths in ((9,), (9, 19), (9, 19, 10), (9, 19, 10, 11), (9, 19, 10, 11, 10))]
+    told = _line(cells, 4)
+    assert told.startswith("  name ")
+    assert [told.index(f" {cell}") + 2 for cell in "abcde"] == ends
+    assert len(told) == len(_line([""] * 9, 4)) == 107

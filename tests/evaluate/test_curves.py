@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
@@ -9,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from fewer.contracts import Resources
-from fewer.evaluate import ORIGINAL, Curves, GMLVQEvaluator, SVMEvaluator, rounds_of_five, size_curves
+from fewer.evaluate import ORIGINAL, Curves, EstimatorEvaluator, GMLVQEvaluator, SVMEvaluator, rounds_of_five, size_curves
 from fewer.evaluate._curves import _scores, auc
 from fewer.problem import InputError, Problem
 from fewer.rankers import Fisher, GMLVQRelevance, ReliefF
@@ -164,3 +165,17 @@ def test_areas_leave_out_what_does_not_occur():
     assert np.isnan(auc(np.zeros(4, dtype=int), scores, problem))
     assert np.isnan(auc(np.zeros(4, dtype=int), scores[:, 0], problem))
     assert auc(y, scores[:, 1], problem) == pytest.approx(roc_auc_score(y, scores[:, 1]))
+
+
+def test_an_estimator_gets_a_seed_from_the_generator_of_all_seeds():
+    problem = make_problem(n_rows=20)
+    seen = []
+
+    class Seeded(DummyClassifier):
+        def fit(self, X, y, sample_weight=None):
+            seen.append(self.random_state)
+            return super().fit(X, y, sample_weight)
+
+    for _ in range(3):
+        EstimatorEvaluator(Seeded())(problem, problem, problem.X, np.random.default_rng(5))
+    assert seen == [np.random.default_rng(5).integers(2**31)] * 3

@@ -79,3 +79,24 @@ def test_rows_of_a_part_are_numbered_as_in_the_table():
         "x": [0.5, 0.7],
     }
     assert _evidence._numbered({}, np.array([4, 6, 9])) == {}
+
+
+def test_what_the_judge_predicts_on_the_way_is_one_more_look_where_it_saw_all_rows(monkeypatch):
+    problem = make_problem(n_rows=90)
+    told = fewer.select(problem.X, problem.y, "knn-forward", cv=3, random_state=0).evidence
+    assert told["wrong"]["n_looks"] == 3
+    monkeypatch.setattr(_evidence, "ROWS", 60)
+    told = fewer.select(problem.X, problem.y, "knn-forward", cv=3, random_state=0).evidence
+    assert told["wrong"]["n_looks"] == 2
+
+
+def test_losses_of_another_size_are_those_of_a_run_with_that_size():
+    problem = make_problem(n_rows=80)
+    selector = RankSelector(Fisher(), random_state=0).fit_problem(problem)
+    judge, n_total = KNN(), problem.n_samples
+    order = np.argsort(selector.ranking_, kind="stable")
+    told = Evidence(problem, selector, order[:4], judge, None, n_total=n_total, thorough=True).gather()
+    assert set(told["without_at"]) >= {"2", "3"}
+    for size in (2, 3):
+        own = Evidence(problem, selector, np.sort(order[:size]), judge, None, n_total=n_total).gather()
+        assert told["without_at"][str(size)] == own["without"] != {}

@@ -89,3 +89,9 @@ def test_the_surest_of_the_wrong_come_first():
     problem = Problem.from_arrays(np.zeros((3, 1)), ["a", "a", "b"])
     told = always_wrong(problem, [np.array([[0.4, 0.6], [0.1, 0.9], [0.7, 0.3]])])
     assert [(row["row"], row["membership"]) for row in told["rows"]] == [(2, 0.9), (3, 0.7), (1, 0.6)]
+
+
+def test_memberships_have_four_digits():
+    problem = Problem.from_arrays(np.zeros((2, 1)), ["a", "b"])
+    told = always_wrong(problem, [np.array([[0.23456, 0.76544], [0.1, 0.9]])])
+    assert [row["membership"] for row in told["rows"]] == [0.7654]

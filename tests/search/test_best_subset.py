@@ -231,3 +231,11 @@ def test_a_unit_loses_or_gains_and_never_both():
     assert losses[~mask].tolist() == [0, 0]
     assert (gains[~mask] > 0).all()
     assert gains[mask].tolist() == [0, 0]
+
+
+def test_of_two_copies_the_first_stays():
+    rng = np.random.default_rng(0)
+    column = rng.normal(size=(100, 1))
+    X, y = np.c_[column, column], column + 0.1 * rng.normal(size=(100, 1))
+    equations = NormalEquations(X.T @ X, X.T @ y, float((y**2).sum()), np.arange(3), 100)
+    assert spliced(equations, np.array([True, False]), 1)[0].tolist() == [True, False]

@@ -90,3 +90,17 @@ def test_only_a_better_subset_is_told_before_the_end():
     found = run(BranchAndBound(), lambda m: np.sqrt(m @ gains), SearchSpace.of(9, sizes=(4, 4)))
     told = [step.best_score for step in found.steps[:-1]]
     assert all(a < b for a, b in pairwise(told))
+
+
+@pytest.mark.parametrize(("p", "size"), [(4, 2), (5, 2), (6, 3)])
+def test_where_nothing_can_be_cut_each_node_of_the_tree_is_met_once(p, size):
+    def nodes(n_free, to_drop):
+        if to_drop == 0:
+            return 0
+        return n_free + sum(nodes(n_free - 1 - place, to_drop - 1) for place in range(n_free - to_drop + 1))
+
+    def never_scored(masks):
+        return np.full(len(masks), -np.inf)  # bounds nothing
+
+    found = run(BranchAndBound(force=True), never_scored, SearchSpace.of(p, sizes=(size, size)))
+    assert found.state["nodes_visited"] == 1 + nodes(p, p - size)

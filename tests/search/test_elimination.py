@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
@@ -8,7 +10,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 import fewer
-from fewer.contracts import IncompatibleError, Objective, Resources, SearchSpace
+from fewer.contracts import IncompatibleError, Objective, Resources, Scorer, SearchSpace
 from fewer.criteria import KNN, CrossValidated
 from fewer.problem import Problem
 from fewer.search import Elimination
@@ -134,3 +136,37 @@ def test_sizes_on_the_way_down(step, sizes):
 def test_the_last_of_equally_good_places_has_the_fewest_features():
     assert _last_best(np.array([0.5, 0.9, 0.9, 0.7])) == 2
     assert _last_best(np.array([0.9])) == 0
+
+
+class Told(Scorer):
+    """Scores by size and importances by column; no splits."""
+
+    n_parts = 0
+
+    def __init__(self, by_size):
+        self.by_size, self.examined = np.asarray(by_size), 0
+
+    def score(self, masks):
+        return self.by_size[np.asarray(masks).sum(axis=1)]
+
+    def examine(self, mask, part=None):
+        self.examined += 1
+        return np.arange(len(mask)) * 1.0, float(self.score(mask[None])[0])
+
+
+def test_without_splits_the_best_score_on_the_way_down_is_the_answer():
+    space = SearchSpace.of(5, sizes=(1, 5))
+    scorer = Told([0.0, 0.2, 0.5, 0.9, 0.4, 0.3])
+    trace = Elimination().run(Objective(scorer, space), space, np.random.default_rng(0))
+    assert np.flatnonzero(trace.best).tolist() == [2, 3, 4]
+    assert trace.best_score == pytest.approx(0.9)
+
+
+def test_where_there_is_one_size_only_no_split_is_looked_at():
+    start = np.isin(np.arange(5), [1, 3])
+    space = replace(SearchSpace.of(5, sizes=(2, 4)), start=start)
+    scorer = Told([0.0, 0.2, 0.5, 0.9, 0.4, 0.3])
+    scorer.n_parts = 3
+    trace = Elimination().run(Objective(scorer, space), space, np.random.default_rng(0))
+    assert (trace.best == start).all()
+    assert scorer.examined == 0

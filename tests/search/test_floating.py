@@ -4,6 +4,9 @@ from math import comb
 import numpy as np
 import pytest
 
+from analytic import run
+from fewer.contracts import SearchSpace
+from fewer.control._ranking import order_scores
 from fewer.search import Floating, Forward
 from scorers import Additive, Table, columns, search_on
 
@@ -94,3 +97,10 @@ def test_the_size_asked_for_is_what_is_passed(overshoot):
     trace = search_on(Additive([0.6, 0.5, 0.4, 0.3, 0.2, 0.1]), Floating(overshoot=overshoot), 6, sizes=(2, 2))
     assert columns(trace) == [0, 1]
     assert max(sizes_seen(trace)) == 2 + overshoot
+
+
+def test_features_that_it_takes_earlier_rank_higher():
+    assert Floating.ordered  # a control that ranks by a search reads the order in which units came
+    gains = np.array([1.0, 4.0, 2.0, 3.0])
+    trace = run(Floating(), lambda masks: masks @ gains, SearchSpace.of(4))
+    assert np.argsort(-order_scores(trace, Floating.ordered), kind="stable").tolist() == [1, 3, 2, 0]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -76,3 +78,10 @@ def test_it_goes_on_after_an_interruption(tmp_path, numbers):
 def test_equal_numbers_are_refused():
     with pytest.raises(InputError, match="different"):
         run(PlusLTakeAwayR(2, 2), rugged, SearchSpace.of(10))
+
+
+@pytest.mark.parametrize(("plus", "minus", "sizes"), [(2, 1, [3, 4, 5, 4]), (1, 2, [3, 2, 1, 2])])
+def test_from_a_start_the_first_move_is_in_the_direction_of_the_walk(plus, minus, sizes):
+    start = np.isin(np.arange(10), [0, 1, 2])
+    trace = run(PlusLTakeAwayR(plus, minus), rugged, replace(SearchSpace.of(10, sizes=(1, 9)), start=start))
+    assert [int(step.mask.sum()) for step in trace.steps][:4] == sizes

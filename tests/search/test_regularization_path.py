@@ -120,3 +120,14 @@ def test_the_answer_is_the_best_of_an_allowed_size_on_the_way():
         assert trace.best_score == max(allowed.values())
         assert low <= trace.best.sum() <= high
         assert [int(step.mask.sum()) for step in trace.steps] == list(range(high + 1))
+
+
+def test_at_the_strongest_penalty_no_unit_is_in_and_just_below_it_one_is():
+    X, y = made(80, 8)
+    space = SearchSpace.of(8, groups=[[0, 1, 2, 3]])
+    fit = _PenalisedFit.of(Problem.from_arrays(X, y, task="regression"), space, 1.0)
+    strongest = fit.strongest()
+    fit.solve(1.0001 * strongest)
+    assert (fit.lengths() > 0).sum() == 0
+    fit.solve(0.999 * strongest)
+    assert (fit.lengths() > 0).sum() == 1
