@@ -10,7 +10,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from fewer.contracts import Resources
-from fewer.evaluate import ORIGINAL, Curves, EstimatorEvaluator, GMLVQEvaluator, SVMEvaluator, rounds_of_five, size_curves
+from fewer.evaluate import (
+    ORIGINAL,
+    Curves,
+    EstimatorEvaluator,
+    GMLVQEvaluator,
+    SVMEvaluator,
+    rounds_of_five,
+    size_curves,
+)
 from fewer.evaluate._curves import _scores, auc
 from fewer.problem import InputError, Problem
 from fewer.rankers import Fisher, GMLVQRelevance, ReliefF
