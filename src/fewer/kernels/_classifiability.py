@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from fewer.kernels._distances import term
+from fewer.kernels._intrinsics import least_float
 
 FAR = 1e300
 CHUNK = 512
@@ -79,18 +79,6 @@ class Targets(NamedTuple):
     n_classes: Any
 
 
-@intrinsic
-def smaller(typing_context, x, y):
-    """Return the smaller of two numbers that are not NaN, in a form that vectorises inside a reduction."""
-
-    def generate(context, builder, signature, arguments):
-        a, b = arguments
-        flags = ("nnan", "nsz")
-        return builder.select(builder.fcmp_ordered("<", a, b, flags=flags), a, b, flags=flags)
-
-    return types.float64(types.float64, types.float64), generate
-
-
 @njit(nogil=True, cache=True, error_model="numpy")
 def add_terms(d, base, i, low, f, weight, table):
     """Write squared distances: those of `base` and one feature's terms, from row i to the rows from `low` on."""
@@ -145,7 +133,7 @@ def smallest(d, low, i):
     if 0 <= own < d.shape[0]:
         d[own] = FAR
     for j in range(d.shape[0]):
-        best = smaller(best, d[j])
+        best = least_float(best, d[j])
     return best
 
 

@@ -13,59 +13,16 @@ See `_bundles` for the arguments that the kernels share.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from fewer.kernels._compiling import inner
+from fewer.kernels._intrinsics import add_32, least_32, subtract_32
 
 FAR = 1e300
 CLIP = 64.0
 PLAIN, CLIPPED, NOMINAL = 0, 1, 2
 FAR_32 = np.int32(1 << 30)
-
-
-@intrinsic
-def add_32(typing_context: Any, a: Any, b: Any) -> Any:
-    """Add int32 numbers without widening them, so that loops work on whole vectors of them."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.add(*args)
-
-    return types.int32(types.int32, types.int32), build
-
-
-@intrinsic
-def subtract_32(typing_context: Any, a: Any, b: Any) -> Any:
-    """Subtract int32 numbers without widening them."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.sub(*args)
-
-    return types.int32(types.int32, types.int32), build
-
-
-@intrinsic
-def least_32(typing_context: Any, a: Any, b: Any) -> Any:
-    """Return the smaller of two int32 numbers without widening them."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.select(builder.icmp_signed("<", *args), *args)
-
-    return types.int32(types.int32, types.int32), build
-
-
-@intrinsic
-def least_64(typing_context: Any, a: Any, b: Any) -> Any:
-    """Return the smaller of two floats, neither of them NaN, so that minima over loops work on whole vectors."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        flags = ("nnan", "nsz")
-        return builder.select(builder.fcmp_ordered("<", *args, flags=flags), *args, flags=flags)
-
-    return types.float64(types.float64, types.float64), build
 
 
 # ---------------------------------------------------------------------------------------------------- exact

@@ -3,29 +3,21 @@
 Distances are first computed in single precision, with a bound on their error: it rules most training rows out. Those
 that are left are computed in double precision, columns in order, as scikit-learn's trees do.
 
-Arguments that the kernels share:
-
-tests : (p, n) float64
-    Test rows.
-trains : (f, p, t) float64
-    Training rows of each fold, `sizes[fold]` of them.
-bounds : (f + 1,) int64
-    Test rows bounds[k] … bounds[k + 1] − 1 belong to fold k; `folds` says the same for each row.
-targets : (f, t) float64
-    Class codes, or quantities.
-errors : (p,) float64
-    How far a number of a column may be off in single precision.
-open_rows : (m, n) bool
-    Rows whose answer hangs on which of several equally near rows is taken.
+Arguments that the kernels share: `i` is a test row, `fold` its fold, `q` the place of a column among those added,
+`members` the columns that are there already; `base` holds the (n, t) single-precision squared distances of these.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
+from numpy.typing import NDArray
+
+from fewer.kernels._compiling import inner
+from fewer.kernels._intrinsics import least_float
+from fewer.problem import BoolArray, FloatArray, IntArray
 
 LANES = 32
 FAR = np.float32(3e38)
@@ -37,15 +29,74 @@ MOST = 256
 """More rows than this in reach of the k-th distance are left to scikit-learn."""
 
 
-@intrinsic
-def least_f32(typing_context: Any, a: Any, b: Any) -> Any:
-    """Return the smaller of two single-precision numbers, neither of them NaN."""
+class Tables(NamedTuple):
+    """Test rows, and the training rows of each fold: columns in rows, once in double and once in single precision."""
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        flags = ("nnan", "nsz")
-        return builder.select(builder.fcmp_ordered("<", *args, flags=flags), *args, flags=flags)
+    tests: FloatArray
+    """(p, n)."""
+    tests_32: NDArray[np.float32]
+    trains: FloatArray
+    """(f, p, t), of which `sizes[fold]` rows are there."""
+    trains_32: NDArray[np.float32]
+    sizes: IntArray
+    folds: IntArray
+    """(n,): the fold of each test row."""
+    lows: FloatArray
+    """(f, p): the ends of each column in each fold."""
+    highs: FloatArray
+    errors: FloatArray
+    """(p,): how far a number of a column may be off in single precision."""
 
-    return types.float32(types.float32, types.float32), build
+
+class Rule(NamedTuple):
+    """How the k nearest vote."""
+
+    targets: FloatArray
+    """(f, t): class codes, or quantities."""
+    k: int
+    classes: bool
+    shares: bool
+    """Whether shares count, not only which class has most."""
+
+
+class Race(NamedTuple):
+    """When a column is given up."""
+
+    visits: IntArray
+    """Test rows in the order in which they are visited."""
+    y: IntArray
+    costs: FloatArray
+    """What a row costs whose class `y` surely loses."""
+    most: float
+    """Beyond this, or what another column lost in the end, a column is given up."""
+
+
+class Votes(NamedTuple):
+    """What comes out."""
+
+    out: FloatArray
+    """(q, n, c): shares of classes, or means."""
+    open_rows: BoolArray
+    """(q, n): whether the answer hangs on which of several equally near rows is taken."""
+    lost: FloatArray
+    """(q,): what each column lost; of one that was given up, with a minus sign, what it lost so far."""
+
+
+class Lanes(NamedTuple):
+    """Arrays to work in: distances to all training rows, the least of every 32nd, and the k least of these."""
+
+    line: NDArray[np.float32]
+    least: NDArray[np.float32]
+    best: NDArray[np.float32]
+
+
+class Found(NamedTuple):
+    """Arrays to work in: exact distances and numbers of training rows, and the votes near and at the k-th distance."""
+
+    distances: FloatArray
+    rows: IntArray
+    near: IntArray
+    tied: IntArray
 
 
 @njit(nogil=True, cache=True)
@@ -63,9 +114,14 @@ def add_squares(base, members, tests, trains, sizes, bounds):
                     line[t] += d * d
 
 
-@njit(nogil=True, cache=True)
-def reach(base, i, trains, fold, new, x, size, k, error, line, lanes, best):
-    """Write the distances with one column added; return how far the k nearest can be, errors included."""
+@inner(no_cpython_wrapper=True)
+def reach(base, trains, place, x, size, k, error, room):
+    """Write the distances with one column added; return how far the k nearest can be, errors included.
+
+    `place` holds the test row, its fold and the column, and `x` the row's cell there.
+    """
+    line, lanes, best = room
+    i, fold, new = place
     for lane in range(LANES):
         lanes[lane] = FAR
     for a in range(k):
@@ -78,11 +134,11 @@ def reach(base, i, trains, fold, new, x, size, k, error, line, lanes, best):
             d = trains[where, column, start + lane] - x
             total = base[row, start + lane] + d * d
             line[start + lane] = total
-            lanes[lane] = least_f32(lanes[lane], total)
+            lanes[lane] = least_float(lanes[lane], total)
     for t in range(whole, np.uint64(size)):
         d = trains[where, column, t] - x
         line[t] = base[row, t] + d * d
-        lanes[t - whole] = least_f32(lanes[t - whole], line[t])
+        lanes[t - whole] = least_float(lanes[t - whole], line[t])
     # The k-th smallest of the lanes' minima: k rows are that near at least.
     for lane in range(LANES):
         value = lanes[lane]
@@ -96,7 +152,7 @@ def reach(base, i, trains, fold, new, x, size, k, error, line, lanes, best):
     return root * root * 1.00001 + 1e-37
 
 
-@njit(nogil=True, cache=True)
+@inner(no_cpython_wrapper=True)
 def collect(line, lanes, size, limit, rows):
     """Collect the rows within reach; −1 if they are too many."""
     n = 0
@@ -115,7 +171,7 @@ def collect(line, lanes, size, limit, rows):
     return n
 
 
-@njit(nogil=True, cache=True)
+@inner(no_cpython_wrapper=True, inline="always")
 def agree(rows, n, targets, fold):
     """Say whether all rows have one target, so that it does not matter which of them are the nearest."""
     first = targets[fold, rows[0]]
@@ -125,7 +181,7 @@ def agree(rows, n, targets, fold):
     return a == n
 
 
-@njit(nogil=True, cache=True)
+@inner(no_cpython_wrapper=True)
 def order(tests, trains, fold, columns, i, found, rows, n):
     """Put rows in the order of their exact distances."""
     for a in range(n):
@@ -143,29 +199,27 @@ def order(tests, trains, fold, columns, i, found, rows, n):
         rows[place] = t
 
 
-@njit(nogil=True, cache=True)
-def settle_classes(found, rows, n, k, targets, fold, near, tied, out, q, i):
+@inner(no_cpython_wrapper=True)
+def share_out(found, n, k, targets, fold, out, q, i):
     """Write the shares of the classes among the k nearest; say whether the winner is the same whatever a tie does."""
+    distances, rows, near, tied = found
     c = out.shape[2]
     near[:], tied[:] = 0, 0
-    edge = found[k - 1]
+    edge = distances[k - 1]
     width = NEAR * edge
     n_near, n_tied = 0, 0
     for a in range(n):
         kind = int(targets[fold, rows[a]])
-        if found[a] < edge - width:
+        if distances[a] < edge - width:
             near[kind] += 1
             n_near += 1
-        elif found[a] <= edge + width:
+        elif distances[a] <= edge + width:
             tied[kind] += 1
             n_tied += 1
     left = k - n_near
     for j in range(c):
         out[q, i, j] = near[j] + tied[j] * left / n_tied
-    winner = 0
-    for j in range(1, c):
-        if out[q, i, j] > out[q, i, winner]:
-            winner = j
+    winner = first_largest(out, q, i)
     kinds = 0
     for j in range(c):
         kinds += tied[j] > 0
@@ -182,23 +236,35 @@ def settle_classes(found, rows, n, k, targets, fold, near, tied, out, q, i):
     return 1
 
 
-@njit(nogil=True, cache=True)
-def settle_quantities(found, rows, n, k, targets, fold, out, q, i):
+@inner(no_cpython_wrapper=True)
+def average(found, n, k, targets, fold, out, q, i):
     """Write the mean of the k nearest; say whether it is the same whatever a tie does."""
-    width = NEAR * found[k - 1]
+    distances, rows = found.distances, found.rows
+    width = NEAR * distances[k - 1]
     total = 0.0
     for a in range(k):
         total += targets[fold, rows[a]]
     out[q, i, 0] = total / k
-    return 0 if n > k and found[k] <= found[k - 1] + width else 2
+    return 0 if n > k and distances[k] <= distances[k - 1] + width else 2
 
 
-@njit(nogil=True, cache=True)
-def gaps(base, sizes, folds, targets, k, error, classes, gap, out):
+@inner(no_cpython_wrapper=True, inline="always")
+def first_largest(out, q, i):
+    """Return the class with most votes, the first of equals."""
+    winner = 0
+    for j in range(1, out.shape[2]):
+        if out[q, i, j] > out[q, i, winner]:
+            winner = j
+    return winner
+
+
+@inner(no_cpython_wrapper=True)
+def gaps(base, sizes, folds, rule, error, gap, out):
     """Write how much farther the next row is than the k nearest, at least, and what these say: (n, c).
 
     A column whose squared differences are all smaller than that cannot change which rows are the nearest.
     """
+    targets, k, classes, _ = rule
     best, rows = np.empty(k + 1, np.float32), np.empty(k + 1, np.int64)
     for i in range(base.shape[0]):
         fold = folds[i]
@@ -227,52 +293,51 @@ def gaps(base, sizes, folds, targets, k, error, classes, gap, out):
             out[i, j] /= k
 
 
-@njit(nogil=True, cache=True)
-def vote(
-    base, members, added, tests, tests_32, trains, trains_32, sizes, folds, targets, errors, k, classes, shares, visits,
-    y, costs, most, lows, highs, out, open_rows, lost,
-):  # fmt: skip
-    """Vote with the members and each of `added`, one at a time: (q, n, c) shares of classes, or means.
+@inner(no_cpython_wrapper=True, inline="always")
+def insert(members, new, columns):
+    """Write the members with one more column, in ascending order."""
+    place = members.shape[0]
+    while place > 0 and members[place - 1] > new:
+        columns[place] = members[place - 1]
+        place -= 1
+    columns[place] = new
+    for a in range(place):
+        columns[a] = members[a]
 
-    `folds` are the test rows' folds; `shares` says that shares count, not only which class has most. Rows are visited
-    in the order of `visits`. Every row whose class `y` surely loses costs something, `lost` in sum; beyond `most`, or
-    what another column lost in the end, a column is given up, and what it lost so far is written with a minus sign.
-    `lows` and `highs` are the ends of each column in each fold, (f, p).
-    """
-    width = trains.shape[2]
-    line, lanes, best = np.empty(width, np.float32), np.empty(LANES, np.float32), np.empty(k, np.float32)
-    found, rows = np.empty(MOST), np.empty(MOST, np.int64)
-    near, tied = np.zeros(max(out.shape[2], 1), np.int64), np.zeros(max(out.shape[2], 1), np.int64)
+
+@njit(nogil=True, cache=True)
+def vote(base, members, added, tables, rule, race, votes):
+    """Vote with the members and each of `added`, one at a time."""
+    tests, tests_32, trains, trains_32, sizes, folds, lows, highs, errors = tables
+    targets, k, classes, shares = rule
+    visits, y, costs, most = race
+    out, open_rows, lost = votes
+    room = Lanes(np.empty(trains.shape[2], np.float32), np.empty(LANES, np.float32), np.empty(k, np.float32))
+    rows, kinds = np.empty(MOST, np.int64), max(out.shape[2], 1)
+    found = Found(np.empty(MOST), rows, np.zeros(kinds, np.int64), np.zeros(kinds, np.int64))
     columns = np.empty(members.shape[0] + 1, np.int64)
     squared = 0.0
     for a in range(members.shape[0]):
         squared += errors[members[a]] ** 2
     gap, before = np.empty(base.shape[0]), np.empty((base.shape[0], out.shape[2]))
     if members.shape[0]:
-        gaps(base, sizes, folds, targets, k, np.sqrt(squared), classes, gap, before)
+        gaps(base, sizes, folds, rule, np.sqrt(squared), gap, before)
     else:
         gap[:] = -1.0
     for q in range(added.shape[0]):
         new = added[q]
-        place = 0
-        for a in range(members.shape[0]):
-            if members[a] < new:
-                place = a + 1
-        columns[:place] = members[:place]
-        columns[place] = new
-        columns[place + 1 :] = members[place:]
+        insert(members, new, columns)
         error = np.sqrt(squared + errors[new] ** 2)
         total, is_open, given_up = 0.0, False, False
         for visit in range(visits.shape[0]):
             i = visits[visit]
             fold = folds[i]
-            x = tests_32[new, i]
             sure, n = 2, 0
             farthest = max(tests[new, i] - lows[fold, new], highs[fold, new] - tests[new, i])
             unchanged = farthest * farthest < gap[i]
             if not unchanged:
-                limit = reach(base, i, trains_32, fold, new, x, sizes[fold], k, error, line, lanes, best)
-                n = collect(line, lanes, sizes[fold], limit, rows)
+                limit = reach(base, trains_32, (i, fold, new), tests_32[new, i], sizes[fold], k, error, room)
+                n = collect(room.line, room.least, sizes[fold], limit, rows)
             if unchanged:
                 out[q, i, :] = before[i]
             elif n < k:
@@ -284,24 +349,19 @@ def vote(
                 else:
                     out[q, i, 0] = targets[fold, rows[0]]
             else:
-                order(tests, trains, fold, columns, i, found, rows, n)
+                order(tests, trains, fold, columns, i, found.distances, rows, n)
                 if classes:
-                    sure = settle_classes(found, rows, n, k, targets, fold, near, tied, out, q, i)
+                    sure = share_out(found, n, k, targets, fold, out, q, i)
                 else:
-                    sure = settle_quantities(found, rows, n, k, targets, fold, out, q, i)
+                    sure = average(found, n, k, targets, fold, out, q, i)
             if sure < (2 if shares else 1):
                 open_rows[q, i] = True
                 is_open = True
-            elif costs[i] > 0.0:
-                winner = 0
-                for j in range(1, out.shape[2]):
-                    if out[q, i, j] > out[q, i, winner]:
-                        winner = j
-                if winner != y[i]:
-                    total += costs[i]
-                    if total > most:
-                        given_up = True
-                        break
+            elif costs[i] > 0.0 and first_largest(out, q, i) != y[i]:
+                total += costs[i]
+                if total > most:
+                    given_up = True
+                    break
         lost[q] = -total if given_up else total
         if not is_open and not given_up:
             most = min(most, total + SLACK)

@@ -11,7 +11,8 @@ import numpy as np
 from numba import njit
 
 from fewer.kernels._bundles import Doubt
-from fewer.kernels._distances import CLIPPED, FAR_32, PLAIN, add_32, coarse_start, least_32
+from fewer.kernels._distances import CLIPPED, FAR_32, PLAIN, coarse_start
+from fewer.kernels._intrinsics import add_32, least_32
 from fewer.kernels._nearest import verdict
 
 

@@ -23,17 +23,15 @@ from fewer.kernels._distances import (
     CLIPPED,
     FAR_32,
     PLAIN,
-    add_32,
     add_column,
     change_coarse,
     coarse_cell,
     coarse_start,
     least,
-    least_32,
     least_sum,
-    subtract_32,
     take_column,
 )
+from fewer.kernels._intrinsics import add_32, least_32, subtract_32
 
 WRONG, RIGHT, UNSURE = np.uint8(0), np.uint8(1), np.uint8(2)
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from fewer.kernels._compiling import inner
+from fewer.kernels._intrinsics import add_16, gap_16
 
 BLOCK = 1024
 QUERIES = 16
@@ -78,28 +78,6 @@ def room_for(n_rows, k):
         np.empty((QUERIES, n_rows), np.float32), np.empty(n_rows, np.int32), np.empty(n_rows, np.float32),
         np.empty(n_rows // STRIDE + 1, np.float32), np.empty(k, np.int64), np.empty(k, np.float32), np.empty(k),
     )  # fmt: skip
-
-
-@intrinsic
-def gap_16(typing_context: Any, a: Any, b: Any) -> Any:
-    """Return |a − b| of int16 numbers without widening them, so that loops work on whole vectors of them."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        difference = builder.sub(*args)
-        negative = builder.icmp_signed("<", difference, difference.type(0))
-        return builder.select(negative, builder.neg(difference), difference)
-
-    return types.int16(types.int16, types.int16), build
-
-
-@intrinsic
-def add_16(typing_context: Any, a: Any, b: Any) -> Any:
-    """Add int16 numbers without widening them."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.add(*args)
-
-    return types.int16(types.int16, types.int16), build
 
 
 @njit(nogil=True, cache=True)

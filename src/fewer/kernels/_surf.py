@@ -8,37 +8,13 @@ settled in float64.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
+from fewer.kernels._intrinsics import add_32, gap_32
 from fewer.kernels._relief import difference
 
 BLOCK = 2048
-
-
-@intrinsic
-def gap_32(typing_context: Any, a: Any, b: Any) -> Any:
-    """Return |a − b| of int32 numbers without widening them, so that loops work on whole vectors of them."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        difference = builder.sub(*args)
-        negative = builder.icmp_signed("<", difference, difference.type(0))
-        return builder.select(negative, builder.neg(difference), difference)
-
-    return types.int32(types.int32, types.int32), build
-
-
-@intrinsic
-def add_32(typing_context: Any, a: Any, b: Any) -> Any:
-    """Add int32 numbers without widening them."""
-
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.add(*args)
-
-    return types.int32(types.int32, types.int32), build
 
 
 @njit(nogil=True, cache=True)

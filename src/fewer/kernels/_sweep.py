@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from fewer.kernels._distances import FAR, add_masks, add_terms, least_64
+from fewer.kernels._distances import FAR, add_masks, add_terms
+from fewer.kernels._intrinsics import least_float
 from fewer.kernels._votes import ballot_for, count_votes, farthest_complete, gain, list_nearest, vote
 
 WRONG, RIGHT, JUDGED, OPEN, OUT = 0, 1, 2, 3, 4
@@ -146,7 +147,7 @@ def kth_smallest(x, count, k, small):
     if k == 1:
         smallest = FAR
         for c in range(np.uint64(count)):
-            smallest = least_64(smallest, x[c])
+            smallest = least_float(smallest, x[c])
         return smallest
     small[:k] = FAR
     worst = FAR
@@ -167,7 +168,7 @@ def limit_without(v, h, count, room, rows, least, rest, scanned, small):
     if room == 1:
         smallest = FAR
         for c in range(np.uint64(count)):
-            smallest = least_64(smallest, least[v, c] + rest[h, rows[v, c]])
+            smallest = least_float(smallest, least[v, c] + rest[h, rows[v, c]])
         return smallest
     for c in range(np.uint64(count)):
         scanned[c] = least[v, c] + rest[h, rows[v, c]]

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from scipy.stats import f
@@ -134,6 +134,29 @@ class Absent:
 QUICK = Absent("left out with --quick; run without it")
 
 
+class Told(TypedDict, total=False):
+    """What is told beside a printed number.
+
+    Parameters
+    ----------
+    reason : str
+        Why the numbers differ, if they do.
+    tested : str
+        The run that supports the reason; without one a difference is unexplained.
+    remark : str
+        What a reader should know even if they match.
+    role : {"printed", "reading", "derived", "ours alone"}
+    number : str
+        Which printed number it is, where one is printed in several tables.
+    """
+
+    reason: str
+    tested: str
+    remark: str
+    role: Role
+    number: str
+
+
 def judge(
     table: str,
     row: str,
@@ -144,11 +167,7 @@ def judge(
     sd: float | None = None,
     tolerance: float | None = None,
     better: Literal["higher", "lower"] | None = None,
-    reason: str = "",
-    tested: str = "",
-    remark: str = "",
-    role: Role = "printed",
-    number: str = "",
+    **told: Unpack[Told],
 ) -> Cell:
     """Set one result beside the printed one and say how they compare.
 
@@ -166,15 +185,8 @@ def judge(
         equal if none is printed either.
     better : {"higher", "lower"}, optional
         Which side of the printed number is an improvement; without it a difference is only that.
-    reason : str
-        Why the numbers differ, if they do.
-    tested : str
-        The run that supports the reason; without one a difference is unexplained.
-    remark : str
-        What a reader should know even if they match.
-    role : {"printed", "reading", "derived", "ours alone"}
-    number : str
-        Which printed number it is, where one is printed in several tables.
+    **told : Told
+        `reason`, `tested`, `remark`, `role` and `number`: what is told beside it.
 
     Returns
     -------
@@ -191,6 +203,8 @@ def judge(
     >>> judge("2", "Pima", "features", [2, 8, 1], [2, 8]).verdict
     'unexplained'
     """
+    reason, tested, number = told.get("reason", ""), told.get("tested", ""), told.get("number", "")
+    role = told.get("role", "printed")
     if isinstance(ours, Absent):
         return Cell(table, row, column, printed, sd, None, "not reproducible", ours.reason, role, "", number)
     ours = _plain(ours)
@@ -199,9 +213,9 @@ def judge(
         reason = "On the good side of the printed number."
     if verdict == "differs" and not tested:
         verdict, reason = "unexplained", reason or UNEXPLAINED
-    told = remark if verdict == "matches" else reason
+    shown = told.get("remark", "") if verdict == "matches" else reason
     return Cell(
-        table, row, column, printed, sd, ours, verdict, told, role, tested if verdict == "differs" else "", number
+        table, row, column, printed, sd, ours, verdict, shown, role, tested if verdict == "differs" else "", number
     )
 
 
@@ -267,7 +281,7 @@ def judge_spread(
     if printed is None:
         return []
     place = (table, row, f"{column}, ±")
-    about: dict[str, Any] = {"number": f"{number}, ±" if number else ""}
+    about: Told = {"number": f"{number}, ±" if number else ""}
     if isinstance(ours, Absent):
         return [judge(*place, printed, ours, **about)]
     high = float(np.sqrt(f.ppf(0.975, sizes[0] - 1, sizes[1] - 1)))

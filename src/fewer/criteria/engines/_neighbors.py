@@ -41,19 +41,32 @@ class NeighborsEngine(Engine):
             self._trains[fold, :, : len(X)] = X.T
             self._targets[fold, : len(X)] = y
         self._tests = folds.columns
-        ends = [self._trains[fold, :, :size] for fold, size in enumerate(sizes)]
-        self._ends = np.stack([part.min(axis=1) for part in ends]), np.stack([part.max(axis=1) for part in ends])
-        self._fold_of = np.repeat(np.arange(folds.n_folds), np.diff(folds.bounds))
         self._codes = folds.y.astype(np.int64) if self._is_classifier else np.zeros(folds.n_tests, dtype=np.int64)
         # What the step before has shown: rows that were wrong, and columns that did badly.
         self._wrong: dict[bytes, BoolArray] = {}
         self._lost_before = np.zeros(rows.n_features)
-        # Single precision is about the middle of each column, so that few digits go to its distance from zero.
+        self._tables = self._in_both_precisions()
+        shares = metric.name in ("roc_auc", "neg_log_loss")
+        self._rule = kernels.Rule(self._targets, self._k, self._is_classifier, shares)
+
+    def _in_both_precisions(self) -> kernels.Tables:
+        """Single precision is about the middle of each column, so that few digits go to its distance from zero."""
         middle = np.median(self._tests, axis=1)
-        self._tests_32 = (self._tests - middle[:, None]).astype(np.float32)
-        self._trains_32 = (self._trains - middle[:, None]).astype(np.float32)
-        largest = np.maximum(np.abs(self._tests_32).max(axis=1), np.abs(self._trains_32).max(axis=(0, 2)))
-        self._errors = largest.astype(np.float64) * 2.0**-22
+        tests = (self._tests - middle[:, None]).astype(np.float32)
+        trains = (self._trains - middle[:, None]).astype(np.float32)
+        largest = np.maximum(np.abs(tests).max(axis=1), np.abs(trains).max(axis=(0, 2)))
+        parts = [self._trains[fold, :, :size] for fold, size in enumerate(self._sizes)]
+        return kernels.Tables(
+            tests=self._tests,
+            tests_32=tests,
+            trains=self._trains,
+            trains_32=trains,
+            sizes=self._sizes,
+            folds=np.repeat(np.arange(self.folds.n_folds), np.diff(self.folds.bounds)),
+            lows=np.stack([part.min(axis=1) for part in parts]),
+            highs=np.stack([part.max(axis=1) for part in parts]),
+            errors=largest.astype(np.float64) * 2.0**-22,
+        )
 
     @property
     def _is_classifier(self) -> bool:
@@ -123,16 +136,13 @@ class NeighborsEngine(Engine):
     ) -> tuple[BoolArray, FloatArray]:
         """Vote; return the rows that are left open, and what each column lost."""
         base = np.zeros((self.folds.n_tests, self._trains.shape[2]), dtype=np.float32)
-        kernels.add_squares(base, members, self._tests_32, self._trains_32, self._sizes, self.folds.bounds)
+        tables = self._tables
+        kernels.add_squares(base, members, tables.tests_32, tables.trains_32, tables.sizes, self.folds.bounds)
         open_rows = np.zeros((len(added), self.folds.n_tests), dtype=bool)
-        lost = np.zeros(len(added))
-        shares = self.metric.name in ("roc_auc", "neg_log_loss")
-        kernels.vote(
-            base, members, added, self._tests, self._tests_32, self._trains, self._trains_32, self._sizes,
-            self._fold_of, self._targets, self._errors, self._k, self._is_classifier, shares, visits, self._codes,
-            costs, most, *self._ends, out, open_rows, lost,
-        )  # fmt: skip
-        return open_rows, lost
+        votes = kernels.Votes(out, open_rows, np.zeros(len(added)))
+        race = kernels.Race(visits, self._codes, costs, most)
+        kernels.vote(base, members, added, tables, self._rule, race, votes)
+        return votes.open_rows, votes.lost
 
     def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
         """Add the last member to the others."""
