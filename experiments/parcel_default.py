@@ -138,11 +138,12 @@ def votes_part(n_splits: int, most: int, tables: tuple[str, ...]) -> None:
         problem, found, shares = load(name).problem, [], []
         for seed in range(n_splits):
             fit, judge = halves(problem, seed, most)
-            lessons, _ = deal_out(fit, 0.2, 5, 1 / 3, np.random.default_rng(seed))
+            lessons, calibration = deal_out(fit, 0.2, 5, 1 / 3, np.random.default_rng(seed), in_folds=True)
             usable = ~lessons.whole.constant
             learners = [learner_of(label, estimator, lessons, 1) for label, estimator in strong()]
             ballot = Ballot((), tuple(each.validation_scores(usable) for each in learners), lessons.positive, None)
-            votes = elect(ballot, np.zeros(0), None)
+            seen = tuple(each.rule(usable).scores(calibration.X) for each in learners)
+            votes = elect(ballot, np.zeros(0), Ballot((), seen, calibration.y, None))
             committee = Committee(
                 tuple(each.rule(usable, fit) for each in learners), votes.lines, votes.votes, votes.scale
             )

@@ -52,8 +52,17 @@ def test_several_learners_share_votes_and_the_hull_joins_where_other_rows_speak_
     assert worse.votes[0] == 0.0
     assert worse.votes.sum() == pytest.approx(1.0)
     assert worse.votes[1:].min() > 0.25
+    # No row has chosen the learners with all features: the judges' rows say what they are worth as well.
+    both = Ballot((), (np.concatenate([a, a2]), np.concatenate([b, b2])), np.concatenate([y, y2]), None)
+    np.testing.assert_allclose(worse.votes[1:], elect(both, np.zeros(0), None).votes)
     unseen = elect(Ballot((weak,), (a, b), y, None), np.ones(1), None)
-    np.testing.assert_allclose(unseen.votes, worse.votes)
+    np.testing.assert_allclose(unseen.votes[1:], elect(Ballot((), (a, b), y, None), np.zeros(0), None).votes)
+    # A hull that only seems to help on few rows does not join.
+    few = Ballot((a2[:30],), (b2[:30], weak2[:30]), y2[:30], None)
+    assert elect(Ballot((a,), (b, weak), y, None), np.ones(1), few).votes[0] == 0.0
+    weights = np.random.default_rng(4).integers(1, 3, len(y2)).astype(float)
+    joined = Ballot((), (a, b), y, None).with_rows_of(Ballot((), (a2, b2), y2, weights))
+    np.testing.assert_array_equal(joined.weight, np.concatenate([np.ones(len(y)), weights]))
     joins = elect(Ballot((b,), (a, weak), y, None), np.ones(1), Ballot((b2,), (a2, weak2), y2, None))
     assert joins.votes[0] >= 0.5
 

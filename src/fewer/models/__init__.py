@@ -6,6 +6,7 @@ from fewer.models._least_squares import LeastSquaresClassifier
 from fewer.models._mdlp import MDLPDiscretizer
 from fewer.models._neighborhood import NeighborhoodClassifier
 from fewer.models._rann import RANNClassifier, RANNRegressor
+from fewer.models._relevant_context import RelevantContextClassifier
 
 __all__ = [
     "DiscreteNaiveBayes",
@@ -15,4 +16,5 @@ __all__ = [
     "NeighborhoodClassifier",
     "RANNClassifier",
     "RANNRegressor",
+    "RelevantContextClassifier",
 ]

@@ -4,7 +4,8 @@ The hull says which classifier is best at each cost; a ranking, a probability an
 need one score. Each classifier's score becomes log-odds by logistic regression on rows that it has not learnt from, and
 the log-odds are averaged. Rows that chose a hull flatter it, so its advantage over a learner with all features must be
 shown by calibration rows; until it is, that learner has half of the votes. Several learners with all features, which no
-row has chosen, share their votes by stacking; the hull then joins them only where calibration rows speak for it.
+row has chosen, share their votes by stacking on all rows, those of calibration too; the hull then joins them only where
+calibration rows show that it helps.
 """
 
 from __future__ import annotations
@@ -121,6 +122,15 @@ class Ballot:
         """Return the log-odds of all."""
         return [line.of(each) for line, each in zip(lines, (*self.scores, *self.rivals), strict=True)]
 
+    def with_rows_of(self, other: Ballot) -> Ballot:
+        """Return the ballot with the rows of another below its own."""
+        weights = [np.ones(len(b.positive)) if b.weight is None else b.weight for b in (self, other)]
+        pairs = ((self.scores, other.scores), (self.rivals, other.rivals))
+        scores, rivals = (tuple(map(np.concatenate, zip(mine, theirs, strict=True))) for mine, theirs in pairs)
+        positive = np.concatenate([self.positive, other.positive])
+        weighted = self.weight is not None or other.weight is not None
+        return Ballot(scores, rivals, positive, np.concatenate(weights) if weighted else None)
+
 
 def elect(ballot: Ballot, shares: FloatArray, judges: Ballot | None) -> Votes:
     """Give votes to the classifiers on a hull, and to rivals unless the hull is shown to be better.
@@ -140,12 +150,17 @@ def elect(ballot: Ballot, shares: FloatArray, judges: Ballot | None) -> Votes:
         Lines and votes of the classifiers, then of the rivals.
     """
     n_hull, n_rivals = len(ballot.scores), len(ballot.rivals)
-    lines = [LogOdds.learn(each, ballot.positive, ballot.weight) for each in (*ballot.scores, *ballot.rivals)]
+    # No row has chosen all features, so that with several such learners the judges' rows may say what each is worth.
+    known = ballot if judges is None or n_rivals < 2 else ballot.with_rows_of(judges)
+    lines = [
+        *(LogOdds.learn(each, ballot.positive, ballot.weight) for each in ballot.scores),
+        *(LogOdds.learn(each, known.positive, known.weight) for each in known.rivals),
+    ]
     odds = ballot.odds(lines)
     votes = np.concatenate([shares, np.zeros(n_rivals)])
     if n_rivals:
         rivals = np.zeros(len(votes))
-        rivals[n_hull:] = stack(np.array(odds[n_hull:]), ballot.positive, ballot.weight)
+        rivals[n_hull:] = stack(np.array(known.odds(lines)[n_hull:]), known.positive, known.weight)
         votes = _shared(votes, rivals, n_rivals, judges, lines) if n_hull else rivals
     mean = _mean(votes, odds) if odds else np.zeros(len(ballot.positive))
     return Votes(tuple(lines), votes, LogOdds.learn(mean, ballot.positive, ballot.weight))
@@ -198,7 +213,7 @@ def _shared(
     both = 0.5 * (hull + rivals)
     if _lead(judges, lines, hull, rivals) > SHOWN:
         return hull
-    if n_rivals == 1 or _lead(judges, lines, both, rivals) > 0.0:
+    if n_rivals == 1 or _lead(judges, lines, both, rivals) > SHOWN:
         return both
     return rivals
 
