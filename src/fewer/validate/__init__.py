@@ -1,5 +1,6 @@
 """Splits of rows, significance tests, intervals, stability."""
 
+from fewer.validate._active_rows import active_rows
 from fewer.validate._bootstrap import Bootstrap, accuracy_632
 from fewer.validate._copies import near_copies
 from fewer.validate._folds import FixedFolds, assign_folds, stratified_folds
@@ -28,6 +29,7 @@ __all__ = [
     "Significance",
     "Split",
     "accuracy_632",
+    "active_rows",
     "assign_folds",
     "corrected_resampled_t",
     "fold_interval",
