@@ -2,8 +2,11 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from fewer import registry
+from fewer.contracts import Resources
 from fewer.criteria import KNN, CrossValidated
-from fewer.planning import make_plan
+from fewer.planning import Request, make_plan
+from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.running import Followers, Interrupted, components_of, judge_of, run_plan, winner_of
 from fewer.search import Forward
@@ -69,3 +72,33 @@ def test_scores_without_each_feature_are_those_of_the_searchs_own_folds():
     assert set(found.score_without) == set(found.features)
     assert all(score <= found.score_search + 1e-12 for score in found.score_without.values())
     assert np.isfinite(list(found.score_without.values())).all()
+
+
+@pytest.mark.parametrize("name", registry.COMPONENTS["criterion"])
+def test_every_criterion_scores_no_changes_as_none(name):
+    problem = make_problem(task="regression") if name == "gamma-test" else make_problem()
+    criterion = registry.build("criterion", name, problem.task)
+    scorer = criterion.bind(problem, np.random.default_rng(0), Resources())
+    assert len(scorer.flips(np.zeros(problem.n_features, dtype=bool), [], np.empty(0, dtype=bool))) == 0
+
+
+def test_an_answer_without_features_is_described():
+    """`Probe` may keep none, and then there is nothing to leave out."""
+    rng = np.random.default_rng(1)
+    noise = Problem.from_arrays(rng.normal(size=(300, 6)), rng.integers(0, 2, 300))
+    plan = make_plan(noise, Request("auto", criterion="knn:cv=loo", search="floating", control="probe", cv=0))
+    found = run_plan(plan, noise)
+    assert found.features == []
+    assert found.score_without == {}
+
+
+def test_features_that_were_asked_for_are_given_even_where_nothing_was_found():
+    rng = np.random.default_rng(0)
+    noise = Problem.from_arrays(rng.normal(size=(60, 5)), rng.integers(0, 2, 60))
+    two = run_plan(make_plan(noise, Request("auto", n_features_to_select=2, cv=0)), noise)
+    assert two.nothing_found
+    assert (len(two.features), sum(two.support)) == (2, 2)
+    assert two.verdict.endswith("What was asked for is kept all the same.")
+    none = run_plan(make_plan(noise, Request("auto", cv=0)), noise)
+    assert (none.features, sum(none.support)) == ([], 0)
+    assert none.verdict.endswith("rows.")

@@ -329,3 +329,22 @@ def test_answers_on_a_part_of_the_large_table_are_those_in_memory(part):
     fitted = SubsetSelector(criterion, Forward(), random_state=7).fit_problem(rows)
     assert chosen.support == fitted.support_.tolist()
     assert chosen.score_search == pytest.approx(fitted.score_, rel=1e-12)
+
+
+@pytest.mark.parametrize("cells", [[7.5] * 60, ["blue"] * 60, [None] * 60], ids=["number", "word", "empty"])
+def test_a_table_in_which_nothing_varies_is_refused_as_in_memory(cells, tmp_path):
+    table = pl.DataFrame(
+        {"w": pl.Series(cells, dtype=pl.Float64 if cells[0] != "blue" else pl.String), "y": [0, 1] * 30}
+    )
+    table.write_parquet(tmp_path / "flat.parquet")
+    message = "Every column is constant or empty; give at least one that varies."
+    with pytest.raises(InputError, match=message):
+        fewer.select(table.drop("y"), table["y"])
+    for ranker in ("fisher", "chi2", "information-gain", "mrmr", "jim", "relieff"):
+        with pytest.raises(InputError, match=message):
+            streaming.rank(tmp_path / "flat.parquet", ranker, target="y")
+    for criterion in ("least-squares:cv=3", "naive-bayes:cv=3", "knn"):
+        with pytest.raises(InputError, match=message):
+            streaming.select(tmp_path / "flat.parquet", target="y", criterion=criterion)
+    with pytest.raises(InputError, match=message):
+        streaming.select(tmp_path / "flat.parquet", "fisher", target="y", cv=0)

@@ -386,7 +386,8 @@ def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: boo
     plan, selector, problem = running.plan, running.selector, running.problem
     winner = winner_of(selector)
     nothing = bool(getattr(selector, "nothing_found_", False))
-    chosen = np.flatnonzero(selector.support_) if not nothing else np.empty(0, dtype=np.int64)
+    empty = nothing and not getattr(selector, "wants_features", False)
+    chosen = np.flatnonzero(selector.support_) if not empty else np.empty(0, dtype=np.int64)
     order = chosen[np.argsort(selector.ranking_[chosen], kind="stable")]
     trace = _trace_of(selector)
     # What a search inside `auto` says of its own size is not the answer: the curve and the reason tell that.
@@ -401,7 +402,7 @@ def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: boo
     plan = replace(plan, budget=running.budget)
     return Selection(
         features=[problem.names[i] for i in order],
-        support=[bool(kept) and not nothing for kept in selector.support_],
+        support=[bool(kept) and not empty for kept in selector.support_],
         score_search=winner.score_ if is_search else None,
         score_name=_score_name(running, problem),
         method=plan.name,

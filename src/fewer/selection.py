@@ -165,7 +165,8 @@ class Selection:
     def verdict(self) -> str:
         """Say in one sentence or two whether selecting helped, and what the data can exclude."""
         if self.nothing_found:
-            return f"Nothing was found: no feature predicts the target better than chance in these {self.n_rows} rows."
+            told = f"Nothing was found: no feature predicts the target better than chance in these {self.n_rows} rows."
+            return f"{told} What was asked for is kept all the same." if self.features else told
         if self.score_heldout is None or self.score_heldout_all_features is None:
             return "Whether this helps was not measured: there is no held-out score."
         low, high = self.heldout.get("difference_low"), self.heldout.get("difference_high")

@@ -20,7 +20,7 @@ from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
 from fewer.criteria._streamed_naive_bayes import CountedTable, Rules, StreamedNaiveBayesScorer
 from fewer.errors import InputError
 from fewer.evaluate import Evidence
-from fewer.io import Stream, open_stream
+from fewer.io import Stream, open_stream, refuse_constant
 from fewer.io._memory import available_memory
 from fewer.models._rann import one_blas_thread
 from fewer.planning import AUTO_ROWS, Plan, Request, make_plan, prepare_rows
@@ -116,6 +116,7 @@ def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) ->
     quota = RowSample.of_classes(stream.class_counts, n_rows, seed, LEAST_OF_A_CLASS).quota
     rows = collect(stream, partial(RowSample, quota, seed), resources).rows
     rows = replace(rows, X=np.ascontiguousarray(rows.X))
+    refuse_constant(rows.constant)
     if rows.n_samples == stream.n_samples:
         return rows
     note = (
@@ -306,6 +307,7 @@ class _Work(ABC):
     def outline(self, scorer: Any) -> Problem:
         """Return two rows with the names and kinds of the table, in which the same columns vary."""
         varies = self.varies(scorer)
+        refuse_constant(~varies)
         y = np.arange(2) if self.stream.like.task == "classification" else np.arange(2.0)
         return replace(self.stream.like, X=np.array([np.zeros(len(varies)), varies.astype(np.float64)]), y=y)
 

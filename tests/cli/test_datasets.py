@@ -53,6 +53,14 @@ def test_one_set_to_a_file(run, tmp_path):
     assert frame.drop("target").equals(load("crx").X)
 
 
+def test_a_set_to_a_file_and_json_to_a_pipe(run, tmp_path):
+    code, out, error = run("glass", "--save", str(tmp_path / "glass.csv"), "--json")
+    assert code == 0
+    assert [row["name"] for row in json.loads(out)] == ["glass"]
+    assert error.startswith("glass: 214 rows")
+    assert (tmp_path / "glass.csv").stat().st_size > 0
+
+
 def test_refusals(run, tmp_path):
     assert run("sonr") == (2, "", "fewer: There is no data set 'sonr'; did you mean 'sonar'?\n")
     assert run("--save", "x.csv") == (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -39,8 +40,9 @@ def datasets(
     from fewer.datasets import info
 
     if save is not None:
-        _write(name, save)
-        return
+        _write(name, save, quiet=as_json)
+        if not as_json:
+            return
     lines = info() if name is None else [info(name)]
     if as_json:
         print(json.dumps([_public(line) for line in lines], ensure_ascii=False, indent=1))
@@ -65,8 +67,6 @@ def _where(line: Info) -> str:
 
 
 def _show(lines: list[Info]) -> None:
-    import sys
-
     from fewer.cli._outputs import Answer
 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 400  # a pipe has no edge at which to cut
@@ -97,7 +97,8 @@ def laid_out(lines: list[Info], width: int) -> str:
     return "\n".join("  ".join(row).rstrip() for row in zip(*parts, strict=True))
 
 
-def _write(name: str | None, path: Path) -> None:
+def _write(name: str | None, path: Path, *, quiet: bool) -> None:
+    """Write a set to a file; say so on standard output, or beside it where that is for something else."""
     import polars as pl
 
     from fewer.datasets import load
@@ -112,4 +113,5 @@ def _write(name: str | None, path: Path) -> None:
         write_atomically(path, text.encode())
     except OSError as error:
         raise InputError(f"{path} cannot be written ({error.strerror}); choose another --save.") from None
-    print(f"{data.info.name}: {data.info.rows} rows and {data.info.columns} features in {path}")
+    told = f"{data.info.name}: {data.info.rows} rows and {data.info.columns} features in {path}"
+    print(told, file=sys.stderr if quiet else sys.stdout)

@@ -182,7 +182,12 @@ class CrossValidatedScorer(PredictiveScorer):
         """Score all changes of one unit; a compiled engine adds single columns to the fit before the change."""
         chosen = np.asarray(mask, dtype=bool)
         adding = np.asarray(values, dtype=bool)
-        if self._engine is None or not adding.all() or any(len(unit) != 1 or chosen[unit[0]] for unit in units):
+        if (
+            self._engine is None
+            or not units
+            or not adding.all()
+            or any(len(unit) != 1 or chosen[unit[0]] for unit in units)
+        ):
             return super().flips(chosen, units, adding)
         added = np.concatenate(units)
         return self._settled(

@@ -209,6 +209,8 @@ class KNNScorer(PredictiveScorer):
 
     def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
         """Score all changes of one unit from one set of running distances."""
+        if not len(units):
+            return np.empty(0)
         weights, new = mask.astype(np.float64), np.asarray(values, dtype=np.float64)
         alone = self._single_columns(weights, units, new)
         if not alone.any():

@@ -30,7 +30,14 @@ from fewer.io._files import TableOptions, read_frame, read_table
 from fewer.io._inspect import ColumnSummary, Inspection, describe_columns, inspect_table
 from fewer.io._memory import refuse_unfit
 from fewer.io._problems import ParseProblem, TableError
-from fewer.io._reader import infer_task, is_frame, refuse_useless_target, to_problem, without_arrow_text
+from fewer.io._reader import (
+    infer_task,
+    is_frame,
+    refuse_constant,
+    refuse_useless_target,
+    to_problem,
+    without_arrow_text,
+)
 from fewer.io._reduce import frame_bytes, reduce_table
 from fewer.io._schema import Schema
 from fewer.io._source import Source, in_chunks, is_lazy, is_path, open_source
@@ -62,6 +69,7 @@ __all__ = [
     "read_frame",
     "read_table",
     "reduce_table",
+    "refuse_constant",
     "refuse_unfit",
     "refuse_useless_target",
     "to_problem",

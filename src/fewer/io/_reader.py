@@ -232,7 +232,7 @@ class ProblemReader:
         low, high = problem.extremes
         _refuse_infinite(table.X, low, high, table.names, self.place)
         _refuse_tiny(low, high, table.names)
-        _refuse_constant(low, high)
+        refuse_constant(~(low < high))
         missing = problem.missing.mean(axis=0).tolist() if problem.has_missing else None
         shares = {} if missing is None else dict(zip(table.names, missing, strict=True))
         return problem.told((*self.notes, *table.notes, *missing_notes(shares), *suspicions(problem)), schema)
@@ -248,7 +248,7 @@ class ProblemReader:
         if endless := np.flatnonzero(np.isinf(table.data)).tolist():
             column = int(np.searchsorted(table.indptr, endless[0], side="right")) - 1
             raise InputError(f"Column 'x{column}' holds an infinite number; correct or empty the cell.")
-        _refuse_constant(low, high)
+        refuse_constant(~(low < high))
         names, kinds = plain_names(n_columns), ("numeric",) * n_columns
         return SparseProblem.of(replace(problem, names=names, kinds=kinds, notes=tuple(self.notes)), table)
 
@@ -293,8 +293,23 @@ class ProblemReader:
         return Table(table, names, tuple(kinds), levels, _dated_notes(dated))
 
 
-def _refuse_constant(low: FloatArray, high: FloatArray) -> None:
-    if not (low < high).any():
+def refuse_constant(constant: BoolArray) -> None:
+    """Refuse a table in which nothing varies.
+
+    Parameters
+    ----------
+    constant : array of shape (n_features,)
+        Columns with at most one distinct value.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> refuse_constant(np.array([True, False]))  # the second one varies
+    """
+    if constant.all():
         raise InputError("Every column is constant or empty; give at least one that varies.")
 
 

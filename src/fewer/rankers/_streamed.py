@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
-from fewer.io import Stream
+from fewer.io import Stream, refuse_constant
 from fewer.models._mdlp import mdlp_cuts
 from fewer.problem import BoolArray, FloatArray
 from fewer.rankers._by_moments import (
@@ -80,6 +80,7 @@ def _fisher(ranker: Fisher, stream: Stream, rng: np.random.Generator, resources:
 
 def _bare_last(ranking: Ranking, moments: ClassMoments | TargetMoments) -> Ranking:
     """Put mostly missing columns last; rows without a weight are not asked."""
+    refuse_constant(moments.constant)
     counts = moments.counts.sum(axis=1) if isinstance(moments, ClassMoments) else moments.counts
     return ranking.bare_last(1.0 - counts / max(moments.n_weighted, 1), moments.constant)
 
@@ -139,6 +140,7 @@ def _information_gain(
     like = stream.like
     sample = new_sample(stream, rng, resources)
     drawn, ranges = collect(stream, lambda: (sample.empty(), Ranges(like.n_features)), resources)
+    refuse_constant(~(ranges.low < ranges.high))
     cuts = []
     for column in range(like.n_features):
         if like.nominal[column]:
@@ -177,6 +179,7 @@ def _greedy(ranker: _Greedy, stream: Stream, rng: np.random.Generator, resources
     if isinstance(ranker, MIFS) and ranker.density == "kernel":
         raise IncompatibleError("density='kernel' needs all rows in memory; in chunks use density='bins'.")
     bins, constant, error = quantile_bins(stream, ranker.n_bins, rng, resources)
+    refuse_constant(constant)
     kind = CountedImpurity if isinstance(ranker, JIM) else CountedInformation
     known = kind(stream, bins, resources, ranker.n_ranked)
     ranking = ranker._rank_by(known, ~constant, rng)

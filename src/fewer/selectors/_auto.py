@@ -179,7 +179,7 @@ class AutoSelector(Selector):
         """
         super().fit(X, y, **params)
         if self.nothing_found_:
-            kept = "What was asked for" if self._asked_for() else "The best guess"
+            kept = "What was asked for" if self.wants_features else "The best guess"
             warnings.warn(
                 "Nothing was found: no subset predicts rows held out better than luck would "
                 f"(p = {self.p_value_:.2g}). {kept} is kept.",
@@ -273,7 +273,7 @@ class AutoSelector(Selector):
         self.p_value_ = answer.p_value
         self.nothing_found_ = bool(answer.p_value > LEVEL)
         self.choices_ = answer.choices
-        if self.nothing_found_ and not self._asked_for():
+        if self.nothing_found_ and not self.wants_features:
             self.choices_ = dict.fromkeys(answer.choices, answer.guess)
         self.notes_ = [*problem.notes, *trace.notes]
         self.support_ = self.choices_[self.prefer]
@@ -292,8 +292,9 @@ class AutoSelector(Selector):
         self.standins_ = {}
         self.set_aside_ = np.flatnonzero(constant_columns(problem.X) & ~self.support_)
 
-    def _asked_for(self) -> bool:
-        """Say whether the user wants some features in any case."""
+    @property
+    def wants_features(self) -> bool:
+        """A number of features, or some by name, is asked for: they are given even where nothing was found."""
         return self.n_features_to_select != "auto" or bool(self.include is not None and len(self.include))
 
     def _units(self, problem: Problem) -> Units:
