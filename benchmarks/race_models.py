@@ -1,15 +1,19 @@
-"""A statistical race with real forests and boosting, seed by seed: `python benchmarks/race_models.py forest 100`.
+"""Races of real forests and boosting, seed by seed: `python benchmarks/race_models.py forest 100 [FILE]`.
 
-Forward selection to 4 of 15 columns of sonar in 10 folds. Every candidate is scored in every fold, and the race is run
-on those scores, so that it is known what it would have saved and lost. A line for each seed: fits of the race and of
-all folds, races, races that lost the candidate which all folds would have chosen, whether the subset is the same, and
-by how many standard errors its score falls behind (less than 0: it is better). The last line sums up.
+Forward selection to 4 of 15 columns of sonar in 10 folds. Every candidate is scored in every fold, and races are run
+on those scores, so that it is known what they would have saved and lost. A line for each seed: fits of the exact race,
+of the statistical one and of all folds, statistical races, those that lost the candidate which all folds would have
+chosen, whether the subsets are the same, and by how many standard errors the statistical one's score falls behind
+(less than 0: it is better). The last line sums up. Lines are kept in a file where one is named: seeds that stand there
+are not run again.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
@@ -49,7 +53,7 @@ class Folds:
         return self._known[subset]
 
 
-def step(folds: Folds, chosen: frozenset[int], raced: bool) -> tuple[frozenset[int], int, bool]:
+def step(folds: Folds, chosen: frozenset[int], ceiling: float | None, raced: bool) -> tuple[frozenset[int], int, bool]:
     """Add a column; return the subset, the fits, and whether the best of all folds was lost."""
     children = [chosen | {j} for j in range(N_COLUMNS) if j not in chosen]
     scores = np.array([folds(child) for child in children])
@@ -62,38 +66,62 @@ def step(folds: Folds, chosen: frozenset[int], raced: bool) -> tuple[frozenset[i
         fits += 1
         return float(scores[i, fold])
 
-    places, left = race(score, len(children), N_FOLDS, None)
+    places, left = race(score, len(children), N_FOLDS, ceiling)
     best = int(places[int(np.argmax(left.round(12)))])
     return children[best], fits, bool(means[best] < means.max() - 1e-12)
 
 
-def run(kind: str, seed: int) -> dict[str, float]:
-    """Search twice on one seed."""
-    folds, ends, fits, lost = Folds(kind, seed), [], [0, 0], 0
-    for raced in (False, True):
-        chosen: frozenset[int] = frozenset()
-        for _ in range(SIZE):
-            chosen, made, missed = step(folds, chosen, raced)
-            fits[raced] += made
-            lost += missed
-        ends.append(chosen)
-    whole, other = folds(ends[0]), folds(ends[1])
-    error = whole.std(ddof=1) / np.sqrt(N_FOLDS)
-    behind = (whole.mean() - other.mean()) / error if error else 0.0
+def search(folds: Folds, ceiling: float | None = None, raced: bool = True) -> tuple[frozenset[int], int, int]:
+    """Return where a search ends, its fits, and the steps that lost the best candidate."""
+    chosen: frozenset[int] = frozenset()
+    fits = lost = 0
+    for _ in range(SIZE):
+        chosen, made, missed = step(folds, chosen, ceiling, raced)
+        fits, lost = fits + made, lost + missed
+    return chosen, fits, lost
+
+
+def run(kind: str, seed: int) -> dict[str, Any]:
+    """Search three times on one seed."""
+    folds = Folds(kind, seed)
+    (whole, n_all, _), (exact, n_exact, _), (quick, n_quick, lost) = (
+        search(folds, raced=False), search(folds, 1.0), search(folds)
+    )  # fmt: skip
+    scores, others = folds(whole), folds(quick)
+    error = scores.std(ddof=1) / np.sqrt(N_FOLDS)
+    behind = (scores.mean() - others.mean()) / error if error else 0.0
     return {
-        "seed": seed, "fits": fits[1], "all": fits[0], "races": SIZE, "lost": lost, "same": ends[0] == ends[1],
-        "behind": round(float(behind), 3),
+        "seed": seed, "all": n_all, "exact": n_exact, "fits": n_quick, "races": SIZE, "lost": lost,
+        "exact_same": exact == whole, "same": quick == whole, "behind": round(float(behind), 3),
     }  # fmt: skip
 
 
-if __name__ == "__main__":
-    lines = []
-    for seed in range(int(sys.argv[2])):
-        lines.append(run(sys.argv[1], seed))
-        print(json.dumps(lines[-1]), flush=True)
+def sum_up(lines: list[dict[str, Any]]) -> str:
+    """Say what the races saved and lost."""
     near = [line["same"] or line["behind"] <= 0.2 for line in lines]
-    print(
-        f"{sum(line['all'] for line in lines) / sum(line['fits'] for line in lines):.2f} times fewer fits; same subset "
-        f"{sum(bool(line['same']) for line in lines)}, same or within 0.2 standard errors {sum(near)} (of the first 20 "
-        f"{sum(near[:20])}), {sum(line['lost'] for line in lines)} of {sum(line['races'] for line in lines)} races lost"
+    whole, n = sum(line["all"] for line in lines), len(lines)
+    return (
+        f"{n} seeds. exact race: {whole / sum(line['exact'] for line in lines):.2f} times fewer fits, same subset "
+        f"{sum(line['exact_same'] for line in lines)}. statistical: {whole / sum(line['fits'] for line in lines):.2f} "
+        f"times fewer fits, same subset {sum(line['same'] for line in lines)}, same or within 0.2 standard errors "
+        f"{sum(near)} (of the first 20 {sum(near[:20])}), {sum(line['lost'] for line in lines)} of "
+        f"{sum(line['races'] for line in lines)} races lost"
     )
+
+
+def main(kind: str, n_seeds: str, kept: str = "") -> None:
+    """Run the seeds that are not kept yet."""
+    text = Path(kept).read_text() if kept and Path(kept).exists() else ""
+    lines = {line["seed"]: line for line in map(json.loads, text.splitlines())}
+    for seed in range(int(n_seeds)):
+        if seed not in lines:
+            lines[seed] = run(kind, seed)
+            print(json.dumps(lines[seed]), flush=True)
+            if kept:
+                with Path(kept).open("a") as file:
+                    file.write(json.dumps(lines[seed]) + "\n")
+    print(sum_up([lines[seed] for seed in range(int(n_seeds))]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

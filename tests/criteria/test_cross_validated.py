@@ -3,15 +3,19 @@ from pickle import dumps
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn.base import clone
+from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GroupKFold, KFold, cross_val_score
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import fewer
 from fewer.contracts import Resources
 from fewer.criteria import CrossValidated
+from fewer.io import to_problem
 from fewer.problem import InputError, Problem
 from making import make_problem
 
@@ -114,3 +118,24 @@ def test_outputs_and_predictions(problem):
 def test_unknown_preprocessing_is_refused(problem):
     with pytest.raises(InputError, match="'preprocess' parameter"):
         bind(CrossValidated(LogisticRegression(), preprocess="some"), problem)
+
+
+def test_lightgbm_with_its_default_threads():
+    """Its threads wait for each other on small tables: each fit takes one, and scores are those of scikit-learn."""
+    lightgbm = pytest.importorskip("lightgbm")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    y = (X[:, 0] + X[:, 2] + rng.normal(size=120) > 0).astype(int)
+    model = lightgbm.LGBMClassifier(n_estimators=5, min_child_samples=5, random_state=0, verbose=-1)
+    cv = list(StratifiedKFold(4).split(X, y))
+    scorer = CrossValidated(model, cv=cv).bind(to_problem(X, y), np.random.default_rng(0), Resources())
+    masks = np.array([[1, 0, 0, 0], [1, 0, 1, 0], [1, 1, 1, 1]], dtype=bool)
+    assert model.n_jobs is None
+    assert scorer._preparation.model(np.array([0, 2])).n_jobs == 1
+    assert scorer._preparation.in_one_thread().model(np.array([0, 2])).n_jobs == 1
+    alone = clone(model).set_params(n_jobs=1)
+    truth = [cross_val_score(alone, X[:, mask], y, cv=cv).mean() for mask in masks]
+    assert scorer.score(masks) == pytest.approx(truth, abs=1e-12)
+    found = fewer.SubsetSelector(CrossValidated(model, cv=cv), fewer.search.Forward(), n_features_to_select=2)
+    peer = SequentialFeatureSelector(alone, n_features_to_select=2, cv=cv).fit(X, y)
+    assert np.array_equal(found.fit(X, y).get_support(), peer.get_support())
