@@ -53,8 +53,9 @@ def test_other_options_go_the_ordinary_way(option):
 
 def scorer(X, y, forest, **options):
     return CrossValidated(forest, cv=3, **options).bind(
-        Problem.from_arrays(X, y), np.random.default_rng(0), Resources(n_jobs=1)
-    )
+        Problem.from_arrays(X, y, task="classification" if is_classifier(forest) else "regression"),
+        np.random.default_rng(0), Resources(n_jobs=1),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("scoring", [None, "roc_auc", "neg_log_loss", "f1_macro"])
@@ -77,6 +78,48 @@ def test_outputs_of_held_out_rows_are_the_same_either_way(n_classes, monkeypatch
     quick = scorer(X, y, RandomForestClassifier(5)).outputs(mask)
     monkeypatch.setattr(_cross_validated, "is_plain_forest", lambda model: False)
     np.testing.assert_array_equal(quick, scorer(X, y, RandomForestClassifier(5)).outputs(mask))
+
+
+@pytest.mark.parametrize("model", [RandomForestClassifier(5), ExtraTreesRegressor(5, min_samples_leaf=2)], ids=repr)
+@pytest.mark.parametrize("missing", [False, True])
+def test_predictions_of_new_rows_are_the_same_either_way(model, missing, monkeypatch):
+    X, y = table(0, 3)
+    y = y if is_classifier(model) else X[:, 0] ** 2
+    mask, new = np.array([1, 1, 0, 1], dtype=bool), np.random.default_rng(5).normal(size=(40, 4))
+    new[0, 0] = np.nan if missing else new[0, 0]
+    bound = [scorer(X, y, model) for _ in range(2)]
+    quick = [each.predict(mask, new) for each in bound]
+    assert all(each._grow is not None for each in bound)
+    monkeypatch.setattr(_cross_validated, "is_plain_forest", lambda model: False)
+    truth = scorer(X, y, model).predict(mask, new)
+    for each in quick:
+        np.testing.assert_array_equal(each, truth)
+    assert np.ptp(truth) > 0
+
+
+@pytest.mark.parametrize("fault", ["another answer", "an error"])
+def test_predictions_of_a_version_that_builds_trees_otherwise(fault, monkeypatch):
+    X, y = table(0, 2)
+    mask = np.ones(4, dtype=bool)
+    truth = scorer(X, y, RandomForestClassifier(5)).predict(mask, X)
+
+    def other(model, train, labels, test):
+        if fault == "an error":
+            raise TypeError
+        return np.tile([0.3, 0.7], (len(test), 1)), np.unique(labels)
+
+    monkeypatch.setattr(_cross_validated, "forest_outputs", other)
+    monkeypatch.setattr(_cross_validated, "CHECKED", set())
+    for _ in range(2):
+        np.testing.assert_array_equal(scorer(X, y, RandomForestClassifier(5)).predict(mask, X), truth)
+
+
+def test_many_cells_and_threads_asked_for_go_the_ordinary_way(monkeypatch):
+    X, y = table(0, 2)
+    assert scorer(X, y, RandomForestClassifier(5, n_jobs=2))._grow is not None
+    monkeypatch.setattr(_cross_validated, "WORTH_THREADS", 10)
+    assert scorer(X, y, RandomForestClassifier(5, n_jobs=2))._grow is None
+    assert scorer(X, y, RandomForestClassifier(5))._grow is not None
 
 
 @pytest.mark.parametrize("row", [3, 80])

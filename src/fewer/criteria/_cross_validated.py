@@ -20,7 +20,7 @@ from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
 from fewer.criteria._boosting import boosting_outputs, is_plain_boosting
 from fewer.criteria._forests import can_be_cut, forest_outputs, is_plain_forest
 from fewer.criteria._importances import column_importances
-from fewer.criteria._preparation import Preparation
+from fewer.criteria._preparation import WORTH_THREADS, Preparation
 from fewer.criteria._racing import ceiling_of, race
 from fewer.criteria.engines import find_engine
 from fewer.criteria.engines._folds import Split
@@ -32,6 +32,8 @@ from fewer.validate._folds import CV_OBJECT, splits_of
 MOST_REMEMBERED = 100_000
 MARGIN = 1e-9
 """A column is given up only if it is worse by more than rounding can do."""
+CHECKED: set[tuple[Any, ...]] = set()
+"""Kinds of trees whose predictions were those of scikit-learn in this process, and are not compared again."""
 LOGGER = logging.getLogger(__name__)
 
 
@@ -144,6 +146,8 @@ class CrossValidatedScorer(PredictiveScorer):
         self._resources = resources
         self._shared: Shared | None = None
         self._grow = None if problem.sample_weight is not None else _grower_of(criterion.estimator, criterion.scoring)
+        if getattr(criterion.estimator, "n_jobs", None) not in (None, 1) and not self._is_small(problem):
+            self._grow = None  # its own threads are worth more
         self._is_accuracy = criterion.scoring in (None, "accuracy")
         self._trees_checked = False
         found = find_engine(
@@ -310,7 +314,25 @@ class CrossValidatedScorer(PredictiveScorer):
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from a fit on all bound rows."""
+        if self._grow is not None and mask.any():
+            cells, kind = self._preparation.new_cells(mask, X), self._kind_of_trees
+            self._trees_checked |= kind in CHECKED
+            model = self._grown(mask, np.arange(self.problem.n_samples), cells, self._grow)
+            if model is not None:
+                if self._grow is not None:
+                    CHECKED.add(kind)
+                return _outputs(model, cells, self.problem)
         return self.fit_rule(mask, np.isnan(X).any(axis=0))(X)
+
+    @staticmethod
+    def _is_small(problem: Problem) -> bool:
+        return problem.n_samples * problem.n_features < WORTH_THREADS
+
+    @cached_property
+    def _kind_of_trees(self) -> tuple[Any, ...]:
+        """What of a forest or a boosting, its seed apart, and of the classes may change how trees are built."""
+        options = {name: value for name, value in self._estimator.get_params().items() if name != "random_state"}
+        return type(self._estimator), repr(sorted(options.items())), min(self.problem.n_classes, 3)
 
     def fit_rule(self, mask: Masks, new_missing: Any = True) -> FittedRule:
         """Fit the estimator on all bound rows and the columns of a subset.
