@@ -32,6 +32,10 @@ class Source(ABC):
         Cells are text, whatever they mean.
     travels : bool
         Parts can be read by another process or machine that sees the same files.
+    columns : dict of str to polars type
+        The columns and their types.
+    n_parts : int
+        How many parts there are.
 
     See Also
     --------
@@ -47,16 +51,8 @@ class Source(ABC):
     name: str = "The table"
     is_text: bool = False
     travels: bool = False
-
-    @property
-    @abstractmethod
-    def columns(self) -> dict[str, pl.DataType]:
-        """The columns and their types."""
-
-    @property
-    @abstractmethod
-    def n_parts(self) -> int:
-        """How many parts there are."""
+    columns: dict[str, pl.DataType]
+    n_parts: int = 1
 
     @abstractmethod
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
@@ -242,13 +238,14 @@ class ParquetSource(Source):
     def __init__(self, files: Sequence[Path]) -> None:
         self.files = [Path(file).absolute() for file in files]
         self.name = self.files[0].name if len(self.files) == 1 else f"{len(self.files)} Parquet files"
-        self._columns: dict[str, pl.DataType] = dict(pl.scan_parquet(self.files[0]).collect_schema())
-        refuse_repeated_names(list(self._columns), f"{self.name}: ")
+        self.columns = dict(pl.scan_parquet(self.files[0]).collect_schema())
+        refuse_repeated_names(list(self.columns), f"{self.name}: ")
         self._mixed: dict[str, str] = {}
         self._parts: list[_Groups] = []
         self.part_rows: list[int] = []
         for file in self.files:
             self._lay_out(file)
+        self.n_parts = len(self._parts)
 
     def _lay_out(self, file: Path) -> None:
         import pyarrow.parquet as pq
@@ -270,26 +267,16 @@ class ParquetSource(Source):
 
     def _meet(self, file: Path, types: dict[str, pl.DataType]) -> None:
         """Refuse a file that lacks a column; note one with other cells in it. Without any cell it takes any type."""
-        for name, known in self._columns.items():
+        for name, known in self.columns.items():
             if name not in types:
                 raise InputError(f"{file.name} lacks the column {name!r} that {self.files[0].name} has.")
             if known == pl.Null:
-                self._columns[name] = types[name]
+                self.columns[name] = types[name]
             elif types[name] != pl.Null and _family(types[name]) != _family(known):
                 self._mixed[name] = (
                     f"Column {name!r} holds {types[name]} in {file.name} and {known} in a file before it; "
                     "write it with one type in all files, or leave it out."
                 )
-
-    @property
-    def columns(self) -> dict[str, pl.DataType]:
-        """The columns and their types."""
-        return self._columns
-
-    @property
-    def n_parts(self) -> int:
-        """How many parts there are."""
-        return len(self._parts)
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Read some columns of a part, about so many rows at a time, in order."""
@@ -303,17 +290,21 @@ class ParquetSource(Source):
             for batch in file.iter_batches(
                 n_rows, row_groups=range(own.low, own.high), columns=list(columns), use_threads=False
             ):
-                frame = pl.from_arrow(batch)
-                assert isinstance(frame, pl.DataFrame)
+                frame = _frame(batch)
                 empty = [name for name in columns if frame.schema[name] == pl.Null]
-                yield frame.select(columns).cast({name: self._columns[name] for name in empty})
+                yield frame.select(columns).cast({name: self.columns[name] for name in empty})
 
 
 def _polars_types(schema: Any) -> dict[str, pl.DataType]:
     """Return the columns of an Arrow schema with their types."""
-    frame = pl.from_arrow(schema.empty_table())
+    return dict(_frame(schema.empty_table()).schema)
+
+
+def _frame(arrow: Any) -> pl.DataFrame:
+    """Return a table or batch of Arrow's as a frame."""
+    frame = pl.from_arrow(arrow)
     assert isinstance(frame, pl.DataFrame)
-    return dict(frame.schema)
+    return frame
 
 
 def _family(kind: pl.DataType) -> str:
@@ -345,19 +336,10 @@ class TextSource(Source):
             self._names = self._names or header
             if header != self._names:
                 raise InputError(f"{file.name} has another header than {self.files[0].name}; give files of one header.")
+        self.columns, self.n_parts = {name: pl.String() for name in self._names}, len(self.files)
 
     def _scan(self, file: Path) -> pl.LazyFrame:
         return pl.scan_csv(file, separator=self._separator, infer_schema=False)
-
-    @property
-    def columns(self) -> dict[str, pl.DataType]:
-        """The columns and their types."""
-        return {name: pl.String() for name in self._names}
-
-    @property
-    def n_parts(self) -> int:
-        """How many parts there are."""
-        return len(self.files)
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Read some columns of a part, about so many rows at a time, in order."""
@@ -377,17 +359,7 @@ class LazySource(Source):
 
     def __init__(self, frame: pl.LazyFrame) -> None:
         self._frame = frame
-        self._columns: dict[str, pl.DataType] = dict(frame.collect_schema())
-
-    @property
-    def columns(self) -> dict[str, pl.DataType]:
-        """The columns and their types."""
-        return self._columns
-
-    @property
-    def n_parts(self) -> int:
-        """How many parts there are."""
-        return 1
+        self.columns = dict(frame.collect_schema())
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Read some columns, about so many rows at a time, in order."""
@@ -411,17 +383,7 @@ class DatasetSource(Source):
     def __init__(self, dataset: Any) -> None:
         self._fragments = list(dataset.get_fragments())
         self._schema = dataset.schema
-        self._columns = _polars_types(dataset.schema)
-
-    @property
-    def columns(self) -> dict[str, pl.DataType]:
-        """The columns and their types."""
-        return self._columns
-
-    @property
-    def n_parts(self) -> int:
-        """How many parts there are."""
-        return len(self._fragments)
+        self.columns, self.n_parts = _polars_types(dataset.schema), len(self._fragments)
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Read some columns of a part, about so many rows at a time, in order."""
@@ -432,9 +394,7 @@ class DatasetSource(Source):
         )
         try:
             for batch in batches:
-                frame = pl.from_arrow(batch)
-                assert isinstance(frame, pl.DataFrame)
-                yield frame
+                yield _frame(batch)
         except (pa.ArrowException, OSError) as error:
             raise _broken(self, error) from None
 
@@ -446,19 +406,7 @@ class RelationSource(Source):
 
     def __init__(self, relation: Any) -> None:
         self._relation = relation
-        frame = pl.from_arrow(relation.limit(0).to_arrow_table())
-        assert isinstance(frame, pl.DataFrame)
-        self._columns: dict[str, pl.DataType] = dict(frame.schema)
-
-    @property
-    def columns(self) -> dict[str, pl.DataType]:
-        """The columns and their types."""
-        return self._columns
-
-    @property
-    def n_parts(self) -> int:
-        """How many parts there are."""
-        return 1
+        self.columns = dict(_frame(relation.limit(0).to_arrow_table()).schema)
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Read some columns, about so many rows at a time, in order."""
@@ -470,9 +418,7 @@ class RelationSource(Source):
             # an older DuckDB has it by another name only
             read = chosen.to_arrow_reader if hasattr(chosen, "to_arrow_reader") else chosen.fetch_arrow_reader
             for batch in read(n_rows):
-                frame = pl.from_arrow(batch)
-                assert isinstance(frame, pl.DataFrame)
-                yield frame
+                yield _frame(batch)
         except (duckdb.Error, OSError) as error:  # Arrow hands on what DuckDB says as the latter
             raise _broken(self, error) from None
 
@@ -485,18 +431,7 @@ class PartitionSource(Source):
 
     def __init__(self, frame: Any) -> None:
         self._parts = frame.to_delayed()
-        empty = frame._meta
-        self._columns: dict[str, pl.DataType] = dict(pl.from_pandas(empty).schema)
-
-    @property
-    def columns(self) -> dict[str, pl.DataType]:
-        """The columns and their types."""
-        return self._columns
-
-    @property
-    def n_parts(self) -> int:
-        """How many parts there are."""
-        return len(self._parts)
+        self.columns, self.n_parts = dict(pl.from_pandas(frame._meta).schema), len(self._parts)
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Compute a part, and hand out some of its columns, so many rows at a time."""
