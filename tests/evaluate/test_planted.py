@@ -94,19 +94,19 @@ def test_names_do_not_clash_and_nonsense_is_refused():
     for options, message in (
         ({"irrelevant": ["wild"]}, "'wild' is not known"),
         ({"irrelevant": [1]}, "above 1"),
-        ({"redundant": {"c": [1]}}, "no feature 'c'"),
-        ({"redundant": {9: [1]}}, "no feature 9"),
+        ({"redundant": {"c": [1]}}, "redundant names 'c', which is no feature"),
+        ({"redundant": {9: [1]}}, "redundant names feature 9, but features go from 0 to 3"),
         ({"redundant": {"a": [0]}}, "ratio of 0"),
     ):
         with pytest.raises(InputError, match=message):
             plant(problem, np.random.default_rng(0), **options)
 
 
-def test_a_feature_that_is_not_there_is_named_with_the_first_five():
+def test_features_to_copy_are_named_or_numbered_as_everywhere():
     problem = make_problem(n_features=8)
-    with pytest.raises(InputError, match="There is no feature 'y' to copy; there are x0, x1, x2, x3, x4, …"):
+    with pytest.raises(InputError, match="redundant names 'y', which is no feature; the columns are 'x0', 'x1'"):
         plant(problem, np.random.default_rng(0), redundant={"y": [1.0]})
-    with pytest.raises(InputError, match="There is no feature 8 to copy; positions are 0 to 7"):
+    with pytest.raises(InputError, match="redundant names feature 8, but features go from 0 to 7"):
         plant(problem, np.random.default_rng(0), redundant={8: [1.0]})
-    with pytest.raises(InputError, match="no feature -1"):
-        plant(problem, np.random.default_rng(0), redundant={-1: [1.0]})
+    last = plant(problem, np.random.default_rng(0), redundant={-1: [4.0]})
+    assert np.array_equal(last.problem.X, plant(problem, np.random.default_rng(0), redundant={"x7": [4.0]}).problem.X)

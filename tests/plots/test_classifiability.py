@@ -57,7 +57,12 @@ def test_one_feature_stands_over_its_classes():
 
 
 @pytest.mark.parametrize(
-    ("features", "message"), [([0, 1, 2], "3 features"), (["petal"], "no feature 'petal'"), ([9], "number 9")]
+    ("features", "message"),
+    [
+        ([0, 1, 2], "3 features"),
+        (["petal"], "features names 'petal', which is no feature"),
+        ([9], "features names feature 9"),
+    ],
 )
 def test_refuses_what_cannot_be_drawn(features, message):
     X, y = load_iris(return_X_y=True)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar, Literal, cast
 
@@ -11,18 +10,16 @@ import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from fewer.contracts import Control, PredictiveScorer, Run
+from fewer.control._judged_folds import JudgedFolds, Record, search_all
 from fewer.control._noise import Noise
 from fewer.control._one_standard_error import loss_curve, squared_loss
-from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import InputError, Problem
-from fewer.trace import Step, Trace
-from fewer.validate import Split, split_rows
+from fewer.trace import Trace
+from fewer.validate import Split
 from fewer.validate._folds import CV_OBJECT, count_splits
 
-Record = dict[str, Any]
 
-
-class ChosenNoise(Control):
+class ChosenNoise(JudgedFolds):
     """Search with several levels of noise without each fold; take the level whose subsets predict the folds best.
 
     The thesis tunes the noise of `Noise` by hand for each table. Here the whole search is repeated without each fold
@@ -91,23 +88,9 @@ class ChosenNoise(Control):
         self.control = control
 
     def run(self, run: Run) -> Trace:
-        # Judge the levels, then search all rows with the best.
-        trace = run.trace
-        if trace.done:
-            return trace
-        controls = self._controls()
-        splits = split_rows(run.problem, self.cv, run.rng)
-        *seeds, last = run.rng.spawn(len(splits) + 1)
-        records: list[Record] = trace.state.setdefault("runs", [])
-        with run.ending():
-            tasks = [(number, seeds[number]) for number in range(len(records), len(splits))]
-            for record in _runs(run, controls, splits, tasks):
-                records.append({**record, "rows": splits[len(records)].test})
-                trace.n_evaluations += int(record["n_evaluations"])
-                trace.record(Step(record["best"], record["score"], record["best"], record["score"]))
-                run.tell()
-            self._search_all(run, controls[self._choose(records, run.problem, trace)], last)
-        return trace
+        # Refuse levels that cannot be before anything runs.
+        self._controls()
+        return super().run(run)
 
     def n_searches(self, n_samples: int) -> int:
         # Each level without each fold, and one on all rows.
@@ -136,15 +119,9 @@ class ChosenNoise(Control):
         )
         return place
 
-    def _search_all(self, run: Run, control: Control | None, rng: np.random.Generator) -> None:
-        trace, before = run.trace, run.trace.n_evaluations
-        trace.restart()
-
-        def follow(own: Trace) -> None:
-            trace.go_on_with(own, before)
-            run.tell()
-
-        replace(run, rng=rng, trace=Trace(keep=trace.keep), follower=follow).under(control)
+    def _search_all(self, run: Run, records: list[Record], rng: np.random.Generator) -> None:
+        trace = run.trace
+        search_all(run, self._controls()[self._choose(records, run.problem, trace)], rng)
         level = float(trace.extra["chosen_level"][0])
         trace.notes.append(
             f"Of {len(self.levels)} levels of noise, held-out rows are predicted best by searches with {level:g} of a "
@@ -153,31 +130,18 @@ class ChosenNoise(Control):
             else "Held-out rows are predicted best by searches without noise."
         )
 
-
-def _runs(
-    run: Run, controls: list[Control | None], splits: list[Split], tasks: list[tuple[int, np.random.Generator]]
-) -> Iterator[Record]:
-    """Search without each fold: here, with threads inside each search; or each on a cluster."""
-    if leaves_machine(run.resources):
-        return run_tasks(_judged_split, tasks, run.resources, shared=(run.shipped(), controls, splits))
-    return (_judged_split((run, controls, splits), *task) for task in tasks)
-
-
-def _judged_split(
-    shared: tuple[Run, list[Control | None], list[Split]], number: int, rng: np.random.Generator
-) -> Record:
-    """Search without one fold at each level, and let the fold judge the subsets."""
-    run, controls, splits = shared
-    held = run.problem.take(splits[number].test)
-    losses, traces = [], []
-    for control, own in zip(controls, rng.spawn(len(controls)), strict=True):
-        part = run.on(splits[number].train, own)
-        traces.append(part.under(control))
-        losses.append(squared_loss(cast(PredictiveScorer, part.scorer).predict(traces[-1].best, held.X), held))
-    best = traces[int(np.argmin([loss.mean() for loss in losses]))]
-    return {
-        "losses": np.array(losses).T,
-        "best": best.best,
-        "score": best.best_score,
-        "n_evaluations": sum(trace.n_evaluations for trace in traces),
-    }
+    def judged(self, run: Run, split: Split, held: Problem, rng: np.random.Generator) -> Record:
+        # The subset of each level; the trace shows the best of them.
+        controls = self._controls()
+        losses, traces = [], []
+        for control, own in zip(controls, rng.spawn(len(controls)), strict=True):
+            part = run.on(split.train, own)
+            traces.append(part.under(control))
+            losses.append(squared_loss(cast(PredictiveScorer, part.scorer).predict(traces[-1].best, held.X), held))
+        best = traces[int(np.argmin([loss.mean() for loss in losses]))]
+        return {
+            "losses": np.array(losses).T,
+            "best": best.best,
+            "score": best.best_score,
+            "n_evaluations": sum(trace.n_evaluations for trace in traces),
+        }

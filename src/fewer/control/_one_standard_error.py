@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from fewer.contracts import Control, PredictiveScorer, Run, SearchSpace
-from fewer.parallel import leaves_machine, run_tasks
+from fewer.control._judged_folds import JudgedFolds, Record, search_all
 from fewer.problem import FloatArray, Problem
-from fewer.trace import Step, Trace, is_better
-from fewer.validate import Split, split_rows
+from fewer.trace import Trace, is_better
+from fewer.validate import Split
 from fewer.validate._folds import CV_OBJECT, count_splits
 
-Record = dict[str, Any]
 
-
-class OneStandardError(Control):
+class OneStandardError(JudgedFolds):
     """Find by cross-validation how many features are worth having, then search for at most so many.
 
     The whole search is repeated without each fold. Its best subset of at most one, two, three … features predicts that
@@ -72,33 +70,13 @@ class OneStandardError(Control):
         self.n_errors = n_errors
         self.control = control
 
-    def run(self, run: Run) -> Trace:
-        # Validate, choose the size, search all rows.
-        trace = run.trace
-        if trace.done:
-            return trace
-        splits = split_rows(run.problem, self.cv, run.rng)
-        *seeds, last = run.rng.spawn(len(splits) + 1)
-        records: list[Record] = trace.state.setdefault("runs", [])
-        with run.ending():
-            tasks = [(number, seeds[number]) for number in range(len(records), len(splits))]
-            for record in self._runs(run, splits, tasks):
-                records.append({**record, "rows": splits[len(records)].test})
-                trace.n_evaluations += int(record["n_evaluations"])
-                trace.record(Step(record["best"], record["score"], record["best"], record["score"]))
-                run.tell()
-            self._search_all(run, self._choose(records, run.problem, run.space, trace), last)
-        return trace
-
     def n_searches(self, n_samples: int) -> int:
         # One without each fold, and one on all rows.
         return super().n_searches(n_samples) * (1 + count_splits(self.cv, n_samples))
 
-    def _runs(self, run: Run, splits: list[Split], tasks: list[tuple[int, np.random.Generator]]) -> Iterator[Record]:
-        """Search without each fold: here, with threads inside each search; or each on a cluster."""
-        if leaves_machine(run.resources):
-            return run_tasks(_judged_split, tasks, run.resources, shared=(run.shipped(), self.control, splits))
-        return (_judged_split((run, self.control, splits), *task) for task in tasks)
+    def judged(self, run: Run, split: Split, held: Problem, rng: np.random.Generator) -> Record:
+        # The best subset of each size.
+        return judged_run(run.on(split.train, rng), self.control, held)
 
     def _choose(self, records: list[Record], problem: Problem, space: SearchSpace, trace: Trace) -> int:
         """Put the runs' losses into one table and choose the size."""
@@ -122,26 +100,16 @@ class OneStandardError(Control):
         )
         return max(int(sizes[place]), space.min_units)
 
-    def _search_all(self, run: Run, size: int, rng: np.random.Generator) -> None:
-        trace, before = run.trace, run.trace.n_evaluations
-        trace.restart()
-
-        def follow(own: Trace) -> None:
-            trace.go_on_with(own, before)
-            run.tell()
-
+    def _search_all(self, run: Run, records: list[Record], rng: np.random.Generator) -> None:
+        trace = run.trace
+        size = self._choose(records, run.problem, run.space, trace)
         space = replace(run.space, max_units=min(size, run.space.max_units))
-        replace(run, space=space, rng=rng, trace=Trace(keep=trace.keep), follower=follow).under(self.control)
+        search_all(replace(run, space=space), self.control, rng)
         chosen, best = trace.extra["chosen_size"]
         if chosen < best:
             trace.notes.append(
                 f"Held-out rows cannot tell up to {chosen} features from up to {best}, where they do best."
             )
-
-
-def _judged_split(shared: tuple[Run, Control | None, list[Split]], number: int, rng: np.random.Generator) -> Record:
-    run, control, splits = shared
-    return judged_run(run.on(splits[number].train, rng), control, run.problem.take(splits[number].test))
 
 
 def judged_run(run: Run, control: Control | None, held: Problem) -> Record:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import hypergeom
 
+from fewer.columns import column_number
 from fewer.contracts import Ranker, Resources
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 
@@ -126,7 +127,7 @@ def plant(
     source = [-1] * len(columns)
     levels = dict(problem.levels)
     for feature, ratios in (redundant or {}).items():
-        column = _position(feature, problem)
+        column = column_number(feature, problem.names, "redundant")
         for ratio in ratios:
             if ratio <= 0:
                 raise InputError(f"A signal-to-noise ratio of {ratio} is asked for; give a number above 0.")
@@ -293,16 +294,6 @@ def _noisy_copy(column: FloatArray, ratio: float, nominal: bool, rng: np.random.
         return copy
     spread = float(column[present].std()) if present.any() else 0.0
     return np.asarray(column + rng.normal(size=len(column)) * spread / np.sqrt(ratio))
-
-
-def _position(feature: str | int, problem: Problem) -> int:
-    if isinstance(feature, str):
-        if feature not in problem.names:
-            raise InputError(f"There is no feature {feature!r} to copy; there are {', '.join(problem.names[:5])}, …")
-        return problem.names.index(feature)
-    if not 0 <= feature < problem.n_features:
-        raise InputError(f"There is no feature {feature} to copy; positions are 0 to {problem.n_features - 1}.")
-    return int(feature)
 
 
 def _unused(names: Sequence[str], taken: Sequence[str]) -> list[str]:

@@ -270,38 +270,28 @@ def _one_overfitting(shared: tuple[int, int, Search], rng: np.random.Generator) 
 
 def overfitting_by_rows(run: Rerun) -> dict[str, list[float]]:
     """Training and test accuracy against the number of rows, 45 noise features."""
-
-    def compute() -> dict[str, list[float]]:
-        run.report("loughrey: overfitting against rows")
-        rows = [30, 60, 120, 240]
-        pairs = [_overfitting(run, n, 45) for n in rows]
-        return {
-            "rows": [float(n) for n in rows],
-            "train": [a for a, _ in pairs],
-            "test": [b for _, b in pairs],
-            "gap": [a - b for a, b in pairs],
-        }
-
-    found = run.once("overfitting rows", compute)
-    return {**found, "rows": [int(n) for n in found["rows"]]}
+    return _overfitting_along(run, "rows", "rows", [(n, 45) for n in (30, 60, 120, 240)])
 
 
 def overfitting_by_features(run: Rerun) -> dict[str, list[float]]:
     """Training and test accuracy against the number of noise features, 60 rows."""
+    return _overfitting_along(run, "features", "noise", [(60, p) for p in (0, 10, 45, 95)])
+
+
+def _overfitting_along(run: Rerun, what: str, axis: str, shapes: list[tuple[int, int]]) -> dict[str, list[float]]:
+    """Measure along one axis of (rows, noise features)."""
+    places = [shape[0 if axis == "rows" else 1] for shape in shapes]
 
     def compute() -> dict[str, list[float]]:
-        run.report("loughrey: overfitting against features")
-        noise = [0, 10, 45, 95]
-        pairs = [_overfitting(run, 60, p) for p in noise]
+        run.report(f"loughrey: overfitting against {what}")
+        pairs = [_overfitting(run, *shape) for shape in shapes]
         return {
-            "noise": [float(p) for p in noise],
             "train": [a for a, _ in pairs],
             "test": [b for _, b in pairs],
             "gap": [a - b for a, b in pairs],
         }
 
-    found = run.once("overfitting features", compute)
-    return {**found, "noise": [int(p) for p in found["noise"]]}
+    return {**run.once(f"overfitting {what}", compute), axis: list(places)}
 
 
 # -------------------------------------------------------------------------------------- searches for the figures

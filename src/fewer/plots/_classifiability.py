@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fewer.columns import column_number
 from fewer.contracts import Resources
 from fewer.criteria import Classifiability
 from fewer.io import to_problem
@@ -111,7 +112,7 @@ class ClassifiabilityDisplay(Display):
         """
         problem = to_problem(X, y, task="classification")
         chosen = range(min(2, problem.n_features)) if features is None else features
-        columns = [_position(feature, problem) for feature in chosen]
+        columns = [column_number(feature, problem.names, "features") for feature in chosen]
         if len(columns) not in (1, 2):
             raise InputError(f"{len(columns)} features are named; one or two can be drawn.")
         display = cls._measured(problem, columns, options)
@@ -225,13 +226,3 @@ class ClassifiabilityDisplay(Display):
             count = near.sum(axis=1)
             share[row] = np.divide(near @ self.y, count, out=np.full(GRID, np.nan), where=count > 0)
         ax.contourf(*steps, share, levels=np.linspace(0, 1, 6), cmap="Greys", alpha=0.45, zorder=1)
-
-
-def _position(feature: str | int, problem: Problem) -> int:
-    if isinstance(feature, str):
-        if feature not in problem.names:
-            raise InputError(f"There is no feature {feature!r}; there are {', '.join(problem.names[:10])}.")
-        return problem.names.index(feature)
-    if not 0 <= feature < problem.n_features:
-        raise InputError(f"There is no feature number {feature}; there are {problem.n_features}.")
-    return int(feature)

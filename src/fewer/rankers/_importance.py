@@ -7,14 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import HasMethods
 
-from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
+from fewer.contracts import IncompatibleError, Resources
 from fewer.parallel import run_tasks
 from fewer.problem import FloatArray, IntArray, Problem
-from fewer.rankers._models import fit_model, gather, last_step, parts_of
+from fewer.rankers._models import ModelRanker, fit_model, gather, last_step
+from fewer.validate import Split
 from fewer.validate._folds import CV_OBJECT
 
 
-class Importance(Ranker):
+class Importance(ModelRanker):
     """Importance of each feature in a fitted model, averaged over folds.
 
     The model is fitted to the training rows of each fold. A linear model gets columns of unit variance, and a feature's
@@ -62,17 +63,9 @@ class Importance(Ranker):
         "cv": CV_OBJECT,
     }
 
-    def __init__(self, estimator: Any = None, cv: Any = 5) -> None:
-        self.estimator = estimator
-        self.cv = cv
-
-    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        parts = parts_of(problem, self.cv, rng)
-        seed = int(rng.integers(2**31))
+    def _measure(self, problem: Problem, parts: list[Split], seed: int, resources: Resources) -> FloatArray:
         shared = (self.estimator, problem, seed)
-        found = np.array(list(run_tasks(_importances, [(part.train,) for part in parts], resources, shared=shared)))
-        spread = found.std(axis=0, ddof=1) if len(found) > 1 else np.zeros(problem.n_features)
-        return Ranking.by_score(found.mean(axis=0), spread=spread)
+        return np.array(list(run_tasks(_importances, [(part.train,) for part in parts], resources, shared=shared)))
 
 
 def _importances(shared: tuple[Any, Problem, int], rows: IntArray) -> FloatArray:

@@ -12,9 +12,34 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from fewer.contracts import IncompatibleError
+from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 from fewer.validate import Split, split_rows
+
+
+class ModelRanker(Ranker):
+    """Rank by what models say that are fitted to the training rows of each fold, averaged over folds.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+    cv : int, splitter or None
+        Folds; None fits one model to all rows.
+    """
+
+    def __init__(self, estimator: Any = None, cv: Any = 5) -> None:
+        self.estimator = estimator
+        self.cv = cv
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        parts = parts_of(problem, self.cv, rng)
+        found = self._measure(problem, parts, int(rng.integers(2**31)), resources)
+        spread = np.std(found, axis=0, ddof=1) if len(found) > 1 else np.zeros(problem.n_features)
+        return Ranking.by_score(np.mean(found, axis=0), spread=spread)
+
+    def _measure(self, problem: Problem, parts: list[Split], seed: int, resources: Resources) -> FloatArray:
+        """Return what each fold's model says of each feature, (n_folds, n_features)."""
+        raise NotImplementedError
 
 
 class Columns(TransformerMixin, BaseEstimator):

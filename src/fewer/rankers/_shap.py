@@ -7,16 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import HasMethods
 
-from fewer.contracts import Ranker, Ranking, Resources
+from fewer.contracts import Resources
 from fewer.problem import FloatArray, InputError, Problem
-from fewer.rankers._models import fit_model, gather, inputs_of, last_step, parts_of
+from fewer.rankers._models import ModelRanker, fit_model, gather, inputs_of, last_step
+from fewer.validate import Split
 from fewer.validate._folds import CV_OBJECT
 
 MOST_ROWS = 200
 """Rows that stand for the table where a model of no known kind is explained, and rows explained then."""
 
 
-class Shap(Ranker):
+class Shap(ModelRanker):
     """Mean size of a feature's SHAP values on held-out rows, averaged over folds.
 
     A SHAP value is what a cell adds to the prediction of its row, shared out fairly among the columns. Needs the
@@ -59,21 +60,14 @@ class Shap(Ranker):
         "cv": CV_OBJECT,
     }
 
-    def __init__(self, estimator: Any = None, cv: Any = 5) -> None:
-        self.estimator = estimator
-        self.cv = cv
-
-    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        parts = parts_of(problem, self.cv, rng)
-        seed = int(rng.integers(2**31))
+    def _measure(self, problem: Problem, parts: list[Split], seed: int, resources: Resources) -> FloatArray:
         found = []
         for part in parts:
             train, test = problem.take(part.train), problem.take(part.test)
             model = fit_model(self.estimator, train, seed)
             sizes = shap_sizes(model, train.X, test, seed)
             found.append(gather(sizes, model, problem.n_features))
-        spread = np.std(found, axis=0, ddof=1) if len(found) > 1 else np.zeros(problem.n_features)
-        return Ranking.by_score(np.mean(found, axis=0), spread=spread)
+        return np.array(found)
 
 
 def shap_sizes(model: Any, background: FloatArray, rows: Problem, seed: int) -> FloatArray:
