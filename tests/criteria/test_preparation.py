@@ -92,3 +92,35 @@ def test_missing_cells_of_a_sparse_table_are_found_without_filling_it(gaps):
         X[3, 2] = np.nan
     problem = SparseProblem.of(Problem.from_arrays(np.nan_to_num(X), np.arange(20) % 2), sparse.csc_array(X))
     assert columns_with_missing(problem).tolist() == [False, False, gaps, False]
+
+
+class Shy(HistGradientBoostingClassifier):
+    """One that keeps count of the rows that it was fitted to, and wants some."""
+
+    def __init__(self, least=0, seen=None):
+        super().__init__(max_iter=1)
+        self.least, self.seen = least, seen
+
+    def __sklearn_clone__(self):
+        return self
+
+    def fit(self, X, y):
+        self.seen.append((len(X), np.isnan(X).any(axis=0).tolist(), len(set(y))))
+        if len(X) < self.least:
+            raise ValueError
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(("least", "n_fits"), [(0, 1), (1000, 2), (5000, 2)])
+def test_what_is_native_is_tried_on_few_rows_of_every_kind_first(least, n_fits):
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    X[1500:, 1] = np.nan
+    y = np.where(np.arange(2000) < 1990, np.arange(2000) % 2, 2)
+    seen = []
+    ready = prepared(Shy(least, seen), Problem.from_arrays(X, y))
+    assert ready._is_native == (least < 2000)
+    assert len(seen) == n_fits
+    n_rows, missing, n_classes = seen[0]
+    assert n_rows < 300
+    assert (missing, n_classes) == ([False, True, False], 3)
+    assert n_fits == 1 or seen[1][0] == 2000

@@ -22,6 +22,8 @@ from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
 WORTH_THREADS = 10**6
 """Cells below which threads of one fit wait for each other longer than they work; LightGBM takes all by default."""
+TRIED_ROWS, TRIED_OF_CLASS = 200, 20
+"""Rows on which it is tried what an estimator can take, and how many of each class are among them."""
 
 
 class Preparation:
@@ -29,7 +31,7 @@ class Preparation:
 
     Where a frame came in, estimators get a frame with its names and types, and missing cells as they are. One that
     cannot take them gets numbers: one-hot columns for levels, missing cells filled, both learnt inside the fold. Which
-    of the two it is, is found out by one fit on all columns.
+    of the two it is, is found out by a fit on all columns, to few rows where that succeeds.
     """
 
     def __init__(self, estimator: Any, problem: Problem, rows: IntArray, prepare: bool, seed: int) -> None:
@@ -90,13 +92,18 @@ class Preparation:
             return True
         if not self._framed and not self._has_missing.any():
             return False
-        everything = np.arange(self._problem.n_features)
-        model = self._prepared(everything, self._coded, np.zeros_like(self._has_missing))
-        table = self._problem.schema.frame(self._problem, self._problem.X) if self._framed else self._problem.X
+        # What a few rows of every kind can be fitted to, all can be; a fit to few may fail for other reasons.
+        few = self._problem.take(_rows_of_every_kind(self._problem, self._has_missing))
+        return (few.n_samples < self._problem.n_samples and self._takes(few)) or self._takes(self._problem)
+
+    def _takes(self, problem: Problem) -> bool:
+        """Say whether the estimator can be fitted to the cells of some rows as they are."""
+        model = self._prepared(np.arange(problem.n_features), self._coded, np.zeros_like(self._has_missing))
+        table = problem.schema.frame(problem, problem.X) if self._framed else problem.X
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                model.fit(table, self._problem.labels)
+                model.fit(table, problem.labels)
             except Exception:
                 return False
         return True
@@ -159,3 +166,13 @@ def columns_with_missing(problem: Problem) -> BoolArray:
     places = np.flatnonzero(np.isnan(table.data))
     has_missing[np.searchsorted(table.indptr, places, side="right") - 1] = True
     return has_missing
+
+
+def _rows_of_every_kind(problem: Problem, has_missing: BoolArray) -> IntArray:
+    """Return some rows: the first ones, some of each class, and one with a missing cell in each column that has any."""
+    rows = [np.arange(min(problem.n_samples, TRIED_ROWS))]
+    rows += [np.flatnonzero(problem.y == code)[:TRIED_OF_CLASS] for code in range(problem.n_classes)]
+    rows.append(
+        np.array([np.argmax(np.isnan(problem.column(int(f)))) for f in np.flatnonzero(has_missing)], dtype=np.int64)
+    )
+    return np.unique(np.concatenate(rows))
