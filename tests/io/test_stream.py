@@ -106,3 +106,13 @@ def test_text_that_is_named_as_numbers_is_read_as_numbers(kind, tmp_path):
     frame = frame.with_columns(a=pl.Series(["x", *text.cast(pl.String)[1:]]))
     with pytest.raises(InputError, match="'a' holds numbers, but 1 of 49 cells are none"):
         open_stream(frame.lazy(), "y", numeric=["a"])
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 5], [2**53, 2**53 + 1, 7], [0.5, 1.5, -2.0]], ids=str)
+def test_numbers_as_classes_keep_their_codes(labels):
+    rows = np.arange(30) % 3
+    task = "classification"
+    stream = open_stream(pl.LazyFrame({"a": rows * 1.0, "y": [labels[row] for row in rows]}), "y", task=task)
+    (chunk,) = stream.chunks(0)
+    assert [stream.like.classes[code] for code in chunk.y] == [labels[row] for row in rows]
+    assert stream.class_counts.tolist() == [10, 10, 10]

@@ -291,8 +291,9 @@ class ParquetSource(Source):
                 n_rows, row_groups=range(own.low, own.high), columns=list(columns), use_threads=False
             ):
                 frame = _frame(batch)
-                empty = [name for name in columns if frame.schema[name] == pl.Null]
-                yield frame.select(columns).cast({name: self.columns[name] for name in empty})
+                empty = [series.name for series in frame if series.dtype == pl.Null]
+                frame = frame if frame.columns == list(columns) else frame.select(columns)
+                yield frame.cast({name: self.columns[name] for name in empty}) if empty else frame
 
 
 def _polars_types(schema: Any) -> dict[str, pl.DataType]:

@@ -164,6 +164,8 @@ class ColumnReader:
         if self.text:
             cells = _blanked(cells)
         known = self.levels
+        if cells.dtype.is_numeric() and all(type(level) in (int, float) and abs(level) < 2**53 for level in known):
+            return _places(cells, np.array(known, dtype=np.float64))  # others are too large to be exact, or decimals
         if known and isinstance(known[0], str):
             cells = cells.cast(pl.String)
         codes = cells.replace_strict(
@@ -432,6 +434,13 @@ def _ordered(values: Iterable[Any]) -> tuple[Any, ...]:
     if all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells):
         return tuple(sorted(cells))
     return tuple(sorted(cells, key=lambda cell: str(cell).lower() if isinstance(cell, bool) else str(cell)))
+
+
+def _places(cells: pl.Series, levels: FloatArray) -> FloatArray:
+    """Return the place of each number among ascending levels; NaN for one that is none of them."""
+    numbers = cells.cast(pl.Float64).to_numpy()
+    places = np.minimum(np.searchsorted(levels, numbers), len(levels) - 1)
+    return np.where(levels[places] == numbers, places.astype(np.float64), np.nan)
 
 
 def _plain_cells(cells: pl.Series) -> pl.Series:
