@@ -140,10 +140,10 @@ def find_moments(numbers: pl.Series) -> DateFormat | None:
     >>> find_moments(pl.Series([1.7e12, 1.71e12])).order
     'milliseconds'
     """
-    if numbers.drop_nulls().is_empty():
+    if numbers.null_count() == len(numbers):
         return None
     low, high = (float(cast(float, end)) for end in (numbers.min(), numbers.max()))
-    if not (numbers.drop_nulls() == numbers.drop_nulls().round()).all():
+    if not (low >= _FIRST and high < 1e3 * _LAST) or not (numbers.drop_nulls() == numbers.drop_nulls().round()).all():
         return None
     if low >= _FIRST and high < _LAST:
         return DateFormat("seconds")

@@ -42,8 +42,14 @@ class FrameSchema:
         """
         head = nw.from_native(self.head, eager_only=True)
         library = nw.get_native_namespace(head)
+        if not problem.levels and all(dtype == nw.Float64 for dtype in head.schema.values()):
+            if head.implementation.is_pandas() and all(dtype == np.float64 for dtype in self.head.dtypes):
+                return library.DataFrame(X, columns=head.columns, copy=True)
+            if head.implementation.is_polars():
+                return nw.from_numpy(X, head.columns, backend=head.implementation).to_native()
         columns = {
-            name: _column(X[:, i], problem.levels.get(i), head[:, i], library) for i, name in enumerate(head.columns)
+            like.name: _column(X[:, i], problem.levels.get(i), like, library)
+            for i, like in enumerate(head.iter_columns())
         }
         if head.implementation.is_pandas():
             return library.DataFrame({name: column.to_native() for name, column in columns.items()})
