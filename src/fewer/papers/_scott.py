@@ -395,8 +395,7 @@ def text_2_4(run: Rerun) -> list[Cell]:
             counts = data.problem.n_features, data.problem.n_samples
         for metric, ours in zip(("n_features", "n_cases"), counts, strict=True):
             printed = _printed("text:2.4", name, metric)
-            why = "The public file has another number of rows."
-            tested = "the rows of the file"
+            why, tested = f"The public file has another number of {metric.removeprefix('n_')}.", "the file"
             cells.append(judge("text 2.4", name, metric.removeprefix("n_"), printed, ours, reason=why, tested=tested))
     return cells
 
