@@ -319,8 +319,9 @@ def _claim_subsets(run: Rerun) -> str:
         as_said += [(gain >= 0) != ((selector, name) == ("MI", "LIVER")) for name, gain in gains.items()]
     verdict = "holds" if all(as_said) else f"holds in {sum(as_said)} of {len(as_said)} cases"
     return (
-        f"The best subsets match or beat all features, except by mutual information on LIVER: {verdict}. Test accuracy of "
-        f"the network, our best subset less all features, in points: {'; '.join(parts)}. The best of many is optimistic."
+        f"The best subsets match or beat all features, except by mutual information on LIVER: {verdict}. Test accuracy "
+        f"of the network, our best subset less all features, in points: {'; '.join(parts)}. The best of many is "
+        "optimistic."
     )
 
 
