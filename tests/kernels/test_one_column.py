@@ -13,7 +13,7 @@ from neighbor_twins import scorers, twin_score
 
 
 @settings(deadline=None, max_examples=80)
-@given(scorers(), st.sampled_from([1.0, 0.25]))
+@given(scorers(), st.sampled_from([1.0, 0.25, 0.0]))
 def test_a_column_equals_the_slow_twin(scorer, weight):
     p = scorer.problem.n_features
     for f in range(p):
@@ -50,6 +50,13 @@ def test_the_first_step_of_a_search_is_the_same_to_the_bit(task, n_neighbors, cv
     )
     np.testing.assert_array_equal(scorer.flips(np.zeros(6), units, new), slow)
     assert sorted(seen) == [0, 1, 2, 3, 4, 5]
+    masks = np.array([[0, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0], [0, 0, 0, 0, 0.5, 0], [1, 0, 0, 1, 0, 0]], dtype=float)
+    seen.clear()
+    quick = scorer.score(masks)
+    assert sorted(seen) == [0, 1, 4]
+    monkeypatch.setattr("fewer.criteria._knn.WORTH_SORTING", 1000)
+    np.testing.assert_array_equal(quick, scorer.score(masks))
+    monkeypatch.setattr("fewer.criteria._knn.WORTH_SORTING", 0)
     seen.clear()
     scorer.flips(np.array([1.0, 0, 0, 0, 0, 0]), units, new)
     assert not seen

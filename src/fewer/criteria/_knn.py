@@ -202,6 +202,14 @@ class KNNScorer(PredictiveScorer):
             return np.empty(0)
         if self._devices:
             return self._best(np.concatenate(self._deal(lambda on, some: on.gains(some), weights)))
+        single = np.count_nonzero(weights, axis=1) <= 1
+        if self._sorts and single.any():
+            scores = np.empty(len(weights))
+            columns = weights[single].argmax(axis=1)
+            scores[single] = self._score_columns(columns, weights[single, columns])
+            if not single.all():
+                scores[~single] = self.score(weights[~single])
+            return scores
         if self._coarse is None:
             return self._best(self._exact_gains(weights))
         batches = in_parts(len(weights), -(-len(weights) // BATCH))
@@ -216,20 +224,29 @@ class KNNScorer(PredictiveScorer):
         if not alone.any():
             return self._running_flips(weights, units, new)
         scores, others = np.empty(len(units)), np.flatnonzero(~alone)
-        exact, columns = self._differences.arrays(), np.flatnonzero(alone).tolist()
-        n_jobs = self._resources.n_jobs if len(columns) * self.problem.n_samples > WORTH_A_THREAD else 1
-        judge = partial(_judge_column, exact=exact, rules=self._rules)
-        gains = in_threads(judge, [(int(units[u][0]), float(new[u])) for u in columns], n_jobs)
-        scores[alone] = self._best(np.array(gains))
+        columns = [int(units[u][0]) for u in np.flatnonzero(alone).tolist()]
+        scores[alone] = self._score_columns(np.array(columns), new[alone])
         if len(others):
             scores[others] = self._running_flips(weights, [units[u] for u in others.tolist()], new[others])
         return scores
 
+    @property
+    def _sorts(self) -> bool:
+        """Whether columns by themselves are judged by sorting them."""
+        return not self._devices and self.problem.n_samples >= WORTH_SORTING
+
     def _single_columns(self, weights: FloatArray, units: Sequence[IntArray], new: FloatArray) -> NDArray[np.bool_]:
-        """Say which changes make one column by itself out of none, to be judged by sorting it."""
-        if self._devices or self.problem.n_samples < WORTH_SORTING or weights.any():
+        """Say which changes make one column by itself out of none."""
+        if not self._sorts or weights.any():
             return np.zeros(len(units), dtype=bool)
-        return np.array([len(unit) == 1 for unit in units], dtype=bool) & (new > 0)
+        return np.array([len(unit) == 1 for unit in units], dtype=bool)
+
+    def _score_columns(self, columns: IntArray, weights: FloatArray) -> FloatArray:
+        """Score columns by themselves, each with a weight; 0 means none."""
+        judge = partial(_judge_column, exact=self._differences.arrays(), rules=self._rules)
+        n_jobs = self._resources.n_jobs if len(columns) * self.problem.n_samples > WORTH_A_THREAD else 1
+        gains = in_threads(judge, list(zip(columns.tolist(), weights.tolist(), strict=True)), n_jobs)
+        return self._best(np.array(gains))
 
     def _running_flips(self, weights: FloatArray, units: Sequence[IntArray], new: FloatArray) -> FloatArray:
         coarse, flips = self._coarse, Flips(weights, np.flatnonzero(weights), Units.of(units), new)

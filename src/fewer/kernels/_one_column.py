@@ -145,12 +145,13 @@ def column_gains(exact: Exact, f: int, weight: float, rules: Rules) -> FloatArra
     exact : Exact
     f : int
     weight : float
-        More than 0.
+        With 0 all rows are equally far from each other, as they are without any column.
     rules : Rules
     """
-    missing, n = exact.missing[f] != 0, exact.columns.shape[1]
-    order = np.lexsort((np.where(missing, 0.0, exact.columns[f]), missing))
-    column, absent = exact.columns[f][order], missing[order]
+    n, missing = exact.columns.shape[1], (exact.missing[f] != 0) & (weight > 0)
+    values = np.where(missing, 0.0, exact.columns[f]) if weight > 0 else np.zeros(n)
+    order = np.lexsort((values, missing))
+    column, absent = values[order], missing[order]
     starts = np.flatnonzero(np.append(True, ((column[1:] != column[:-1]) & ~absent[1:]) | (absent[1:] & ~absent[:-1])))
     rows = Sorted(
         order, exact.fold, np.append(starts, n), column[starts], len(starts) - 1 if missing.any() else -1,
