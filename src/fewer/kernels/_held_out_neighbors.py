@@ -82,6 +82,17 @@ class Votes(NamedTuple):
     """(q,): what each column lost; of one that was given up, with a minus sign, what it lost so far."""
 
 
+class Standing(NamedTuple):
+    """What is known of the members by themselves."""
+
+    base: NDArray[np.float32]
+    """(n, t): distances of the test rows to the training rows of their fold."""
+    gap: FloatArray
+    """(n,): squared differences of another column below which the nearest rows stay the same."""
+    before: FloatArray
+    """(n, c): what the nearest rows say."""
+
+
 class Lanes(NamedTuple):
     """Arrays to work in: distances to all training rows, the least of every 32nd, and the k least of these."""
 
@@ -306,8 +317,21 @@ def insert(members, new, columns):
 
 
 @njit(nogil=True, cache=True)
-def vote(base, members, added, tables, rule, race, votes):
+def stand(members, tables, rule, bounds, standing):
+    """Write what is known of the members: into distances of 0, gaps of −1 and what the nearest rows say."""
+    base, gap, before = standing
+    add_squares(base, members, tables.tests_32, tables.trains_32, tables.sizes, bounds)
+    squared = 0.0
+    for a in range(members.shape[0]):
+        squared += tables.errors[members[a]] ** 2
+    if members.shape[0]:
+        gaps(base, tables.sizes, tables.folds, rule, np.sqrt(squared), gap, before)
+
+
+@njit(nogil=True, cache=True)
+def vote(standing, members, added, tables, rule, race, votes):
     """Vote with the members and each of `added`, one at a time."""
+    base, gap, before = standing
     tests, tests_32, trains, trains_32, sizes, folds, lows, highs, errors = tables
     targets, k, classes, shares = rule
     visits, y, costs, most = race
@@ -319,11 +343,6 @@ def vote(base, members, added, tables, rule, race, votes):
     squared = 0.0
     for a in range(members.shape[0]):
         squared += errors[members[a]] ** 2
-    gap, before = np.empty(base.shape[0]), np.empty((base.shape[0], out.shape[2]))
-    if members.shape[0]:
-        gaps(base, sizes, folds, rule, np.sqrt(squared), gap, before)
-    else:
-        gap[:] = -1.0
     for q in range(added.shape[0]):
         new = added[q]
         insert(members, new, columns)

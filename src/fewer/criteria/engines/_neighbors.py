@@ -75,7 +75,8 @@ class NeighborsEngine(Engine):
     def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
         """Add each column's squared differences to the distances of the members."""
         nothing = np.zeros(self.folds.n_tests)
-        open_rows, _ = self._vote(members, added, np.arange(self.folds.n_tests), nothing, np.inf, out)
+        race = kernels.Race(np.arange(self.folds.n_tests), self._codes, nothing, np.inf)
+        open_rows, _ = self._vote(self._stand(members), members, added, race, out)
         sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
         for q in np.flatnonzero(open_rows.any(axis=1)):
             self._ask_trees(np.sort([*members, added[q]]), open_rows[q], out[q], sure[q])
@@ -120,10 +121,11 @@ class NeighborsEngine(Engine):
         known = self._wrong.get(members.tobytes())
         hard = np.zeros(self.folds.n_tests) if known is None else 2.0 * known
         parts = []
-        most = np.inf
+        most, standing = np.inf, self._stand(members)
         for part in (slice(0, 2), slice(2, None)):
             visits = np.argsort(-hard, kind="stable")
-            open_rows, lost = self._vote(members, added[part], visits, costs, most, out[part])
+            race = kernels.Race(visits, self._codes, costs, most)
+            open_rows, lost = self._vote(standing, members, added[part], race, out[part])
             parts.append((open_rows, lost))
             finished = ~np.signbit(lost)
             hard = hard + (out[part][finished].argmax(axis=2) != self._codes).sum(axis=0)
@@ -131,17 +133,22 @@ class NeighborsEngine(Engine):
             most = min(most, lost[closed].min(initial=np.inf) + kernels.SLACK)
         return np.concatenate([rows for rows, _ in parts]), np.concatenate([lost for _, lost in parts])
 
+    def _stand(self, members: IntArray) -> kernels.Standing:
+        """Return what is known of the members by themselves."""
+        n = self.folds.n_tests
+        standing = kernels.Standing(
+            np.zeros((n, self._trains.shape[2]), dtype=np.float32), np.full(n, -1.0), np.zeros((n, self._n_outputs))
+        )
+        kernels.stand(members, self._tables, self._rule, self.folds.bounds, standing)
+        return standing
+
     def _vote(
-        self, members: IntArray, added: IntArray, visits: IntArray, costs: FloatArray, most: float, out: FloatArray
+        self, standing: kernels.Standing, members: IntArray, added: IntArray, race: kernels.Race, out: FloatArray
     ) -> tuple[BoolArray, FloatArray]:
         """Vote; return the rows that are left open, and what each column lost."""
-        base = np.zeros((self.folds.n_tests, self._trains.shape[2]), dtype=np.float32)
-        tables = self._tables
-        kernels.add_squares(base, members, tables.tests_32, tables.trains_32, tables.sizes, self.folds.bounds)
         open_rows = np.zeros((len(added), self.folds.n_tests), dtype=bool)
         votes = kernels.Votes(out, open_rows, np.zeros(len(added)))
-        race = kernels.Race(visits, self._codes, costs, most)
-        kernels.vote(base, members, added, tables, self._rule, race, votes)
+        kernels.vote(standing, members, added, self._tables, self._rule, race, votes)
         return votes.open_rows, votes.lost
 
     def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
