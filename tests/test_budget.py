@@ -69,11 +69,11 @@ def test_seconds_become_subsets_and_auto_gets_wider_with_them():
 
 def test_the_machine_is_measured():
     problem = make_problem(n_rows=200, n_features=10)
-    assert all(0 < cost < 1 for cost in seconds_for(KNN(), problem, 1))
+    assert all(cost > 0 for cost in seconds_for(KNN(), problem, 1))
     for search in (Annealing(), Genetic(), PBIL()):
         start, each = seconds_along(search, KNN(), problem, SearchSpace.of(10), 1)
-        assert 0 <= start < 1
-        assert 0 < each < 0.1
+        assert start >= 0
+        assert each > 0
     n_rows, seconds = seconds_of_auto(AutoSelector(), problem)
     assert n_rows == 100
     assert 0 < seconds < 60

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from fewer.contracts import IncompatibleError
 from fewer.control import Prefilter
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
@@ -99,3 +100,9 @@ def test_near_copies_without_groups_are_noted():
 def test_a_method_may_cut_columns_first():
     control = make_plan(make_problem(), "auto", criterion="knn", search="forward", control="one-standard-error")
     assert not isinstance(control.selector.control, Prefilter)
+
+
+def test_what_cannot_work_together_is_refused_before_the_clock_is_asked():
+    problem = make_problem(task="regression")
+    with pytest.raises(IncompatibleError, match="NaiveBayes works for classification"):
+        make_plan(problem, Request("naive-bayes-forward", budget="1s", cv=0))

@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 from fewer import registry
 from fewer.budget import BESIDE, GROWTH, MARGIN, Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto
 from fewer.columns import Column
-from fewer.contracts import SearchSpace
+from fewer.contracts import SearchSpace, refuse_unmet_needs
 from fewer.control import Prefilter
 from fewer.criteria import KNN
 from fewer.errors import InputError
@@ -328,6 +328,7 @@ def _budget_of_search(
     seconds, began = parse_budget(asked.budget), time.monotonic()
     n_jobs = effective_n_jobs(asked.n_jobs)
     criterion, search = selector.criterion or KNN(), selector.search or Forward()
+    refuse_unmet_needs(criterion, search, selector.control, space, problem)
     least = space.n_units  # a search looks at each unit once
     if search.stochastic:
         whole = lay_out_space(selector, problem)

@@ -101,3 +101,16 @@ def test_the_curve_of_the_one_standard_error_rule_is_that_of_held_out_rows(task)
     within = np.array(curve["scores"]) >= max(curve["scores"]) - np.array(curve["standard_error"]) - 1e-12
     assert curve["sizes"][int(np.argmax(within))] == extra["chosen_size"][0]
     assert curve["name"].startswith("R²")
+
+
+def test_there_is_no_error_where_one_part_has_all_the_weight():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    one_group = Problem.from_arrays(X, y, groups=np.zeros(40, dtype=int))
+    weights = np.zeros(40)
+    weights[:2] = 1.0
+    few = Problem.from_arrays(X, y, sample_weight=weights, groups=np.repeat(np.arange(20), 2))
+    mask = np.array([True, False, False])
+    for problem in (one_group, few):
+        scorer = KNN("auto", cv="loo").bind(Problem.from_arrays(X, y), rng, Resources())
+        assert standard_error(scorer, mask, problem, rng) is None

@@ -148,9 +148,12 @@ def standard_error(
     judged = np.isfinite(outputs.reshape(len(outputs), -1)).all(axis=1)
     rows, outputs = problem.take(np.flatnonzero(judged)), outputs[judged]
     parts = assign_folds(replace(rows, time=None), n_parts, rng)  # parts are left out, not predicted
+    others = [parts != part for part in np.unique(parts)]
+    if any(rows.row_weights[other].sum() == 0 for other in others):
+        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an undefined grade is told by the NaN that it leaves
-        grades = [scorer.grade(outputs[parts != part], rows.take(parts != part)) for part in np.unique(parts)]
+        grades = [scorer.grade(outputs[other], rows.take(other)) for other in others]
     error = float(np.sqrt((len(grades) - 1) * np.var(grades)))
     return error if np.isfinite(error) else None
 
