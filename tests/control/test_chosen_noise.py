@@ -46,7 +46,7 @@ def test_it_is_the_slow_twin(seed):
     )
     trace = run.under(ChosenNoise(LEVELS, cv=3))
     losses, level, best = slow(problem, seed, 3)
-    np.testing.assert_allclose(trace.extra["loss"], losses, atol=1e-12)
+    np.testing.assert_allclose(trace.extra["level_loss"], losses, atol=1e-12)
     assert trace.extra["chosen_level"].tolist() == [level]
     np.testing.assert_array_equal(trace.best, best)
 
@@ -58,6 +58,9 @@ def test_one_level_is_that_level_and_the_choice_is_told():
     assert selector.trace_.extra["chosen_level"].tolist() == [0.25]
     assert any("0.25 of a feature's range" in note for note in selector.trace_.notes)
     assert control.n_searches(len(y)) == 3
+    # What folds say of levels is not taken for what they say of sizes.
+    curve = fewer.evaluate.scores_by_size(selector, fewer.io.to_problem(X, y))
+    assert len(curve["sizes"]) == len(curve["scores"]) > 0
 
 
 @pytest.mark.parametrize("levels", [(), (-0.1,), ("much",), (float("nan"),)])

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from fewer.evaluate import Curves
 from fewer.papers import Rerun, _chen, read_printed
 from fewer.papers._chen import (
     ADRENAL,
@@ -120,3 +121,9 @@ def test_waypoint_averaging_ends_nearer_the_minimum():
 
     assert _valley(_path(averaging=True)[-1]) < 0.2 * _valley(_path(averaging=False)[-1])
     assert np.array_equal(_path(averaging=True)[:4], _path(averaging=False)[:4])
+
+
+def test_evaluators_are_compared_over_the_rounds_that_all_judged():
+    areas = {"one": {"Fisher": np.array([[0.1], [0.9]])}, "two": {"Fisher": np.array([[0.4]])}, "rest": {}}
+    found = _chen.in_common(Curves(np.array([1]), areas, {}), ("one", "two"))
+    assert {name: by["Fisher"].tolist() for name, by in found.auc.items()} == {"one": [[0.1]], "two": [[0.4]]}

@@ -47,9 +47,9 @@ class ChosenNoise(JudgedFolds):
 
     Notes
     -----
-    The trace's `extra` holds the `levels`, the mean `loss` of each, the standard error of its difference from the best
-    as `loss_error`, and `chosen_level`. What the folds say of the chosen level is flattered by the choice; to judge the
-    answer, hold rows back from all of it.
+    The trace's `extra` holds the `levels`, the mean loss of each as `level_loss`, the standard error of its difference
+    from the best as `level_loss_error`, and `chosen_level`. What the folds say of the chosen level is flattered by the
+    choice; to judge the answer, hold rows back from all of it.
 
     Examples
     --------
@@ -113,8 +113,8 @@ class ChosenNoise(JudgedFolds):
         place = int(np.argmin(np.round(curve["loss"], 12)))
         trace.extra.update(
             levels=np.asarray(self.levels, dtype=np.float64),
-            loss=curve["loss"],
-            loss_error=curve["error"],
+            level_loss=curve["loss"],
+            level_loss_error=curve["error"],
             chosen_level=np.array([self.levels[place]], dtype=np.float64),
         )
         return place
