@@ -151,6 +151,7 @@ def test_a_first_line_of_numbers_draws_a_note(read):
     [
         (b"", "t.csv is empty; a table with a header row is needed."),
         (b" \n\r\n", "t.csv is empty; a table with a header row is needed."),
+        (b"\x1f", "t.csv is empty; a table with a header row is needed."),
         ("a,b,y\n", "t.csv has a header (line 1), but no rows below it; give a table with rows."),
         ("a,b,y\n\n \n", "t.csv has a header (line 1), but no rows below it; give a table with rows."),
         ("y\n1\n2\n", "t.csv has no column beside the target 'y'; there is nothing to select."),

@@ -137,7 +137,7 @@ def find_separator(content: bytes) -> str:
     best, best_score = ",", (False, 1)
     for separator in SEPARATORS:
         widths = [len(row) for row in csv.reader(lines, delimiter=separator)]
-        score = (len(set(widths)) == 1 and widths[0] > 1, widths[0])
+        score = (len(set(widths)) == 1 and widths[0] > 1, widths[0] if widths else 0)
         if score > best_score:
             best, best_score = separator, score
     return best
