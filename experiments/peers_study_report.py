@@ -189,6 +189,9 @@ def write(folder: Path, path: Path, limits: dict) -> None:
         "Methods that are not installed, or that did not run on all tables of a part, are left out of its table.",
         "",
     ]
+    summary = path.with_name("peers_study_summary.md")
+    if summary.exists():
+        lines += [summary.read_text()]
     for part, kind in product(("D", "C", "B", "A2", "A"), ("classification", "regression")):
         own = [r for r in cells if r["part"] == part and r["kind"] == kind]
         what = "classes: balanced accuracy" if kind == "classification" else "quantities: R²"

@@ -216,10 +216,12 @@ def _screened(
 def judged(part: Part, order: IntArray, sizes: IntArray, units: Units, who: Judge) -> FloatArray:
     """Predict the test rows of a part from the first units of an order: (n_test, n_sizes, n_targets)."""
     own = units.order(order)
-    steps, before = [], 0
-    for size in sizes.tolist():
-        steps.append(np.flatnonzero(np.isin(part.encoder.columns, units.features(own[before:size]))))
+    step_of, before = np.full(len(units.of_feature), -1), 0
+    for step, size in enumerate(sizes.tolist()):
+        step_of[units.features(own[before:size])] = step
         before = size
+    found = step_of[part.encoder.columns]
+    steps = [np.flatnonzero(found == step) for step in range(len(sizes))]
     return np.stack(list(who(part.split, steps)), axis=1)
 
 
