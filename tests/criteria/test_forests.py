@@ -87,9 +87,9 @@ def test_predictions_of_new_rows_are_the_same_either_way(model, missing, monkeyp
     y = y if is_classifier(model) else X[:, 0] ** 2
     mask, new = np.array([1, 1, 0, 1], dtype=bool), np.random.default_rng(5).normal(size=(40, 4))
     new[0, 0] = np.nan if missing else new[0, 0]
-    bound = [scorer(X, y, model) for _ in range(2)]
-    quick = [each.predict(mask, new) for each in bound]
-    assert all(each._grow is not None for each in bound)
+    bound = scorer(X, y, model)
+    quick = [bound.predict(mask, new) for _ in range(2)]
+    assert bound._grow is not None
     monkeypatch.setattr(_cross_validated, "is_plain_forest", lambda model: False)
     truth = scorer(X, y, model).predict(mask, new)
     for each in quick:
@@ -109,9 +109,10 @@ def test_predictions_of_a_version_that_builds_trees_otherwise(fault, monkeypatch
         return np.tile([0.3, 0.7], (len(test), 1)), np.unique(labels)
 
     monkeypatch.setattr(_cross_validated, "forest_outputs", other)
-    monkeypatch.setattr(_cross_validated, "CHECKED", set())
+    bound = scorer(X, y, RandomForestClassifier(5))
     for _ in range(2):
-        np.testing.assert_array_equal(scorer(X, y, RandomForestClassifier(5)).predict(mask, X), truth)
+        np.testing.assert_array_equal(bound.predict(mask, X), truth)
+    assert bound._grow is None
 
 
 def test_many_cells_and_threads_asked_for_go_the_ordinary_way(monkeypatch):

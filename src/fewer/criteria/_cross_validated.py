@@ -32,8 +32,8 @@ from fewer.validate._folds import CV_OBJECT, splits_of
 MOST_REMEMBERED = 100_000
 MARGIN = 1e-9
 """A column is given up only if it is worse by more than rounding can do."""
-CHECKED: set[tuple[Any, ...]] = set()
-"""Kinds of trees whose predictions were those of scikit-learn in this process, and are not compared again."""
+FEW_TREES = 5
+"""Trees that are compared with scikit-learn's before those of a run are trusted."""
 LOGGER = logging.getLogger(__name__)
 
 
@@ -315,24 +315,15 @@ class CrossValidatedScorer(PredictiveScorer):
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from a fit on all bound rows."""
         if self._grow is not None and mask.any():
-            cells, kind = self._preparation.new_cells(mask, X), self._kind_of_trees
-            self._trees_checked |= kind in CHECKED
+            cells = self._preparation.new_cells(mask, X)
             model = self._grown(mask, np.arange(self.problem.n_samples), cells, self._grow)
             if model is not None:
-                if self._grow is not None:
-                    CHECKED.add(kind)
                 return _outputs(model, cells, self.problem)
         return self.fit_rule(mask, np.isnan(X).any(axis=0))(X)
 
     @staticmethod
     def _is_small(problem: Problem) -> bool:
         return problem.n_samples * problem.n_features < WORTH_THREADS
-
-    @cached_property
-    def _kind_of_trees(self) -> tuple[Any, ...]:
-        """What of a forest or a boosting, its seed apart, and of the classes may change how trees are built."""
-        options = {name: value for name, value in self._estimator.get_params().items() if name != "random_state"}
-        return type(self._estimator), repr(sorted(options.items())), min(self.problem.n_classes, 3)
 
     def fit_rule(self, mask: Masks, new_missing: Any = True) -> FittedRule:
         """Fit the estimator on all bound rows and the columns of a subset.
@@ -402,7 +393,8 @@ class CrossValidatedScorer(PredictiveScorer):
     def _grown(self, mask: Masks, train: IntArray, cells: Any, grow: Callable[..., Any]) -> Any:
         """Fit a forest or a boosting by its compiled trees alone; None where that does not do.
 
-        The first one is compared with scikit-learn's own: a version that builds trees otherwise goes the ordinary way.
+        First a few trees are compared with scikit-learn's own: a version that builds trees otherwise goes the ordinary
+        way.
         """
         model = self._unfitted if mask.any() else None
         model = self._preparation.model(np.flatnonzero(mask)) if model is None else model
@@ -411,19 +403,16 @@ class CrossValidatedScorer(PredictiveScorer):
             return None
         try:
             found = grow(model, rows, labels, cells)
+            if found is not None and not self._trees_checked:
+                self._trees_checked = True
+                few = clone(model).set_params(n_estimators=min(model.n_estimators, FEW_TREES))
+                if not _are_trees_of(few.fit(rows, labels), cells, grow(few, rows, labels, cells)):
+                    self._grow = found = None
         except Exception:
-            self._grow = None
-            return None
+            self._grow = found = None
         if found is None:
             return None
         outputs, classes = found
-        if not self._trees_checked:
-            fitted = clone(model).fit(rows, labels)
-            self._trees_checked = True
-            truth = fitted.predict(cells) if classes is None else fitted.predict_proba(cells)
-            if not np.array_equal(outputs, truth):
-                self._grow = None
-                return fitted
         return _RecordedRegressor(outputs) if classes is None else _RecordedClassifier(outputs, classes)
 
     def _attempt(self, work: Any) -> float:
@@ -483,6 +472,14 @@ def score_outputs(scoring: Any, outputs: FloatArray, rows: Problem) -> float:
         else _RecordedRegressor(outputs)
     )
     return float(get_scorer(scoring)(recorded, rows.X, rows.labels, **_weights(rows.sample_weight, slice(None))))
+
+
+def _are_trees_of(fitted: Any, cells: Any, found: tuple[FloatArray, Any] | None) -> bool:
+    """Say whether outputs that were grown, where they could be, are those of a fitted model."""
+    if found is None:
+        return True
+    outputs, classes = found
+    return np.array_equal(outputs, fitted.predict(cells) if classes is None else fitted.predict_proba(cells))
 
 
 class FittedRule:
