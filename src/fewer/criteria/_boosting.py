@@ -69,7 +69,7 @@ def boosting_outputs(
         leaves = tree.apply(rows)
         values = tree.value[:, 0, 0]
         if classes is not None:
-            _newton_step(values, leaves, tree.children_left, target, gradient, _gb._safe_divide)
+            _newton_step(values, leaves, target, gradient, _gb._safe_divide)
         inside[:, 0] += model.learning_rate * values.take(leaves)
         outside += model.learning_rate * values.take(tree.apply(cells))
     if classes is None:
@@ -109,11 +109,15 @@ def _grower(model: Any, rows: Any, kind: str) -> Any:
     return grow
 
 
-def _newton_step(values: Any, leaves: Any, children: Any, target: Any, gradient: Any, divide: Any) -> None:
+def _newton_step(values: Any, leaves: Any, target: Any, gradient: Any, divide: Any) -> None:
     """Write the leaves' values: mean gradient over mean curvature."""
     likely = target - gradient
-    curvature = likely * (1 - likely)
-    for leaf in np.flatnonzero(children == -1):
-        inside = np.flatnonzero(leaves == leaf)
-        n = float(len(inside))
-        values[leaf] = divide(gradient.take(inside).sum() / n, curvature.take(inside).sum() / n)
+    order = leaves.argsort(kind="stable")
+    gradients, curvatures = gradient.take(order), (likely * (1 - likely)).take(order)
+    ends = np.bincount(leaves, minlength=len(values)).cumsum().tolist()
+    sum_of, first = np.add.reduce, 0
+    for leaf, last in enumerate(ends):
+        if last > first:  # slices: sums by scikit-learn's order of rows, to the bit
+            n = float(last - first)
+            values[leaf] = divide(sum_of(gradients[first:last]) / n, sum_of(curvatures[first:last]) / n)
+        first = last
