@@ -63,20 +63,7 @@ def reproduce(
     if as_json:
         typer.echo(json.dumps(_contract(results), ensure_ascii=False))
     else:
-        stdout = Console()
-        console = stdout if stdout.is_terminal else Console(width=130)
-        for result in results:
-            _print(result, console)
-        if len(results) > 1:
-            _print_counts(results, console)
-            seconds = sum(result.seconds for result in results)
-            n_printed = sum(sum(result.counts.values()) for result in results)
-            good = sum(result.counts["matches"] + result.counts["better"] for result in results)
-            console.print(
-                f"\n{len(results)} documents, {n_printed:,} distinct printed numbers: {good:,} match or are bettered. "
-                f"{seconds / 60:.1f} minutes with {jobs} jobs.",
-                highlight=False,
-            )
+        _print_all(results, jobs)
     if report is not None:
         from fewer.report import write_reproduction_report
 
@@ -95,6 +82,26 @@ def _contract(results: list[Reproduction]) -> dict[str, object]:
     documents = [result.to_json() for result in results]
     cells = [{"document": each["document"], **cell} for each in documents for cell in each["cells"]]
     return {"documents": documents, "cells": cells, "seconds": sum(each["seconds"] for each in documents)}
+
+
+def _print_all(results: list[Reproduction], jobs: int) -> None:
+    from rich.console import Console
+
+    stdout = Console()
+    console = stdout if stdout.is_terminal else Console(width=130)
+    for result in results:
+        _print(result, console)
+    if len(results) < 2:
+        return
+    _print_counts(results, console)
+    seconds = sum(result.seconds for result in results)
+    n_printed = sum(sum(result.counts.values()) for result in results)
+    good = sum(result.counts["matches"] + result.counts["better"] for result in results)
+    console.print(
+        f"\n{len(results)} documents, {n_printed:,} distinct printed numbers: {good:,} match or are bettered. "
+        f"{seconds / 60:.1f} minutes with {jobs} jobs.",
+        highlight=False,
+    )
 
 
 def _print(result: Reproduction, console: Console) -> None:

@@ -115,6 +115,18 @@ def pivot_term(i, j, table, candidates):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def common_terms(common, i, low, high, used, candidates, table):
+    """Write what all candidates have in common of the distances to rows low … high − 1; return it and a lower bound."""
+    chunk = common[: high - low]
+    chunk[:] = 0.0
+    for f in used:
+        add_terms(chunk, chunk, i, low, f, candidates.weights[f], table)
+    if candidates.pivot < 0 or low <= i < high:
+        return chunk, 0.0
+    return chunk, pivot_term(i, low if low > i else high - 1, table, candidates)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def add_changes(d, common, i, low, c, candidates, table):
     """Write a candidate's squared distances: what the candidates have in common, and what is its own."""
     first, end = candidates.offsets[c], candidates.offsets[c + 1]
@@ -150,14 +162,7 @@ def nearest(start, stop, table, candidates, out):
         right = min(left + CHUNK, n)
         low, high = left, right
         while low < high:
-            chunk = common[: high - low]
-            chunk[:] = 0.0
-            for f in used:
-                add_terms(chunk, chunk, i, low, f, candidates.weights[f], table)
-            bound = 0.0
-            if pivot >= 0 and (low > i or high <= i):
-                edge = low if low > i else high - 1
-                bound = pivot_term(i, edge, table, candidates)
+            chunk, bound = common_terms(common, i, low, high, used, candidates, table)
             for c in range(m):
                 if best[c] <= bound:
                     continue
@@ -289,13 +294,7 @@ def neighborhoods(start, stop, table, candidates, limits, targets, sizes, agreei
         tallies.votes[:] = 0.0
         for low in range(first, end, CHUNK):
             high = min(low + CHUNK, end)
-            chunk = common[: high - low]
-            chunk[:] = 0.0
-            for f in used:
-                add_terms(chunk, chunk, i, low, f, candidates.weights[f], table)
-            bound = 0.0
-            if pivot >= 0 and (low > i or high <= i):
-                bound = pivot_term(i, low if low > i else high - 1, table, candidates)
+            chunk, bound = common_terms(common, i, low, high, used, candidates, table)
             for c in range(m):
                 if bound > limits[c]:
                     continue

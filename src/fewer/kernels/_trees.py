@@ -6,14 +6,49 @@ cut removes, which for class memberships is Gini's index.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from fewer.kernels._compiling import inner
-from fewer.problem import FloatArray
+from fewer.problem import FloatArray, IntArray
 
 # Few functions, whole arrays and bounds instead of slices: each function and each slice costs tenths of a second of
 # compilation, which a newcomer waits for.
+
+
+class Growth(NamedTuple):
+    """How trees grow."""
+
+    n_trees: int
+    n_tried: int
+    """Inputs that are tried at each cut, one cut each."""
+    leaf: int
+    """Twice as many rows are cut, fewer are not."""
+
+
+class Room(NamedTuple):
+    """Arrays to work in."""
+
+    rows: IntArray
+    """Training rows, those of a node together."""
+    others: IntArray
+    """Test rows, likewise."""
+    inputs: IntArray
+    stack: IntArray
+    """Nodes that are left: where their training and test rows begin and end."""
+    total: FloatArray
+    """Sums of weighted targets over the rows of a node."""
+    left: FloatArray
+    """The same on one side of a cut, and the sum of weights."""
+    gathered: FloatArray
+    """Weighted targets of the rows of a node, and their weights last."""
+    values: FloatArray
+    """One input of the rows of a node."""
+    state: NDArray[np.uint64]
+    """Of the random numbers."""
 
 
 @inner(no_cpython_wrapper=True)
@@ -41,13 +76,12 @@ def _partition(rows, low, high, columns, f, cut):
 
 
 @inner(no_cpython_wrapper=True, error_model="numpy")
-def _best_cut(train, rows, low, high, gathered, values, inputs, n_tried, total, left, mass, state):
+def _best_cut(train, low, high, n_tried, mass, room):
     """Try one random cut of a few random inputs on rows[low:high]; return the best: gain, input (−1: none) and place.
 
-    A gain is by how much a cut raises the sum of squared sums over masses. `total` and `mass` are the sums of targets
-    and weights over the rows, `left` is room for those on one side, `values` for one input. `gathered` holds the
-    weighted targets of the rows, and their weights last.
+    A gain is by how much a cut raises the sum of squared sums over masses; `mass` is the sum of weights over the rows.
     """
+    rows, _, inputs, _, total, left, gathered, values, state = room
     best, best_input, best_cut = 0.0, -1, 0.0
     tried, last_input, width = 0, inputs.shape[0], total.shape[0]
     while tried < n_tried and last_input > 0:
@@ -87,13 +121,14 @@ def _best_cut(train, rows, low, high, gathered, values, inputs, n_tried, total, 
 
 
 @njit(cache=True, nogil=True, no_cfunc_wrapper=True, error_model="numpy")
-def grow(train, test, target, weights, n_trees, n_tried, leaf, room, outputs, gains):
+def grow(train, test, target, weights, growth, room, outputs, gains):
     """Grow trees; add the mean prediction of the test rows to `outputs` and what each input gained to `gains`.
 
     `train` and `test` hold inputs in rows, (n_inputs, n_rows), `target` is (n_train, n_targets), `outputs`
     (n_test, n_targets) and `gains` (n_inputs,).
     """
-    rows, others, inputs, stack, total, left, gathered, values, state = room
+    rows, others, _, stack, total, _, gathered, _, _ = room
+    n_trees, n_tried, leaf = growth
     n, m, width = rows.shape[0], others.shape[0], target.shape[1]
     for _ in range(n_trees):
         depth = 1
@@ -120,9 +155,7 @@ def grow(train, test, target, weights, n_trees, n_tried, leaf, room, outputs, ga
                 spread -= total[c] * total[c] / mass if mass > 0 else 0.0
             best, f, cut = 0.0, -1, 0.0
             if high - low >= 2 * leaf and spread > 1e-9 * (squares + 1e-300):
-                best, f, cut = _best_cut(
-                    train, rows, low, high, gathered, values, inputs, n_tried, total, left, mass, state
-                )
+                best, f, cut = _best_cut(train, low, high, n_tried, mass, room)
             if f < 0:
                 for r in range(first, last if mass > 0 else first):
                     for c in range(width):
@@ -161,13 +194,13 @@ def random_trees(
     (n, n_inputs), width = train.shape, target.shape[1]
     state = np.array([(int(seed) * 2654435761 + 88172645463325252) % 2**64], dtype=np.uint64)
     threes = -(-(width + 1) // 3) * 3
-    room = (
+    room = Room(
         np.arange(n), np.arange(len(test)), np.arange(n_inputs), np.empty((2 * n + 64, 4), dtype=np.int64),
         np.empty(width), np.empty(threes), np.zeros((threes, n)), np.empty(n), state,
     )  # fmt: skip
     outputs, gains = np.zeros((len(test), width)), np.zeros(n_inputs)
     grow(
         np.ascontiguousarray(train.T), np.ascontiguousarray(test.T), np.ascontiguousarray(target),
-        np.ascontiguousarray(weights), n_trees, max(n_tried, 1), leaf, room, outputs, gains,
+        np.ascontiguousarray(weights), Growth(n_trees, max(n_tried, 1), leaf), room, outputs, gains,
     )  # fmt: skip
     return outputs / n_trees, gains / n_trees

@@ -690,6 +690,26 @@ def read_printed(name: str) -> Any:
     return json.loads(files("fewer.papers").joinpath("printed", f"{name}.json").read_text(encoding="utf-8"))
 
 
+def printed_rows(name: str, table: str, **wanted: Any) -> list[dict[str, Any]]:
+    """Read the printed numbers of one table.
+
+    Parameters
+    ----------
+    name : str
+        Of the document.
+    table : str
+    **wanted
+        What the numbers must say of themselves, such as `dataset="sonar"`.
+
+    Returns
+    -------
+    list of dict
+    """
+    printed = read_printed(name)
+    rows = [row for row in printed.get("rows", printed.get("records")) if row["table"] == table]
+    return [row for row in rows if all(row.get(key) == value for key, value in wanted.items())]
+
+
 def show(value: Value) -> str:
     """Write a value as a reader likes it.
 

@@ -34,7 +34,7 @@ from fewer.papers._core import (
     judge,
     judge_spread,
     mean_and_sd,
-    read_printed,
+    printed_rows,
     show,
 )
 from fewer.problem import BoolArray, FloatArray, Problem, Task
@@ -64,9 +64,7 @@ ONE_RADIUS = {"radius": 0.8, "coding": "integer"}
 # ------------------------------------------------------------------------------------------------ the printed
 
 
-def _records(table: str, **wanted: Any) -> list[dict[str, Any]]:
-    found = [record for record in read_printed("dong-kothari")["records"] if record["table"] == table]
-    return [record for record in found if all(record.get(key) == value for key, value in wanted.items())]
+_records = partial(printed_rows, "dong-kothari")
 
 
 def _printed(table: str, row: str, column: str, **wanted: Any) -> float:

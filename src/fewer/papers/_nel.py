@@ -26,7 +26,7 @@ from fewer.papers._core import (
     judge,
     judge_spread,
     mean_and_sd,
-    read_printed,
+    printed_rows,
 )
 from fewer.papers._nel_work import (
     CORRELATION_NEIGHBORS,
@@ -73,10 +73,7 @@ WHY = {
 }
 
 
-def records(table: str, **wanted: Any) -> list[dict[str, Any]]:
-    """Return the printed numbers of a table."""
-    rows = [row for row in read_printed("nel")["rows"] if row["table"] == table]
-    return [row for row in rows if all(row.get(key) == value for key, value in wanted.items())]
+records = partial(printed_rows, "nel")
 
 
 # ------------------------------------------------------------------------------------------------- tables
