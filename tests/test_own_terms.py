@@ -18,7 +18,7 @@ from fewer.budget import Budget
 from fewer.control import OneStandardError
 from fewer.criteria import KNN, CrossValidated, LeastSquares, NaiveBayes
 from fewer.errors import InputError
-from fewer.planning import Request, make_plan, prepare_rows, settle_rare
+from fewer.planning import Request, make_plan, prepare_rows, treat_rare
 from fewer.problem import Problem
 from fewer.rankers import Permutation
 from fewer.running import run_plan
@@ -160,8 +160,8 @@ def test_rare_classes_are_refused_dropped_or_merged():
     whole = Problem.from_arrays(problem.X, labels.astype(str))
     with pytest.raises(InputError, match="fewer than the 5 folds"):
         fewer.select(problem.X, labels, "fisher")
-    assert settle_rare(whole, 5, "drop").classes == ("a", "b")
-    merged = settle_rare(whole, 3, "merge")
+    assert treat_rare(whole, 5, "drop").classes == ("a", "b")
+    merged = treat_rare(whole, 3, "merge")
     assert merged.classes == ("a", "b", "(rare)")
     assert np.bincount(merged.y).tolist()[-1] == 4
     found = fewer.select(problem.X, labels, "fisher", rare="drop", n_features_to_select=2)

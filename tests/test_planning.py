@@ -6,7 +6,7 @@ from fewer.contracts import IncompatibleError
 from fewer.control import Prefilter
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
-from fewer.planning import Request, build_component, make_plan, prepare_rows, settle_rare, with_scoring
+from fewer.planning import Request, build_component, make_plan, prepare_rows, treat_rare, with_scoring
 from fewer.problem import Problem
 from fewer.search import Forward
 from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
@@ -72,19 +72,19 @@ def rare_problem():
 
 def test_rare_classes():
     problem = rare_problem()
-    assert settle_rare(problem, 2, "refuse") is problem
-    assert settle_rare(problem, 0, "refuse") is problem
+    assert treat_rare(problem, 2, "refuse") is problem
+    assert treat_rare(problem, 0, "refuse") is problem
     with pytest.raises(InputError, match="Class 'c', 'd' has 2 rows, fewer than the 5 folds"):
-        settle_rare(problem, 5, "refuse")
-    dropped = settle_rare(problem, 5, "drop")
+        treat_rare(problem, 5, "refuse")
+    dropped = treat_rare(problem, 5, "drop")
     assert counts(dropped) == {"a": 10, "b": 8}
     assert dropped.notes[-1] == "5 rows of rare classes ('c', 'd') were left out."
-    assert counts(settle_rare(problem, 5, "merge")) == {"a": 10, "b": 8, "(rare)": 5}
-    assert counts(settle_rare(problem, 3, "merge")) == {"a": 10, "b": 8, "d": 3, "(rare)": 2}
+    assert counts(treat_rare(problem, 5, "merge")) == {"a": 10, "b": 8, "(rare)": 5}
+    assert counts(treat_rare(problem, 3, "merge")) == {"a": 10, "b": 8, "d": 3, "(rare)": 2}
     with pytest.raises(InputError, match="one class left"):
-        settle_rare(problem, 9, "drop")
+        treat_rare(problem, 9, "drop")
     with pytest.raises(InputError, match="rare='keep' is not known"):
-        settle_rare(problem, 5, "keep")
+        treat_rare(problem, 5, "keep")
 
 
 def test_near_copies_without_groups_are_noted():

@@ -20,7 +20,7 @@ from fewer.evaluate import Comparison, OnProgress
 from fewer.io import Stream, features_of, in_chunks, is_frame, is_lazy, is_path, open_stream, read_table
 from fewer.io._reader import ProblemReader
 from fewer.logs import Progress
-from fewer.planning import AUTO_ROWS, Request, make_plan, prepare_rows, settle_rare, thin
+from fewer.planning import AUTO_ROWS, Request, make_plan, prepare_rows, thin, treat_rare
 from fewer.problem import Problem, Task
 from fewer.running import Followers, open_folder, run_plan, versions
 from fewer.runs import RUN
@@ -337,7 +337,7 @@ def compare(
     """
     rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
     seed = _seed(random_state)
-    problem = settle_rare(_compared_rows(X, y, task, rows, seed), cv if isinstance(cv, int) else 0, rare)
+    problem = treat_rare(_compared_rows(X, y, task, rows, seed), cv if isinstance(cv, int) else 0, rare)
     return compare_problem(
         problem, methods, estimators, n_features_to_select=n_features_to_select, scoring=scoring, cv=_reusable(cv),
         n_repeats=n_repeats, n_jobs=n_jobs, seed=seed, on_progress=on_progress, resume_dir=resume_dir,

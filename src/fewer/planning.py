@@ -237,9 +237,11 @@ def _budget_of_auto(problem: Problem, asked: Request, auto: AutoSelector) -> Bud
     rows, one = seconds_of_auto(auto, problem, asked.seed)
     spent = time.monotonic() - began
     share = MARGIN * (seconds - spent) / (1 + asked.n_folds + BESIDE)
-    room = min(int(rows * (max(share, 0.0) / one) ** (1 / GROWTH)), problem.n_samples)
-    each = one * (max(room, 1) / rows) ** GROWTH
-    return Budget(seconds, nominal=round(auto.budget_for(room, problem), 9), spent=round(spent, 3), each=round(each, 3))
+    affordable = min(int(rows * (max(share, 0.0) / one) ** (1 / GROWTH)), problem.n_samples)
+    each = one * (max(affordable, 1) / rows) ** GROWTH
+    return Budget(
+        seconds, nominal=round(auto.budget_for(affordable, problem), 9), spent=round(spent, 3), each=round(each, 3)
+    )
 
 
 def _refuse_cost_weight(asked: Request, who: str) -> None:
@@ -461,7 +463,7 @@ def prepare_rows(problem: Problem, asked: Request) -> Problem:
     >>> prepare_rows(problem, Request(cv=2)).n_samples
     4
     """
-    problem = settle_rare(problem, asked.n_folds if asked.cv else 0, asked.rare)
+    problem = treat_rare(problem, asked.n_folds if asked.cv else 0, asked.rare)
     if asked.is_auto and problem.n_samples > AUTO_ROWS:
         problem = thin(problem, AUTO_ROWS, asked.seed)
     if asked.cv and problem.n_classes >= MANY_CLASSES and problem.n_samples < FEW_A_CLASS * problem.n_classes:
@@ -513,7 +515,7 @@ def thin(problem: Problem, n_samples: int, seed: int) -> Problem:
     return replace(sample, notes=(*sample.notes, note))
 
 
-def settle_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
+def treat_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
     """Refuse classes with fewer rows than folds, leave their rows out, or merge them into one class.
 
     Parameters
@@ -533,7 +535,7 @@ def settle_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
     Examples
     --------
     >>> problem = Problem.from_arrays([[0.0], [1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b", "c"])
-    >>> settle_rare(problem, 2, "drop").classes
+    >>> treat_rare(problem, 2, "drop").classes
     ('a', 'b')
     """
     if rare not in ("refuse", "drop", "merge"):
@@ -592,7 +594,7 @@ __all__ = [
     "build_estimator",
     "make_plan",
     "prepare_rows",
-    "settle_rare",
     "thin",
+    "treat_rare",
     "with_scoring",
 ]

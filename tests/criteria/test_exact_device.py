@@ -178,7 +178,7 @@ FAULTS = {
     ),
     "an off-by-one tile": ("j0 + r < n_rows && groups[r] != own", "j0 + r < n_rows - 1 && groups[r] != own"),
     "rows of the own fold": ("&& groups[r] != own ? 0.", "? 0."),
-    "a wrong bound": ("if (d[r] < near[ROOM - 1]) insert", "if (d[r] < near[0]) insert"),
+    "a wrong bound": ("if (d[r] < near[CAPACITY - 1]) insert", "if (d[r] < near[0]) insert"),
     "a forgotten column": (
         "for (int q = 0; q < width; q++) {\n      int f",
         "for (int q = 1; q < width; q++) {\n      int f",

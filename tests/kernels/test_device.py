@@ -102,11 +102,11 @@ GIVEN_FAULTS = {
     "verdicts: a wrong bound": ("return a + error_of(a, doubt) + error_of(b, doubt) < b;", "return a < b;"),
     "verdicts: a tie of others forgotten": ("by_rows || another >= FAR_FLOAT", "true || another >= FAR_FLOAT"),
     "verdicts: a row too few": ("(long long)n_subsets * n) return", "(long long)n_subsets * n - 40) return"),
-    "settle: a missing barrier": ("room[t] = mine;\n  __syncthreads();", "room[t] = mine;"),
-    "settle: rows of the own fold": ("if (fold[j] == k) continue;", ""),
-    "settle: votes of nearer rows forgotten": ("total[c] += over_block(", "total[c] = over_block("),
-    "settle: votes without weights": ("codes[j] == c ? weights[j] : 0.", "codes[j] == c ? 1. : 0."),
-    "settle: an off-by-one tile": (
+    "decide: a missing barrier": ("room[t] = mine;\n  __syncthreads();", "room[t] = mine;"),
+    "decide: rows of the own fold": ("if (fold[j] == k) continue;", ""),
+    "decide: votes of nearer rows forgotten": ("total[c] += over_block(", "total[c] = over_block("),
+    "decide: votes without weights": ("codes[j] == c ? weights[j] : 0.", "codes[j] == c ? 1. : 0."),
+    "decide: an off-by-one tile": (
         "for (int j = t; j < n; j += THREADS) {\n      if (fold",
         "for (int j = t; j < n - 9; j += THREADS) {\n      if (fold",
     ),

@@ -10,9 +10,9 @@ SHIFT = 8
 
 
 def call_select(d, low, high, k):
-    room = kernels.room_for(len(d))
-    n_near = kernels.select(d, low, high, k, SHIFT, room)
-    return room.near[:n_near]
+    scratch = kernels.scratch_for(len(d))
+    n_near = kernels.select(d, low, high, k, SHIFT, scratch)
+    return scratch.near[:n_near]
 
 
 @settings(deadline=None, max_examples=100)

@@ -1,12 +1,12 @@
 import numpy as np
 
 from fewer.contracts import round_scores
-from fewer.kernels._moves import name_of, settled
+from fewer.kernels._moves import decided, name_of
 
 
 def test_scores_are_rounded_as_the_contracts_round_them():
     scores = np.concatenate([np.random.default_rng(0).normal(size=200), [0.0, 1.0, 0.1 + 0.2, 1e-300, -1e300]])
-    assert [settled(score) for score in scores] == round_scores(scores).tolist()
+    assert [decided(score) for score in scores] == round_scores(scores).tolist()
 
 
 def test_every_unit_at_every_level_has_two_names_of_its_own():

@@ -9,7 +9,7 @@ from fewer.kernels._device import OPTIONS, text_of
 
 nvrtc = pytest.importorskip("nvidia.cuda_nvrtc", reason="pip install nvidia-cuda-nvrtc-cu12")
 LIBRARIES = sorted(path for place in nvrtc.__path__ for path in Path(place, "lib").glob("libnvrtc.so*"))
-TEXTS = [("neighbors", {"CANDIDATES": 0}), ("exact", {"ROOM": 8}), ("relief", {"MIXED": 1, "ROOM": 12})]
+TEXTS = [("neighbors", {"CANDIDATES": 0}), ("exact", {"CAPACITY": 8}), ("relief", {"MIXED": 1, "CAPACITY": 12})]
 
 
 def compiled(text, defines):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.kernels._relief import QUERIES, STEPS, Table, coarse_distances, room_for
+from fewer.kernels._relief import QUERIES, STEPS, Table, coarse_distances, scratch_for
 
 
 def test_coarse_distances_are_mean_differences_within_a_step():
@@ -19,8 +19,8 @@ def test_coarse_distances_are_mean_differences_within_a_step():
         np.arange(50),
         np.float32(1e-3),
     )
-    room = room_for(50, 3)
-    coarse_distances(room.d[:QUERIES], 0, room, table)
+    scratch = scratch_for(50, 3)
+    coarse_distances(scratch.d[:QUERIES], 0, scratch, table)
     gaps = np.abs(rows[:QUERIES, None] - rows)
     gaps[:, :, 3] = gaps[:, :, 3] > 0
-    assert room.d[:QUERIES] == pytest.approx(np.nanmean(gaps, axis=2), abs=2 / STEPS)
+    assert scratch.d[:QUERIES] == pytest.approx(np.nanmean(gaps, axis=2), abs=2 / STEPS)

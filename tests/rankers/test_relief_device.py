@@ -89,7 +89,7 @@ FAULTS = {
     "a missing barrier": ("min(j0 + e % ROWS, n - 1)];\n      __syncthreads();", "min(j0 + e % ROWS, n - 1)];"),
     "an off-by-one tile": ("i < n_asked && j0 + r < end", "i < n_asked && j0 + r < end - 1"),
     "a forgotten feature": ("for (int q = 0; q < width; q++) {", "for (int q = 1; q < width; q++) {"),
-    "a row beside itself": ("next < d[ROOM - 1] && j != from + i", "next < d[ROOM - 1]"),
+    "a row beside itself": ("next < d[CAPACITY - 1] && j != from + i", "next < d[CAPACITY - 1]"),
     "a wrong bound": ("j < bounds[c + 1]; j++", "j < bounds[c + 1] - 1; j++"),
     "missing cells counted": (
         "else if (gap == gap) d[r] += gap, seen[r]++;",

@@ -1,6 +1,6 @@
 """What people wrote, on a page."""
 
-from fewer.report._text import cut, judge_in_words
+from fewer.report._text import cut, judge_as_text
 
 
 def test_what_people_wrote_is_cut_and_cleaned():
@@ -11,8 +11,6 @@ def test_what_people_wrote_is_cut_and_cleaned():
 
 
 def test_who_judges_is_named_without_code():
-    assert (
-        judge_in_words("CrossValidated(estimator=RandomForestClassifier(random_state=0))") == "RandomForestClassifier"
-    )
-    assert judge_in_words("CrossValidated(cv=3, estimator=Bagging(estimator=Tree()))") == "Bagging"
-    assert judge_in_words("LeastSquares(cv=10)") == "LeastSquares"
+    assert judge_as_text("CrossValidated(estimator=RandomForestClassifier(random_state=0))") == "RandomForestClassifier"
+    assert judge_as_text("CrossValidated(cv=3, estimator=Bagging(estimator=Tree()))") == "Bagging"
+    assert judge_as_text("LeastSquares(cv=10)") == "LeastSquares"

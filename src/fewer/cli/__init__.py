@@ -66,14 +66,14 @@ def _listed(title: str, names: dict[str, str]) -> str:
 
 METHOD_LIST = {"auto": "a choice by the size of the data"} | {name: method.summary for name, method in METHODS.items()}
 METHOD_LIST["parcel"] = "one detector for every cost (two classes)"
-WORD_LIST = "\n\n".join(
+COMPONENT_LIST = "\n\n".join(
     [
         "Components:",
         *(f"{kind}: {', '.join(COMPONENTS[kind])}." for kind in ("criterion", "search", "control", "estimator")),
     ]
 )
 READ_ON = "Read on: fewer help lists the pages of the guide."
-app.command(epilog=f"{_listed('Methods', METHOD_LIST)}\n\n{WORD_LIST}\n\n{READ_ON}")(select)
+app.command(epilog=f"{_listed('Methods', METHOD_LIST)}\n\n{COMPONENT_LIST}\n\n{READ_ON}")(select)
 for command in (inspect, rank, compare, transform, report, serve, reproduce, datasets, demo):
     app.command(epilog=READ_ON)(command)
 app.command("help")(help_)

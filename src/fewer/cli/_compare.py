@@ -92,7 +92,7 @@ def compare(
     outputs.check(file)
     from fewer.io import read_table
     from fewer.parallel import on_cluster
-    from fewer.planning import settle_rare
+    from fewer.planning import treat_rare
     from fewer.runs import replacing
 
     options = table_options(columns, rows)
@@ -104,7 +104,7 @@ def compare(
     else:
         problem = read_table(file, target, task=columns.parsed_task, **options)
     refuse_folds(problem, contest.folds)
-    problem = settle_rare(problem, contest.folds, contest.rare)
+    problem = treat_rare(problem, contest.folds, contest.rare)
     folder = outputs.out or Path(tempfile.mkdtemp(prefix="fewer-"))
     try:
         with replacing(outputs.out, outputs.force and not outputs.resume), on_cluster(contest.cluster):

@@ -52,7 +52,7 @@ class Aggregate(Control):
     Notes
     -----
     If the sizes asked for say otherwise, the most frequent units fill up, or the least frequent give way; equal
-    frequencies are settled by column order. The trace holds `extra["frequency"]`, one share a feature, and its
+    frequencies are decided by column order. The trace holds `extra["frequency"]`, one share a feature, and its
     score is that of the kept features on all rows. With votes on subsets it also holds `extra["subsets"]`, best first,
     `extra["subset_rank"]`, what each gained, `extra["subset_count"]`, how many runs named it, and
     `extra["subset_loss"]`, its mean loss in them.

@@ -208,17 +208,17 @@ class EarlyStopping(Control):
         validation = trace.extra["validation"]
         runs = f"{len(records)} validation runs"
         if point.overfitting:
-            sentence = (
+            note = (
                 f"Overfitting was seen in {runs}: held-out rows score best around step {point.step} of {point.length}, "
                 f"and by {point.fall:.4f} ± {point.fall_error:.4f} less at the end."
             )
         else:
-            sentence = (
+            note = (
                 f"No overfitting was seen in {runs}: held-out rows score {validation[-1]:.4f} at the end, and "
                 f"{point.fall:.4f} ± {point.fall_error:.4f} more around step {point.step} of {point.length}."
             )
-        if sentence not in trace.notes:
-            trace.notes.append(sentence)
+        if note not in trace.notes:
+            trace.notes.append(note)
 
 
 @dataclass(frozen=True, eq=False)

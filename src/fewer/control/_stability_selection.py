@@ -292,8 +292,8 @@ def _unimodal_factor(threshold: float, theta: float, n_pairs: int) -> float:
     if threshold <= least or theta > 1 / np.sqrt(3):
         return np.inf
     if threshold <= 0.75:
-        room = 2.0 * threshold - 1.0 - 1.0 / (2 * n_pairs)
-        return 0.5 / room if room > 0 else np.inf
+        spare = 2.0 * threshold - 1.0 - 1.0 / (2 * n_pairs)
+        return 0.5 / spare if spare > 0 else np.inf
     return 4.0 * (1.0 - threshold + 1.0 / (2 * n_pairs)) / (1.0 + 1.0 / n_pairs)
 
 

@@ -88,8 +88,10 @@ class Bordering:
 
     def lost(self, columns: IntArray) -> FloatArray:
         """Return the sum of squared leave-one-out errors with each of these columns added."""
-        room = np.empty(len(self._X))
-        return np.array([kernels.lost_with(self._fit, len(self.columns), column, room) for column in columns.tolist()])
+        scratch = np.empty(len(self._X))
+        return np.array(
+            [kernels.lost_with(self._fit, len(self.columns), column, scratch) for column in columns.tolist()]
+        )
 
     def bounds(self) -> FloatArray:
         """Return what the leave-one-out errors with each column added are at least: leverages as they are now."""

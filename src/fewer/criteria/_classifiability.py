@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Criterion, Masks, Resources, Scorer
-from fewer.criteria._exact_device import MOST_CLASSES, ROOMS, ExactDevice
+from fewer.criteria._exact_device import CAPACITIES, MOST_CLASSES, ExactDevice
 from fewer.differences import Differences
 from fewer.io import to_problem
 from fewer.kernels import _classifiability as kernels
@@ -268,7 +268,7 @@ class ClassifiabilityScorer(Scorer):
 
     def _batch_on(self, on: ExactDevice, masks: FloatArray) -> FloatArray:
         if self._criterion.radius is None:
-            near = np.ascontiguousarray(on.near(masks, ROOMS[0]).distance[:, 0])
+            near = np.ascontiguousarray(on.near(masks, CAPACITIES[0]).distance[:, 0])
             squares = self._typical_square(near) * self._criterion.factor**2
         else:
             squares = np.full(len(masks), float(self._criterion.radius) ** 2)

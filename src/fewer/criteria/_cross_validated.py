@@ -194,7 +194,7 @@ class CrossValidatedScorer(PredictiveScorer):
         ):
             return super().flips(chosen, units, adding)
         added = np.concatenate(units)
-        return self._settled(
+        return self._decided(
             self._engine.score_added(np.flatnonzero(chosen), added), lambda i: _with_column(chosen, added[i])
         )
 
@@ -209,9 +209,9 @@ class CrossValidatedScorer(PredictiveScorer):
         found = self._engine.score_best(members, columns)
         if found is not None:
             places, scores = found
-            return places, self._settled(scores, lambda i: _with_column(chosen, columns[places[i]]))
+            return places, self._decided(scores, lambda i: _with_column(chosen, columns[places[i]]))
         scores, optimistic = self._engine.score_optimistically(members, columns)
-        return self._settle_contenders(chosen, columns, scores, optimistic)
+        return self._decide_contenders(chosen, columns, scores, optimistic)
 
     def _raced(self, mask: Masks, columns: IntArray) -> tuple[IntArray, FloatArray] | None:
         """Find the best column to switch, leaving out fits of those that have lost."""
@@ -229,7 +229,7 @@ class CrossValidatedScorer(PredictiveScorer):
             self._memo[children[place].tobytes()] = float(mean)
         return places, means
 
-    def _settle_contenders(
+    def _decide_contenders(
         self, mask: Masks, columns: IntArray, scores: FloatArray, optimistic: FloatArray
     ) -> tuple[IntArray, FloatArray]:
         """Let scikit-learn score open folds, of the most promising column first, until no other can win."""
@@ -241,7 +241,7 @@ class CrossValidatedScorer(PredictiveScorer):
             fold = int(np.flatnonzero(np.isnan(scores[i]))[0])
             self.n_fits += 1
             child = _with_column(mask, columns[i])
-            scores[i, fold] = self._attempt(partial(self._settle_fold, child, fold))
+            scores[i, fold] = self._attempt(partial(self._decide_fold, child, fold))
             optimistic[i, fold] = scores[i, fold]
             still[i] = np.isnan(scores[i]).any() and not np.isnan(scores[i, fold])
             hopes[i] = optimistic[i].mean() if still[i] else -np.inf
@@ -258,19 +258,19 @@ class CrossValidatedScorer(PredictiveScorer):
         scores[filled] = self._engine.score_masks(masks[filled])
         if not filled.all():
             scores[~filled] = self._engine.score_nothing()
-        return self._settled(scores, lambda i: masks[i])
+        return self._decided(scores, lambda i: masks[i])
 
-    def _settled(self, scores: FloatArray, mask_of: Callable[[int], Masks]) -> FloatArray:
+    def _decided(self, scores: FloatArray, mask_of: Callable[[int], Masks]) -> FloatArray:
         """Let scikit-learn score the folds that the engine left open, and take the means."""
         for i, fold in zip(*np.nonzero(np.isnan(scores)), strict=True):
             mask = mask_of(int(i))
-            scores[i, fold] = self._attempt(lambda m=mask, f=int(fold): self._settle_fold(m, f))
+            scores[i, fold] = self._attempt(lambda m=mask, f=int(fold): self._decide_fold(m, f))
             self.n_fits += 1
         return np.asarray(scores.mean(axis=1))
 
-    def _settle_fold(self, mask: Masks, fold: int) -> float:
+    def _decide_fold(self, mask: Masks, fold: int) -> float:
         assert self._engine is not None
-        score = self._engine.settle(np.flatnonzero(mask), fold)
+        score = self._engine.decide(np.flatnonzero(mask), fold)
         return self._score_split(mask, self._splits[fold]) if np.isnan(score) else score
 
     def _score_fitted(self, masks: Masks) -> FloatArray:
@@ -290,7 +290,7 @@ class CrossValidatedScorer(PredictiveScorer):
         if n_workers == 1 or len(masks) < 2:
             return np.array([self.score_one(mask) for mask in masks], dtype=np.float64)
         if self._shared is None:
-            self._preparation.settle()
+            self._preparation.decide()
             alone = copy(self)
             alone._resources = self._resources.alone()
             alone._engine, alone._memo = None, {}

@@ -17,7 +17,7 @@ from fewer.kernels._distances import CLIP, CLIPPED, FAR, NOMINAL, PLAIN
 from fewer.kernels._votes import SPARE
 from fewer.problem import FloatArray, IntArray
 
-ROOMS = (4, 8, 12, 16, 24, 32, 48, 64)
+CAPACITIES = (4, 8, 12, 16, 24, 32, 48, 64)
 """Lengths of lists that a kernel is compiled for."""
 MOST_CLASSES = 64
 MOST_KS = 8
@@ -34,21 +34,21 @@ class Asked(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """The nearest rows of each row under each mask, (m, room, n), −1 where there is none; and how far they are."""
+    """The nearest rows of each row under each mask, (m, capacity, n), −1 where there is none; and how far they are."""
 
     found: NDArray[np.int32]
     distance: FloatArray
 
 
-def room_for(n_neighbors: int) -> int | None:
+def capacity_for(n_neighbors: int) -> int | None:
     """Return the length of list that holds so many neighbors and a few more, None if there is no such kernel.
 
     Examples
     --------
-    >>> room_for(5), room_for(100)
+    >>> capacity_for(5), capacity_for(100)
     (8, None)
     """
-    return next((room for room in ROOMS if room >= n_neighbors + SPARE), None)
+    return next((capacity for capacity in CAPACITIES if capacity >= n_neighbors + SPARE), None)
 
 
 class ExactDevice:
@@ -73,18 +73,18 @@ class ExactDevice:
         ]  # fmt: skip
         self._group = device.put(group.astype(np.int32))
         # Half of the memory is for two tiles of rows, a quarter for results.
-        self._tile = int(min(device.room_for(2 * 8 * self.p, device.memory // 2, "rows of this table"), self.n))
+        self._tile = int(min(device.capacity_for(2 * 8 * self.p, device.memory // 2, "rows of this table"), self.n))
         self._whole = device.put(self._cells) if self._tile == self.n else None
         self._voting: list[Any] | None = None
 
     # ------------------------------------------------------------------------------------------------- lists
 
-    def near(self, weights: FloatArray, room: int) -> Lists:
+    def near(self, weights: FloatArray, capacity: int) -> Lists:
         """List the nearest rows of all rows under (m, p) weights."""
-        found = np.empty((len(weights), room, self.n), dtype=np.int32)
-        distance = np.empty((len(weights), room, self.n))
-        for low, high, some in self._batches(weights, 12 * room):
-            for part, lists, far, _ in self._lists(some, room):
+        found = np.empty((len(weights), capacity, self.n), dtype=np.int32)
+        distance = np.empty((len(weights), capacity, self.n))
+        for low, high, some in self._batches(weights, 12 * capacity):
+            for part, lists, far, _ in self._lists(some, capacity):
                 a, b = part.numbers[0], part.numbers[-1] + 1
                 found[low:high, :, a:b] = self._device.get(lists)
                 distance[low:high, :, a:b] = self._device.get(far)
@@ -125,17 +125,18 @@ class ExactDevice:
             yield Asked(numbers, self._device.put(numbers.astype(np.int32)), cells)
 
     def _lists(
-        self, weights: FloatArray, room: int, asked: Asked | None = None
+        self, weights: FloatArray, capacity: int, asked: Asked | None = None
     ) -> Iterator[tuple[Asked, Any, Any, list[Any]]]:
         device, subsets = self._device, self._subsets(weights)
         for some in self._asked() if asked is None else [asked]:
             width = len(some.numbers)
-            found = device.full((len(weights), room, width), -1, np.int32)
-            distance = device.full((len(weights), room, width), FAR, np.float64)
+            found = device.full((len(weights), capacity, width), -1, np.int32)
+            distance = device.full((len(weights), capacity, width), FAR, np.float64)
             for first, last, rows in self._tiles():
                 device.run(
                     "exact", "listed", -(-width // THREADS) * len(weights), some.cells, width, some.ids, rows,
-                    last - first, first, *self._shared, self._group, self.p, *subsets, found, distance, ROOM=room,
+                    last - first, first, *self._shared, self._group, self.p, *subsets, found, distance,
+                    CAPACITY=capacity,
                 )  # fmt: skip
             yield some, found, distance, subsets
 
@@ -151,22 +152,22 @@ class ExactDevice:
         be judged at once.
         """
         device, t = self._device, len(rules.ks)
-        room = room_for(int(rules.ks[-1]))
-        assert room is not None, "no kernel lists so many rows"
+        capacity = capacity_for(int(rules.ks[-1]))
+        assert capacity is not None, "no kernel lists so many rows"
         if self._voting is None:
             self._voting = [
                 device.put(rules.codes.astype(np.int32)), device.put(rules.values), device.put(rules.row_weights),
                 rules.n_classes, rules.grain, device.put(rules.ks.astype(np.int32)), t, int(rules.by_rows),
             ]  # fmt: skip
         total, left = np.zeros((len(weights), t)), []
-        for low, high, some in self._batches(weights, 12 * room + 1):
+        for low, high, some in self._batches(weights, 12 * capacity + 1):
             gains = device.full((len(some), t), 0.0, np.float64)
-            for part, found, distance, subsets in self._lists(some, room, asked):
+            for part, found, distance, subsets in self._lists(some, capacity, asked):
                 width = len(part.numbers)
                 unsure = device.full((len(some), width), 0, np.uint8)
                 rows_gain = device.full(width if by_row is not None else 1, 0.0, np.float64)
                 device.run(
-                    "exact", "vote", -(-width // THREADS) * len(some), found, distance, room, width, part.ids,
+                    "exact", "vote", -(-width // THREADS) * len(some), found, distance, capacity, width, part.ids,
                     *self._voting, gains, unsure, int(by_row is not None), rows_gain,
                 )  # fmt: skip
                 if by_row is not None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Criterion, Masks, Resources, Scorer, SearchSpace, Sweep, best_of, gray_states
-from fewer.criteria._exact_device import ExactDevice, room_for
+from fewer.criteria._exact_device import ExactDevice, capacity_for
 from fewer.differences import Differences
 from fewer.io import to_problem
 from fewer.kernels import _gamma as kernels
@@ -146,22 +146,22 @@ class GammaTestScorer(Scorer):
 
     def _on_devices(self) -> list[ExactDevice]:
         """Bring the rows to the devices asked for, if their lists hold so many neighbors."""
-        if self._resources.device != "cpu" and room_for(self.n_neighbors) is None:
+        if self._resources.device != "cpu" and capacity_for(self.n_neighbors) is None:
             tell("GammaTest", f"n_neighbors={self.n_neighbors} is more than its lists hold")
             return []
         return on_devices(self._resources.device, lambda device: ExactDevice(device, self._cells, self._group))
 
     def _device_sums(self, weights: FloatArray) -> FloatArray:
         """Sum over near rows that devices list, for (m, p) masks or weights: (m, 2, k)."""
-        room = room_for(self.n_neighbors)
-        assert room is not None
-        at_once = max(self._resources.memory // (12 * room * self.problem.n_samples), 1)
+        scratch = capacity_for(self.n_neighbors)
+        assert scratch is not None
+        at_once = max(self._resources.memory // (12 * scratch * self.problem.n_samples), 1)
 
         def run(on: ExactDevice, low: int, high: int) -> FloatArray:
             parts = []
             for a in range(low, high, at_once):
                 some = weights[a : min(a + at_once, high)]
-                parts.append(self._sums(kernels.sum_listed, len(some), *on.near(some, room), some))
+                parts.append(self._sums(kernels.sum_listed, len(some), *on.near(some, scratch), some))
             return np.concatenate(parts)
 
         return np.concatenate([np.zeros((0, 2, self.n_neighbors)), *deal(self._devices, run, len(weights))])

@@ -24,7 +24,7 @@ from fewer.contracts import (
     Walk,
     best_of,
 )
-from fewer.criteria._exact_device import MOST_CLASSES, MOST_KS, Asked, ExactDevice, room_for
+from fewer.criteria._exact_device import MOST_CLASSES, MOST_KS, Asked, ExactDevice, capacity_for
 from fewer.criteria._knn_device import NeighborDevice
 from fewer.criteria._knn_sweep import SMALLEST, TREE, Sweeper, nothing, trees_of
 from fewer.differences import Coarse, Differences, Scaling
@@ -188,7 +188,7 @@ class KNNScorer(PredictiveScorer):
         why = ""
         if self._rules.n_classes > MOST_CLASSES:
             why = f"{self._rules.n_classes} classes are more than {MOST_CLASSES}"
-        elif room_for(int(self.ks[-1])) is None or len(self.ks) > MOST_KS:
+        elif capacity_for(int(self.ks[-1])) is None or len(self.ks) > MOST_KS:
             why = f"n_neighbors={self.ks.tolist()} is more than its lists hold"
         if why:
             tell("KNN", why)
@@ -290,8 +290,8 @@ class KNNScorer(PredictiveScorer):
         exact, changes, k = self._differences.arrays(), small.changes_of(flips), int(self.ks[0])
 
         def run(low: int, high: int) -> FloatArray:
-            gains, room = np.zeros(n_units), small.room_for(self.problem.n_samples, k, rules.n_classes)
-            small.small_flips(low, high, changes, exact, (rules.codes, rules.row_weights, k), room, gains)
+            gains, scratch = np.zeros(n_units), small.scratch_for(self.problem.n_samples, k, rules.n_classes)
+            small.small_flips(low, high, changes, exact, (rules.codes, rules.row_weights, k), scratch, gains)
             return gains[:, None]
 
         return self._in_blocks(run, n_units)
@@ -410,11 +410,11 @@ class KNNScorer(PredictiveScorer):
                 tables.coarse_masks(low, high, picks, TABLE_WIDTH, TABLES, layout, self._by_rows, verdicts)
             else:
                 nearest.coarse_few(low, high, masks, margins, layout, self._by_rows, verdicts)
-            return self._settle(coarse, low, verdicts, lambda m: masks[m])
+            return self._decide(coarse, low, verdicts, lambda m: masks[m])
 
         return self._in_blocks(look, int(np.count_nonzero(masks)))
 
-    def _settle(
+    def _decide(
         self, coarse: Coarse, low: int, verdicts: NDArray[np.uint8], mask_of: Callable[[int], FloatArray]
     ) -> FloatArray:
         """Sum what the rows gain for each mask, (m, 1), asking exact distances about the unsure ones."""
@@ -444,7 +444,7 @@ class OnDevice:
         scorer = self._scorer
         if self.neighbor is not None and _is_mask(weights):
             assert scorer._coarse is not None
-            return scorer._settle(scorer._coarse, 0, self.neighbor.masks(weights > 0), lambda m: weights[m])
+            return scorer._decide(scorer._coarse, 0, self.neighbor.masks(weights > 0), lambda m: weights[m])
         return self.exact_gains(weights)
 
     def exact_gains(
@@ -505,7 +505,7 @@ class RunningWalk(Walk):
         n = scorer.problem.n_samples
         self._scorer = scorer
         self._units = units
-        self._masks = np.repeat(mask[None, :].astype(np.float64), 3, axis=0)  # settled, accepted, proposed
+        self._masks = np.repeat(mask[None, :].astype(np.float64), 3, axis=0)  # decided, accepted, proposed
         self._before = self._unit = np.empty(0, dtype=np.int64)
         self._n_jobs = scorer._resources.n_jobs if n * n > WORTH_A_THREAD else 1
         self._blocks = in_parts(n, self._n_jobs)
@@ -578,12 +578,12 @@ class CoarseWalk(RunningWalk):
         scorer, n = self._scorer, self._scorer.problem.n_samples
         if self._n_jobs > 1 or 12 * n * n > scorer._resources.memory:
             return super().run_moves(moves, state, score, space, most)
-        settled, accepted, proposed = self._masks
+        decided, accepted, proposed = self._masks
         if self._standing is None:
             distances = np.empty((n, n))
             fill_distances(0, n, accepted, self._judges.exact, distances)
             self._standing = walking.Standing(
-                state=np.empty(0, dtype=np.int64), mask=accepted, coarse_mask=settled, exact_mask=accepted.copy(),
+                state=np.empty(0, dtype=np.int64), mask=accepted, coarse_mask=decided, exact_mask=accepted.copy(),
                 running=self._running, distances=distances,
                 names=np.zeros((REMEMBERED, 2), dtype=np.uint64), remembered=np.empty(REMEMBERED),
             )  # fmt: skip

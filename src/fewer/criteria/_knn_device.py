@@ -1,4 +1,4 @@
-"""The nearest neighbor's class on a GPU: verdicts on all rows that float32 can decide, the others settled exactly."""
+"""The nearest neighbor's class on a GPU: verdicts on all rows that float32 can decide, the others decided exactly."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BLOCKS = 2048
 FAR = 1e30
 STEEPEST = 1e30
 MOST_CLASSES = 8
-"""Classes among which the device settles votes; of more, the CPU does."""
+"""Classes among which the device decides votes; of more, the CPU does."""
 FIXED = 13
 """A block of the sweep judges 2^13 subsets."""
 ROWS_AT_MOST = 128
@@ -54,7 +54,7 @@ class NeighborDevice:
         self._codes = put(coarse.codes.astype(np.int32))
         self._root = put(np.sqrt(np.minimum(coarse.factor, STEEPEST)).astype(np.float32))
         self._gap = put(coarse.gap.astype(np.float32))
-        self._settling: list[Any] | None = None
+        self._deciding: list[Any] | None = None
         self._order: IntArray | None = None
 
     @staticmethod
@@ -81,8 +81,8 @@ class NeighborDevice:
     def masks(self, masks: NDArray[np.bool_]) -> NDArray[np.uint8]:
         """Return verdicts (m, n) under masks (m, p)."""
         subsets = [np.flatnonzero(mask) for mask in masks]
-        room = max(int(self._device.memory // (8 * self.n * self.n_classes)), 1)
-        parts = [subsets[low : low + room] for low in range(0, len(subsets), room)]
+        capacity = max(int(self._device.memory // (8 * self.n * self.n_classes)), 1)
+        parts = [subsets[low : low + capacity] for low in range(0, len(subsets), capacity)]
         return np.concatenate([self._judge(self._nearest(part, np.full(1, -1), 0), part) for part in parts])
 
     def _nearest(self, bases: list[IntArray], tried: NDArray[Any], size: int) -> Any:
@@ -111,17 +111,17 @@ class NeighborDevice:
         verdicts = device.get(out)
         which, rows = np.nonzero(verdicts == UNSURE)
         if len(rows) and self.n_classes <= MOST_CLASSES:
-            verdicts[which, rows] = self._settle(which, self._coarse.order[rows], subsets)
+            verdicts[which, rows] = self._decide(which, self._coarse.order[rows], subsets)
         return verdicts
 
-    def _settle(self, which: IntArray, rows: IntArray, subsets: list[IntArray]) -> NDArray[np.uint8]:
+    def _decide(self, which: IntArray, rows: IntArray, subsets: list[IntArray]) -> NDArray[np.uint8]:
         """Judge pairs of a subset and a row (in the table's order) by exact distances; long ties stay unsure."""
         device, exact = self._device, self._exact
-        if self._settling is None:
+        if self._deciding is None:
             shift = 1.5 * 2.0**52 * exact.quantum
             codes = np.empty(self.n, dtype=np.int32)
             codes[self._coarse.order] = self._coarse.codes
-            self._settling = [
+            self._deciding = [
                 device.put(exact.columns), device.put(exact.missing), device.put(exact.nominal),
                 device.put(exact.scale), device.put(exact.gap), shift, device.put(exact.fold.astype(np.int32)),
                 self.n, self.p, self.n_classes, self._by_rows, device.put(codes), device.put(self._weights),
@@ -130,7 +130,7 @@ class NeighborDevice:
         offsets = np.cumsum([0, *(len(subset) for subset in subsets)]).astype(np.int32)
         out = device.full(len(rows), 0, np.uint8)
         device.run(
-            "neighbors", "settle", len(rows), *self._settling, device.put(rows.astype(np.int32)),
+            "neighbors", "decide", len(rows), *self._deciding, device.put(rows.astype(np.int32)),
             device.put(which.astype(np.int32)), device.put(members), device.put(offsets), out,
         )  # fmt: skip
         return device.get(out)

@@ -60,7 +60,7 @@ class Preparation:
         other._one_thread = True
         return other
 
-    def settle(self) -> None:
+    def decide(self) -> None:
         """Find out now what the estimator can take."""
         self._is_native  # noqa: B018 - computed once, here
 

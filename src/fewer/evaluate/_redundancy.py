@@ -91,8 +91,8 @@ def cramers_v(one: FloatArray, other: FloatArray) -> float:
     phi = float((counts**2 / expected).sum()) - 1.0
     free = np.array([len(in_first) - 1, len(in_second) - 1])
     levels = free + 1 - free**2 / (n_rows - 1)
-    room = float(levels.min()) - 1.0
-    return float(np.sqrt(max(0.0, phi - float(free.prod()) / (n_rows - 1)) / room)) if room > 0 else 0.0
+    spare = float(levels.min()) - 1.0
+    return float(np.sqrt(max(0.0, phi - float(free.prod()) / (n_rows - 1)) / spare)) if spare > 0 else 0.0
 
 
 def _codes(levels: FloatArray) -> tuple[IntArray, IntArray]:

@@ -139,8 +139,8 @@ def _far_off(problem: Problem, stack: FloatArray, known: IntArray) -> list[dict[
 
 def _ends(values: FloatArray, kind: str) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
-    room = 0.5 if kind != "numeric" else 0.04 * (high - low) or 0.5
-    return low - room, high + room
+    margin = 0.5 if kind != "numeric" else 0.04 * (high - low) or 0.5
+    return low - margin, high + margin
 
 
 def _plain(value: float) -> float:

@@ -111,9 +111,9 @@ def verdict(scores: Sequence[MethodScore], *, scoring: str, n_rows: int, n_featu
     for row in scores:
         if row.role == "method" and (row.estimator not in best or row.score > best[row.estimator].score):
             best[row.estimator] = row
-    sentences = [_sentence(row, scoring, n_rows, n_features) for row in best.values()]
-    order = sorted(range(len(sentences)), key=lambda i: sentences[i][0])
-    return " ".join(sentences[i][1] for i in order)
+    lines = [_said(row, scoring, n_rows, n_features) for row in best.values()]
+    order = sorted(range(len(lines)), key=lambda i: lines[i][0])
+    return " ".join(lines[i][1] for i in order)
 
 
 def name_of(estimator: str) -> str:
@@ -126,7 +126,7 @@ def in_points(scoring: str) -> bool:
     return is_share(scoring)
 
 
-def _sentence(row: MethodScore, scoring: str, n_rows: int, n_features: int) -> tuple[int, str]:
+def _said(row: MethodScore, scoring: str, n_rows: int, n_features: int) -> tuple[int, str]:
     low = row.difference_low if row.joint_low is None else row.joint_low
     high = row.difference_high if row.joint_high is None else row.joint_high
     who = name_of(row.estimator)

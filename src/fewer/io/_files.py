@@ -269,12 +269,12 @@ class _Rows:
             return
         row, more = int(lost.arg_true()[0]), f" and {count - 1} more" if count > 1 else ""
         if not skip:
-            sentence = (
+            message = (
                 f"The target is missing in {self.place(row)}{more}; fill the cell or delete the row, or leave such "
                 "rows out (--skip-rows-without-target)."
             )
             trouble = "the target is missing: --skip-rows-without-target"
-            self.problems.append(ParseProblem(target, self.place(row), "", count, trouble, sentence, is_target=True))
+            self.problems.append(ParseProblem(target, self.place(row), "", count, trouble, message, is_target=True))
             return
         if count == len(lost):
             raise InputError(f"The target {target!r} is missing in every row; choose another.")
@@ -291,10 +291,10 @@ class _Rows:
             how = "infinite" if abs(column[row]) == float("inf") else f"{column[row]:g}, too large to compute with,"
             cure = "delete the row" if is_target else "empty it if it is not known"
             what = "The target" if is_target else f"Column {column.name!r}"
-            sentence = f"{what} is {how} in {self.place(row)}; correct the cell, or {cure}."
+            message = f"{what} is {how} in {self.place(row)}; correct the cell, or {cure}."
             trouble = "infinite or too large"
             self.problems.append(
-                ParseProblem(column.name, self.place(row), f"{column[row]:g}", count, trouble, sentence)
+                ParseProblem(column.name, self.place(row), f"{column[row]:g}", count, trouble, message)
             )
 
 

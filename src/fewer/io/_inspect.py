@@ -151,7 +151,7 @@ class Inspection:
         head = f"{self.source}: {self.n_rows:,} rows, {len(self.columns):,} columns"
         lines = [head, "", *_table(self.columns, width), ""]
         lines += [f"Note: {note}" for note in self.notes]
-        lines += [f"Problem: {problem.sentence}" for problem in self.problems]
+        lines += [f"Problem: {problem.message}" for problem in self.problems]
         return "\n".join(printable(line) for line in lines).rstrip("\n")
 
     def __str__(self) -> str:
@@ -165,7 +165,7 @@ class Inspection:
         ]
         head = "".join(f"<th>{title}</th>" for title in titles)
         body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-        notes = "".join(f"<li>{escape(note)}</li>" for note in [*self.notes, *(p.sentence for p in self.problems)])
+        notes = "".join(f"<li>{escape(note)}</li>" for note in [*self.notes, *(p.message for p in self.problems)])
         caption = escape(f"{self.source}: {self.n_rows:,} rows, {len(self.columns):,} columns")
         return f"<p>{caption}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{notes}</ul>"
 

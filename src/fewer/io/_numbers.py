@@ -137,11 +137,11 @@ def find_number_format(text: pl.Series, decimal: str | None = None) -> Found | N
     best = max(fits, default=0)
     if best < MOSTLY * len(present):
         return None
-    form, rival = _settle([form for form, fit in zip(forms, fits, strict=True) if fit == best], signed)
+    form, rival = _decide([form for form, fit in zip(forms, fits, strict=True) if fit == best], signed)
     return Found(form, read[forms.index(form)], rival)
 
 
-def _settle(forms: list[NumberFormat], cells: pl.Series) -> tuple[NumberFormat, NumberFormat | None]:
+def _decide(forms: list[NumberFormat], cells: pl.Series) -> tuple[NumberFormat, NumberFormat | None]:
     """Choose among formats that fit equally well: thousands or decimals?"""
     first = forms[0]
     rival = next((form for form in forms[1:] if form.decimal != first.decimal), None)

@@ -23,7 +23,7 @@ class ParseProblem:
         How many there are.
     trouble : str
         What is wrong, in a few words.
-    sentence : str
+    message : str
         The same with its cure, where it is the only problem.
     is_target : bool
         The target cannot be left out.
@@ -39,7 +39,7 @@ class ParseProblem:
     cell: str
     count: int
     trouble: str
-    sentence: str
+    message: str
     is_target: bool = False
 
 
@@ -61,7 +61,7 @@ class TableError(InputError):
     def __init__(self, problems: Sequence[ParseProblem]) -> None:
         self.problems = tuple(problems)
         self.table = () if len(problems) == 1 else tuple(_lines(problems))
-        super().__init__(problems[0].sentence if len(problems) == 1 else "\n".join(self.table))
+        super().__init__(problems[0].message if len(problems) == 1 else "\n".join(self.table))
 
 
 def _lines(problems: Sequence[ParseProblem]) -> list[str]:

@@ -223,7 +223,7 @@ class ProblemReader:
             raise InputError("The table has no rows; give a table with rows.")
         several = self.multi_output and _n_columns(y) > 1
         values = several_targets(y, self.place) if several else target_values(y, self.place)
-        target, task = self._settled(values, n_rows)
+        target, task = self._decided(values, n_rows)
         problem = Problem.from_arrays(
             table.X, target, task=task, names=table.names, kinds=table.kinds, **self.rows
         )  # fmt: skip
@@ -241,7 +241,7 @@ class ProblemReader:
         """Make a problem of a sparse table, and leave it sparse."""
         table = sparse.csc_array(X, dtype=np.float64)
         n_rows, n_columns = table.shape
-        target, task = self._settled(target_values(y, self.place), n_rows)
+        target, task = self._decided(target_values(y, self.place), n_rows)
         problem = Problem.from_arrays(np.zeros((n_rows, 1)), target, task=task, **self.rows)
         refuse_useless_target(problem)
         low, high = column_ranges(table)
@@ -252,10 +252,10 @@ class ProblemReader:
         names, kinds = plain_names(n_columns), ("numeric",) * n_columns
         return SparseProblem.of(replace(problem, names=names, kinds=kinds, notes=tuple(self.notes)), table)
 
-    def _settled(self, target: NDArray[Any], n_rows: int) -> tuple[NDArray[Any], Task]:
+    def _decided(self, target: NDArray[Any], n_rows: int) -> tuple[NDArray[Any], Task]:
         if len(target) != n_rows:
             raise InputError(f"The target has {len(target)} rows, but the table has {n_rows}; give one for each row.")
-        return _settle_task(target, self.task, self.place)
+        return _decide_task(target, self.task, self.place)
 
     def table(self, X: Any) -> Table:
         """Return the cells of a table as numbers, with the kinds of its columns."""
@@ -579,11 +579,11 @@ def target_values(y: Any, place: Place) -> NDArray[Any]:
     if values.ndim != 1:
         raise InputError(f"The target has {values.ndim} dimensions; give one value for each row.")
     if values.dtype.kind == "O":
-        values = _settled(values, place)
+        values = _decided(values, place)
     if values.dtype.kind not in "biufUS":
         raise InputError(f"The target holds {values.dtype.name} cells; numbers, truth values or text are needed.")
     if values.dtype.kind == "f":
-        _refuse_holes(np.isnan(values), place)
+        _refuse_missing(np.isnan(values), place)
         _refuse_endless(values, "The target", place)
     return values
 
@@ -608,9 +608,9 @@ def _objects(cells: list[Any]) -> NDArray[Any]:
     return values
 
 
-def _settled(values: NDArray[Any], place: Place) -> NDArray[Any]:
+def _decided(values: NDArray[Any], place: Place) -> NDArray[Any]:
     """Turn Python objects into numbers, truth values or text."""
-    _refuse_holes(np.array([_is_missing(cell) for cell in values], dtype=bool), place)
+    _refuse_missing(np.array([_is_missing(cell) for cell in values], dtype=bool), place)
     cells = values.tolist()
     if all(isinstance(cell, bool | np.bool_) for cell in cells):
         return np.array(cells, dtype=bool)
@@ -623,14 +623,14 @@ def _settled(values: NDArray[Any], place: Place) -> NDArray[Any]:
     return np.array([str(cell) for cell in cells])
 
 
-def _refuse_holes(missing: BoolArray, place: Place) -> None:
+def _refuse_missing(missing: BoolArray, place: Place) -> None:
     if missing.any():
         row, count = int(np.argmax(missing)), int(missing.sum())
         more = f" and {count - 1} more" if count > 1 else ""
         raise InputError(f"The target is missing in {place(row)}{more}; fill the cell or delete the row.")
 
 
-def _settle_task(target: NDArray[Any], task: Task | None, place: Place) -> tuple[NDArray[Any], Task]:
+def _decide_task(target: NDArray[Any], task: Task | None, place: Place) -> tuple[NDArray[Any], Task]:
     """Decide on the task; classes that are whole numbers are whole numbers, however they were stored."""
     task = infer_task(target) if task is None else task
     if task == "regression" and target.dtype.kind in "US":

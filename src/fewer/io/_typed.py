@@ -30,7 +30,7 @@ MOST_STRANGERS = 3
 """So many different words among numbers stand for something, such as missing cells."""
 MIN_NUMBERS = 3
 """From so many different numbers on, words beside them are told of."""
-AMONG_WORDS = "numbers among words"
+AMONG_TEXT = "numbers among words"
 BRACKETS = r"^\s*\(.*\)\s*$"
 _GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*$"
 
@@ -113,8 +113,8 @@ def typed_columns(texts: pl.DataFrame, place: Place, options: ReadOptions | None
     numbers = texts.select(pl.all().cast(pl.Float64, strict=False))
     pairs = zip(texts.iter_columns(), numbers.iter_columns(), strict=True)
     drafts = [_draft(text, number, place, options) for text, number in pairs]
-    _settle_decimals(drafts, options)
-    _settle_orders(drafts)
+    _decide_decimals(drafts, options)
+    _decide_orders(drafts)
     kept = [draft.column for draft in drafts if draft.reading.kind != "left out"]
     return Understood(
         pl.DataFrame(kept),
@@ -172,7 +172,7 @@ def _draft(text: pl.Series, number: pl.Series, place: Place, options: ReadOption
     if name in options.nominal:
         return _Draft(text, text, Reading("nominal"))
     draft = _draft_formatted(text, place, options) or _draft_strewn(text, place, options)
-    return draft if draft is not None else _draft_words(text, number, place, options)
+    return draft if draft is not None else _draft_text(text, number, place, options)
 
 
 def _without_missing(text: pl.Series, missing: Sequence[str]) -> pl.Series:
@@ -248,7 +248,7 @@ def _draft_strewn(text: pl.Series, place: Place, options: ReadOptions) -> _Draft
     return draft
 
 
-def _draft_words(text: pl.Series, number: pl.Series, place: Place, options: ReadOptions) -> _Draft:
+def _draft_text(text: pl.Series, number: pl.Series, place: Place, options: ReadOptions) -> _Draft:
     if text.name in options.numeric:
         return _Draft(text, text, Reading("numeric"), problem=_problem(text, number, "no number", place, options))
     lower = text.str.to_lowercase()
@@ -260,7 +260,7 @@ def _draft_words(text: pl.Series, number: pl.Series, place: Place, options: Read
         return _Draft(text, text, Reading("left out", reason=reason))
     n_numbers = len(text) - number.null_count()
     if 2 * n_numbers > len(text) - text.null_count() and number.drop_nulls().n_unique() >= MIN_NUMBERS:
-        return _Draft(text, text, Reading("nominal", reason=AMONG_WORDS))
+        return _Draft(text, text, Reading("nominal", reason=AMONG_TEXT))
     return _Draft(text, text, Reading("nominal"))
 
 
@@ -296,14 +296,14 @@ def _problem(
         "numbers" if trouble.startswith("no number") else "dates" if trouble.startswith("no date")
         else "times of day" if trouble.startswith("no time") else "truth values"
     )  # fmt: skip
-    sentence = f"Column {name!r} holds {what}, but {place(row)} holds {cell!r}; correct or empty the cell, or {cure}."
-    return ParseProblem(name, place(row), cell, count, trouble, sentence, is_target)
+    message = f"Column {name!r} holds {what}, but {place(row)} holds {cell!r}; correct or empty the cell, or {cure}."
+    return ParseProblem(name, place(row), cell, count, trouble, message, is_target)
 
 
 # ------------------------------------------------------------------------------------ what other columns tell
 
 
-def _settle_decimals(drafts: list[_Draft], options: ReadOptions) -> None:
+def _decide_decimals(drafts: list[_Draft], options: ReadOptions) -> None:
     """Where a column could be read with points or with commas, do as the other columns do."""
     unsure = [draft for draft in drafts if isinstance(draft.rival, NumberFormat)]
     commas = any(_decimal(draft) == "," and draft.rival is None for draft in drafts)
@@ -341,7 +341,7 @@ def _shows_points(draft: _Draft) -> bool:
     return bool(len(dotted)) and not dotted.str.contains(_GROUPED).all()
 
 
-def _settle_orders(drafts: list[_Draft]) -> None:
+def _decide_orders(drafts: list[_Draft]) -> None:
     """Where days and months cannot be told apart, do as the other columns do."""
     sure = {
         draft.reading.format.order
@@ -414,7 +414,7 @@ def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
         example = codes[0].text.filter(codes[0].text.str.strip_chars().str.starts_with("0"))[0].strip()
         names = name_list([draft.text.name for draft in codes])
         notes.append(f"{names} taken as codes, since they have leading zeros ({example!r}); --numeric says otherwise.")
-    strewn = [draft for draft in drafts if draft.reading.reason == AMONG_WORDS and draft.reading.kind == "nominal"]
+    strewn = [draft for draft in drafts if draft.reading.reason == AMONG_TEXT and draft.reading.kind == "nominal"]
     if strewn:
         text = strewn[0].text
         word = text.filter(text.cast(pl.Float64, strict=False).is_null() & text.is_not_null())[0]

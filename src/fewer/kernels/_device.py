@@ -57,7 +57,7 @@ class Device(ABC):
     memory: int
     """Bytes that may be used for arrays."""
 
-    def room_for(self, n_bytes: int, of: int, what: str) -> int:
+    def capacity_for(self, n_bytes: int, of: int, what: str) -> int:
         """Return how many things of so many bytes fit into a part of the memory; one block of them must."""
         fit = int(of // max(n_bytes, 1))
         if fit < THREADS:

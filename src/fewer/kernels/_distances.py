@@ -29,9 +29,9 @@ FAR_32 = np.int32(1 << 30)
 
 
 @njit(nogil=True, cache=True)
-def term(x, x_missing, z, z_hole, nominal, scale, gap, weight, quantum):
+def term(x, x_missing, z, z_missing, nominal, scale, gap, weight, quantum):
     """Return one feature's part of a squared distance."""
-    if x_missing or z_hole:
+    if x_missing or z_missing:
         square = gap
     elif nominal:
         square = 0.0 if x == z else scale

@@ -62,7 +62,7 @@ class Targets(NamedTuple):
     row_weights: Any
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Scratch: terms, keys and a part of them (n,); the near keys, those found, their buckets, where these begin."""
 
     terms: Any
@@ -75,9 +75,9 @@ class Room(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def room_for(n):
+def scratch_for(n):
     """Make the arrays that a row needs."""
-    return Room(
+    return Scratch(
         np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n + 1, np.int64),
         np.empty(n, np.int64), np.empty(N_BUCKETS, np.int64),
     )  # fmt: skip
@@ -93,10 +93,10 @@ def fill_part(part, terms, i, f, weight, exact, shift):
 
 
 @njit(nogil=True, cache=True)
-def add_feature(d, i, f, weight, sign, room, exact, shift):
+def add_feature(d, i, f, weight, sign, scratch, exact, shift):
     """Add feature f's part to the keys from row i, or take it off."""
-    fill_part(room.part, room.terms, i, f, weight, exact, shift)
-    add_part(d, room.part, sign)
+    fill_part(scratch.part, scratch.terms, i, f, weight, exact, shift)
+    add_part(d, scratch.part, sign)
 
 
 @njit(nogil=True, cache=True)
@@ -139,13 +139,13 @@ def reach(d, k, near, shift):
 
 
 @njit(nogil=True, cache=True)
-def select(d, low, high, k, shift, room):
+def select(d, low, high, k, shift, scratch):
     """Write the k smallest keys in order, and at least all as near as the k-th; give their number.
 
     No row farther than `high` is looked at; at least k must lie within it. Keys are dealt into buckets by distance,
     those nearer than `low` into the first, and only the buckets that hold the first k are put in order.
     """
-    near, found, bucket, start = room.near, room.found, room.bucket, room.start
+    near, found, bucket, start = scratch.near, scratch.found, scratch.bucket, scratch.start
     # Keys of one distance share a bucket, and the range takes up at least half of the buckets if it has so many.
     low, high = low >> shift << shift, high | ((1 << shift) - 1)
     while True:
@@ -182,7 +182,7 @@ def select(d, low, high, k, shift, room):
 @njit(nogil=True, cache=True)
 def sort(near, n_near):
     """Put the first keys in order, of which few are far from their places."""
-    # A pass without branches settles most neighbors; what is left is seldom, so that branches are foreseen.
+    # A pass without branches decides most neighbors; what is left is seldom, so that branches are foreseen.
     for t in range(n_near - 1, 0, -1):
         x, y = near[t], near[t - 1]
         near[t - 1], near[t] = min(x, y), max(x, y)
@@ -235,8 +235,8 @@ def target_gap(i, key, targets):
 def sum_masks(masks, exact, targets, k, sums):
     """Sum for each of (m, p) masks or weights; sums (m, 2, k)."""
     n, p, shift = exact.columns.shape[1], exact.columns.shape[0], targets.shift
-    room, parts, whole = room_for(n), np.empty((p, n), np.int64), np.zeros(p, np.bool_)
-    d = room.d
+    scratch, parts, whole = scratch_for(n), np.empty((p, n), np.int64), np.zeros(p, np.bool_)
+    d = scratch.d
     for f in range(p):
         for m in range(masks.shape[0]):
             whole[f] |= masks[m, f] == 1.0
@@ -245,7 +245,7 @@ def sum_masks(masks, exact, targets, k, sums):
             continue
         for f in range(p):
             if whole[f]:
-                fill_part(parts[f], room.terms, i, f, 1.0, exact, shift)
+                fill_part(parts[f], scratch.terms, i, f, 1.0, exact, shift)
         for m in range(masks.shape[0]):
             start_row(d, i, targets)
             for f in range(p):
@@ -253,74 +253,74 @@ def sum_masks(masks, exact, targets, k, sums):
                 if weight == 1.0:
                     add_part(d, parts[f], 1)
                 elif weight > 0.0:
-                    add_feature(d, i, f, weight, 1, room, exact, shift)
-            low, high = span(d) if m == 0 else reach(d, k, room.near, shift)
-            n_near = select(d, low, high, k, shift, room)
-            gather(i, k, n_near, room.near, targets, sums[m])
+                    add_feature(d, i, f, weight, 1, scratch, exact, shift)
+            low, high = span(d) if m == 0 else reach(d, k, scratch.near, shift)
+            n_near = select(d, low, high, k, shift, scratch)
+            gather(i, k, n_near, scratch.near, targets, sums[m])
 
 
 @njit(nogil=True, cache=True)
 def sum_listed(found, distance, masks, exact, targets, k, sums):
-    """Sum as `sum_masks`, from lists of the nearest rows and their distances, both (m, room, n); sums (m, 2, k).
+    """Sum as `sum_masks`, from lists of the nearest rows and their distances, both (m, capacity, n); sums (m, 2, k).
 
     Where rows as far as the k-th may be missing from a list, all rows are looked at.
     """
-    n, shift, room_in_list = exact.columns.shape[1], targets.shift, found.shape[1]
-    room, factor, values = room_for(n), 1.0 / exact.quantum, targets.values
+    n, shift, capacity = exact.columns.shape[1], targets.shift, found.shape[1]
+    scratch, factor, values = scratch_for(n), 1.0 / exact.quantum, targets.values
     for m in range(masks.shape[0]):
         for i in range(n):
             if targets.row_weights[i] <= 0.0:
                 continue
             n_near = 0
-            while n_near < room_in_list and found[m, n_near, i] >= 0:
+            while n_near < capacity and found[m, n_near, i] >= 0:
                 j = found[m, n_near, i]
                 far = np.int64(distance[m, n_near, i] * factor)
-                room.near[n_near] = (far << shift) + 2 * j + (values[j] != values[i])
+                scratch.near[n_near] = (far << shift) + 2 * j + (values[j] != values[i])
                 n_near += 1
-            if n_near == room_in_list and room.near[k - 1] >> shift == room.near[n_near - 1] >> shift:
-                start_row(room.d, i, targets)
+            if n_near == capacity and scratch.near[k - 1] >> shift == scratch.near[n_near - 1] >> shift:
+                start_row(scratch.d, i, targets)
                 for f in range(masks.shape[1]):
                     if masks[m, f] > 0.0:
-                        add_feature(room.d, i, f, masks[m, f], 1, room, exact, shift)
-                low, high = span(room.d)
-                n_near = select(room.d, low, high, k, shift, room)
-            gather(i, k, n_near, room.near, targets, sums[m])
+                        add_feature(scratch.d, i, f, masks[m, f], 1, scratch, exact, shift)
+                low, high = span(scratch.d)
+                n_near = select(scratch.d, low, high, k, shift, scratch)
+            gather(i, k, n_near, scratch.near, targets, sums[m])
 
 
 @njit(nogil=True, cache=True)
 def sum_flips(flips, exact, targets, k, sums):
     """Sum for masks that differ in one unit, each in turn; sums (u, 2, k)."""
     n, shift, mask, new = exact.columns.shape[1], targets.shift, flips.mask, flips.new
-    room, changed, offsets = room_for(n), np.empty(n, np.int64), flips.units.offsets
+    scratch, changed, offsets = scratch_for(n), np.empty(n, np.int64), flips.units.offsets
     for i in range(n):
         if targets.row_weights[i] <= 0.0:
             continue
-        start_row(room.d, i, targets)
+        start_row(scratch.d, i, targets)
         for f in flips.used:
-            add_feature(room.d, i, f, mask[f], 1, room, exact, shift)
+            add_feature(scratch.d, i, f, mask[f], 1, scratch, exact, shift)
         for u in range(offsets.shape[0] - 1):
-            changed[:] = room.d
+            changed[:] = scratch.d
             for f in flips.units.members[offsets[u] : offsets[u + 1]]:
                 if mask[f] > 0.0:
-                    add_feature(changed, i, f, mask[f], -1, room, exact, shift)
+                    add_feature(changed, i, f, mask[f], -1, scratch, exact, shift)
                 if new[u] > 0.0:
-                    add_feature(changed, i, f, new[u], 1, room, exact, shift)
-            low, high = span(changed) if u == 0 else reach(changed, k, room.near, shift)
-            n_near = select(changed, low, high, k, shift, room)
-            gather(i, k, n_near, room.near, targets, sums[u])
+                    add_feature(changed, i, f, new[u], 1, scratch, exact, shift)
+            low, high = span(changed) if u == 0 else reach(changed, k, scratch.near, shift)
+            n_near = select(changed, low, high, k, shift, scratch)
+            gather(i, k, n_near, scratch.near, targets, sums[u])
 
 
 @njit(nogil=True, cache=True)
-def fill_row(fixed, parts, i, base, units, room, exact, targets):
+def fill_row(fixed, parts, i, base, units, scratch, exact, targets):
     """Write the keys of row i under the base columns, and what each unit adds to them."""
     start_row(fixed, i, targets)
     for f in range(base.shape[0]):
         if base[f] > 0.0:
-            add_feature(fixed, i, f, base[f], 1, room, exact, targets.shift)
+            add_feature(fixed, i, f, base[f], 1, scratch, exact, targets.shift)
     for u in range(parts.shape[0]):
         parts[u] = 0
         for f in units.members[units.offsets[u] : units.offsets[u + 1]]:
-            add_feature(parts[u], i, f, 1.0, 1, room, exact, targets.shift)
+            add_feature(parts[u], i, f, 1.0, 1, scratch, exact, targets.shift)
 
 
 @njit(nogil=True, cache=True)
@@ -347,17 +347,17 @@ class Grove(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def sum_tree(i, code, first, free, grove, room, targets, sums, fresh):
+def sum_tree(i, code, first, free, grove, scratch, targets, sums, fresh):
     """Sum for all combinations of the free units beside the trunk; `code` is the subset of the trunk.
 
     Rows that are too far whatever the units of the tree add are dropped.
     """
-    shift, near, d, n_tree, k, parts = targets.shift, room.near, room.d, free.shape[0], sums.shape[2], grove.parts
+    shift, near, d, n_tree, k, parts = targets.shift, scratch.near, scratch.d, free.shape[0], sums.shape[2], grove.parts
     grove.upper[:] = grove.trunk
     for z in range(n_tree):
         add_part(grove.upper, parts[free[z]], 1)
     low, high = span(grove.upper) if fresh else reach(grove.upper, k, near, shift)
-    select(grove.upper, low, high, k, shift, room)
+    select(grove.upper, low, high, k, shift, scratch)
     n_kept = keep(grove.trunk, near[k - 1] | ((1 << shift) - 1), grove.kept)
     for place in range(n_kept):
         d[place] = grove.trunk[grove.kept[place]]
@@ -373,7 +373,7 @@ def sum_tree(i, code, first, free, grove, room, targets, sums, fresh):
             code ^= 1 << free[z]
         else:
             low, high = reach(grove.trunk, k, near, shift)
-        n_near = select(d[:n_kept], low, high, k, shift, room)
+        n_near = select(d[:n_kept], low, high, k, shift, scratch)
         gather(i, k, n_near, near, targets, sums[gray_place(code) - first])
 
 
@@ -388,7 +388,7 @@ def sum_gray(first, last, base, units, order, exact, targets, k, sums):
     combinations of the smallest units beside one subset of the others. Their parts being small, they keep few rows.
     """
     n, q = exact.columns.shape[1], order.shape[0]
-    room, parts, fixed = room_for(n), np.empty((q, n), np.int64), np.empty(n, np.int64)
+    scratch, parts, fixed = scratch_for(n), np.empty((q, n), np.int64), np.empty(n, np.int64)
     grove = Grove(
         parts, np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n + 1, np.int64), np.empty((TREE, n), np.int64)
     )  # fmt: skip
@@ -396,7 +396,7 @@ def sum_gray(first, last, base, units, order, exact, targets, k, sums):
     for i in range(n):
         if targets.row_weights[i] <= 0.0:
             continue
-        fill_row(fixed, parts, i, base, units, room, exact, targets)
+        fill_row(fixed, parts, i, base, units, scratch, exact, targets)
         block = first
         while block < last:
             n_free = free_units(block, last, order, free)
@@ -411,7 +411,7 @@ def sum_gray(first, last, base, units, order, exact, targets, k, sums):
                     u = free[n_tree + lowest_bit(tree)]
                     add_part(grove.trunk, parts[u], -1 if code >> u & 1 else 1)
                     code ^= 1 << u
-                sum_tree(i, code, first, free[:n_tree], grove, room, targets, sums, tree == 0)
+                sum_tree(i, code, first, free[:n_tree], grove, scratch, targets, sums, tree == 0)
             block += 1 << n_free
 
 
@@ -457,14 +457,14 @@ def reach_after(near, k, part, sign, shift):
 def list_near(mask, exact, targets, k, near_rows, near_squares):
     """Write the k nearest rows of every row under one mask, and how far they are in quanta; both (n, k)."""
     n, shift = exact.columns.shape[1], targets.shift
-    room = room_for(n)
+    scratch = scratch_for(n)
     for i in range(n):
-        start_row(room.d, i, targets)
+        start_row(scratch.d, i, targets)
         for f in range(mask.shape[0]):
             if mask[f] > 0.0:
-                add_feature(room.d, i, f, mask[f], 1, room, exact, shift)
-        low, high = span(room.d)
-        select(room.d, low, high, k, shift, room)
+                add_feature(scratch.d, i, f, mask[f], 1, scratch, exact, shift)
+        low, high = span(scratch.d)
+        select(scratch.d, low, high, k, shift, scratch)
         for t in range(k):
-            near_rows[i, t] = (room.near[t] & ((1 << shift) - 1)) >> 1
-            near_squares[i, t] = room.near[t] >> shift
+            near_rows[i, t] = (scratch.near[t] & ((1 << shift) - 1)) >> 1
+            near_squares[i, t] = scratch.near[t] >> shift

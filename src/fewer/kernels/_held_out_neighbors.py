@@ -126,12 +126,12 @@ def add_squares(base, members, tests, trains, sizes, bounds):
 
 
 @inner(no_cpython_wrapper=True)
-def reach(base, trains, place, x, size, k, error, room):
+def reach(base, trains, place, x, size, k, error, scratch):
     """Write the distances with one column added; return how far the k nearest can be, errors included.
 
     `place` holds the test row, its fold and the column, and `x` the row's cell there.
     """
-    line, lanes, best = room
+    line, lanes, best = scratch
     i, fold, new = place
     for lane in range(LANES):
         lanes[lane] = FAR
@@ -336,7 +336,7 @@ def vote(standing, members, added, tables, rule, race, votes):
     targets, k, classes, shares = rule
     visits, y, costs, most = race
     out, open_rows, lost = votes
-    room = Lanes(np.empty(trains.shape[2], np.float32), np.empty(LANES, np.float32), np.empty(k, np.float32))
+    scratch = Lanes(np.empty(trains.shape[2], np.float32), np.empty(LANES, np.float32), np.empty(k, np.float32))
     rows, kinds = np.empty(MOST, np.int64), max(out.shape[2], 1)
     found = Found(np.empty(MOST), rows, np.zeros(kinds, np.int64), np.zeros(kinds, np.int64))
     columns = np.empty(members.shape[0] + 1, np.int64)
@@ -355,8 +355,8 @@ def vote(standing, members, added, tables, rule, race, votes):
             farthest = max(tests[new, i] - lows[fold, new], highs[fold, new] - tests[new, i])
             unchanged = farthest * farthest < gap[i]
             if not unchanged:
-                limit = reach(base, trains_32, (i, fold, new), tests_32[new, i], sizes[fold], k, error, room)
-                n = collect(room.line, room.least, sizes[fold], limit, rows)
+                limit = reach(base, trains_32, (i, fold, new), tests_32[new, i], sizes[fold], k, error, scratch)
+                n = collect(scratch.line, scratch.least, sizes[fold], limit, rows)
             if unchanged:
                 out[q, i, :] = before[i]
             elif n < k:

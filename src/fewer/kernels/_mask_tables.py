@@ -37,16 +37,16 @@ class Picks(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def coarse_masks(low, high, picks, width, room, coarse, by_rows, verdicts):
+def coarse_masks(low, high, picks, width, capacity, coarse, by_rows, verdicts):
     """Write verdicts (m, high−low) on rows low … high−1 under many masks at once.
 
     The sums for all combinations of a group of features are tabulated once for a row, up to `width` columns and as many
-    groups as `room` numbers hold, so that a mask costs one addition a group.
+    groups as `capacity` numbers hold, so that a mask costs one addition a group.
     """
     n, n_masks, n_groups = coarse.columns.shape[1], picks.numbers.shape[0], picks.numbers.shape[1]
     starts, size = coarse.starts, picks.levels.shape[0] ** picks.n_digits
     width = min(width, n)
-    at_once = max(min(room // (size * width), n_groups), 1)
+    at_once = max(min(capacity // (size * width), n_groups), 1)
     tables = np.empty((at_once, size, width), np.int32)
     sums = np.empty((n_masks if at_once < n_groups else 1, width), np.int32)
     start, total = np.empty(n, np.int32), np.empty(width, np.int32)

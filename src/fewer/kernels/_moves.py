@@ -65,7 +65,7 @@ class Judges(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def settled(score):
+def decided(score):
     """Round as `contracts.round_scores` does."""
     mantissa, exponent = math.frexp(score)
     return math.ldexp(np.rint(mantissa * 2.0**40) / 2.0**40, exponent)
@@ -148,7 +148,7 @@ def score_change(unit, value, doubt, standing, judges, d, ballot, gains):
         for f in unit:
             change_exact(d, i, f, standing.mask[f], value, judges.exact)
         judge(d, i, rules, ballot, gains)
-    return settled(judges.offset + gains[0] / judges.total)
+    return decided(judges.offset + gains[0] / judges.total)
 
 
 @njit(nogil=True, cache=True)

@@ -61,7 +61,7 @@ def _vote(d, codes, row_weights, k, near, near_d, tally):
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy")
-def small_flips(low, high, changes, exact, voters, room, gains):
+def small_flips(low, high, changes, exact, voters, scratch, gains):
     """Judge rows low … high−1 under masks that differ in one unit, by the rows at the k smallest distinct distances.
 
     Distances, votes and ties are those of `_neighbors.score_flips`, to the bit. `gains` is (u,).
@@ -71,11 +71,11 @@ def small_flips(low, high, changes, exact, voters, room, gains):
         what a unit adds to its distances, and so on.
     exact : Exact
     voters : class codes (n,), row weights (n,) and k
-    room : two arrays for n distances, two for k + 2 neighbors (numbers and distances), one for a tally of the classes
+    scratch : two arrays for n distances, two for k + 2 neighbors (numbers and distances), one for a tally of classes
     """
     columns, weights, bounds = changes
     codes, row_weights, k = voters
-    base, d, near, near_d, tally = room
+    base, d, near, near_d, tally = scratch
     n, shift = base.shape[0], 1.5 * 2.0**52 * exact.quantum
     for i in range(low, high):
         fold = exact.fold[i]
@@ -127,12 +127,12 @@ def changes_of(flips: Flips) -> tuple[Any, Any, Any]:
     )  # fmt: skip
 
 
-def room_for(n: int, k: int, n_classes: int) -> tuple[Any, ...]:
-    """Make the room that `small_flips` works in.
+def scratch_for(n: int, k: int, n_classes: int) -> tuple[Any, ...]:
+    """Make the scratch that `small_flips` works in.
 
     Examples
     --------
-    >>> [part.size for part in room_for(9, 3, 2)]
+    >>> [part.size for part in scratch_for(9, 3, 2)]
     [9, 9, 5, 5, 2]
     """
     return np.empty(n), np.empty(n), np.empty(k + 2, dtype=np.int64), np.empty(k + 2), np.empty(n_classes)

@@ -84,9 +84,9 @@ def _sort(near, low, high):
 
 
 @inner(no_cpython_wrapper=True)
-def _judge_value(a, k, rows, rules, room, ballot):
+def _judge_value(a, k, rows, rules, scratch, ballot):
     """Let the neighbors of rows of value a and fold k vote."""
-    near, near_d, d = room
+    near, near_d, d = scratch
     top = rows.values.shape[0] if rows.lacking < 0 else rows.lacking
     low, high, lacking = a, a + 1, a != rows.lacking and rows.lacking >= 0
     count, level, wanted = 0, 0, rules.ks[-1]
@@ -120,7 +120,7 @@ def _judge_value(a, k, rows, rules, room, ballot):
 
 
 @njit(nogil=True, cache=True)
-def score_column(rows, rules, room, judged, votes, means, gains):
+def score_column(rows, rules, scratch, judged, votes, means, gains):
     """Judge all rows by one column; gains (t,). `judged` is −1 for each fold, `votes` and `means` are (k, t)."""
     ballot = ballot_for(rules)
     for a in range(rows.values.shape[0]):
@@ -129,7 +129,7 @@ def score_column(rows, rules, room, judged, votes, means, gains):
             k = rows.fold[i]
             fresh, judged[k] = judged[k] != a, a
             if fresh:
-                _judge_value(a, k, rows, rules, room, ballot)
+                _judge_value(a, k, rows, rules, scratch, ballot)
             for t in range(gains.shape[0]):
                 if fresh:
                     votes[k, t], means[k, t] = ballot.votes[t], ballot.means[t]
@@ -158,9 +158,10 @@ def column_gains(exact: Exact, f: int, weight: float, rules: Rules) -> FloatArra
         bool(exact.nominal[f]), exact.scale[:, f].copy(), exact.gap[:, f].copy(), float(weight), float(exact.quantum),
     )  # fmt: skip
     n_folds, t = len(exact.scale), len(rules.ks)
-    room = np.empty(n, dtype=np.uint32), np.empty(n), np.empty(n)
+    scratch = np.empty(n, dtype=np.uint32), np.empty(n), np.empty(n)
     gains = np.zeros(t)
     score_column(
-        rows, rules, room, np.full(n_folds, -1), np.zeros((n_folds, t), dtype=np.int64), np.zeros((n_folds, t)), gains
+        rows, rules, scratch, np.full(n_folds, -1), np.zeros((n_folds, t), dtype=np.int64), np.zeros((n_folds, t)),
+        gains,
     )  # fmt: skip
     return gains

@@ -2,7 +2,7 @@
 
 Distances are mean absolute differences over the features that both rows have. A first pass takes them coarsely, numeric
 features in steps of 1 / 4095 as 16-bit integers (sixteen at a time in a vector), over blocks of rows that stay in the
-cache; what its rounding leaves undecided is settled by a second one in float64 over the few rows near the k-th.
+cache; what its rounding leaves undecided is decided by a second one in float64 over the few rows near the k-th.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Classes(NamedTuple):
     pooled: Any
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Scratch: coarse distances of some queries, sums and counts (n,), minima of stretches, the k nearest."""
 
     d: Any
@@ -72,18 +72,18 @@ class Room(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def room_for(n_rows, k):
+def scratch_for(n_rows, k):
     """Make the arrays that queries need."""
-    return Room(
+    return Scratch(
         np.empty((QUERIES, n_rows), np.float32), np.empty(n_rows, np.int32), np.empty(n_rows, np.float32),
         np.empty(n_rows // STRIDE + 1, np.float32), np.empty(k, np.int64), np.empty(k, np.float32), np.empty(k),
     )  # fmt: skip
 
 
 @njit(nogil=True, cache=True)
-def coarse_distances(d, first, room, table):
+def coarse_distances(d, first, scratch, table):
     """Write the distances of rows first, first + 1, … to all rows into d, in float32."""
-    steps, others, total, count = table.steps, table.others, room.total, room.count
+    steps, others, total, count = table.steps, table.others, scratch.total, scratch.count
     n_plain, n_rows = steps.shape[0], d.shape[1]
     unit = np.float32(1.0 / STEPS)
     share = np.float32(1.0 / (STEPS * max(n_plain, 1)))
@@ -171,13 +171,13 @@ def exact_distance(x, z, nominal, plain):
 
 
 @inner()
-def nearest(i, d, low, high, room, table):
-    """Find the k rows (room.found) of low … high − 1 that are nearest to row i by d, if nearer than FAR.
+def nearest(i, d, low, high, scratch, table):
+    """Find the k rows (scratch.found) of low … high − 1 that are nearest to row i by d, if nearer than FAR.
 
     They come nearest first, equally near ones in the order of `numbers`. The result is how many there are. A stretch of
     rows whose minimum is too far is not looked at: the k-th smallest minimum already bounds the k-th distance.
     """
-    found, minima, coarse, exact, numbers = room.found, room.minima, room.coarse, room.exact, table.numbers
+    found, minima, coarse, exact, numbers = scratch.found, scratch.minima, scratch.coarse, scratch.exact, table.numbers
     k, plain = found.shape[0], table.others.shape[0] == 0
     n_stretches = _minima_of_stretches(minima, d[low:high])
     limit = FAR
@@ -233,7 +233,7 @@ def _minima_of_stretches(minima, d):
 
 @inner()
 def _kth_smallest(smallest, values):
-    """Return the k-th smallest of k values or more, k being the room in `smallest`."""
+    """Return the k-th smallest of k values or more, k being the length of `smallest`."""
     size = 0
     for value in values:
         if size < smallest.shape[0] or value < smallest[-1]:
@@ -243,7 +243,7 @@ def _kth_smallest(smallest, values):
 
 @inner()
 def _insert(smallest, size, value):
-    """Put a value among the smallest so far, in order; the largest of them falls out if there is no room."""
+    """Put a value among the smallest so far, in order; the largest of them falls out if they are enough."""
     place = size if size < smallest.shape[0] else smallest.shape[0] - 1
     while place > 0 and smallest[place - 1] > value:
         smallest[place] = smallest[place - 1]
@@ -281,10 +281,10 @@ def _mean_differences(mean, i, found, size, table):
 
 
 @inner()
-def _add_nearest(scores, mean, weight, i, d, low, high, room, table):
+def _add_nearest(scores, mean, weight, i, d, low, high, scratch, table):
     """Add the mean differences to the nearest of rows low … high − 1, times a weight."""
-    size = nearest(i, d, low, high, room, table)
-    _mean_differences(mean, i, room.found, size, table)
+    size = nearest(i, d, low, high, scratch, table)
+    _mean_differences(mean, i, scratch.found, size, table)
     for f in range(scores.shape[0]):
         scores[f] += weight * mean[f]
 
@@ -296,15 +296,15 @@ def relief_scores(first, last, k, classes, table):
     The misses of each class count by its share among the other classes, or all are pooled.
     """
     n_rows, n_features = table.rows.shape
-    scores, mean, room = np.zeros(n_features), np.empty(n_features), room_for(n_rows, k)
+    scores, mean, scratch = np.zeros(n_features), np.empty(n_features), scratch_for(n_rows, k)
     votes, bounds, shares = classes.votes, classes.bounds, classes.shares
     for start in range(first, last, QUERIES):
         stop = min(start + QUERIES, last)
-        coarse_distances(room.d[: stop - start], start, room, table)
+        coarse_distances(scratch.d[: stop - start], start, scratch, table)
         for i in range(start, stop):
             if votes[i] == 0.0:
                 continue
-            own, row = classes.codes[i], room.d[i - start]
+            own, row = classes.codes[i], scratch.d[i - start]
             row[i] = FAR
             # One call for all, own class first: each call would be compiled anew.
             for turn in range(2 if classes.pooled else shares.shape[0] + 1):
@@ -317,7 +317,7 @@ def relief_scores(first, last, k, classes, table):
                     if c == own or shares[c] <= 0.0:
                         continue
                     weight = votes[i] * shares[c] / (1.0 - shares[own])
-                _add_nearest(scores, mean, weight, i, row, low, high, room, table)
+                _add_nearest(scores, mean, weight, i, row, low, high, scratch, table)
     return scores
 
 
@@ -370,15 +370,15 @@ def regression_sums(first, last, votes, influence, target, table):
     """
     rows = table.rows
     n_rows, n_features = rows.shape
-    sums, room = np.zeros((4, n_features)), room_for(n_rows, influence.shape[0])
+    sums, scratch = np.zeros((4, n_features)), scratch_for(n_rows, influence.shape[0])
     for start in range(first, last, QUERIES):
         stop = min(start + QUERIES, last)
-        coarse_distances(room.d[: stop - start], start, room, table)
+        coarse_distances(scratch.d[: stop - start], start, scratch, table)
         for i in range(start, stop):
-            row = room.d[i - start]
+            row = scratch.d[i - start]
             row[i] = FAR
-            size = nearest(i, row, 0, n_rows, room, table)
-            _add_pairs(sums, i, room.found, size, votes, influence, target, table)
+            size = nearest(i, row, 0, n_rows, scratch, table)
+            _add_pairs(sums, i, scratch.found, size, votes, influence, target, table)
     return sums
 
 

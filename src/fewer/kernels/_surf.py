@@ -3,7 +3,7 @@
 Distances are mean absolute differences over the features that both rows have. Where no cell is missing and no feature
 nominal, they are taken in whole numbers first: features in steps of 2⁻ᵇ, whose sums are exact. A whole-number distance
 is off by one step at most, and so are the mean and the standard deviation of many; what that leaves undecided is
-settled in float64.
+decided in float64.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class Race(NamedTuple):
 
     bound : float
         A loss beyond this is out.
-    room : int
+    capacity : int
         So many rows must be kept to be sure of the votes.
     simple, mixed, two, single, even : bool
         Rows of one class decide a vote alone; but rows of several other classes leave it open; there are two classes;
@@ -106,7 +106,7 @@ class Race(NamedTuple):
     """
 
     bound: Any
-    room: Any
+    capacity: Any
     simple: Any
     mixed: Any
     two: Any
@@ -163,16 +163,16 @@ def kth_smallest(x, count, k, small):
 
 
 @njit(nogil=True, cache=True, forceinline=True)
-def limit_without(v, h, count, room, rows, least, rest, scanned, small):
-    """Return the distance that room rows of a list do not exceed, whatever h undecided units add."""
-    if room == 1:
+def limit_without(v, h, count, capacity, rows, least, rest, scanned, small):
+    """Return the distance that capacity rows of a list do not exceed, whatever h undecided units add."""
+    if capacity == 1:
         smallest = FAR
         for c in range(np.uint64(count)):
             smallest = least_float(smallest, least[v, c] + rest[h, rows[v, c]])
         return smallest
     for c in range(np.uint64(count)):
         scanned[c] = least[v, c] + rest[h, rows[v, c]]
-    return kth_smallest(scanned, count, room, small)
+    return kth_smallest(scanned, count, capacity, small)
 
 
 @njit(nogil=True, cache=True, forceinline=True)
@@ -217,7 +217,7 @@ def start_walk(query, lists, race):
             lists.rows[v, count], lists.least[v, count] = j, query.start[j]
             count += 1
     limit = limit_without(
-        v, np.uint64(top), count, race.room, lists.rows, lists.least, rest, lists.scanned, lists.small
+        v, np.uint64(top), count, race.capacity, lists.rows, lists.least, rest, lists.scanned, lists.small
     )
     lists.counts[v], lists.n_owns[v] = keep_without(v, v, count, limit, lists.rows, lists.least, query.own)
     lists.limits[v], lists.visits[top] = limit, 0
@@ -300,7 +300,7 @@ def walk_tree(query, lists, tree, race, rules, ballot):
                 # With the unit no row's bounds grow closer, and the limit stays what it is.
                 counts[x], n_owns[x] = keep_with(v, x, u, count, limit, rows, least, parts, own)
                 limits[x] = limit
-                limit = limit_without(v, u, count, race.room, rows, least, rest, lists.scanned, lists.small)
+                limit = limit_without(v, u, count, race.capacity, rows, least, rest, lists.scanned, lists.small)
                 counts[w], n_owns[w] = keep_without(v, w, count, limit, rows, least, own)
                 limits[w] = limit
             elif sure != OUT:
@@ -330,13 +330,13 @@ def walk_tree(query, lists, tree, race, rules, ballot):
 
 
 @njit(nogil=True, cache=True)
-def lists_for(top, n, room, n_t):
+def lists_for(top, n, capacity, n_t):
     """Make what a row's walk down a tree needs."""
     lists, shape = 2 * (top + 1), (2 * (top + 1), n)
     return Lists(
         np.empty(shape, np.uint32), np.empty(shape), np.empty(lists, np.int64),
         np.empty(lists, np.int64), np.empty(lists), np.empty(top + 1, np.int64), np.empty((top + 1, n_t)),
-        np.empty(n), np.empty(room), np.empty(room, np.uint32),
+        np.empty(n), np.empty(capacity), np.empty(capacity, np.uint32),
     )  # fmt: skip
 
 
@@ -385,7 +385,7 @@ def score_tree(rows, worth, bound, base, units, exact, rules, tree):
     n, top = exact.columns.shape[1], units.offsets.shape[0] - 1
     ballot, parts, rest, start = ballot_for(rules), np.empty((top, n)), np.empty((top + 1, n)), np.empty(n)
     own = np.empty(n, np.uint8)
-    room = rules.ks[-1] if rules.by_rows or rules.ks[-1] == 1 else ballot.near.shape[0]
+    capacity = rules.ks[-1] if rules.by_rows or rules.ks[-1] == 1 else ballot.near.shape[0]
     lists = lists_for(top, n, ballot.near.shape[0], rules.ks.shape[0])
     positive, even = True, True
     for j in range(n):
@@ -393,7 +393,7 @@ def score_tree(rows, worth, bound, base, units, exact, rules, tree):
         even = even and rules.row_weights[j] == rules.row_weights[0]
     simple = rules.n_classes > 0 and (rules.by_rows or (rules.ks[-1] == 1 and positive))
     mixed, two = not rules.by_rows and rules.n_classes > 2, rules.n_classes == 2
-    race, looked = Race(bound, room, simple, mixed, two, rules.ks[-1] == 1, even and positive), 0.0
+    race, looked = Race(bound, capacity, simple, mixed, two, rules.ks[-1] == 1, even and positive), 0.0
     lists.above[top] = 0.0
     for i in rows:
         if beyond(top, 1, lists.above, tree.fewest, bound):

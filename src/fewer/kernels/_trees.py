@@ -29,7 +29,7 @@ class Growth(NamedTuple):
     """Twice as many rows are cut, fewer are not."""
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Arrays to work in."""
 
     rows: IntArray
@@ -76,12 +76,12 @@ def _partition(rows, low, high, columns, f, cut):
 
 
 @inner(no_cpython_wrapper=True, error_model="numpy")
-def _best_cut(train, low, high, n_tried, mass, room):
+def _best_cut(train, low, high, n_tried, mass, scratch):
     """Try one random cut of a few random inputs on rows[low:high]; return the best: gain, input (−1: none) and place.
 
     A gain is by how much a cut raises the sum of squared sums over masses; `mass` is the sum of weights over the rows.
     """
-    rows, _, inputs, _, total, left, gathered, values, state = room
+    rows, _, inputs, _, total, left, gathered, values, state = scratch
     best, best_input, best_cut = 0.0, -1, 0.0
     tried, last_input, width = 0, inputs.shape[0], total.shape[0]
     while tried < n_tried and last_input > 0:
@@ -121,13 +121,13 @@ def _best_cut(train, low, high, n_tried, mass, room):
 
 
 @njit(cache=True, nogil=True, no_cfunc_wrapper=True, error_model="numpy")
-def grow(train, test, target, weights, growth, room, outputs, gains):
+def grow(train, test, target, weights, growth, scratch, outputs, gains):
     """Grow trees; add the mean prediction of the test rows to `outputs` and what each input gained to `gains`.
 
     `train` and `test` hold inputs in rows, (n_inputs, n_rows), `target` is (n_train, n_targets), `outputs`
     (n_test, n_targets) and `gains` (n_inputs,).
     """
-    rows, others, _, stack, total, _, gathered, _, _ = room
+    rows, others, _, stack, total, _, gathered, _, _ = scratch
     n_trees, n_tried, leaf = growth
     n, m, width = rows.shape[0], others.shape[0], target.shape[1]
     for _ in range(n_trees):
@@ -155,7 +155,7 @@ def grow(train, test, target, weights, growth, room, outputs, gains):
                 spread -= total[c] * total[c] / mass if mass > 0 else 0.0
             best, f, cut = 0.0, -1, 0.0
             if high - low >= 2 * leaf and spread > 1e-9 * (squares + 1e-300):
-                best, f, cut = _best_cut(train, low, high, n_tried, mass, room)
+                best, f, cut = _best_cut(train, low, high, n_tried, mass, scratch)
             if f < 0:
                 for r in range(first, last if mass > 0 else first):
                     for c in range(width):
@@ -194,13 +194,13 @@ def random_trees(
     (n, n_inputs), width = train.shape, target.shape[1]
     state = np.array([(int(seed) * 2654435761 + 88172645463325252) % 2**64], dtype=np.uint64)
     threes = -(-(width + 1) // 3) * 3
-    room = Room(
+    scratch = Scratch(
         np.arange(n), np.arange(len(test)), np.arange(n_inputs), np.empty((2 * n + 64, 4), dtype=np.int64),
         np.empty(width), np.empty(threes), np.zeros((threes, n)), np.empty(n), state,
     )  # fmt: skip
     outputs, gains = np.zeros((len(test), width)), np.zeros(n_inputs)
     grow(
         np.ascontiguousarray(train.T), np.ascontiguousarray(test.T), np.ascontiguousarray(target),
-        np.ascontiguousarray(weights), Growth(n_trees, max(n_tried, 1), leaf), room, outputs, gains,
+        np.ascontiguousarray(weights), Growth(n_trees, max(n_tried, 1), leaf), scratch, outputs, gains,
     )  # fmt: skip
     return outputs / n_trees, gains / n_trees

@@ -30,9 +30,13 @@ class Ballot(NamedTuple):
 @njit(nogil=True, cache=True)
 def ballot_for(rules):
     """Make the arrays that voting needs."""
-    room, t = rules.ks[-1] + SPARE, len(rules.ks)
+    capacity, t = rules.ks[-1] + SPARE, len(rules.ks)
     return Ballot(
-        np.empty(room, np.uint32), np.empty(room), np.empty(max(rules.n_classes, 1)), np.empty(t, np.int64), np.empty(t)
+        np.empty(capacity, np.uint32),
+        np.empty(capacity),
+        np.empty(max(rules.n_classes, 1)),
+        np.empty(t, np.int64),
+        np.empty(t),
     )
 
 
@@ -84,21 +88,21 @@ def majority(d, rules, tally):
 @inner(no_cpython_wrapper=True)
 def list_nearest(d, near, near_d):
     """List the nearest rows, earlier rows first among equally near ones; return how many there are."""
-    room, count = near.shape[0], 0
+    capacity, count = near.shape[0], 0
     threshold = FAR
     for j in range(d.shape[0]):
         if d[j] < threshold:
-            place = count if count < room else room - 1
+            place = count if count < capacity else capacity - 1
             while place > 0 and d[j] < near_d[place - 1]:
                 near_d[place] = near_d[place - 1]
                 near[place] = near[place - 1]
                 place -= 1
             near_d[place] = d[j]
             near[place] = j
-            if count < room:
+            if count < capacity:
                 count += 1
-            if count == room:
-                threshold = near_d[room - 1]
+            if count == capacity:
+                threshold = near_d[capacity - 1]
     return count
 
 
@@ -155,10 +159,10 @@ def count_votes(near, near_d, reach, d, rules, ballot):
 
 
 @inner(no_cpython_wrapper=True)
-def farthest_complete(near_d, room):
-    """Return the distance up to which a list with limited room holds all rows."""
+def farthest_complete(near_d, capacity):
+    """Return the distance up to which a list of limited capacity holds all rows."""
     count = near_d.shape[0]
-    if count < room:
+    if count < capacity:
         return FAR
     for place in range(count - 1, 0, -1):
         if near_d[place - 1] < near_d[count - 1]:

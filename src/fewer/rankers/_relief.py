@@ -282,8 +282,8 @@ def _relief(
 
 def _small(first: int, last: int, k: int, classes: Classes, table: _Table) -> FloatArray:
     scores = np.zeros(table.rows.shape[1])
-    room = np.empty(k), np.empty(k, dtype=np.int64)
-    small_scores(first, last, tuple(classes)[:-1], table.rows, table.nominal, *room, scores)
+    scratch = np.empty(k), np.empty(k, dtype=np.int64)
+    small_scores(first, last, tuple(classes)[:-1], table.rows, table.nominal, *scratch, scores)
     return scores
 
 

@@ -12,14 +12,14 @@ from fewer.contracts import Resources
 from fewer.kernels._device import THREADS, Device, deal, on_devices, tell
 from fewer.problem import FloatArray, IntArray
 
-ROOMS = (4, 12, 24, 48, 96)
+CAPACITIES = (4, 12, 24, 48, 96)
 """Lengths of lists that a kernel is compiled for."""
 SPAN = 256
 GROUP = 8
 AT_ONCE = 1 << 33
 """Bytes of distances that are held at once."""
 BAND = 1e-11
-"""Rows so near to a radius, relative to it, are settled on the CPU."""
+"""Rows so near to a radius, relative to it, are decided on the CPU."""
 
 
 class ReliefDevice:
@@ -39,9 +39,9 @@ class ReliefDevice:
         self._device, (self.n, self.p) = device, rows.shape
         self.bounds = bounds
         half = device.memory // 2
-        if device.room_for(8 * self.p, half, "rows of this table") < self.n:
-            device.room_for(8 * self.p * self.n, half, "times this table")  # says that it does not fit
-        self._tile = min(device.room_for(8 * self.n, min(half, AT_ONCE), "rows of distances"), self.n)
+        if device.capacity_for(8 * self.p, half, "rows of this table") < self.n:
+            device.capacity_for(8 * self.p * self.n, half, "times this table")  # says that it does not fit
+        self._tile = min(device.capacity_for(8 * self.n, min(half, AT_ONCE), "rows of distances"), self.n)
         self._mixed = int(bool(nominal.any()) or bool(np.isnan(rows).any()))
         self._columns = device.put(np.ascontiguousarray(rows.T))
         self._nominal, self._bounds = device.put(nominal), device.put(bounds.astype(np.int32))
@@ -61,14 +61,14 @@ class ReliefDevice:
 
     def near(self, k: int, low: int, high: int) -> tuple[NDArray[np.int32], FloatArray]:
         """List the k nearest rows of each class of rows low … high − 1, and how far they are: (high − low, c, k)."""
-        device, room = self._device, next(room for room in ROOMS if room >= k)
+        device, capacity = self._device, next(capacity for capacity in CAPACITIES if capacity >= k)
         n_classes, parts = len(self.bounds) - 1, []
         for first, width, blocks, distances in self._distances(low, high, on_grid=True):
             found = device.full((n_classes, k, width), 0, np.int32)
             near = device.full((n_classes, k, width), 0.0, np.float64)
             device.run(
                 "relief", "nearest_gaps", blocks * n_classes, distances, self._bounds, first, width, k, found, near,
-                ROOM=room, MIXED=self._mixed,
+                CAPACITY=capacity, MIXED=self._mixed,
             )  # fmt: skip
             parts.append([np.moveaxis(device.get(array), -1, 0) for array in (found, near)])
         lists, far = (np.ascontiguousarray(np.concatenate(arrays)) for arrays in zip(*parts, strict=True))
@@ -91,7 +91,7 @@ class ReliefDevice:
     def within_radius(
         self, votes: FloatArray, radius: float, target: Any, low: int, high: int
     ) -> tuple[FloatArray, IntArray]:
-        """Sum the scores of rows low … high − 1 as `surf_scores` does; and list the rows that must be settled.
+        """Sum the scores of rows low … high − 1 as `surf_scores` does; and list the rows that must be decided.
 
         Those have no part in the sum.
         """
@@ -117,8 +117,8 @@ def relief_devices(
     resources: Resources, rows: FloatArray, nominal: NDArray[np.uint8], bounds: IntArray, k: int = 0
 ) -> list[ReliefDevice]:
     """Bring the rows to the devices asked for; none if the CPU does the work."""
-    if resources.device != "cpu" and k > ROOMS[-1]:
-        tell("Relief", f"n_neighbors={k} is more than {ROOMS[-1]}")
+    if resources.device != "cpu" and k > CAPACITIES[-1]:
+        tell("Relief", f"n_neighbors={k} is more than {CAPACITIES[-1]}")
         return []
     return on_devices(resources.device, lambda device: ReliefDevice(device, rows, nominal, bounds))
 

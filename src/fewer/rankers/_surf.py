@@ -56,8 +56,8 @@ class _WithinRadius(Ranker):
             devices, lambda one, low, high: one.within_radius(votes[order], radius, ordered, low, high), len(order)
         )
         left = order[np.concatenate([rows for _, rows in parts])]
-        settled = [surf_scores(i, i + 1, votes, radius, target, table) for i in np.sort(left).tolist()]
-        return np.asarray(sum([*(scores for scores, _ in parts), *settled]))
+        decided = [surf_scores(i, i + 1, votes, radius, target, table) for i in np.sort(left).tolist()]
+        return np.asarray(sum([*(scores for scores, _ in parts), *decided]))
 
 
 class SURF(_WithinRadius):

@@ -79,7 +79,7 @@ def _picture(estimator: str, rows: list[Any], scoring: str) -> dict[str, Any]:
         {"name": row.name, "score": row.score, "low": row.low, "high": row.high, "baseline": row.role != "method"}
         for row in rows
     ]
-    words = f"Held-out {scoring} for {estimator}. {text}"
+    caption = f"Held-out {scoring} for {estimator}. {text}"
     return {
-        "title": estimator, "text": text, "svg": interval_picture(drawn, f"held-out {scoring}, 95 % interval", words)
+        "title": estimator, "text": text, "svg": interval_picture(drawn, f"held-out {scoring}, 95 % interval", caption)
     }  # fmt: skip

@@ -107,14 +107,14 @@ def loss_told(
     Returns
     -------
     dict or None
-        `amount`, `low`, `high`, `words`, `picture`.
+        `amount`, `low`, `high`, `caption`, `picture`.
     """
     if loss is None:
         return None
     amount, ends = in_units(loss["loss"], score), (in_units(loss["low"], score), in_units(loss["high"], score))
-    words = f"Without {cut(name, 60)}: {amount} of {score} lost, {ends[0]} to {ends[1]}."
-    told = {"amount": amount, "low": ends[0], "high": ends[1], "words": words}
-    return told | {"picture": loss_picture(loss, scale, words)}
+    caption = f"Without {cut(name, 60)}: {amount} of {score} lost, {ends[0]} to {ends[1]}."
+    told = {"amount": amount, "low": ends[0], "high": ends[1], "caption": caption}
+    return told | {"picture": loss_picture(loss, scale, caption)}
 
 
 def in_units(value: float, score: str) -> str:

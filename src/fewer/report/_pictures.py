@@ -59,10 +59,10 @@ def _lanes(name: str, told: Mapping[str, Any], classes: Sequence[str]) -> Markup
             path = f"M0 {base}{steps}V{base}z"
         canvas.add("path", d=path, class_=f"fill{lane % 6}")
         canvas.add("line", x1=0, x2=WIDTH, y1=base, y2=base, class_="base")
-    return canvas.svg(_lanes_in_words(name, told, classes), class_="small")
+    return canvas.svg(_lanes_as_text(name, told, classes), class_="small")
 
 
-def _lanes_in_words(name: str, told: Mapping[str, Any], classes: Sequence[str]) -> str:
+def _lanes_as_text(name: str, told: Mapping[str, Any], classes: Sequence[str]) -> str:
     missing = f" {told['missing']:,} missing." if told.get("missing") else ""
     if "levels" in told:
         often = []
@@ -84,8 +84,8 @@ def _quartile_band(name: str, told: Mapping[str, Any]) -> Markup:
     known = [i for i, value in enumerate(told["middle"]) if value is not None]
     low = min(told["lower"][i] for i in known)
     high = max(told["upper"][i] for i in known)
-    room = (high - low) * 0.08 or 1.0
-    canvas = Canvas((0, len(told["middle"])), (low - room, high + room), size=(WIDTH, 44))
+    margin = (high - low) * 0.08 or 1.0
+    canvas = Canvas((0, len(told["middle"])), (low - margin, high + margin), size=(WIDTH, 44))
     canvas.left = canvas.right = canvas.top = canvas.bottom = 2.0
     if "levels" in told:
         for i in known:
@@ -100,17 +100,17 @@ def _quartile_band(name: str, told: Mapping[str, Any]) -> Markup:
         canvas.line(there, [told["middle"][i] for i in known], "line0")
     first, last = told["middle"][known[0]], told["middle"][known[-1]]
     ends = f", from {number(told['low'])} to {number(told['high'])}" if "low" in told else ""
-    words = f"The target against {cut(name, 60)}{ends}: median {number(first)} to {number(last)}."
-    return canvas.svg(words, class_="small")
+    caption = f"The target against {cut(name, 60)}{ends}: median {number(first)} to {number(last)}."
+    return canvas.svg(caption, class_="small")
 
 
-def loss_picture(loss: Mapping[str, float], ends: tuple[float, float], words: str) -> Markup:
+def loss_picture(loss: Mapping[str, float], ends: tuple[float, float], caption: str) -> Markup:
     """Draw what is lost without a feature: a dot, its interval and zero."""
     canvas = _loss_canvas(ends)
     canvas.add("line", x1=canvas.px(0), x2=canvas.px(0), y1=1, y2=15, class_="zero")
     canvas.line([loss["low"], loss["high"]], [0.5, 0.5], "line0")
     canvas.add("circle", cx=canvas.px(loss["loss"]), cy=8, r=3.5, class_="fill0")
-    return canvas.svg(words, class_="tiny")
+    return canvas.svg(caption, class_="tiny")
 
 
 def loss_places(loss: Mapping[str, float], ends: tuple[float, float]) -> list[float]:
@@ -150,10 +150,10 @@ def curve_picture(curve: Mapping[str, Any]) -> Markup:
     low, high = min(curve["low"]), max(curve["high"])
     if every:
         low, high = min(low, every["score"]), max(high, every["score"])
-    room = (high - low) * 0.06 or 0.02
+    margin = (high - low) * 0.06 or 0.02
     last = max(sizes[-1], every["size"] if every else 1)
     log = last > 16
-    canvas = Canvas((1, max(last, 2)), (low - room, high + room), size=(640, 370), log=log)
+    canvas = Canvas((1, max(last, 2)), (low - margin, high + margin), size=(640, 370), log=log)
     canvas.left, canvas.top, canvas.right = 72.0, 62.0, 26.0
     shown = sorted({1, last, *(s for s in (2, 5, 10, 20, 50, 100, 200, 500, 1000) if s < 0.75 * last)})
     canvas.axes("number of features", curve["title"], x_ticks=shown if log else None)
@@ -176,7 +176,7 @@ def curve_picture(curve: Mapping[str, Any]) -> Markup:
     here = dict(zip(sizes, scores, strict=True)).get(curve["chosen"])
     if here is not None:
         canvas.add("circle", cx=canvas.px(curve["chosen"]), cy=canvas.py(here), r=8, class_="here", id="here")
-    return canvas.svg(_curve_in_words(curve), class_="plot", id="curve")
+    return canvas.svg(_curve_as_text(curve), class_="plot", id="curve")
 
 
 def _marks(canvas: Canvas, curve: Mapping[str, Any]) -> None:
@@ -193,7 +193,7 @@ def _marks(canvas: Canvas, curve: Mapping[str, Any]) -> None:
         canvas.add("text", text, x=start + width / 2, y=y, text_anchor="middle")
 
 
-def _curve_in_words(curve: Mapping[str, Any]) -> str:
+def _curve_as_text(curve: Mapping[str, Any]) -> str:
     best = max(range(len(curve["scores"])), key=curve["scores"].__getitem__)
     every = curve["all"]
     title = curve["title"][:1].upper() + curve["title"][1:]
@@ -214,8 +214,8 @@ def roc_picture(parts: Sequence[tuple[str, Mapping[str, Any]]]) -> Markup:
     for i, (_, roc) in enumerate(parts):
         canvas.line(roc["fpr"], roc["tpr"], f"line{i}")
     _legend(canvas, [f"{name}: area {roc['area']:.3f}" for name, roc in parts])
-    words = ", ".join(f"{roc['area']:.3f} with {name}" for name, roc in parts)
-    return canvas.svg(f"ROC curves of held-out rows, looking for {positive}. Area: {words}.")
+    caption = ", ".join(f"{roc['area']:.3f} with {name}" for name, roc in parts)
+    return canvas.svg(f"ROC curves of held-out rows, looking for {positive}. Area: {caption}.")
 
 
 def calibration_picture(parts: Sequence[tuple[str, Mapping[str, Any]]], of: str) -> Markup:
@@ -248,8 +248,8 @@ def truth_picture(name: str, points: Mapping[str, Any], score: str) -> Markup:
     """Draw predictions of held-out rows against what is."""
     both = [*points["truth"], *points["prediction"]]
     low, high = min(both), max(both)
-    room = (high - low) * 0.04 or 1.0
-    ends = (low - room, high + room)
+    margin = (high - low) * 0.04 or 1.0
+    ends = (low - margin, high + margin)
     canvas = Canvas(ends, ends, size=(360, 340))
     canvas.axes("truth", f"predicted with {name}")
     canvas.line(ends, ends, "all")
@@ -293,12 +293,12 @@ def plane_picture(
         x, y, target, row = (plane[key][i] for key in ("x", "y", "target", "row"))
         kind = target % 6 if classes else _level_of(target, plane)
         told = cut(classes[target], 60) if classes else number(target)
-        words = (
+        caption = (
             f"Row {row:,}: {told}; {cut(names[0], 60)} {_shown(plane, 0, x)}, {cut(names[1], 60)} {_shown(plane, 1, y)}"
         )
         ring = " wrong" if row in marked else ""
-        words += ". Always predicted wrongly." if ring else "."
-        canvas.shape(x, y, kind if classes else 0, f"{'row' if classes else 'warm'}{kind}{ring}", data_told=words)
+        caption += ". Always predicted wrongly." if ring else "."
+        canvas.shape(x, y, kind if classes else 0, f"{'row' if classes else 'warm'}{kind}{ring}", data_told=caption)
     what = "classes" if classes else "values"
     return canvas.svg(
         f"{len(plane['row'])} rows in {cut(names[0], 80)} and {cut(names[1], 80)}; the ground shows the {what} "
@@ -351,14 +351,14 @@ def _cells(canvas: Canvas, shades: Sequence[Sequence[int]], code: int) -> str:
     return "".join(path)
 
 
-def interval_picture(rows: Sequence[Mapping[str, Any]], label: str, words: str) -> Markup:
+def interval_picture(rows: Sequence[Mapping[str, Any]], label: str, caption: str) -> Markup:
     """Draw scores with their intervals, one below the other.
 
     Parameters
     ----------
     rows : list of dict
         `name`, `score`, `low`, `high`, and `baseline`, whether it is something to compare with.
-    label, words : str
+    label, caption : str
         What the scores are; the picture in words.
 
     Returns
@@ -366,8 +366,8 @@ def interval_picture(rows: Sequence[Mapping[str, Any]], label: str, words: str) 
     Markup
     """
     low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
-    room = (high - low) * 0.04 or 0.02
-    canvas = Canvas((low - room, high + room), (len(rows) - 0.5, -0.5), size=(440, 62 + 24 * len(rows)))
+    margin = (high - low) * 0.04 or 0.02
+    canvas = Canvas((low - margin, high + margin), (len(rows) - 0.5, -0.5), size=(440, 62 + 24 * len(rows)))
     canvas.left = 176.0
     names = [(float(i), cut(row["name"], 24)) for i, row in enumerate(rows)]
     canvas.axes(label, "", y_ticks=names)
@@ -375,10 +375,10 @@ def interval_picture(rows: Sequence[Mapping[str, Any]], label: str, words: str) 
         kind = int(row["baseline"])
         canvas.line([row["low"], row["high"]], [i, i], f"line{5 if kind else 0}")
         canvas.shape(row["score"], i, kind, f"row{5 if kind else 0}")
-    return canvas.svg(words)
+    return canvas.svg(caption)
 
 
-def redundancy_picture(names: Sequence[str], values: Sequence[Sequence[float]], words: str) -> Markup:
+def redundancy_picture(names: Sequence[str], values: Sequence[Sequence[float]], caption: str) -> Markup:
     """Draw how far features repeat each other, the darker the more, with numbers where there is room.
 
     Parameters
@@ -386,7 +386,7 @@ def redundancy_picture(names: Sequence[str], values: Sequence[Sequence[float]], 
     names : list of str
     values : square list of lists
         Between 0 and 1.
-    words : str
+    caption : str
         The picture in words.
 
     Returns
@@ -412,7 +412,7 @@ def redundancy_picture(names: Sequence[str], values: Sequence[Sequence[float]], 
     for i, name in enumerate(names):
         canvas.add("text", f"{cut(name, 22)} {i + 1}", x=182, y=canvas.py(i) + 4, text_anchor="end")
         canvas.add("text", str(i + 1), x=canvas.px(i), y=canvas.height - 10, text_anchor="middle")
-    return canvas.svg(words)
+    return canvas.svg(caption)
 
 
 def key_of(kind: int, class_: str = "row") -> Markup:

@@ -23,7 +23,7 @@ from fewer.report._pictures import (
     truth_picture,
 )
 from fewer.report._sizes import answers, size_curve
-from fewer.report._text import cut, judge_in_words
+from fewer.report._text import cut, judge_as_text
 from fewer.report._worries import worries
 from fewer.selection import Selection
 from fewer.trace import Trace
@@ -104,7 +104,7 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
         costs=known_costs(selection),
         cheaper=_cheaper(selection),
         wrong={"rows": [], **({} if selection.nothing_found else selection.evidence.get("wrong") or {})},
-        judge=selection.judges.get("chosen") or cut(judge_in_words(selection.evidence.get("judge", "its judge")), 120),
+        judge=selection.judges.get("chosen") or cut(judge_as_text(selection.evidence.get("judge", "its judge")), 120),
         runners_up=_runners_up(selection),
         classes=list(selection.data.get("classes", {}).items())[:20],
         worries=worries(selection),
@@ -159,8 +159,8 @@ def _predictions(selection: Selection) -> dict[str, Any]:
     scores = (selection.score_heldout, selection.score_heldout_all_features)
     for (name, part), score in zip(both, scores, strict=False):
         if "points" in part:
-            words = "" if score is None else f"Held-out {selection.score_name}: {score:.4f}."
-            shown["pictures"].append(truth_picture(name, part["points"], words))
+            caption = "" if score is None else f"Held-out {selection.score_name}: {score:.4f}."
+            shown["pictures"].append(truth_picture(name, part["points"], caption))
         if "confusion" in part:
             shown["tables"].append({"title": name, "labels": labels, "rows": _cells(part["confusion"])})
     return shown

@@ -123,8 +123,8 @@ def _at_size(selection: Selection, answer: Mapping[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {"measured": bool(losses), "losses": {}, "stand_ins": None}
     for place, name in names:
         if loss := losses.get(name):
-            words = [in_units(loss[end], score) for end in ("loss", "low", "high")]
-            told["losses"][place] = [*words, *loss_places(loss, scale)]
+            caption = [in_units(loss[end], score) for end in ("loss", "low", "high")]
+            told["losses"][place] = [*caption, *loss_places(loss, scale)]
     if others is not None:
         told["stand_ins"] = {
             place: [cut(other, 60) for other in others[name]] for place, name in names if name in others

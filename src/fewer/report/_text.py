@@ -30,7 +30,7 @@ def cut(text: Any, length: int = 200) -> str:
     return plain if len(plain) <= length else plain[: length - 1] + "…"
 
 
-def judge_in_words(code: str) -> str:
+def judge_as_text(code: str) -> str:
     """Name who judges, given as code, by what a reader knows.
 
     Parameters
@@ -43,9 +43,9 @@ def judge_in_words(code: str) -> str:
 
     Examples
     --------
-    >>> judge_in_words("CrossValidated(estimator=Pipeline(steps=[('s', StandardScaler()), ('r', Ridge())]))")
+    >>> judge_as_text("CrossValidated(estimator=Pipeline(steps=[('s', StandardScaler()), ('r', Ridge())]))")
     'Ridge'
-    >>> judge_in_words("KNN(n_neighbors='auto')"), judge_in_words("its judge")
+    >>> judge_as_text("KNN(n_neighbors='auto')"), judge_as_text("its judge")
     ('nearest neighbors', 'its judge')
     """
     names = re.findall(r"([A-Z]\w+)\(", code)
@@ -56,4 +56,4 @@ def judge_in_words(code: str) -> str:
     return names[0] if names else code
 
 
-__all__ = ["cut", "judge_in_words"]
+__all__ = ["cut", "judge_as_text"]

@@ -238,10 +238,10 @@ class _Pool:
         """Return subsets for an algorithm that cannot try all: those on the hull, then children drawn at random."""
         limit = self._plan.limit or 0
         ahead = self._new(number, first)[:limit]
-        room = limit - len(ahead)
+        n_left = limit - len(ahead)
         rest = self._unseen(number, others)
-        if len(rest) > room:
-            rest = rest[np.sort(self._rng.choice(len(rest), room, replace=False))]
+        if len(rest) > n_left:
+            rest = rest[np.sort(self._rng.choice(len(rest), n_left, replace=False))]
         return np.concatenate([ahead, self._new(number, rest)])
 
     def member(self, number: int) -> Member:

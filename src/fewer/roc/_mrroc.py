@@ -263,7 +263,7 @@ class MRROC:
 
         def drawn(low: int) -> FloatArray:
             high = min(low + 1, len(self.vertices) - 1)
-            return witness.draws(low, high, self._settled(choice, low, high), seed)[negative]
+            return witness.draws(low, high, self._decided(choice, low, high), seed)[negative]
 
         kept = last_point_kept(witness.called[:, negative], drawn, max_fpr, guarantee)
         high = min(kept.low + 1, len(self.vertices) - 1) if kept.share > 0 else kept.low
@@ -282,7 +282,7 @@ class MRROC:
         classifier.guaranteed_ = Guarantee("fpr", max_fpr, guarantee, bound, price)
         return classifier
 
-    def _settled(self, choice: Literal["auto", "hash", "random"], low: int, high: int) -> Choice:
+    def _decided(self, choice: Literal["auto", "hash", "random"], low: int, high: int) -> Choice:
         if choice != "auto":
             return choice
         return "hash" if self.witnesses.told_apart(low, high) >= DISTINCT else "random"
@@ -290,12 +290,12 @@ class MRROC:
     def _classifier(
         self, point: ChordPoint, costs: Costs | None, prevalence: float, choice: Any, seed: int | None
     ) -> OperatingPoint:
-        settled = self._settled(choice, point.low, point.high) if point.share > 0 else "hash"
+        decided = self._decided(choice, point.low, point.high) if point.share > 0 else "hash"
         classifier = OperatingPoint(
             self._vertex_classifier(point.low),
             self._vertex_classifier(point.high),
             point.share,
-            choice=settled,
+            choice=decided,
             random_state=seed,
         )
         ends = [self.vertices[v] for v in dict.fromkeys((point.low, point.high)) if v == point.low or point.share > 0]
@@ -310,7 +310,7 @@ class MRROC:
         classifier.cost_ = None if costs is None else self._cost(point, classifier, costs)
         classifier.prevalence_ = prevalence
         classifier.guaranteed_ = None
-        classifier.notes_ = self._notes(point, settled, choice)
+        classifier.notes_ = self._notes(point, decided, choice)
         for name, value in self.known.items():
             setattr(classifier, name, value)
         return classifier
@@ -322,14 +322,14 @@ class MRROC:
             return type(band)(exact, exact, exact, band.level, "known without rows", band.estimand)
         return band
 
-    def _notes(self, point: ChordPoint, settled: Choice, choice: str) -> tuple[str, ...]:
+    def _notes(self, point: ChordPoint, decided: Choice, choice: str) -> tuple[str, ...]:
         if point.share == 0.0:
             return ()
         apart = self.witnesses.told_apart(point.low, point.high)
         if apart >= DISTINCT:
             return ()
         found = f"The cells in use tell only {100 * apart:.0f} % of the rows apart"
-        if settled == "hash":
+        if decided == "hash":
             return (f"{found}: a choice by hash need not keep the rates; choice='random' does.",)
         return (f"{found}: who decides a case is drawn anew for each, so that the rates are kept.",)
 

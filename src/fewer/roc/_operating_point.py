@@ -323,7 +323,7 @@ class OperatingPoint(RealisableClassifier):
             f"{count['missed']:.0f} missed, {count['false alarms']:.0f} false alarms."
         )
         if self.guaranteed_ is not None:
-            lines.append(_words_of(self.guaranteed_))
+            lines.append(_text_of(self.guaranteed_))
         lines.append(f"Needs {len(self.features_)} features:  {', '.join(self.features_) or 'none'}.")
         return "\n".join([*lines, *self.notes_])
 
@@ -361,7 +361,7 @@ class OperatingPoint(RealisableClassifier):
         }
 
 
-def _words_of(kept: Guarantee) -> str:
+def _text_of(kept: Guarantee) -> str:
     if kept.kind == "fpr":
         return (
             f"Guaranteed:  at most {100 * kept.limit:g} % false positives, with probability {kept.probability:g}; this "

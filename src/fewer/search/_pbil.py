@@ -92,7 +92,7 @@ class PBIL(Search):
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
     ) -> Iterator[Step]:
-        # Sample, learn, and start again when the chances have settled.
+        # Sample, learn, and start again when the chances have decided.
         q = space.n_units
         if not state:
             state.update(run=0, generation=0, chances=_start(space), history=np.empty((0, q)))
@@ -112,8 +112,8 @@ class PBIL(Search):
             if is_better(float(values[winner]), sample[winner], state["best_value"], state["best"]):
                 state.update(best=sample[winner], best_score=float(scores[winner]), best_value=float(values[winner]))
             state.update(generation=state["generation"] + 1, history=np.vstack([state["history"], chances]))
-            settled = bool(np.all((chances < 0.05) | (chances > 0.95)))
-            if settled or state["generation"] >= self.generations:
+            decided = bool(np.all((chances < 0.05) | (chances > 0.95)))
+            if decided or state["generation"] >= self.generations:
                 state.update(run=state["run"] + 1, generation=0)
                 chances = _start(space)
             state["chances"] = chances

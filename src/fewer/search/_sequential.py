@@ -33,7 +33,7 @@ class _Sequential(Search):
         while True:
             mask, score = state["mask"], state["score"]
             units = self._moves(mask)
-            if not len(units) or not self._has_room(mask, space):
+            if not len(units) or not self._may_move(mask, space):
                 return
             choice, found = scorer.best_flip(mask, units)
             # A subset that could not be scored is no place to stay.
@@ -62,7 +62,7 @@ class _Sequential(Search):
     def _moves(self, mask: Any) -> Any:
         raise NotImplementedError
 
-    def _has_room(self, mask: Any, space: SearchSpace) -> bool:
+    def _may_move(self, mask: Any, space: SearchSpace) -> bool:
         raise NotImplementedError
 
     def _must_go_on(self, mask: Any, space: SearchSpace) -> bool:
@@ -113,7 +113,7 @@ class Forward(_Sequential):
     def _moves(self, mask: Any) -> Any:
         return np.flatnonzero(~mask)
 
-    def _has_room(self, mask: Any, space: SearchSpace) -> bool:
+    def _may_move(self, mask: Any, space: SearchSpace) -> bool:
         return int(mask.sum()) < space.max_units
 
     def _must_go_on(self, mask: Any, space: SearchSpace) -> bool:
@@ -160,7 +160,7 @@ class Backward(_Sequential):
     def _moves(self, mask: Any) -> Any:
         return np.flatnonzero(mask)
 
-    def _has_room(self, mask: Any, space: SearchSpace) -> bool:
+    def _may_move(self, mask: Any, space: SearchSpace) -> bool:
         return int(mask.sum()) > space.min_units
 
     def _must_go_on(self, mask: Any, space: SearchSpace) -> bool:

@@ -197,25 +197,25 @@ class Choices:
         """
         refused = InputError(f"This run was started in a terminal; go on with it there: {command} --resume".rstrip())
         try:
-            words = shlex.split(command)
+            arguments = shlex.split(command)
         except ValueError:
             raise refused from None
-        if words[:1] != ["fewer"] or words[1:2] not in (["select"], ["compare"]):
+        if arguments[:1] != ["fewer"] or arguments[1:2] not in (["select"], ["compare"]):
             raise refused
-        given: dict[str, Any] = {"goal": words[1]}
-        rest = iter(words[2:])
-        for word in rest:
-            name, equals, value = word.partition("=")
-            if not word.startswith("-") and "table" not in given:
-                given["table"] = word.replace("\\", "/").rpartition("/")[2]
-            elif word in FLAGS:
-                given |= FLAGS[word]
+        given: dict[str, Any] = {"goal": arguments[1]}
+        rest = iter(arguments[2:])
+        for argument in rest:
+            name, equals, value = argument.partition("=")
+            if not argument.startswith("-") and "table" not in given:
+                given["table"] = argument.replace("\\", "/").rpartition("/")[2]
+            elif argument in FLAGS:
+                given |= FLAGS[argument]
             elif name in (*TYPED, *PLACES):
                 value = value if equals else next(rest, "")
                 given |= {TYPED[name]: value} if name in TYPED else {}
             else:
                 raise refused
-        if words[1] == "compare":
+        if arguments[1] == "compare":
             given["methods"] = given.pop("method", "auto").split(",")
         return cls.read(given)
 
@@ -253,19 +253,19 @@ class Choices:
         else:
             own = usual | {"method": None if self.method == "auto" else self.method, "budget": self.budget}
             own |= {"prefer": None if self.prefer == "balanced" else self.prefer, "estimator": self.estimator}
-        words = [
+        arguments = [
             "compare" if self.goal == "compare" else "select",
             _as_file(self.table),
             *_option("target", self.target),
         ]
         for name, value in (own | common).items():
             if value is not None:
-                words += _option(name.replace("_", "-"), value)
-        words += ["--skip-rows-without-target"] if self.skip else []
-        words += _option("out", out)
+                arguments += _option(name.replace("_", "-"), value)
+        arguments += ["--skip-rows-without-target"] if self.skip else []
+        arguments += _option("out", out)
         if self.goal == "detect":
-            words += _option("report", f"{out}/report.html")
-        return [*words, "--resume"] if resume else words
+            arguments += _option("report", f"{out}/report.html")
+        return [*arguments, "--resume"] if resume else arguments
 
 
 def _as_file(name: str) -> str:

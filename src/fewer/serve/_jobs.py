@@ -180,11 +180,11 @@ class Jobs:
             )
 
     def _spawn(self, run: str, choices: Choices, names: list[str] | None, *, resume: bool) -> None:
-        words = choices.command(run, resume=resume)
+        arguments = choices.command(run, resume=resume)
         log = self.folder.log(run)
         with log.open("wb") as said:
             process = subprocess.Popen(
-                [*self.program, *words],
+                [*self.program, *arguments],
                 cwd=self.folder.path,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -192,7 +192,7 @@ class Jobs:
                 start_new_session=True,
             )
         self._processes[run] = process
-        about = {"choices": choices.to_dict(), "command": ["fewer", *words], "names": names, "began": time.time()}
+        about = {"choices": choices.to_dict(), "command": ["fewer", *arguments], "names": names, "began": time.time()}
         about["before"] = count_cells(self.folder.path / run)
         self.folder.keep_job(run, {**about, "pid": process.pid, "stamp": _stamp(process.pid), "code": None})
 

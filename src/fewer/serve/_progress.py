@@ -143,16 +143,16 @@ def source_of(result: dict[str, Any]) -> tuple[str | None, str | None]:
     ('t.csv', 'y')
     """
     try:
-        words = shlex.split(str(result.get("command", "")))
+        arguments = shlex.split(str(result.get("command", "")))
     except ValueError:
         return None, None
     target = None
-    for word, after in zip(words, [*words, ""][1:], strict=True):
-        if word in ("--target", "-t"):
+    for argument, after in zip(arguments, [*arguments, ""][1:], strict=True):
+        if argument in ("--target", "-t"):
             target = after
-        elif word.startswith("--target="):
-            target = word.partition("=")[2]
-    return (os.path.basename(words[2]), target) if len(words) > 2 else (None, target)
+        elif argument.startswith("--target="):
+            target = argument.partition("=")[2]
+    return (os.path.basename(arguments[2]), target) if len(arguments) > 2 else (None, target)
 
 
 def has_result(place: Path) -> bool:

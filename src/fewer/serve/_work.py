@@ -107,26 +107,26 @@ def inspect(path: str, choices: dict[str, Any]) -> dict[str, Any]:
     if absent:
         raise InputError(f"{Path(path).name} has no column {absent[0][:40]!r}; load the page again.")
     told = found.to_dict()
-    told["notes"] = [in_words(note) for note in told["notes"]]
+    told["notes"] = [in_plain_text(note) for note in told["notes"]]
     return {**told, "schema": found.schema.to_json()}
 
 
-WORDS = {
+OPTIONS_SAID = {
     "--numeric says otherwise": "choose number below if they are not",
     "Name one as nominal (--nominal) to keep it": "Choose category below to keep one",
 }
 
 
-def in_words(note: str) -> str:
+def in_plain_text(note: str) -> str:
     """Say with the choices of the page what a note says with options.
 
     Examples
     --------
-    >>> in_words("Taken as codes; --numeric says otherwise.")
+    >>> in_plain_text("Taken as codes; --numeric says otherwise.")
     'Taken as codes; choose number below if they are not.'
     """
-    for option, words in WORDS.items():
-        note = note.replace(option, words)
+    for option, said in OPTIONS_SAID.items():
+        note = note.replace(option, said)
     return note
 
 

@@ -144,7 +144,7 @@ class Engine(ABC):
         """
         return None
 
-    def settle(self, members: IntArray, fold: int) -> float:
+    def decide(self, members: IntArray, fold: int) -> float:
         """Let scikit-learn's estimator score a fold on the columns as they are prepared already; NaN if it must not.
 
         Parameters

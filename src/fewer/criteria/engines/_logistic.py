@@ -65,13 +65,13 @@ class LogisticEngine(Engine):
         """Count rows that are scikit-learn's to decide as right, at best."""
         out = np.empty((len(added), self.folds.n_tests, self._n_outputs))
         open_rows, sure = self._predict(members, added, out)
-        settled = sure & ~np.logical_or.reduceat(open_rows, self.folds.bounds[:-1], axis=1)
-        scores = self._grade(out.copy(), settled)
+        decided = sure & ~np.logical_or.reduceat(open_rows, self.folds.bounds[:-1], axis=1)
+        scores = self._grade(out.copy(), decided)
         right = np.where(self.folds.y[:, None] == np.arange(self._n_outputs), 1.0, 0.0)
         out = np.where(open_rows[..., None], right, out)
         return scores, np.where(sure, self._grade(out, sure), self.metric.ceiling)
 
-    def settle(self, members: IntArray, fold: int) -> float:
+    def decide(self, members: IntArray, fold: int) -> float:
         """Fit scikit-learn's own model on the prepared columns: the pipeline around it need not run again."""
         size, rows = self._sizes[fold], slice(self.folds.bounds[fold], self.folds.bounds[fold + 1])
         weights = self._weights[fold, :size] if self._weighted else None

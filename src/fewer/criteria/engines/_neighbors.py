@@ -85,7 +85,7 @@ class NeighborsEngine(Engine):
     def score_best(self, members: IntArray, added: IntArray) -> tuple[IntArray, FloatArray] | None:
         """Score columns until the others are sure to lose, rows that were wrong before first.
 
-        Rows that only a tree can settle count as right until a column may win.
+        Rows that only a tree can decide count as right until a column may win.
         """
         if self.metric.name != "accuracy" or len(added) < 2:
             return None

@@ -11,8 +11,8 @@ constexpr int ROWS = 16;          // answering rows in a tile
 constexpr int STAGE = 16;         // columns in shared memory at a time
 constexpr int MOST_CLASSES = 64;  // as fewer.criteria._exact_device
 constexpr int MOST_KS = 8;
-#ifndef ROOM
-#define ROOM 8  // rows listed
+#ifndef CAPACITY
+#define CAPACITY 8  // rows listed
 #endif
 
 struct Column {
@@ -81,8 +81,8 @@ __device__ __forceinline__ void add_subset(double (&d)[ROWS], double (&tile)[STA
   }
 }
 
-// The ROOM nearest rows of each asking row under each subset, nearest first and earlier rows first among equally near
-// ones. found and distance (subsets, ROOM, n_asked) hold those of former parts of the table; to begin with -1 and FAR.
+// The CAPACITY nearest rows of each asking row under each subset, nearest first and earlier rows first among equally near
+// ones. found and distance (subsets, CAPACITY, n_asked) hold those of former parts of the table; to begin with -1 and FAR.
 // Rows of one group are not neighbors. Launch row blocks * subsets.
 extern "C" __global__ void __launch_bounds__(THREADS)
 listed(const double *asked, int n_asked, const int *ids, const double *columns, int n_rows, int offset, const u8 *kinds,
@@ -96,11 +96,11 @@ listed(const double *asked, int n_asked, const int *ids, const double *columns, 
   int row = here ? i : n_asked - 1, own = group[ids[row]];
   Rows rows = {asked, n_asked, columns, n_rows};
   Terms terms = {kinds, scale, gap, shift, p, members, weights, offsets};
-  double near[ROOM];
-  int near_rows[ROOM];
+  double near[CAPACITY];
+  int near_rows[CAPACITY];
 #pragma unroll
-  for (int q = 0; q < ROOM; q++) {
-    size_t at = ((size_t)b * ROOM + q) * n_asked + row;
+  for (int q = 0; q < CAPACITY; q++) {
+    size_t at = ((size_t)b * CAPACITY + q) * n_asked + row;
     near[q] = distance[at], near_rows[q] = found[at];
   }
   for (int j0 = 0; j0 < n_rows; j0 += ROWS) {
@@ -113,12 +113,12 @@ listed(const double *asked, int n_asked, const int *ids, const double *columns, 
     add_subset(d, tile, j0, row, fold[ids[row]], b, rows, terms);
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
-      if (d[r] < near[ROOM - 1]) insert(near, near_rows, d[r], offset + j0 + r);
+      if (d[r] < near[CAPACITY - 1]) insert(near, near_rows, d[r], offset + j0 + r);
   }
   if (here)
 #pragma unroll
-    for (int q = 0; q < ROOM; q++) {
-      size_t at = ((size_t)b * ROOM + q) * n_asked + i;
+    for (int q = 0; q < CAPACITY; q++) {
+      size_t at = ((size_t)b * CAPACITY + q) * n_asked + i;
       distance[at] = near[q], found[at] = near_rows[q];
     }
 }

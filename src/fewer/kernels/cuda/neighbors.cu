@@ -3,7 +3,7 @@
 // Rows are sorted by class. Distances are sums of terms, one for each column in use (fewer.differences says which).
 // Three kinds of sums: int32 ones that decide most subsets of an exhaustive sweep (`sweep`), float32 ones that decide
 // most rows of given subsets (`nearest`, `verdicts`), and float64 ones, exact to the bit, that decide the rest
-// (`settle`). Compile with --fmad=false: products that are meant to be fused say so.
+// (`decide`). Compile with --fmad=false: products that are meant to be fused say so.
 //
 // The same text is compiled for the CPU in the tests, with a small shim of the CUDA words it uses.
 
@@ -330,7 +330,7 @@ constexpr int MOST_CLASSES = 8, MOST_LEVELS = 16;
 // the table's order. The rows at the nearest distance vote, and while the vote is tied, those at the next as well; by
 // rows, the first of the nearest rows decides. What is still tied after MOST_LEVELS stays UNSURE.
 extern "C" __global__ void __launch_bounds__(THREADS)
-settle(const double *columns, const u8 *missing, const u8 *nominal, const double *scale, const double *gap,
+decide(const double *columns, const u8 *missing, const u8 *nominal, const double *scale, const double *gap,
        double shift, const int *fold, int n, int p, int n_classes, int by_rows, const int *codes,
        const double *weights, const int *rows, const int *subsets, const int *members, const int *offsets, u8 *out) {
   __shared__ double room[THREADS];

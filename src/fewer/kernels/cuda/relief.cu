@@ -9,8 +9,8 @@ constexpr double GRID = 4294967296.;  // as fewer.kernels._relief
 constexpr int ROWS = 16;              // answering rows in a tile
 constexpr int STAGE = 16;             // features in shared memory at a time
 constexpr int SPAN = 256;             // answering rows of a block
-#ifndef ROOM
-#define ROOM 12  // rows listed
+#ifndef CAPACITY
+#define CAPACITY 12  // rows listed
 #endif
 #ifndef MIXED
 #define MIXED 0
@@ -66,17 +66,17 @@ nearest_gaps(const double *distances, const int *bounds, int from, int n_asked, 
   int n_blocks = (n_asked + THREADS - 1) / THREADS, i = blockIdx.x % n_blocks * THREADS + threadIdx.x;
   int c = blockIdx.x / n_blocks;
   if (i >= n_asked) return;
-  double d[ROOM];
-  int rows[ROOM];
+  double d[CAPACITY];
+  int rows[CAPACITY];
 #pragma unroll
-  for (int q = 0; q < ROOM; q++) d[q] = FAR, rows[q] = -1;
+  for (int q = 0; q < CAPACITY; q++) d[q] = FAR, rows[q] = -1;
 #pragma unroll 4
   for (int j = bounds[c]; j < bounds[c + 1]; j++) {
     double next = distances[(size_t)j * n_asked + i];
-    if (next < d[ROOM - 1] && j != from + i) insert(d, rows, next, j);
+    if (next < d[CAPACITY - 1] && j != from + i) insert(d, rows, next, j);
   }
 #pragma unroll
-  for (int q = 0; q < ROOM; q++)
+  for (int q = 0; q < CAPACITY; q++)
     if (q < k) found[((size_t)c * k + q) * n_asked + i] = rows[q], near[((size_t)c * k + q) * n_asked + i] = d[q];
 }
 

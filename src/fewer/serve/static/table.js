@@ -52,7 +52,7 @@ function show() {
     fill(form.elements.target, "Choose a column …");
     for (const select of form.querySelectorAll("[data-columns]")) fill(select, select.dataset.columns);
   }
-  document.getElementById("problems").replaceChildren(...found.problems.map(problem => make("li", problem.sentence, { class: "problem" })));
+  document.getElementById("problems").replaceChildren(...found.problems.map(problem => make("li", problem.message, { class: "problem" })));
   document.getElementById("notes").replaceChildren(...found.notes.map(text => make("li", text)));
   document.getElementById("noted").hidden = !found.notes.length;
   document.querySelector("#noted summary").textContent = found.notes.length === 1 ? "One note" : `${found.notes.length} notes`;
