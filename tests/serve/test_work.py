@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from fewer.errors import InputError
-from fewer.serve._work import Workers, draw_page, in_words, inspect, reduced, schema_name, table_options
+from fewer.serve._work import Workers, draw_page, in_plain_text, inspect, reduced, schema_name, table_options
 
 
 def test_a_worker_that_dies_is_told_and_replaced():
@@ -69,9 +69,9 @@ def test_choices_become_options_of_the_reader():
 
 
 def test_notes_speak_of_the_page():
-    assert "--" not in in_words("Left out: 'a'. Name one as nominal (--nominal) to keep it.")
-    assert in_words("Codes; --numeric says otherwise.") == "Codes; choose number below if they are not."
-    assert in_words("Nothing to say.") == "Nothing to say."
+    assert "--" not in in_plain_text("Left out: 'a'. Name one as nominal (--nominal) to keep it.")
+    assert in_plain_text("Codes; --numeric says otherwise.") == "Codes; choose number below if they are not."
+    assert in_plain_text("Nothing to say.") == "Nothing to say."
 
 
 def test_a_table_is_told_and_a_column_that_is_gone_is_named(tmp_path):

@@ -153,15 +153,15 @@ class GammaTestScorer(Scorer):
 
     def _device_sums(self, weights: FloatArray) -> FloatArray:
         """Sum over near rows that devices list, for (m, p) masks or weights: (m, 2, k)."""
-        scratch = capacity_for(self.n_neighbors)
-        assert scratch is not None
-        at_once = max(self._resources.memory // (12 * scratch * self.problem.n_samples), 1)
+        capacity = capacity_for(self.n_neighbors)
+        assert capacity is not None
+        at_once = max(self._resources.memory // (12 * capacity * self.problem.n_samples), 1)
 
         def run(on: ExactDevice, low: int, high: int) -> FloatArray:
             parts = []
             for a in range(low, high, at_once):
                 some = weights[a : min(a + at_once, high)]
-                parts.append(self._sums(kernels.sum_listed, len(some), *on.near(some, scratch), some))
+                parts.append(self._sums(kernels.sum_listed, len(some), *on.near(some, capacity), some))
             return np.concatenate(parts)
 
         return np.concatenate([np.zeros((0, 2, self.n_neighbors)), *deal(self._devices, run, len(weights))])

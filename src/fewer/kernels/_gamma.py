@@ -62,8 +62,8 @@ class Targets(NamedTuple):
     row_weights: Any
 
 
-class Scratch(NamedTuple):
-    """Scratch: terms, keys and a part of them (n,); the near keys, those found, their buckets, where these begin."""
+class Room(NamedTuple):
+    """Room: terms, keys and a part of them (n,); the near keys, those found, their buckets, where these begin."""
 
     terms: Any
     d: Any
@@ -77,7 +77,7 @@ class Scratch(NamedTuple):
 @njit(nogil=True, cache=True)
 def scratch_for(n):
     """Make the arrays that a row needs."""
-    return Scratch(
+    return Room(
         np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n + 1, np.int64),
         np.empty(n, np.int64), np.empty(N_BUCKETS, np.int64),
     )  # fmt: skip

@@ -59,8 +59,8 @@ class Classes(NamedTuple):
     pooled: Any
 
 
-class Scratch(NamedTuple):
-    """Scratch: coarse distances of some queries, sums and counts (n,), minima of stretches, the k nearest."""
+class Room(NamedTuple):
+    """Room: coarse distances of some queries, sums and counts (n,), minima of stretches, the k nearest."""
 
     d: Any
     total: Any
@@ -74,7 +74,7 @@ class Scratch(NamedTuple):
 @njit(nogil=True, cache=True)
 def scratch_for(n_rows, k):
     """Make the arrays that queries need."""
-    return Scratch(
+    return Room(
         np.empty((QUERIES, n_rows), np.float32), np.empty(n_rows, np.int32), np.empty(n_rows, np.float32),
         np.empty(n_rows // STRIDE + 1, np.float32), np.empty(k, np.int64), np.empty(k, np.float32), np.empty(k),
     )  # fmt: skip
