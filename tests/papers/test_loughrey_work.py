@@ -24,7 +24,9 @@ def test_methods_as_the_thesis_names_them():
     assert search_for("GA", effort).generations == 7
     assert isinstance(search_for("FS", effort), Forward)
     assert isinstance(search_for("BE", effort), Backward)
-    assert isinstance(search_for("SA_noise", effort), Annealing)
+    noisy = search_for("SA_noise", effort, 200)
+    assert isinstance(noisy, Annealing)
+    assert noisy.max_tries == 200
     assert search_for("SAES", effort).effort == 0.5
     assert isinstance(control_for("SA_noise", effort), Noise)
     assert isinstance(control_for("GAES", effort), EarlyStopping)

@@ -13,6 +13,7 @@ from fewer.papers._core import Absent, Cell, Document, Rerun, Role, judge, judge
 from fewer.papers._loughrey_work import (
     ALL_ROWS,
     MAX_TRIES,
+    NOISY_TRIES,
     SETS,
     Record,
     accuracy_on_test,
@@ -32,7 +33,9 @@ WHY = (
     "spread of repeated runs in experiments/early_stopping.md."
 )
 WHY_QUICK = "A tenth of the annealing effort, a fifth of the generations, 5 × 3 folds; run without --quick. "
-WHY_COLON = f"Annealing tries at most {MAX_TRIES} changes a level here, where 10 p would be 20,000. "
+WHY_COLON = (
+    f"Annealing tries at most {MAX_TRIES} changes a level here, with noise {NOISY_TRIES}, where 10 p would be 20,000. "
+)
 WHY_ARTIFICIAL = "The WEKA file of the thesis is not printed; another draw of the same generator. "
 BALANCED = "On the 80 balanced rows of the training file, which the printed percentages imply."
 
