@@ -268,6 +268,28 @@ def standing(run: Rerun, one: str, other: str, names: Sequence[str]) -> str:
     return f"{word} ({ahead} of {len(a)} test rows are right only with {one}, {behind} only with {other}; p = {p:.3f})"
 
 
+def spread_claim(run: Rerun) -> str:
+    """Say which spread over the outer folds the printed ± agrees with more often."""
+    deviations: dict[str, bool] = {}
+    errors: dict[str, bool] = {}
+    for row in read_printed("loughrey")["rows"]:
+        if row.get("plus_minus") is None or row.get("metric") != "test_accuracy_pct":
+            continue
+        w = row.get("w")
+        found = records(run, row["dataset"], row["method"] if w in (None, 1) else f"{row['method']}-{w}")
+        spread = spread_on_test(found)
+        if isinstance(found, Absent) or isinstance(spread, Absent):
+            continue
+        number = f"{row['dataset']} {row['method']} {w} {row['plus_minus']}"
+        for kept, ours in ((deviations, spread), (errors, spread / np.sqrt(len(found)))):
+            cell = judge_spread("±", number, "", row["plus_minus"], ours, (10, len(found)))[0]
+            kept[number] = cell.verdict == "matches"
+    return (
+        f"What ± means is not printed: {sum(deviations.values())} of {len(deviations)} printed ones agree with the "
+        f"standard deviation over our outer folds, {sum(errors.values())} with the standard error (F test at 5 %)."
+    )
+
+
 def claims(run: Rerun) -> list[str]:
     """Say who tests higher in the thesis, and whether that holds on honest splits here."""
     out = []
@@ -301,6 +323,7 @@ def claims(run: Rerun) -> list[str]:
     if both:
         lower = sum(b <= a for a, b in both)
         out.append(f"Early stopping lowers training accuracy: SAES trains no higher than SA on {lower} of {len(both)}.")
+    out.append(spread_claim(run))
     rows, columns = overfitting_by_rows(run), overfitting_by_features(run)
     out.append(
         "Overfitting (score on the searched rows less score on fresh rows, simulated annealing, 5 informative "

@@ -227,11 +227,14 @@ def accuracy_on_train(found: list[Record] | Absent) -> float | Absent:
 
 
 def spread_on_test(found: list[Record] | Absent) -> float | Absent:
-    """Return the standard error of the accuracy over the outer folds, in percent."""
+    """Return the standard deviation of the accuracy over the outer folds, in percent.
+
+    What the thesis means by ± is not printed. `claims` counts how often the printed ones agree with this, and with the
+    standard error.
+    """
     if isinstance(found, Absent):
         return found
-    each = [100 * float(np.mean(record["right"])) for record in found]
-    return float(np.std(each, ddof=1) / np.sqrt(len(each)))
+    return float(np.std([100 * float(np.mean(record["right"])) for record in found], ddof=1))
 
 
 def mean_curve(found: list[Record], name: str) -> FloatArray:
