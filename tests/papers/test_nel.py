@@ -6,7 +6,7 @@ from fewer.contracts import Resources, Run, SearchSpace
 from fewer.control import Aggregate
 from fewer.criteria import GammaTest
 from fewer.errors import InputError
-from fewer.papers import Rerun, document
+from fewer.papers import Rerun, _nel, document
 from fewer.papers import _nel_work as work
 from fewer.papers._core import Absent
 from fewer.papers._nel import DOCUMENT, _shifted, five_best, paired, records
@@ -201,3 +201,11 @@ def test_subsets_carry_both_means_of_gamma(run):
     assert everywhere == pytest.approx(work.gammas(run, "LIVER", ["001111"], work.COUNTS, 3).mean())
     assert chosen == work.best_by_gamma(run, "LIVER")["001111"]["gamma"]
     assert ("LIVER gamma all features", "mean γ (all searches)") not in cells
+
+
+def test_claims_about_accuracies_are_made_of_the_means(monkeypatch):
+    monkeypatch.setattr(_nel, "_ours", lambda run, record: (record["value"] + 1.0, 0.5, 3))
+    run = Rerun(quick=True)
+    assert "ours less printed is +1.00 points on average" in _nel._claim_knn(run)
+    told = _nel._claim_networks(run)
+    assert told.split("printed in ")[1].split(" pairs")[0] == told.split("here in ")[1].rstrip(".")
