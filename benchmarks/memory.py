@@ -35,7 +35,7 @@ SHAPES = [
 COMMANDS = {
     "rank": ["-m", "fisher"],
     "select": ["--criterion", "least-squares:cv=3", "--search", "forward", "--features", "2", "--folds", "2"],
-    "compare": ["-m", "fisher", "-f", "3", "--folds", "2", "-e", "tree"],
+    "compare": ["-m", "fisher", "-f", "3", "--folds", "2", "-e", "linear"],
 }
 WIDE = ["-m", "fisher", "--features", "2", "--folds", "2"]
 """Selecting on more columns than rows."""

@@ -14,14 +14,15 @@ def test_a_parquet_file_says_its_cells_and_a_text_its_length(tmp_path, monkeypat
     path, text = tmp_path / "t.parquet", tmp_path / "t.csv"
     frame.write_parquet(path)
     frame.write_csv(text)
-    assert needed_memory(path) == PROGRAM + path.stat().st_size + BYTES_PER_CELL * 2000
-    assert needed_memory(text) == PROGRAM + 4 * text.stat().st_size
-    assert needed_memory(path, "select") == PROGRAM + path.stat().st_size + int(1.3 * BYTES_PER_CELL * 2000)
+    assert needed_memory(path) == PROGRAM["rank"] + path.stat().st_size + BYTES_PER_CELL * 2000
+    assert needed_memory(text) == PROGRAM["rank"] + 4 * text.stat().st_size
+    assert needed_memory(path, "select") == PROGRAM["select"] + path.stat().st_size + int(1.2 * BYTES_PER_CELL * 2000)
+    assert needed_memory(path, "compare") > needed_memory(path, "select") > needed_memory(path, "rank")
     assert not wants_stream(path, None)
     assert wants_stream(path, True)
     assert wants_stream(tmp_path, None)
     assert wants_stream(tmp_path / "*.parquet", None)
-    monkeypatch.setattr("fewer.io._source.available_memory", lambda: PROGRAM)
+    monkeypatch.setattr("fewer.io._source.available_memory", lambda: PROGRAM["select"])
     assert wants_stream(path, None)
     assert not wants_stream(path, False)
 
@@ -31,10 +32,12 @@ def test_what_does_not_fit_is_refused_with_what_would(tmp_path, monkeypatch):
     path, text = tmp_path / "t.parquet", tmp_path / "t.csv"
     frame.write_parquet(path)
     frame.write_csv(text)
-    half = (needed_memory(path, "select") - PROGRAM) // 2
-    monkeypatch.setattr("fewer.io._memory.available_memory", lambda: PROGRAM + half)
+    program = PROGRAM["select"]
+    half = (needed_memory(path, "select") - program) // 2
+    monkeypatch.setattr("fewer.io._memory.available_memory", lambda: program + half)
     with pytest.raises(InputError, match=r"about .* to select, but .* is free; a file with 500 of its 1,000 rows"):
         wants_stream(path, False, "select")
-    half = (needed_memory(text, "rank") - PROGRAM) // 4
+    program = PROGRAM["rank"]
+    half = (needed_memory(text, "rank") - program) // 4
     with pytest.raises(InputError, match=r"25 % of its rows or of its columns would fit.*--stream"):
         wants_stream(text, False, "rank")

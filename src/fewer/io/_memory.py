@@ -28,16 +28,16 @@ def available_memory() -> int:
     return free
 
 
-PROGRAM = 360_000_000
-"""Bytes of the program itself, libraries included."""
+PROGRAM = {"rank": 340_000_000, "select": 390_000_000, "compare": 395_000_000}
+"""Bytes that each command takes on a table of a few rows: the program itself, libraries included."""
 BYTES_PER_CELL = 24
 """A cell of a Parquet file as a column, as a number of the table, and what is computed on the way."""
 BYTES_PER_CHARACTER = 4
 """The same of a text, for each of its bytes."""
 PACKED = 5
 """How much longer a text is than its gzip file."""
-WORK = {"rank": 1.0, "select": 1.3, "compare": 1.3}
-"""What each command takes of its table, in units of what ranking takes."""
+WORK = {"rank": 1.0, "select": 1.2, "compare": 2.2}
+"""What each command takes for its table, in units of what ranking takes; a comparison hands models frames and folds."""
 
 
 def needed_memory(path: Path, command: str = "rank") -> int:
@@ -81,12 +81,12 @@ def parquet_shape(path: Path) -> tuple[int, int] | None:
 
 def parquet_bytes(size: int, n_rows: int, n_columns: int, command: str) -> int:
     """Say about how many bytes a command on a Parquet file of a size and shape takes."""
-    return PROGRAM + size + int(WORK[command] * BYTES_PER_CELL * n_rows * n_columns)
+    return PROGRAM[command] + size + int(WORK[command] * BYTES_PER_CELL * n_rows * n_columns)
 
 
 def text_bytes(size: int, command: str) -> int:
     """Say about how many bytes a command on a text of so many bytes takes."""
-    return PROGRAM + int(WORK[command] * BYTES_PER_CHARACTER * size)
+    return PROGRAM[command] + int(WORK[command] * BYTES_PER_CHARACTER * size)
 
 
 def refuse_unfit(path: Path, command: str) -> None:
@@ -108,7 +108,7 @@ def refuse_unfit(path: Path, command: str) -> None:
     needed, free = needed_memory(path, command), available_memory()
     if needed <= free:
         return
-    share = max(free - PROGRAM, 0) / (needed - PROGRAM)
+    share = max(free - PROGRAM[command], 0) / (needed - PROGRAM[command])
     shape = parquet_shape(path) if _starts_with(path, b"PAR1") else None
     would = f"{100 * share:.0f} % of its rows or of its columns"
     if shape is not None:
