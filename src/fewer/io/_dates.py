@@ -31,6 +31,7 @@ _DAYS: dict[Order, tuple[str, ...]] = {
     "yyyymmdd": (r"(?P<year>(?:19|20)\d{2})(?P<month>\d{2})(?P<day>\d{2})",),
 }
 _EPOCHS: dict[Order, float] = {"seconds": 1e6, "milliseconds": 1e3}
+COMPACT = r"^(19|20)\d{6}$"
 _FIRST, _LAST = 631_152_000, 4_102_444_800  # 1990 to 2100, in seconds
 MIN_DISTINCT = 10
 
@@ -155,7 +156,7 @@ def find_moments(numbers: pl.Series) -> DateFormat | None:
 def find_compact(name: str, text: pl.Series) -> DateFormat | None:
     """Recognise dates such as 20260131, if there are many of them or the column is named so."""
     present = text.drop_nulls()
-    if not len(present) or not present.head(20).str.contains(r"^(19|20)\d{6}$").all():
+    if not len(present) or not present.head(20).str.contains(COMPACT).all():
         return None
     if DateFormat("yyyymmdd").read(present).null_count():
         return None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from fewer.io._dates import (
+    COMPACT,
     ZONED,
     DateFormat,
     find_compact,
@@ -111,8 +112,8 @@ def typed_columns(texts: pl.DataFrame, place: Place, options: ReadOptions | None
     """Turn columns of text into the types that their cells have, each by the whole column."""
     options = ReadOptions() if options is None else options
     numbers = texts.select(pl.all().cast(pl.Float64, strict=False))
-    pairs = zip(texts.iter_columns(), numbers.iter_columns(), strict=True)
-    drafts = [_draft(text, number, place, options) for text, number in pairs]
+    columns = zip(texts.iter_columns(), numbers.iter_columns(), _looks_of(texts), strict=True)
+    drafts = [_draft(text, number, looks, place, options) for text, number, looks in columns]
     _decide_decimals(drafts, options)
     _decide_orders(drafts)
     kept = [draft.column for draft in drafts if draft.reading.kind != "left out"]
@@ -122,6 +123,24 @@ def typed_columns(texts: pl.DataFrame, place: Place, options: ReadOptions | None
         [*_format_notes(drafts), *_other_notes(drafts, options)],
         [draft.problem for draft in drafts if draft.problem is not None],
     )
+
+
+class _Looks(NamedTuple):
+    """What columns of numbers are looked at for, all at once: a query for each takes long where they are many."""
+
+    codes: bool
+    compact: bool
+
+
+def _looks_of(texts: pl.DataFrame) -> list[_Looks]:
+    """Say which columns are digits with leading zeros, and which may hold dates such as 20260131."""
+    cells = pl.all().str
+    zeros = texts.select((cells.starts_with("0") & (cells.len_bytes() > 1)).any()).row(0)
+    some = [name for name, found in zip(texts.columns, zeros, strict=True) if found]
+    digits = texts.select(pl.col(some).str.strip_chars().str.contains(r"^\d+$").all()).row(0) if some else ()
+    codes = {name for name, found in zip(some, digits, strict=True) if found}
+    compact = texts.select(pl.all().drop_nulls().head(20).str.contains(COMPACT).all()).row(0)
+    return [_Looks(name in codes, dates) for name, dates in zip(texts.columns, compact, strict=True)]
 
 
 def typed_frame(frame: pl.DataFrame, options: ReadOptions) -> Understood:
@@ -158,17 +177,17 @@ def why_no_feature(column: pl.Series) -> str | None:
     return why_left_out(column) if column.dtype == pl.String else None
 
 
-def _draft(text: pl.Series, number: pl.Series, place: Place, options: ReadOptions) -> _Draft:
+def _draft(text: pl.Series, number: pl.Series, looks: _Looks, place: Place, options: ReadOptions) -> _Draft:
     name = text.name
     if name in options.readings:
         return _draft_by_schema(_without_missing(text, options.missing), options.readings[name], place)
     # The common case first: nothing but numbers and empty cells.
     if number.null_count() == text.null_count():
-        return _draft_numbers(text, number, options)
+        return _draft_numbers(text, number, looks, options)
     text = _without_missing(text, options.missing)
     number = text.cast(pl.Float64, strict=False)
     if number.null_count() == text.null_count():
-        return _draft_numbers(text, number, options)
+        return _draft_numbers(text, number, _looks_of(text.to_frame())[0], options)
     if name in options.nominal:
         return _Draft(text, text, Reading("nominal"))
     draft = _draft_formatted(text, place, options) or _draft_strewn(text, place, options)
@@ -180,10 +199,9 @@ def _without_missing(text: pl.Series, missing: Sequence[str]) -> pl.Series:
     return text.set(text.is_in(["", *missing]), None)
 
 
-def _draft_numbers(text: pl.Series, number: pl.Series, options: ReadOptions) -> _Draft:
+def _draft_numbers(text: pl.Series, number: pl.Series, looks: _Looks, options: ReadOptions) -> _Draft:
     nominal, numeric = text.name in options.nominal, text.name in options.numeric
-    codes = text.str.starts_with("0") & (text.str.len_bytes() > 1)
-    if codes.any() and not numeric and text.str.strip_chars().str.contains(r"^\d+$").all():
+    if looks.codes and not numeric:
         cells = text.str.strip_chars()
         may_leave = options.leave_out and not nominal and text.name != options.target
         reason = why_left_out(cells) if may_leave else None
@@ -192,7 +210,9 @@ def _draft_numbers(text: pl.Series, number: pl.Series, options: ReadOptions) -> 
         return _Draft(text, cells, Reading("nominal", reason="leading zeros"))
     if nominal:
         return _Draft(text, number, Reading("nominal"))
-    dates = None if numeric else find_epoch(text.name, number) or find_compact(text.name, text)
+    dates = None if numeric else find_epoch(text.name, number)
+    if dates is None and looks.compact and not numeric:
+        dates = find_compact(text.name, text)
     if dates is not None:
         return _Draft(text, dates.read(text), Reading("date", dates))
     return _Draft(text, number, Reading("numeric", NumberFormat()))
