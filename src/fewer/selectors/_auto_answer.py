@@ -20,7 +20,7 @@ COPIES: dict[str, float] = {"classification": 0.1, "regression": 0.0}
 """The share of what is gained over knowing nothing that features which are nearly copies of others may add unseen."""
 RARE, SCARCE = 30, 0.2
 """Where a class has fewer rows than that, and less than this share of what an equal class would have, a balanced answer
-gives nothing up, and the largest size within a standard error of the best is taken: what a feature says of so few rows
+gives nothing up, and the largest size that rows do not see behind the best is taken: what a feature says of so few rows
 is seen late."""
 SEEN = 2.0
 """Standard errors from which on a loss counts as one that rows can see."""
@@ -134,7 +134,7 @@ def _places(race: Race, curve: Curve) -> dict[str, int]:
     best = curve.smallest(N_ERRORS["accuracy"], race.free)
     middle = min(curve.smallest(N_ERRORS["balanced"], race.free, spared["balanced"] * gained), best)
     if _scarce(race.loss.problem):
-        best = middle = curve.largest(1.0, race.free)
+        best = middle = curve.largest(SEEN, race.free)
     least = min(curve.smallest(N_ERRORS["fewest"], race.free, spared["fewest"] * gained), middle)
     return {"fewest": least, "balanced": middle, "accuracy": best}
 
