@@ -182,3 +182,9 @@ def test_seconds_are_shared_among_the_search_on_all_rows_and_those_on_the_folds(
     monkeypatch.setattr("fewer.planning.seconds_of_auto", lambda *_: (100, 1.0))
     budgets = [make_plan(problem, budget=100.0, cv=cv).budget for cv in (0, 4)]
     assert [budget.each for budget in budgets] == pytest.approx([80 / 1.5, 80 / 5.5], rel=0.05)
+
+
+@pytest.mark.parametrize("text", ["5000 of 3000 subsets", "10 of 0 subsets"])
+def test_a_search_that_would_end_behind_its_end_is_refused(text):
+    with pytest.raises(InputError, match="write the smaller number first"):
+        Budget.of_subsets(text)

@@ -86,6 +86,8 @@ class Budget:
         match = re.fullmatch(r"\s*(\d+)(?:\s+of\s+(\d+))?\s*subsets?\s*", text.lower().replace(",", ""))
         if match is None or int(match[1]) < 1:
             raise InputError(f"budget={text!r} is not a number of subsets; write for example '5000 subsets'.")
+        if match[2] and int(match[2]) < int(match[1]):
+            raise InputError(f"budget={text!r} ends a search behind its end; write the smaller number first.")
         return cls(float("inf"), int(match[1]), planned=int(match[2]) if match[2] else None)
 
     @property

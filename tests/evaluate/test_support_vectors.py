@@ -41,3 +41,14 @@ def test_the_solver_is_used_here_and_svc_where_it_is_not_as_known(monkeypatch):
     _support_vectors._solver_agrees.cache_clear()
     np.testing.assert_allclose(straight, around, atol=5e-3)
     assert _support_vectors._solver_agrees()
+
+
+def test_two_classes_are_solved_straight_and_more_by_svc(monkeypatch):
+    asked = []
+    assert _support_vectors._solver_agrees()
+    monkeypatch.setattr(_support_vectors, "_solve", lambda Z, y, Z_new, grid: asked.append(len(np.unique(y))) or [])
+    X, y, X_new = drawn(1)
+    grid_scores(X, y, X_new, GRID[:1])
+    three = grid_scores(X, np.arange(len(X)) % 3, X_new, GRID[:1])
+    assert asked == [2]
+    assert three[0].shape == (len(X_new), 3)

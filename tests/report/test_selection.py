@@ -8,6 +8,7 @@ from markupsafe import escape
 
 from fewer.plots._sizes import short
 from fewer.report import selection_report
+from fewer.report._selection import _predictions, _redundancy_picture
 from fewer.selection import Selection
 from making import make_problem
 from pages import EVIL, HEBREW, LONG, Tags, run
@@ -110,3 +111,18 @@ def test_a_table_that_was_read_in_chunks_has_a_page_too():
     page = selection_report(selection)
     assert page.count('class="small"') >= len(selection.features)
     assert 'id="plane"' in page
+
+
+def test_features_whose_likeness_is_not_known_are_not_the_most_alike():
+    told = {"names": ["a", "b", "c"], "values": [[1.0, None, 0.3], [None, 1.0, 0.6], [0.3, 0.6, 1.0]]}
+    found = _redundancy_picture(told)
+    assert "Most alike: b and c (0.60)" in found["text"]
+    assert str(found["svg"]).count(">–<") == 2
+
+
+def test_a_score_stands_beside_the_predictions_that_it_belongs_to():
+    problem = make_problem(n_rows=60, task="regression")
+    selection, _ = run(problem, method="knn-forward")
+    evidence = {**selection.evidence, "predictions": {"all": selection.evidence["predictions"]["all"]}}
+    told = _predictions(replace(selection, evidence=evidence, score_heldout=0.25, score_heldout_all_features=0.75))
+    assert ["0.7500" in str(picture) for picture in told["pictures"]] == [True]

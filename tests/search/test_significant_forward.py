@@ -4,9 +4,10 @@ from scipy.stats import binomtest, ttest_rel
 from sklearn.datasets import load_diabetes, load_wine
 
 import fewer
-from fewer.contracts import IncompatibleError, Resources
+from fewer.contracts import IncompatibleError, Objective, PredictiveScorer, Resources, SearchSpace
 from fewer.criteria import KNN, LeastSquares, Separability
 from fewer.search import Forward, SignificantForward
+from fewer.search._significant_forward import p_value_of_move
 
 
 def slow(criterion, problem, alpha, correct):
@@ -77,3 +78,32 @@ def test_wrong_values_and_criteria_that_do_not_predict_are_refused():
         fewer.SubsetSelector(KNN(), SignificantForward(0.0), random_state=0).fit(X, y)
     with pytest.raises(IncompatibleError, match="SignificantForward"):
         fewer.SubsetSelector(Separability(), SignificantForward(), random_state=0).fit(X, y)
+
+
+class Told(PredictiveScorer):
+    """Predicts what it was told for each subset."""
+
+    def __init__(self, answers):
+        self.answers = answers
+
+    def score(self, masks):
+        return np.zeros(len(masks))
+
+    def outputs(self, mask):
+        return np.eye(2)[self.answers[int(mask.sum())]]
+
+    def predict(self, mask, X):
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(("n_won", "n_lost"), [(1, 0), (5, 1), (3, 3), (0, 2), (0, 0)])
+def test_the_p_value_of_classes_is_that_of_the_exact_sign_test(n_won, n_lost):
+    y = np.arange(20) % 2
+    old, new = y.copy(), y.copy()
+    old[:n_won] = 1 - old[:n_won]
+    new[n_won : n_won + n_lost] = 1 - new[n_won : n_won + n_lost]
+    problem = fewer.problem.Problem.from_arrays(np.arange(40.0).reshape(20, 2), y)
+    objective = Objective(Told({1: old, 2: new}), SearchSpace.of(2), problem)
+    found = p_value_of_move(objective, np.array([True, False]), np.array([True, True]))
+    n = n_won + n_lost
+    assert found == pytest.approx(binomtest(n_won, n, alternative="greater").pvalue if n else 1.0)

@@ -180,3 +180,15 @@ def test_no_sentence_tells_control_characters(client):
     answer = client.get("/run", params={"id": "\x1b[31m\u202e"})
     assert "\x1b" not in answer.text
     assert printable("\x1b") in answer.text.replace("&#39;", "'").replace("\\\\", "\\")
+
+
+def test_a_mistake_of_ours_is_told_to_both_sides(client, monkeypatch, caplog):
+    def broken(self):
+        raise ZeroDivisionError("by hand")
+
+    monkeypatch.setattr("fewer.serve._app._Bench._listing", broken)
+    answer = client.get("/api/state")
+    assert answer.status_code == 500
+    assert answer.json()["error"].endswith("please report it: ZeroDivisionError: by hand")
+    assert "GET /api/state failed" in caplog.text
+    assert "ZeroDivisionError" in caplog.text

@@ -6,7 +6,7 @@ from fewer.contracts import Resources
 from fewer.problem import InputError, Problem
 from fewer.rankers import ReliefF
 from fewer.validate import active_rows, stratified_sample
-from fewer.validate._active_rows import boxes
+from fewer.validate._active_rows import _standardized, boxes
 
 
 def slow_boxes(cells, rows, n):
@@ -71,3 +71,10 @@ def test_a_ranking_of_such_rows_is_at_least_as_near_to_that_of_all():
         ])  # fmt: skip
 
     assert agreement(active_rows) > agreement(stratified_sample) - 0.02
+
+
+def test_missing_cells_stand_at_the_mean_of_the_others():
+    X = np.array([[1.0, 5.0], [np.nan, 7.0], [3.0, 9.0], [8.0, 7.0]])
+    problem = Problem.from_arrays(X, [0, 1, 0, 1])
+    spread = np.nanstd(X, axis=0)
+    assert _standardized(problem) == pytest.approx(np.nan_to_num((X - np.nanmean(X, axis=0)) / spread))

@@ -151,11 +151,11 @@ class Evidence:
         ranking = np.asarray(self.selector.ranking_)
         if not len(self.chosen):
             return np.argsort(ranking, kind="stable")[: min(5, len(ranking))]
+        chosen = self._mask()
         others = [
             int(i)
             for mask in answers.values()
-            for i in sorted(np.flatnonzero(mask), key=lambda i: ranking[i])
-            if not self._mask()[i]
+            for i in sorted(np.flatnonzero(mask & ~chosen), key=lambda i: ranking[i])
         ]
         return np.array(list(dict.fromkeys([*self.chosen.tolist(), *others]))[: max(MOST, len(self.chosen))])[:200]
 

@@ -406,9 +406,8 @@ def redundancy_picture(names: Sequence[str], values: Sequence[Sequence[float]], 
                 opacity=f"{SHADE * known:.2f}",
             )  # fmt: skip
             if n <= NUMBERED:
-                canvas.add(
-                    "text", f"{known:.2f}".removeprefix("0"), x=x, y=y + 4, text_anchor="middle", class_="legend"
-                )
+                shown = "–" if value is None else f"{known:.2f}".removeprefix("0")
+                canvas.add("text", shown, x=x, y=y + 4, text_anchor="middle", class_="legend")
     for i, name in enumerate(names):
         canvas.add("text", f"{cut(name, 22)} {i + 1}", x=182, y=canvas.py(i) + 4, text_anchor="end")
         canvas.add("text", str(i + 1), x=canvas.px(i), y=canvas.height - 10, text_anchor="middle")

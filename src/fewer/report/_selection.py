@@ -142,11 +142,10 @@ def _keys(selection: Selection) -> list[tuple[Any, str]]:
 def _predictions(selection: Selection) -> dict[str, Any]:
     """Return the pictures and tables of held-out predictions."""
     told = selection.evidence.get("predictions") or {}
-    both = [
-        (f"{len(selection.features)} chosen", told.get("chosen") or {}),
-        (f"all {selection.n_features:,}", told.get("all") or {}),
-    ]
-    both = [(name, part) for name, part in both if part]
+    scores = {"chosen": selection.score_heldout, "all": selection.score_heldout_all_features}
+    names = {"chosen": f"{len(selection.features)} chosen", "all": f"all {selection.n_features:,}"}
+    kinds = [kind for kind in names if told.get(kind)]
+    both = [(names[kind], told[kind]) for kind in kinds]
     if not both or selection.nothing_found:
         return {}
     labels = list(selection.data.get("classes", {}))
@@ -156,9 +155,9 @@ def _predictions(selection: Selection) -> dict[str, Any]:
     if all("calibration" in part for _, part in both):
         of = cut(labels[1], 24) if len(labels) == 2 else "the predicted class"
         shown["pictures"].append(calibration_picture([(name, part["calibration"]) for name, part in both], of))
-    scores = (selection.score_heldout, selection.score_heldout_all_features)
-    for (name, part), score in zip(both, scores, strict=False):
+    for kind, (name, part) in zip(kinds, both, strict=True):
         if "points" in part:
+            score = scores[kind]
             caption = "" if score is None else f"Held-out {selection.score_name}: {score:.4f}."
             shown["pictures"].append(truth_picture(name, part["points"], caption))
         if "confusion" in part:
@@ -244,7 +243,8 @@ def _stopping_picture(selection: Selection, trace: Trace) -> dict[str, Any]:
 
 def _redundancy_picture(redundancy: Mapping[str, Any]) -> dict[str, Any]:
     names, values = list(redundancy["names"]), np.array(redundancy["values"], dtype=np.float64)
-    i, j = np.unravel_index(np.argmax(values - np.eye(len(names)), axis=None), values.shape)
+    apart = np.where(np.isnan(values), -1.0, values) - 2.0 * np.eye(len(names))  # not known: never the most alike
+    i, j = np.unravel_index(np.argmax(apart), values.shape)
     text = (
         f"Absolute rank correlation, or its like for nominal features. Most alike: {short(names[i])} and "
         f"{short(names[j])} ({values[i, j]:.2f}); at 1 one of the two could be left out."

@@ -23,6 +23,7 @@ from starlette.staticfiles import StaticFiles
 from fewer.errors import InputError
 from fewer.evaluate import Comparison
 from fewer.files import write_atomically
+from fewer.logs import LOGGER
 from fewer.report._page import environment_of
 from fewer.runs import RESULT
 from fewer.selection import Selection
@@ -137,6 +138,7 @@ def _told(answer: Answer) -> Answer:
         except ClientDisconnect:
             return PlainTextResponse("", 499)
         except Exception as error:
+            LOGGER.exception("%s %s failed", request.method, request.url.path)
             message, code = f"This is a mistake in fewer, please report it: {type(error).__name__}: {error}", 500
         if request.url.path.startswith("/api/"):
             return JSONResponse({"error": message}, code)

@@ -136,7 +136,7 @@ class Jobs:
             mask = progress.pop("mask", [])
             if mask and progress.get("size") == len(mask) and mask[-1] < len(names):
                 progress["names"] = [names[i] for i in mask]
-            return told | {"state": "running", "progress": progress, "stopping": False}
+            return told | {"state": "running", "progress": progress}
         result = read_json(place / RESULT)
         code = self._code(run, job)
         if result:
