@@ -86,3 +86,8 @@ def test_parts_of_a_table_without_missing_cells_are_not_searched_for_them():
 def test_row_weights_that_are_no_numbers_are_refused():
     with pytest.raises(InputError, match=r"Row weights must be numbers \(could not convert string to float: 'x'\)"):
         Problem.from_arrays([[0.0], [1.0]], [0, 1], sample_weight=["x", "2"])
+
+
+def test_each_class_has_a_column_of_ones():
+    problem = Problem.from_arrays(np.zeros((3, 1)), ["b", "a", "c"])
+    assert problem.class_indicators.tolist() == [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]

@@ -182,6 +182,11 @@ class Problem:
             return np.zeros(self.n_features, dtype=bool)
         return np.array([kind == "nominal" for kind in self.kinds], dtype=bool)
 
+    @property
+    def class_indicators(self) -> FloatArray:
+        """One column a class, (n_samples, n_classes), with ones where a row is of it."""
+        return (self.y[:, None] == np.arange(self.n_classes)).astype(np.float64)
+
     @cached_property
     def row_weights(self) -> FloatArray:
         """How much each row counts; ones where no weights were given."""

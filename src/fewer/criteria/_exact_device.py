@@ -98,7 +98,7 @@ class ExactDevice:
             yield low, high, weights[low:high]
 
     def _tiles(self) -> Iterator[tuple[int, int, Any]]:
-        """Give the rows tile after tile, on the device."""
+        """Yield the rows tile after tile, on the device."""
         for low in range(0, self.n, self._tile):
             high = min(low + self._tile, self.n)
             yield low, high, self._whole if self._whole is not None else self._device.put(self._cells[:, low:high])
@@ -119,7 +119,7 @@ class ExactDevice:
         return Asked(numbers, put(numbers.astype(np.int32)), put(np.ascontiguousarray(self._cells[:, numbers])))
 
     def _asked(self) -> Iterator[Asked]:
-        """Give all rows that ask, tile after tile."""
+        """Yield all rows that ask, tile after tile."""
         for low, high, cells in self._tiles():
             numbers = np.arange(low, high)
             yield Asked(numbers, self._device.put(numbers.astype(np.int32)), cells)

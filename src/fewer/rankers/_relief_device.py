@@ -47,7 +47,7 @@ class ReliefDevice:
         self._nominal, self._bounds = device.put(nominal), device.put(bounds.astype(np.int32))
 
     def _distances(self, low: int, high: int, on_grid: bool) -> Iterator[tuple[int, int, int, Any]]:
-        """Give the distances of rows low … high − 1 to all rows, tile after tile."""
+        """Yield the distances of rows low … high − 1 to all rows, tile after tile."""
         device = self._device
         for first in range(low, high, self._tile):
             width = min(self._tile, high - first)

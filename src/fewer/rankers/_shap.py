@@ -91,7 +91,7 @@ def shap_sizes(model: Any, background: FloatArray, rows: Problem, seed: int) -> 
     except ImportError:
         raise InputError("Shap needs the package shap; install it with pip install 'fewer[shap]'.") from None
     final, base, cells = last_step(model), inputs_of(model, background), inputs_of(model, rows.X)
-    weights = np.ones(len(cells)) if rows.sample_weight is None else rows.sample_weight
+    weights = rows.row_weights
     if hasattr(type(final), "feature_importances_"):
         values = shap.TreeExplainer(final).shap_values(cells, check_additivity=False)
     elif hasattr(final, "coef_"):

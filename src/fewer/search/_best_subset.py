@@ -330,6 +330,6 @@ def spliced(equations: NormalEquations, start: BoolArray, size: int) -> tuple[Bo
 def _targets_of(problem: Problem) -> FloatArray:
     """Return the targets as columns; classes as indicators."""
     if problem.task == "classification" and problem.y.ndim == 1:
-        codes = (problem.y[:, None] == np.arange(problem.n_classes)).astype(np.float64)
+        codes = problem.class_indicators
         return codes[:, 1:] if problem.n_classes == 2 else codes
     return np.asarray(problem.y, dtype=np.float64).reshape(problem.n_samples, -1)

@@ -296,4 +296,4 @@ def _targets_and_bound(problem: Problem, weights: FloatArray) -> tuple[FloatArra
         return (targets - weights @ targets) / np.where(spread > 0, spread, 1.0), 1.0
     if problem.n_classes == 2:
         return problem.y[:, None].astype(np.float64), 0.25
-    return (problem.y[:, None] == np.arange(problem.n_classes)).astype(np.float64), 0.5
+    return problem.class_indicators, 0.5

@@ -35,7 +35,7 @@ FEW_OF_A_CLASS = 5
 
 def balanced_weights(problem: Problem, balanced: bool = True) -> FloatArray:
     """Return the weight of each row: its own, scaled so that every class counts the same, one on average."""
-    weights = np.ones(problem.n_samples) if problem.sample_weight is None else problem.sample_weight.copy()
+    weights = problem.row_weights.copy()
     if problem.task == "classification" and balanced:
         mass = np.bincount(problem.y, weights, minlength=problem.n_classes)
         count = np.maximum(np.bincount(problem.y, minlength=problem.n_classes), 1)
@@ -47,7 +47,7 @@ def targets(problem: Problem) -> FloatArray:
     """Return class memberships, or the quantity as one column."""
     if problem.task == "regression":
         return problem.y[:, None].astype(np.float64)
-    return (problem.y[:, None] == np.arange(problem.n_classes)).astype(np.float64)
+    return problem.class_indicators
 
 
 @dataclass(frozen=True, eq=False)

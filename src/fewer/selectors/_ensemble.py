@@ -26,7 +26,7 @@ from fewer.trace import Trace
 from fewer.validate import ConfidenceInterval, Split, nogueira, split_rows
 
 Rule = Callable[[FloatArray], FloatArray]
-"""Gives class memberships (m, c), or numbers (m,), for new rows."""
+"""Returns class memberships (m, c), or numbers (m,), for new rows."""
 
 
 class SubsetEnsemble(SearchingEstimator):
