@@ -47,3 +47,20 @@ def test_entropies_and_information_of_bins():
     pair = X[:, 0] * 10 + y
     given = mutual_info_score(X[:, 2], pair) - mutual_info_score(X[:, 2], X[:, 0])
     assert bins.conditional(0)[2] == pytest.approx(given)
+
+
+@pytest.mark.parametrize("n", [2, 9, 10, 11, 60, 97])
+def test_columns_coded_together_equal_columns_coded_one_by_one(n, monkeypatch):
+    rng = np.random.default_rng(n)
+    X = np.column_stack([
+        rng.normal(size=(n, 4)), rng.integers(0, 4, (n, 3)), np.full(n, 2.0), rng.normal(size=n).round(1),
+        np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)), np.where(np.arange(n) % 2, 0.0, -0.0),
+    ])  # fmt: skip
+    problem = Problem.from_arrays(X, rng.integers(0, 2, n), kinds=["nominal"] + ["numeric"] * 10)
+    monkeypatch.setattr("fewer.rankers._density.CELLS", 3 * n)
+    for n_bins in (2, 5, 10):
+        bins = Bins(problem, n_bins)
+        for f in range(problem.n_features):
+            codes, n_levels = to_codes(problem.X[:, f], n_bins, bool(problem.nominal[f]))
+            np.testing.assert_array_equal(bins.codes[f], codes)
+            assert bins.levels[f] == n_levels
