@@ -128,9 +128,9 @@ class Parcel(TableClassifier):
     `predict` decides at equal costs and the prevalence of the rows that it was fitted to, by the votes of all
     classifiers on the hull, which are fitted to all rows for it, and of the learning algorithms with all features,
     unless calibration rows show that the hull ranks better without them; several algorithms share their votes by
-    stacking, and the hull joins them where calibration rows show that it helps. `operating_point` gives classifiers that need
-    few features and whose rates were measured on rows that they have not seen. The significance of a round is the
-    critical ratio of the two areas with Hanley and McNeil's standard errors, uncorrelated.
+    stacking, and the hull joins them where calibration rows show that it helps. `operating_point` gives classifiers
+    that need few features and whose rates were measured on rows that they have not seen. The significance of a round
+    is the critical ratio of the two areas with Hanley and McNeil's standard errors, uncorrelated.
 
     References
     ----------
