@@ -39,7 +39,7 @@ def main() -> None:
         *long_functions(functions),
         *mirrors(),
         *ignores(),
-        ("duplicate pairs in the code of src", duplicate_pairs(), []),
+        *duplicates(),
     ]
     for what, number, names in rows:
         print(f"{number:>7,}  {what}" if isinstance(number, int) else f"{number!s:>7}  {what}")
@@ -131,21 +131,49 @@ def ignores() -> Iterator[tuple[str, int, list[str]]]:
     yield "type ignores", len(found), found
 
 
-def duplicate_pairs() -> object:
+KINDS = {
+    "constructors and declared parameters": r"def __init__|self\.\w+ = \w+$|_parameter_constraints|\"\w+\": \["
+    r"|CV_OBJECT|\) -> None:$|command_name",
+    "signatures": r"^\w+: [^=]+( = .+)?,$|^\w+,$|^\*,$|^self,$|^cls,$|^def |^\) -> ",
+    "fields of records": r"^\w+: [^=]+( = .+)?$|^@dataclass|^class ",
+    "names that are exported": r"^\"\w+\",$",
+}
+"""What most lines of a pair are; the first kind of the list that at least half of them belong to."""
+
+
+def duplicates() -> Iterator[tuple[str, object, list[str]]]:
     """Count pairs of six or more like lines in the sources without their docstrings, where there is a finder."""
-    finder = shutil.which("duplicates")
+    finder, title = shutil.which("duplicates"), "duplicate pairs in the code of src"
     if finder is None:
-        return "–"
+        yield title, "–", []
+        return
     with tempfile.TemporaryDirectory() as folder:
         for path in sources():
             place = Path(folder) / path.relative_to(SOURCE)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text("\n".join(without_docstrings(path)))
         told = subprocess.run(
-            [finder, "--repo", folder, "--most", "1", "--seconds", "120"], capture_output=True, text=True, check=True
-        )
-    count = re.match(r"(\d+) pairs", told.stdout)
-    return int(count[1]) if count else told.stdout.splitlines()[0]
+            [finder, "--repo", folder, "--most", "200", "--seconds", "120"], capture_output=True, text=True, check=True
+        ).stdout
+        pairs = [line for line in told.splitlines() if re.match(r"D\d+ ", line)]
+        kinds = [kind_of(pair, Path(folder)) for pair in pairs]
+    count = re.match(r"(\d+) pairs", told)
+    yield title, int(count[1]) if count else told.splitlines()[0], []
+    for kind in dict.fromkeys([*KINDS, "loops of kernels", "other code"]):
+        own = [pair for pair, its in zip(pairs, kinds, strict=True) if its == kind]
+        yield f"… of them {kind}", len(own), own
+
+
+def kind_of(pair: str, folder: Path) -> str:
+    """Say what most lines of a pair's first side are."""
+    found = re.match(r"D\d+ (\S+):(\d+)-(\d+)", pair)
+    assert found is not None
+    lines = (folder / found[1]).read_text().splitlines()[int(found[2]) - 1 : int(found[3])]
+    code = [line.strip() for line in lines if line.strip()]
+    for kind, pattern in KINDS.items():
+        if 2 * sum(bool(re.search(pattern, line)) for line in code) >= len(code):
+            return kind
+    return "loops of kernels" if found[1].startswith("kernels/") else "other code"
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 GRID = 90
 
 
+@dataclass
 class ClassifiabilityDisplay(Display):
     """Which rows are hard? Rows over two features, dark where their neighborhood disagrees with them.
 
@@ -59,23 +61,13 @@ class ClassifiabilityDisplay(Display):
     'petal length (cm)'
     """
 
-    def __init__(
-        self,
-        points: FloatArray,
-        y: Any,
-        local: FloatArray,
-        value: float,
-        radius: float,
-        names: tuple[str, ...],
-        classes: tuple[Any, ...],
-    ) -> None:
-        self.points = points
-        self.y = y
-        self.local = local
-        self.value = value
-        self.radius = radius
-        self.names = names
-        self.classes = classes
+    points: FloatArray
+    y: Any
+    local: FloatArray
+    value: float
+    radius: float
+    names: tuple[str, ...]
+    classes: tuple[Any, ...]
 
     @classmethod
     def from_data(

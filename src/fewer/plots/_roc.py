@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@dataclass
 class RocHullDisplay(Display):
     """The hull of a Parcel: its vertices with their subsets, where they stand on other rows, and a chosen point.
 
@@ -50,21 +52,12 @@ class RocHullDisplay(Display):
     'false positive rate'
     """
 
-    def __init__(
-        self,
-        fpr: FloatArray,
-        tpr: FloatArray,
-        labels: list[str],
-        area: float,
-        held_out: tuple[FloatArray, FloatArray, float] | None = None,
-        point: OperatingPoint | None = None,
-    ) -> None:
-        self.fpr = fpr
-        self.tpr = tpr
-        self.labels = labels
-        self.area = area
-        self.held_out = held_out
-        self.point = point
+    fpr: FloatArray
+    tpr: FloatArray
+    labels: list[str]
+    area: float
+    held_out: tuple[FloatArray, FloatArray, float] | None = None
+    point: OperatingPoint | None = None
 
     @classmethod
     def from_estimator(
