@@ -42,6 +42,8 @@ LIMITS = [
     (search.Backward(), "min_gain", [-1e300, None], [float("inf")]),
     (search.BestFirst(), "patience", [1], [0]),
     (search.BestFirst(), "min_gain", [-1e300], [None]),
+    (control.ChosenNoise(), "probability", [0.0, 1.0], [-TINY, 1 + TINY]),
+    (search.SignificantForward(), "alpha", [TINY, 1.0], [0.0, 1 + TINY]),
     (control.Noise(), "sd", [0.0], [-TINY]),
     (control.Noise(), "probability", [0.0, 1.0], [-TINY, 1 + TINY]),
     (control.StabilitySelection(), "threshold", [0.5 + TINY, 1.0], [0.5, 1 + TINY]),
