@@ -55,6 +55,9 @@ def page(rows: list[dict], equivalent: dict[str, str], reasons: dict[str, str], 
         "decorator gone). Each meets the tests that mirror its module, the module's doctests and the tests of limits, "
         "defaults and records (`--near`); a fault that no test notices survives.",
         "",
+        "Tests were then written for what survived of this very sample, so the shares below are no estimate for other "
+        "faults. Before that, 356 of 383 were killed, 93.0 % (89.9 % to 95.1 %).",
+        "",
         "    make mutants                      # goes on where it was stopped",
         "    make mutants ARGS=--again         # the survivors once more, after new tests",
         "    make mutants ARGS='--report --page experiments/mutants.md'",
