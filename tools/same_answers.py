@@ -36,7 +36,7 @@ REASONS = {
     "diabetes/naive-bayes-forward": "The same refusal; its class is named IncompatibleError.",
     "wdbc/information-gain": "A bug: information gain is by MDLP's cuts, as in the document, no longer by equal bins.",
     "wdbc/auto": "Designed anew: seven orders race on held-out rows.",
-    "diabetes/auto": "Designed anew: the same features, judged by other models on other splits.",
+    "diabetes/auto": "Designed anew: quantities race as classes do, and other models judge on other splits.",
 }
 
 
