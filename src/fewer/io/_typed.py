@@ -25,6 +25,7 @@ from fewer.io._words import MIN_CELLS, why_left_out
 MISSING = ("", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "null", "NULL")
 MOSTLY_MISSING = 0.9
 MOST_NAMED = 6
+BLOCK = 256
 TOLD = 200
 """Examples are looked for among so many rows."""
 MOST_STRANGERS = 3
@@ -112,7 +113,10 @@ def typed_columns(texts: pl.DataFrame, place: Place, options: ReadOptions | None
     """Turn columns of text into the types that their cells have, each by the whole column."""
     options = ReadOptions() if options is None else options
     numbers = texts.select(pl.all().cast(pl.Float64, strict=False))
-    columns = zip(texts.iter_columns(), numbers.iter_columns(), _looks_of(texts), strict=True)
+    # A query for each column takes long where they are many, one for all of them much memory.
+    blocks = (texts[:, low : low + BLOCK] for low in range(0, texts.width, BLOCK))
+    looks_of_all = [looks for block in blocks for looks in _looks_of(block)]
+    columns = zip(texts.iter_columns(), numbers.iter_columns(), looks_of_all, strict=True)
     drafts = [_draft(text, number, looks, place, options) for text, number, looks in columns]
     _decide_decimals(drafts, options)
     _decide_orders(drafts)
@@ -126,7 +130,7 @@ def typed_columns(texts: pl.DataFrame, place: Place, options: ReadOptions | None
 
 
 class _Looks(NamedTuple):
-    """What columns of numbers are looked at for, all at once: a query for each takes long where they are many."""
+    """What a column of numbers may be besides."""
 
     codes: bool
     compact: bool
