@@ -53,8 +53,7 @@ def needed_memory(path: Path, command: str = "rank") -> int:
     Returns
     -------
     int
-        Within 1.3 times of what was measured on ten tables for `rank` and `select`, and on one for `compare`
-        (`benchmarks/memory.py`).
+        Within 1.3 times of what was measured on ten tables for each of the three (`benchmarks/memory.py`).
     """
     size = path.stat().st_size
     if _starts_with(path, b"PAR1"):
