@@ -1,8 +1,8 @@
 """Benchmark rows of people's own models: `CrossValidated` and `LeastSquares` against scikit-learn, fastcan and abess.
 
-`OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 python benchmarks/rows_models.py [name …]` prints them as JSON lines. Seconds
-are those of the processor, the shortest of several whole fits after one that compiles (the peer, which takes seconds,
-is run once). Peers that are not installed are said to be absent: `pip install fastcan abess`.
+`OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 python benchmarks/rows_models.py [--sampled] [name …]` prints them as JSON
+lines. Seconds are those of the processor, the shortest of several whole fits after one that compiles (the peer, which
+takes seconds, is run once). Peers that are not installed are said to be absent: `pip install fastcan abess`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ Row = dict[str, Any]
 SIZE = 10
 REPEATS = 25
 """Of fits that take milliseconds."""
+SAMPLED = "--sampled" in sys.argv
+"""Time a part of scikit-learn's search with forests and boosting on every table."""
 
 
 def cpu_time(work: Callable[[], Any], repeats: int = 5) -> float:
@@ -162,7 +164,7 @@ def raced(boosting: bool, table: str) -> Row:
         trace = Forward().run(Objective(scorer, space), space, np.random.default_rng(0))
         took[race], fits[race], found[race] = time.process_time() - began, scorer.n_fits, trace.best
         steps = steps or [step.mask for step in trace.steps]
-    if table == "WDBC":
+    if table == "WDBC" and not SAMPLED:
         began = time.process_time()
         peer = SequentialFeatureSelector(model, n_features_to_select=SIZE, cv=cv).fit(X, codes).get_support()
         theirs, same, how = time.process_time() - began, np.array_equal(found[None], peer), "subset"
@@ -227,5 +229,5 @@ ROWS |= {
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    for name in sys.argv[1:] or ROWS:
+    for name in [argument for argument in sys.argv[1:] if argument != "--sampled"] or ROWS:
         print(json.dumps(ROWS[name]()), flush=True)
