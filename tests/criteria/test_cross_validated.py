@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import fewer
 from fewer.contracts import Resources
 from fewer.criteria import CrossValidated
+from fewer.criteria._cross_validated import score_outputs
 from fewer.io import to_problem
 from fewer.problem import InputError, Problem
 from making import make_problem
@@ -139,3 +140,10 @@ def test_lightgbm_with_its_default_threads():
     found = fewer.SubsetSelector(CrossValidated(model, cv=cv), fewer.search.Forward(), n_features_to_select=2)
     peer = SequentialFeatureSelector(alone, n_features_to_select=2, cv=cv).fit(X, y)
     assert np.array_equal(found.fit(X, y).get_support(), peer.get_support())
+
+
+def test_shares_a_hair_above_one_are_probabilities():
+    """Nearest neighbors add 1e-9 to the class of the nearest one, which decides ties."""
+    rows = Problem.from_arrays(np.zeros((2, 1)), ["no", "yes"])
+    shares = np.array([[1.0 + 1e-9, 0.0], [0.0, 1.0 + 1e-9]])
+    assert score_outputs("neg_log_loss", shares, rows) == pytest.approx(0.0, abs=1e-9)
