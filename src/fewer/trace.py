@@ -268,7 +268,9 @@ class Trace:
             "state": _strip_arrays(self.state, "state", arrays),
         }
         arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
-        write_atomically(Path(path), lambda file: np.savez_compressed(file, allow_pickle=False, **arrays))
+        whole = io.BytesIO()  # an archive that a full disk cuts off complains when it is forgotten
+        np.savez_compressed(whole, allow_pickle=False, **arrays)
+        write_atomically(Path(path), whole.getvalue())
 
     @classmethod
     def load(cls, path: Path | str) -> Trace:

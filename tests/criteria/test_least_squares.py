@@ -184,3 +184,17 @@ def test_several_labels_and_where_several_targets_are_refused():
         fewer.RankSelector().fit(X, y)
     with pytest.raises(InputError, match="OneStandardError works with one target, but there are 2"):
         selector.set_params(control=fewer.control.OneStandardError()).fit(X, y)
+
+
+def test_changes_of_a_saturated_fit_score_as_from_the_beginning():
+    """With as many inputs as rows, residuals are what the penalty leaves of them."""
+    rng = np.random.default_rng(0)
+    for n_rows in (3, 4, 6):
+        problem = Problem.from_arrays(rng.normal(size=(n_rows, 5)), rng.normal(size=n_rows), task="regression")
+        scorer = LeastSquares().bind(problem, rng, Resources())
+        for _ in range(20):
+            mask = rng.random(5) < 0.6
+            units, values = [np.array([i]) for i in range(5)], ~mask
+            changed = np.tile(mask, (5, 1))
+            np.fill_diagonal(changed, values)
+            np.testing.assert_allclose(scorer.flips(mask, units, values), scorer.score(changed), rtol=1e-9)

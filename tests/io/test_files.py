@@ -241,3 +241,14 @@ def test_standard_input_by_its_sign_and_by_its_path(tmp_path):
                 json.loads(subprocess.run(command, stdin=cat.stdout, capture_output=True, check=True).stdout)
             )
     assert answers[0] == answers[1] == answers[2]
+
+
+def test_a_panic_of_polars_is_a_damaged_file(tmp_path, monkeypatch):
+    pl.DataFrame({"a": [1.0, 2.0], "y": [0, 1]}).write_parquet(tmp_path / "hurt.parquet")
+
+    def panic(*_):
+        raise pl.exceptions.PanicException("assertion `left == right` failed")
+
+    monkeypatch.setattr(pl, "read_parquet", panic)
+    with pytest.raises(InputError, match=r"^hurt.parquet is a Parquet file that cannot be read \(it is damaged\)"):
+        read_table(tmp_path / "hurt.parquet", "y")

@@ -26,6 +26,9 @@ from fewer.validate._folds import CV_OBJECT
 FAR = 100.0
 """Columns whose mean is so many half ranges from zero lose two digits in products; they are centered before."""
 
+SMALL = 64
+"""Rows and inputs of a table whose saturated fits are computed anew each time."""
+
 REFIT = 50
 """After so many inputs were dropped from a fit, it is computed anew, so that rounding does not add up."""
 
@@ -216,7 +219,7 @@ class LeastSquaresScorer(PredictiveScorer):
         alone = np.bincount(owner, minlength=self.problem.n_features) == 1
         changed = np.array([unit[0] if len(unit) == 1 and alone[unit[0]] else -1 for unit in units], dtype=np.int64)
         changed[np.asarray(values, dtype=bool) == np.asarray(mask, dtype=bool)[changed]] = -1
-        if self.problem.groups is not None:
+        if self.problem.groups is not None or self._is_saturated(mask):
             changed[:] = -1
         one, several = np.flatnonzero(changed >= 0), np.flatnonzero(changed < 0)
         scores = np.empty(len(units))
@@ -231,9 +234,18 @@ class LeastSquaresScorer(PredictiveScorer):
         chosen = np.asarray(mask, dtype=bool)
         if not self._all_numbers or self.problem.groups is not None or chosen[columns].any():
             return None
+        if self._is_saturated(chosen):
+            return None
         self._bordering.move_to(np.flatnonzero(chosen))
         places, lost = self._bordering.best(columns)
         return places, 1.0 - lost / self._spread if self._spread > 0 else -lost
+
+    def _is_saturated(self, mask: Masks) -> bool:
+        """Say whether a small table has hardly more rows than inputs: residuals are what the penalty leaves of them.
+
+        Updates then lose half of the digits, and a fit from the beginning costs next to nothing.
+        """
+        return max(self._inputs.shape) <= SMALL and self.problem.n_samples <= len(self._columns(mask)[0]) + 3
 
     def _score_changed(self, columns: IntArray, changed: IntArray) -> FloatArray:
         """Score the fit on some inputs with each of others added, or with each of its own dropped.

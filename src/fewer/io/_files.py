@@ -406,6 +406,9 @@ def _read_parquet(content: bytes, name: str, limit: int) -> Sheet:
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"{name} is a Parquet file that cannot be read ({reason}); write it again.") from None
+    except pl.exceptions.PanicException:  # polars gives up on some damaged files in its own way
+        reason = "it is damaged"
+        raise InputError(f"{name} is a Parquet file that cannot be read ({reason}); write it again.") from None
     refuse_repeated_names(names, f"{name}: ")
     if not names:
         raise InputError(f"{name} has no columns; give a table.")

@@ -74,7 +74,7 @@ def parquet_shape(path: Path) -> tuple[int, int] | None:
     try:
         table = pl.scan_parquet(path)
         return int(table.select(pl.len()).collect().item()), len(table.collect_schema())
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return None
 
 
