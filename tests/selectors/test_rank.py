@@ -5,7 +5,8 @@ from fewer import RankSelector
 from fewer.contracts import IncompatibleError, Ranker, Ranking
 from fewer.control import Aggregate
 from fewer.errors import InputError
-from fewer.rankers import Fisher
+from fewer.problem import Problem
+from fewer.rankers import Fisher, FTest
 from fewer.selectors._rank import one_standard_error, size_curve
 from making import make_problem
 
@@ -75,3 +76,10 @@ def test_many_rows_are_judged_on_a_sample_and_say_so(monkeypatch):
     assert large.scores_.tolist() == small.scores_.tolist()
     assert "judged by 5 neighbors on a stratified sample of 80 of the 120 rows" in large.notes_[-1]
     assert not any("stratified" in note for note in small.notes_)
+
+
+@pytest.mark.parametrize("groups", [None, [7]])
+def test_a_size_is_not_judged_on_rows_of_one_part(groups):
+    problem = Problem.from_arrays([[1.0, 2.0]], [0.5], task="regression", groups=groups)
+    with pytest.raises(InputError, match="the 1 rows make one part only"):
+        size_curve(FTest(), problem, np.random.default_rng(0))

@@ -231,6 +231,11 @@ def size_curve(
     sizes = np.unique(np.round(2.0 ** np.arange(0, np.log2(most) + 0.5, 0.5)).astype(np.int64))
     sizes = np.unique(np.append(sizes[sizes < most], most))
     folds = assign_folds(problem, 10, rng)
+    if len(np.unique(folds)) < 2:
+        raise InputError(
+            f"How many features are enough cannot be judged: the {problem.n_samples} rows make one part only; give more "
+            "rows, fewer folds, or the number (n_features_to_select=…, --features)."
+        )
     losses = np.empty((problem.n_samples, len(sizes)))
     weights = problem.row_weights
     for fold in np.unique(folds):
