@@ -233,8 +233,8 @@ def size_curve(
     folds = assign_folds(problem, 10, rng)
     if len(np.unique(folds)) < 2:
         raise InputError(
-            f"How many features are enough cannot be judged: the {problem.n_samples} rows make one part only; give more "
-            "rows, fewer folds, or the number (n_features_to_select=…, --features)."
+            f"How many features are enough cannot be judged: the rows ({problem.n_samples} of them) make one part; "
+            "give more rows, or the number of features (n_features_to_select=…, --features)."
         )
     losses = np.empty((problem.n_samples, len(sizes)))
     weights = problem.row_weights
