@@ -14,10 +14,32 @@ try:
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing to support."""
+        """Nothing to support: scikit-learn before 1.9 has no callbacks.
+
+        Examples
+        --------
+        >>> CallbackSupportMixin()  # doctest: +ELLIPSIS
+        <...CallbackSupportMixin object at ...>
+        """
 
     def with_callbacks(method: Any) -> Any:
-        """Leave a method as it is."""
+        """Leave a method as it is.
+
+        Parameters
+        ----------
+        method : callable
+            One that would tell callbacks of its steps.
+
+        Returns
+        -------
+        callable
+            The same.
+
+        Examples
+        --------
+        >>> with_callbacks(len)([1, 2])
+        2
+        """
         return method
 
 

@@ -258,7 +258,7 @@ def test_ctrl_c_without_a_folder_makes_one(long_table, tmp_path):
     command = [sys.executable, "-m", "fewer", "select", str(long_table), "--target", "y", "--folds", "0"]
     for patience in (5, 15, 45):
         process = subprocess.Popen(
-            [*command, "--criterion", SLOW_TREE, "--search", "annealing"],
+            [*command, "--criterion", SLOW_TREE, "--search", "annealing:effort=100"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

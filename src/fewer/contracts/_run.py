@@ -26,10 +26,9 @@ class Stopped(Exception):
 
     Examples
     --------
-    >>> raise Stopped("The budget of 100 subsets is spent.")
-    Traceback (most recent call last):
-    ...
-    fewer.contracts._run.Stopped: The budget of 100 subsets is spent.
+    >>> def at_most_100(trace):
+    ...     if trace.n_evaluations > 100:
+    ...         raise Stopped("The budget of 100 subsets is spent.")
     """
 
 
