@@ -1,10 +1,12 @@
 """The k nearest training rows of held-out rows, fold by fold, for one column more at a time.
 
 Distances are first computed in single precision, with a bound on their error: it rules most training rows out. Those
-that are left are computed in double precision, columns in order, as scikit-learn's trees do.
+that are left are computed in double precision, columns in order, as scikit-learn's trees do. The rows that are nearest
+by the members alone are kept in order: where one column more cannot bring others near, only these are looked at.
 
 Arguments that the kernels share: `i` is a test row, `fold` its fold, `q` the place of a column among those added,
-`members` the columns that are there already; `base` holds the (n, t) single-precision squared distances of these.
+`members` the columns that are there already; `base` holds the (n, t) single-precision squared distances of these. There
+are t training rows in every fold, a whole number of blocks of 32; those beyond the fold's own are infinitely far.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from fewer.kernels._compiling import inner
-from fewer.kernels._intrinsics import least_float
+from fewer.kernels._intrinsics import add_32, largest_float, least_float
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 LANES = 32
@@ -27,6 +29,15 @@ SLACK = 1e-9
 """More than rounding can add to what is lost."""
 MOST = 256
 """More rows than this in reach of the k-th distance are left to scikit-learn."""
+LONGEST = 40
+"""Nearest rows that are kept in order, at most."""
+AT_LEAST = 12
+"""So many are kept."""
+ROUNDING = 2.0**-22
+"""What one column more can do to the ratio of two squared distances in single precision, and twice as much."""
+
+PART = {"no_cpython_wrapper": True, "_nrt": False}
+"""How functions are compiled that make no array: to count references to their arguments took half of the time."""
 
 
 class Tables(NamedTuple):
@@ -80,6 +91,8 @@ class Votes(NamedTuple):
     """(q, n): whether the answer hangs on which of several equally near rows is taken."""
     lost: FloatArray
     """(q,): what each column lost; of one that was given up, with a minus sign, what it lost so far."""
+    wrong: BoolArray
+    """(q, n): whether a row that costs something was surely given another class than its own."""
 
 
 class Standing(NamedTuple):
@@ -91,6 +104,14 @@ class Standing(NamedTuple):
     """(n,): squared differences of another column below which the nearest rows stay the same."""
     before: FloatArray
     """(n, c): what the nearest rows say."""
+    near_rows: NDArray[np.int32]
+    """(n, 40): the nearest training rows, in order."""
+    near: NDArray[np.float32]
+    """(n, 40): their distances."""
+    lengths: IntArray
+    """(n,): how many they are; 0 where nothing is known."""
+    beyond: NDArray[np.float32]
+    """(n,): no other row is nearer than this."""
 
 
 class Lanes(NamedTuple):
@@ -110,79 +131,87 @@ class Found(NamedTuple):
     tied: IntArray
 
 
-@njit(nogil=True, cache=True)
-def add_squares(base, members, tests, trains, sizes, bounds):
-    """Add the members' squared differences to (n, t) single-precision distances."""
-    for fold in range(bounds.shape[0] - 1):
-        size = sizes[fold]
-        for a in range(members.shape[0]):
-            train = trains[fold, members[a]]
-            for i in range(bounds[fold], bounds[fold + 1]):
-                x = tests[members[a], i]
-                line = base[i]
-                for t in range(size):
-                    d = train[t] - x
-                    line[t] += d * d
-
-
-@inner(no_cpython_wrapper=True)
-def reach(base, trains, place, x, size, k, error, scratch):
-    """Write the distances with one column added; return how far the k nearest can be, errors included.
+@inner(**PART)
+def measure(base, trains, place, x, size, scratch):
+    """Write the distances with one column added, and the least of every 32nd.
 
     `place` holds the test row, its fold and the column, and `x` the row's cell there.
     """
-    line, lanes, best = scratch
-    i, fold, new = place
-    for lane in range(LANES):
-        lanes[lane] = FAR
-    for a in range(k):
-        best[a] = FAR
-    row, width, column = np.uint64(i), np.uint64(LANES), np.uint64(new)
-    where = np.uint64(fold)
-    whole = np.uint64(size - size % LANES)
-    for start in range(np.uint64(0), whole, width):
-        for lane in range(width):
-            d = trains[where, column, start + lane] - x
-            total = base[row, start + lane] + d * d
-            line[start + lane] = total
-            lanes[lane] = least_float(lanes[lane], total)
-    for t in range(whole, np.uint64(size)):
-        d = trains[where, column, t] - x
-        line[t] = base[row, t] + d * d
-        lanes[t - whole] = least_float(lanes[t - whole], line[t])
-    # The k-th smallest of the lanes' minima: k rows are that near at least.
-    for lane in range(LANES):
-        value = lanes[lane]
-        if value < best[k - 1]:
-            place = k - 1
-            while place > 0 and best[place - 1] > value:
-                best[place] = best[place - 1]
-                place -= 1
-            best[place] = value
-    root = np.sqrt(np.float64(best[k - 1])) + 2.0 * error
-    return root * root * 1.00001 + 1e-37
+    line, least = scratch.line, scratch.least
+    row, fold, new = np.uint64(place[0]), np.uint64(place[1]), np.uint64(place[2])
+    one, width = np.uint64(1), np.uint64(LANES)
+    blocks = np.uint64((size + LANES - 1) // LANES)
+    half = (blocks + one) >> one
+    shift, paired = half * width, (blocks - half) * width
+    for t in range(paired):
+        a = trains[fold, new, t] - x
+        b = trains[fold, new, t + shift] - x
+        first = base[row, t] + a * a
+        second = base[row, t + shift] + b * b
+        line[t] = first
+        line[t + shift] = second
+        least[t] = least_float(first, second)
+    for t in range(paired, shift):
+        a = trains[fold, new, t] - x
+        first = base[row, t] + a * a
+        line[t] = first
+        least[t] = first
+    while half > one:
+        blocks = half
+        half = (blocks + one) >> one
+        shift = half * width
+        for t in range((blocks - half) * width):
+            least[t] = least_float(least[t], least[t + shift])
 
 
-@inner(no_cpython_wrapper=True)
-def collect(line, lanes, size, limit, rows):
-    """Collect the rows within reach; −1 if they are too many."""
-    n = 0
-    cut = np.float32(limit)
-    last, step = np.uint64(size), np.uint64(LANES)
-    for lane in range(LANES):
-        if lanes[lane] <= cut:
-            t = np.uint64(lane)
-            while t < last:
-                if line[t] <= cut:
-                    if n == MOST:
-                        return -1
-                    rows[n] = t
-                    n += 1
-                t += step
-    return n
+@inner(**PART)
+def insert_least(best, k, value):
+    """Keep the k smallest values, in order; without a branch, which would be guessed wrong every other time."""
+    for a in range(np.uint64(k)):
+        smaller = least_float(best[a], value)
+        value = largest_float(best[a], value)
+        best[a] = smaller
 
 
-@inner(no_cpython_wrapper=True, inline="always")
+@inner(**PART)
+def least_of_lanes(least, k):
+    """Return the k-th smallest of the lanes' minima: k rows are that near at least."""
+    found = np.float32(0.0)
+    for lane in range(np.uint64(LANES)):
+        value, smaller = least[lane], np.int32(0)
+        for other in range(np.uint64(LANES)):
+            smaller = add_32(smaller, np.int32(least[other] < value))
+        found = largest_float(found, value if smaller < k else np.float32(0.0))
+    return found
+
+
+@inner(inline="always", **PART)
+def widen(value, doubt):
+    """Return how far the k nearest can be in single precision, if k rows are as near as `value`."""
+    error, slack = doubt
+    root = np.sqrt(np.float64(value)) + 2.0 * error
+    return root * root * slack + 1e-37
+
+
+@inner(**PART)
+def collect(line, least, size, limit, rows):
+    """Collect the rows within reach; −1 if they are too many. What is written beyond the last one means nothing."""
+    cut, step = np.float32(limit), np.uint64(LANES)
+    n, m, last = np.uint64(0), np.uint64(0), np.uint64(MOST)
+    lanes = last  # the lanes with a row in reach are noted behind the rows
+    for lane in range(step):
+        rows[lanes + m] = lane
+        m += np.uint64(least[lane] <= cut)
+    for a in range(m):
+        for t in range(np.uint64(rows[lanes + a]), np.uint64(size), step):
+            rows[n] = t
+            n += np.uint64(line[t] <= cut)
+            if n == last:
+                return -1
+    return np.int64(n)
+
+
+@inner(inline="always", **PART)
 def agree(rows, n, targets, fold):
     """Say whether all rows have one target, so that it does not matter which of them are the nearest."""
     first = targets[fold, rows[0]]
@@ -192,7 +221,7 @@ def agree(rows, n, targets, fold):
     return a == n
 
 
-@inner(no_cpython_wrapper=True)
+@inner(**PART)
 def order(tests, trains, fold, columns, i, found, rows, n):
     """Put rows in the order of their exact distances."""
     for a in range(n):
@@ -210,7 +239,7 @@ def order(tests, trains, fold, columns, i, found, rows, n):
         rows[place] = t
 
 
-@inner(no_cpython_wrapper=True)
+@inner(**PART)
 def share_out(found, n, k, targets, fold, out, q, i):
     """Write the shares of the classes among the k nearest; say whether the winner is the same whatever a tie does."""
     distances, rows, near, tied = found
@@ -247,7 +276,7 @@ def share_out(found, n, k, targets, fold, out, q, i):
     return 1
 
 
-@inner(no_cpython_wrapper=True)
+@inner(**PART)
 def average(found, n, k, targets, fold, out, q, i):
     """Write the mean of the k nearest; say whether it is the same whatever a tie does."""
     distances, rows = found.distances, found.rows
@@ -259,7 +288,7 @@ def average(found, n, k, targets, fold, out, q, i):
     return 0 if n > k and distances[k] <= distances[k - 1] + width else 2
 
 
-@inner(no_cpython_wrapper=True, inline="always")
+@inner(inline="always", **PART)
 def first_largest(out, q, i):
     """Return the class with most votes, the first of equals."""
     winner = 0
@@ -269,42 +298,56 @@ def first_largest(out, q, i):
     return winner
 
 
-@inner(no_cpython_wrapper=True)
-def gaps(base, sizes, folds, rule, error, gap, out):
-    """Write how much farther the next row is than the k nearest, at least, and what these say: (n, c).
+@inner(**PART)
+def keep_nearest(standing, i, size, k, scratch, rows):
+    """Keep the training rows in order that are nearest to row i by the distances in `scratch`."""
+    line, near_rows, near = scratch.line, standing.near_rows, standing.near
+    cut = least_of_lanes(scratch.least, min(max(k + 4, AT_LEAST), LANES))
+    n = collect(line, scratch.least, size, cut, rows)
+    standing.lengths[i] = 0
+    if n < k:
+        return
+    for a in range(n):
+        value, place = line[rows[a]], min(a, LONGEST - 1)
+        if a >= LONGEST and value >= near[i, place]:
+            continue
+        while place > 0 and near[i, place - 1] > value:
+            near[i, place] = near[i, place - 1]
+            near_rows[i, place] = near_rows[i, place - 1]
+            place -= 1
+        near[i, place] = value
+        near_rows[i, place] = rows[a]
+    standing.lengths[i] = min(n, LONGEST)
+    standing.beyond[i] = cut if n <= LONGEST else near[i, LONGEST - 1]
+
+
+@inner(**PART)
+def gap_of(standing, i, fold, rule, doubt):
+    """Write how much farther the next row is than the k nearest, at least, and what these say.
 
     A column whose squared differences are all smaller than that cannot change which rows are the nearest.
     """
-    targets, k, classes, _ = rule
-    best, rows = np.empty(k + 1, np.float32), np.empty(k + 1, np.int64)
-    for i in range(base.shape[0]):
-        fold = folds[i]
-        for a in range(k + 1):
-            best[a] = FAR
-        for t in range(sizes[fold]):
-            value = base[i, t]
-            if value < best[k]:
-                place = k
-                while place > 0 and best[place - 1] > value:
-                    best[place] = best[place - 1]
-                    rows[place] = rows[place - 1]
-                    place -= 1
-                best[place] = value
-                rows[place] = t
-        inner = np.sqrt(np.float64(best[k - 1])) * 1.000001 + 2.0 * error
-        outer = max(np.sqrt(np.float64(best[k])) * 0.999999 - 2.0 * error, 0.0)
-        gap[i] = outer * outer - inner * inner
-        out[i, :] = 0.0
-        for a in range(k):
-            if classes:
-                out[i, int(targets[fold, rows[a]])] += 1.0
-            else:
-                out[i, 0] += targets[fold, rows[a]]
-        for j in range(out.shape[1]):
-            out[i, j] /= k
+    k, near, before = rule.k, standing.near, standing.before
+    error, slack = doubt
+    standing.gap[i] = -1.0
+    n = standing.lengths[i]
+    if n < k:
+        return
+    last = near[i, k] if n > k else standing.beyond[i]
+    outside = max(np.sqrt(np.float64(last)) - 2.0 * error, 0.0)
+    standing.gap[i] = outside * outside / slack - widen(near[i, k - 1], doubt)
+    before[i, :] = 0.0
+    for a in range(k):
+        target = rule.targets[fold, standing.near_rows[i, a]]
+        if rule.classes:
+            before[i, int(target)] += 1.0
+        else:
+            before[i, 0] += target
+    for j in range(before.shape[1]):
+        before[i, j] /= k
 
 
-@inner(no_cpython_wrapper=True, inline="always")
+@inner(inline="always", **PART)
 def insert(members, new, columns):
     """Write the members with one more column, in ascending order."""
     place = members.shape[0]
@@ -316,71 +359,134 @@ def insert(members, new, columns):
         columns[a] = members[a]
 
 
-@njit(nogil=True, cache=True)
-def stand(members, tables, rule, bounds, standing):
-    """Write what is known of the members: into distances of 0, gaps of −1 and what the nearest rows say."""
-    base, gap, before = standing
-    add_squares(base, members, tables.tests_32, tables.trains_32, tables.sizes, bounds)
-    squared = 0.0
+@inner(**PART)
+def doubt_of(errors, members, new):
+    """Return how far distances by the members and one column more may be off: an error of roots, and a factor."""
+    squared = errors[new] ** 2
     for a in range(members.shape[0]):
-        squared += tables.errors[members[a]] ** 2
-    if members.shape[0]:
-        gaps(base, tables.sizes, tables.folds, rule, np.sqrt(squared), gap, before)
+        squared += errors[members[a]] ** 2
+    return np.sqrt(squared), 1.000001 + (members.shape[0] + 1) * ROUNDING
+
+
+@njit(nogil=True, cache=True)
+def stand(before, new, tables, rule, bounds, standing):
+    """Add the column `new` to what is known of the members before it."""
+    base, sizes = standing.base, tables.sizes
+    t = base.shape[1]
+    scratch = Lanes(np.empty(t, np.float32), np.empty(t, np.float32), np.empty(LANES, np.float32))
+    rows = np.empty(MOST + LANES + 1, np.int64)
+    doubt = doubt_of(tables.errors, before, new)
+    for fold in range(bounds.shape[0] - 1):
+        for i in range(bounds[fold], bounds[fold + 1]):
+            measure(base, tables.trains_32, (i, fold, new), tables.tests_32[new, i], sizes[fold], scratch)
+            for a in range(sizes[fold]):
+                base[i, a] = scratch.line[a]
+            keep_nearest(standing, i, sizes[fold], rule.k, scratch, rows)
+            gap_of(standing, i, fold, rule, doubt)
+
+
+@inner(**PART)
+def look_nearby(standing, trains, place, x, k, doubt, scratch, rows):
+    """Collect the rows within reach from those that are nearest by the members; −1 if others may be in reach."""
+    i, fold, new = place
+    near, line, best = standing.near, scratch.line, scratch.best
+    length = standing.lengths[i]
+    if length < k:
+        return -1
+    for a in range(k):
+        best[a] = FAR
+    seen = 0
+    while seen < length:
+        value = near[i, seen]
+        if value > best[k - 1] and value > widen(best[k - 1], doubt):
+            break
+        d = trains[fold, new, standing.near_rows[i, seen]] - x
+        value += d * d
+        line[seen] = value
+        insert_least(best, k, value)
+        seen += 1
+    limit = widen(best[k - 1], doubt)
+    if seen == length and limit >= standing.beyond[i]:
+        return -1
+    n = 0
+    for a in range(seen):
+        if line[a] <= limit:
+            rows[n] = standing.near_rows[i, a]
+            n += 1
+    return n
+
+
+@inner(**PART)
+def find_rows(standing, tables, place, k, doubt, scratch, rows):
+    """Collect the rows that may be among the k nearest; −1 if they are too many."""
+    i, fold, new = place
+    x, size = tables.tests_32[new, i], tables.sizes[fold]
+    n = look_nearby(standing, tables.trains_32, place, x, k, doubt, scratch, rows)
+    if n >= 0:
+        return n
+    measure(standing.base, tables.trains_32, place, x, size, scratch)
+    return collect(scratch.line, scratch.least, size, widen(least_of_lanes(scratch.least, k), doubt), rows)
+
+
+@inner(**PART)
+def say(rule, tables, columns, place, n, found, q, out):
+    """Write what the k nearest of n rows say; return 2 if that is sure, 1 if only the winner is, 0 if nothing is."""
+    i, fold, _ = place
+    targets, rows = rule.targets, found.rows
+    if n < rule.k:
+        return 0
+    if agree(rows, n, targets, fold):
+        if rule.classes:
+            for j in range(out.shape[2]):
+                out[q, i, j] = 0.0
+            out[q, i, int(targets[fold, rows[0]])] = 1.0
+        else:
+            out[q, i, 0] = targets[fold, rows[0]]
+        return 2
+    order(tables.tests, tables.trains, fold, columns, i, found.distances, rows, n)
+    if rule.classes:
+        return share_out(found, n, rule.k, targets, fold, out, q, i)
+    return average(found, n, rule.k, targets, fold, out, q, i)
 
 
 @njit(nogil=True, cache=True)
 def vote(standing, members, added, tables, rule, race, votes):
     """Vote with the members and each of `added`, one at a time."""
-    base, gap, before = standing
-    tests, tests_32, trains, trains_32, sizes, folds, lows, highs, errors = tables
-    targets, k, classes, shares = rule
-    visits, y, costs, most = race
-    out, open_rows, lost = votes
-    scratch = Lanes(np.empty(trains.shape[2], np.float32), np.empty(LANES, np.float32), np.empty(k, np.float32))
-    rows, kinds = np.empty(MOST, np.int64), max(out.shape[2], 1)
-    found = Found(np.empty(MOST), rows, np.zeros(kinds, np.int64), np.zeros(kinds, np.int64))
+    lows, highs, folds = tables.lows, tables.highs, tables.folds
+    out, most, t = votes.out, race.most, standing.base.shape[1]
+    needed = 2 if rule.shares else 1
+    scratch = Lanes(np.empty(t, np.float32), np.empty(t, np.float32), np.empty(LANES, np.float32))
+    kinds = max(out.shape[2], 1)
+    found = Found(
+        np.empty(MOST), np.empty(MOST + LANES + 1, np.int64), np.zeros(kinds, np.int64), np.zeros(kinds, np.int64)
+    )
     columns = np.empty(members.shape[0] + 1, np.int64)
-    squared = 0.0
-    for a in range(members.shape[0]):
-        squared += errors[members[a]] ** 2
     for q in range(added.shape[0]):
         new = added[q]
         insert(members, new, columns)
-        error = np.sqrt(squared + errors[new] ** 2)
+        doubt = doubt_of(tables.errors, members, new)
         total, is_open, given_up = 0.0, False, False
-        for visit in range(visits.shape[0]):
-            i = visits[visit]
+        for visit in range(race.visits.shape[0]):
+            i = race.visits[visit]
             fold = folds[i]
-            sure, n = 2, 0
-            farthest = max(tests[new, i] - lows[fold, new], highs[fold, new] - tests[new, i])
-            unchanged = farthest * farthest < gap[i]
-            if not unchanged:
-                limit = reach(base, trains_32, (i, fold, new), tests_32[new, i], sizes[fold], k, error, scratch)
-                n = collect(scratch.line, scratch.least, sizes[fold], limit, rows)
-            if unchanged:
-                out[q, i, :] = before[i]
-            elif n < k:
-                sure = 0
-            elif agree(rows, n, targets, fold):
-                if classes:
-                    out[q, i, :] = 0.0
-                    out[q, i, int(targets[fold, rows[0]])] = 1.0
-                else:
-                    out[q, i, 0] = targets[fold, rows[0]]
+            sure, x = 2, tables.tests[new, i]
+            farthest = max(x - lows[fold, new], highs[fold, new] - x)
+            if farthest * farthest < standing.gap[i]:
+                for j in range(out.shape[2]):
+                    out[q, i, j] = standing.before[i, j]
             else:
-                order(tests, trains, fold, columns, i, found.distances, rows, n)
-                if classes:
-                    sure = share_out(found, n, k, targets, fold, out, q, i)
-                else:
-                    sure = average(found, n, k, targets, fold, out, q, i)
-            if sure < (2 if shares else 1):
-                open_rows[q, i] = True
+                place = (i, fold, new)
+                n = find_rows(standing, tables, place, rule.k, doubt, scratch, found.rows)
+                sure = say(rule, tables, columns, place, n, found, q, out)
+            if sure < needed:
+                votes.open_rows[q, i] = True
                 is_open = True
-            elif costs[i] > 0.0 and first_largest(out, q, i) != y[i]:
-                total += costs[i]
+            elif race.costs[i] > 0.0 and first_largest(out, q, i) != race.y[i]:
+                votes.wrong[q, i] = True
+                total += race.costs[i]
                 if total > most:
                     given_up = True
                     break
-        lost[q] = -total if given_up else total
+        votes.lost[q] = -total if given_up else total
         if not is_open and not given_up:
             most = min(most, total + SLACK)

@@ -49,13 +49,25 @@ gap_16, gap_32 = on_whole(types.int16, _gap), on_whole(types.int32, _gap)
 subtract_32, least_32 = on_whole(types.int32, _subtract), on_whole(types.int32, _least)
 
 
-@intrinsic
-def least_float(typing_context: Any, a: Any, b: Any) -> Any:
-    """Return the smaller of two floats of one precision, neither of them NaN."""
+def on_floats(operator: str) -> Any:
+    """Return the choice of one of two floats of one precision by a comparison, neither of them NaN.
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        flags = ("nnan", "nsz")
-        return builder.select(builder.fcmp_ordered("<", *args, flags=flags), *args, flags=flags)
+    Parameters
+    ----------
+    operator : str
+        The first is chosen where it is this beside the second.
+    """
 
-    kind = types.float32 if a == b == types.float32 else types.float64
-    return kind(kind, kind), build
+    @intrinsic
+    def choose(typing_context: Any, a: Any, b: Any) -> Any:
+        def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            flags = ("nnan", "nsz")
+            return builder.select(builder.fcmp_ordered(operator, *args, flags=flags), *args, flags=flags)
+
+        kind = types.float32 if a == b == types.float32 else types.float64
+        return kind(kind, kind), build
+
+    return choose
+
+
+least_float, largest_float = on_floats("<"), on_floats(">")

@@ -35,8 +35,9 @@ class NeighborsEngine(Engine):
         if not 1 <= self._k <= min(kernels.LANES, sizes.min() // 2 - 1):
             raise ValueError(f"{self._k} neighbors of {sizes.min()} training rows")
         self._sizes = sizes
-        self._trains = np.zeros((folds.n_folds, rows.n_features, int(sizes.max())))
-        self._targets = np.zeros((folds.n_folds, int(sizes.max())))
+        width = -(-int(sizes.max()) // kernels.LANES) * kernels.LANES
+        self._trains = np.zeros((folds.n_folds, rows.n_features, width))
+        self._targets = np.zeros((folds.n_folds, width))
         for fold, (X, y, _) in enumerate(folds.training()):
             self._trains[fold, :, : len(X)] = X.T
             self._targets[fold, : len(X)] = y
@@ -45,6 +46,9 @@ class NeighborsEngine(Engine):
         # What the step before has shown: rows that were wrong, and columns that did badly.
         self._wrong: dict[bytes, BoolArray] = {}
         self._lost_before = np.zeros(rows.n_features)
+        self._kept: list[tuple[IntArray, kernels.Standing]] = []
+        counts = np.diff(folds.bounds)
+        self._costs = folds.weights / np.repeat(np.add.reduceat(folds.weights, folds.bounds[:-1]) * len(counts), counts)
         self._tables = self._in_both_precisions()
         shares = metric.name in ("roc_auc", "neg_log_loss")
         self._rule = kernels.Rule(self._targets, self._k, self._is_classifier, shares)
@@ -54,6 +58,8 @@ class NeighborsEngine(Engine):
         middle = np.median(self._tests, axis=1)
         tests = (self._tests - middle[:, None]).astype(np.float32)
         trains = (self._trains - middle[:, None]).astype(np.float32)
+        for fold, size in enumerate(self._sizes):
+            trains[fold, :, size:] = 0.0
         largest = np.maximum(np.abs(tests).max(axis=1), np.abs(trains).max(axis=(0, 2)))
         parts = [self._trains[fold, :, :size] for fold, size in enumerate(self._sizes)]
         return kernels.Tables(
@@ -76,7 +82,9 @@ class NeighborsEngine(Engine):
         """Add each column's squared differences to the distances of the members."""
         nothing = np.zeros(self.folds.n_tests)
         race = kernels.Race(np.arange(self.folds.n_tests), self._codes, nothing, np.inf)
-        open_rows, _ = self._vote(self._stand(members), members, added, race, out)
+        standing = self._stand(members)
+        open_rows = self._vote(standing, members, added, race, out).open_rows
+        self._kept = [(members, standing)]
         sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
         for q in np.flatnonzero(open_rows.any(axis=1)):
             self._ask_trees(np.sort([*members, added[q]]), open_rows[q], out[q], sure[q])
@@ -89,34 +97,32 @@ class NeighborsEngine(Engine):
         """
         if self.metric.name != "accuracy" or len(added) < 2:
             return None
-        folds = self.folds
-        rows = np.diff(folds.bounds)
-        costs = folds.weights / np.repeat(np.add.reduceat(folds.weights, folds.bounds[:-1]) * len(rows), rows)
         promising = np.argsort(self._lost_before[added], kind="stable")
-        out = np.empty((len(added), folds.n_tests, self._n_outputs))
-        open_rows, lost = self._race(members, added[promising], costs, out)
-        self._lost_before[added[promising]] = np.abs(lost)
-        places, scores, least = [], [], np.inf
-        self._wrong.clear()
-        for q in np.argsort(np.where(np.signbit(lost), np.inf, lost), kind="stable"):
-            if np.signbit(lost[q]) or lost[q] > least + 1e-9:
+        out = np.empty((len(added), self.folds.n_tests, self._n_outputs))
+        votes = self._race(members, added[promising], out)
+        lost, hopeless = np.abs(votes.lost), np.signbit(votes.lost)
+        self._lost_before[added[promising]] = lost
+        sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
+        is_open = votes.open_rows.any(axis=1)
+        chosen, least = [], np.inf
+        for q in np.argsort(np.where(hopeless, np.inf, lost), kind="stable").tolist():
+            if hopeless[q] or lost[q] > least + 1e-9:
                 break
-            columns = np.sort([*members, added[promising[q]]])
-            sure = np.ones((1, folds.n_folds), dtype=bool)
-            if open_rows[q].any():
-                self._ask_trees(columns, open_rows[q], out[q], sure[0])
-            wrong = out[q].argmax(axis=1) != folds.y
-            if sure.all():
-                least = min(least, float(costs @ wrong))
-            self._wrong[columns.tobytes()] = wrong
-            places.append(int(promising[q]))
-            scores.append(self._grade(out[q : q + 1], sure)[0])
-        order = np.argsort(places)
-        return np.array(places, dtype=np.int64)[order], np.array(scores)[order]
+            if is_open[q]:
+                self._ask_trees(np.sort([*members, added[promising[q]]]), votes.open_rows[q], out[q], sure[q])
+                votes.wrong[q] = out[q].argmax(axis=1) != self._codes
+                lost[q] = self._costs @ votes.wrong[q]
+            if sure[q].all():
+                least = min(least, float(lost[q]))
+            chosen.append(q)
+        chosen.sort(key=promising.__getitem__)
+        places = promising[chosen]
+        self._wrong = {
+            np.sort([*members, added[place]]).tobytes(): votes.wrong[q] for place, q in zip(places, chosen, strict=True)
+        }
+        return places, self._grade(out[chosen], sure[chosen])
 
-    def _race(
-        self, members: IntArray, added: IntArray, costs: FloatArray, out: FloatArray
-    ) -> tuple[BoolArray, FloatArray]:
+    def _race(self, members: IntArray, added: IntArray, out: FloatArray) -> kernels.Votes:
         """Let two columns run first: rows that they or the members have wrong are hard ones, on which to drop out."""
         known = self._wrong.get(members.tobytes())
         hard = np.zeros(self.folds.n_tests) if known is None else 2.0 * known
@@ -124,32 +130,48 @@ class NeighborsEngine(Engine):
         most, standing = np.inf, self._stand(members)
         for part in (slice(0, 2), slice(2, None)):
             visits = np.argsort(-hard, kind="stable")
-            race = kernels.Race(visits, self._codes, costs, most)
-            open_rows, lost = self._vote(standing, members, added[part], race, out[part])
-            parts.append((open_rows, lost))
-            finished = ~np.signbit(lost)
-            hard = hard + (out[part][finished].argmax(axis=2) != self._codes).sum(axis=0)
-            closed = finished & ~open_rows.any(axis=1)
-            most = min(most, lost[closed].min(initial=np.inf) + kernels.SLACK)
-        return np.concatenate([rows for rows, _ in parts]), np.concatenate([lost for _, lost in parts])
+            race = kernels.Race(visits, self._codes, self._costs, most)
+            votes = self._vote(standing, members, added[part], race, out[part])
+            parts.append(votes)
+            finished = ~np.signbit(votes.lost)
+            hard = hard + votes.wrong[finished].sum(axis=0)
+            closed = finished & ~votes.open_rows.any(axis=1)
+            most = min(most, votes.lost[closed].min(initial=np.inf) + kernels.SLACK)
+        self._kept = [(members, standing)]
+        return kernels.Votes(out, *(np.concatenate(pair) for pair in list(zip(*parts, strict=True))[1:]))
 
     def _stand(self, members: IntArray) -> kernels.Standing:
-        """Return what is known of the members by themselves."""
-        n = self.folds.n_tests
-        standing = kernels.Standing(
-            np.zeros((n, self._trains.shape[2]), dtype=np.float32), np.full(n, -1.0), np.zeros((n, self._n_outputs))
-        )
-        kernels.stand(members, self._tables, self._rule, self.folds.bounds, standing)
+        """Return what is known of the members by themselves: of some of them it may be known from the call before."""
+        before, standing = self._kept.pop() if self._kept else (members, None)
+        if standing is None or not np.isin(before, members).all():
+            before, standing = members[:0], self._stand_alone()
+        for new in members[~np.isin(members, before)]:
+            kernels.stand(before, new, self._tables, self._rule, self.folds.bounds, standing)
+            before = np.append(before, new)
         return standing
+
+    def _stand_alone(self) -> kernels.Standing:
+        """Return what is known of no members: all training rows are equally near, those that are not there far."""
+        n, width = self.folds.n_tests, self._trains.shape[2]
+        absent = np.arange(width) >= self._sizes[self._tables.folds][:, None]
+        return kernels.Standing(
+            np.where(absent, kernels.FAR, np.float32(0.0)),
+            gap=np.full(n, -1.0),
+            before=np.zeros((n, self._n_outputs)),
+            near_rows=np.empty((n, kernels.LONGEST), dtype=np.int32),
+            near=np.empty((n, kernels.LONGEST), dtype=np.float32),
+            lengths=np.zeros(n, dtype=np.int64),
+            beyond=np.zeros(n, dtype=np.float32),
+        )
 
     def _vote(
         self, standing: kernels.Standing, members: IntArray, added: IntArray, race: kernels.Race, out: FloatArray
-    ) -> tuple[BoolArray, FloatArray]:
-        """Vote; return the rows that are left open, and what each column lost."""
-        open_rows = np.zeros((len(added), self.folds.n_tests), dtype=bool)
-        votes = kernels.Votes(out, open_rows, np.zeros(len(added)))
+    ) -> kernels.Votes:
+        """Vote with each of the added columns."""
+        shape = (len(added), self.folds.n_tests)
+        votes = kernels.Votes(out, np.zeros(shape, dtype=bool), np.zeros(len(added)), np.zeros(shape, dtype=bool))
         kernels.vote(standing, members, added, self._tables, self._rule, race, votes)
-        return votes.open_rows, votes.lost
+        return votes
 
     def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
         """Add the last member to the others."""
