@@ -29,6 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import fewer
+import race_models
 from fewer.contracts import Objective, Resources, SearchSpace
 from fewer.criteria import CrossValidated, LeastSquares
 from fewer.datasets import load
@@ -99,16 +100,15 @@ def least_squares(n: int, p: int, correlated: bool) -> Row:
     y = X[:, :5].sum(axis=1) + 2 * rng.normal(size=n)
     ours = fewer.SubsetSelector(LeastSquares(), Forward(), n_features_to_select=SIZE, random_state=0).fit(X, y)
     peers: dict[str, Any] = {}
-    notes = []
+    notes, same = [], None
     try:
         from fastcan import FastCan
 
         peer = FastCan(SIZE, verbose=0)
         peers["fastcan"] = cpu_time(lambda: peer.fit(X, y), REPEATS)
         trained = train_path(X, y)
-        notes.append(
-            f"by training R² the same {SIZE} as fastcan's: {sorted(trained) == sorted(peer.indices_.tolist())}"
-        )
+        same = sorted(trained) == sorted(peer.indices_.tolist())
+        notes.append(f"by training R² the same {SIZE} as fastcan's: {same}")
     except ImportError:
         peers["fastcan"] = "absent"
     try:
@@ -125,6 +125,7 @@ def least_squares(n: int, p: int, correlated: bool) -> Row:
         "peers_s": peers,
         "times_faster_cpu": min(known) / mine if known else None,
         "target": 2.0,
+        "alike": same,
         "notes": notes,
     }
 
@@ -204,6 +205,13 @@ def sampled_peer(model: Any, X: Any, codes: Any, cv: Any, steps: list[Any]) -> t
     return theirs, same
 
 
+def seeds_of_races(kind: str, n_seeds: int = 20) -> Row:
+    """What races save and lose seed by seed, as `race_models.py` tells for more seeds."""
+    lines = [race_models.run(kind, seed) for seed in range(n_seeds)]
+    name = f"races seed by seed, {kind} of 8 trees, 4 of 15 columns of sonar"
+    return {"name": name, "alike": all(line["exact_same"] for line in lines), "notes": [race_models.sum_up(lines)]}
+
+
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
 ROWS: dict[str, Callable[[], Row]] = {
     f"{name_of(estimator)} {table}": partial(forward, estimator, table, target)
@@ -226,6 +234,7 @@ ROWS |= {
     for table in ("WDBC", "sonar")
     for boosting in (False, True)
 }
+ROWS |= {f"seeds {kind}": partial(seeds_of_races, kind) for kind in ("forest", "boosting")}
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")

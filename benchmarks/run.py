@@ -1,7 +1,7 @@
 """Run benchmark rows, each in a process of its own, and write RESULTS.md.
 
-`python benchmarks/run.py` runs the rows of the engine and of people's own models in minutes; `--full` takes larger
-samples and runs the rows of the documents' methods (`rows_*.py`, which print JSON lines) too.
+`python benchmarks/run.py` runs the rows of the engine, people's own models and the Gamma Test in minutes; `--full`
+takes larger samples and runs the rows of the documents' methods (`rows_*.py`, which print JSON lines) too.
 """
 
 from __future__ import annotations
@@ -45,6 +45,17 @@ def engine_rows() -> list[dict[str, Any]]:
         rows += found
         for row in found:
             print(said(row), flush=True)
+    return rows
+
+
+def model_rows() -> list[dict[str, Any]]:
+    from rows_models import ROWS
+
+    rows = []
+    for script, name in [*(("rows_models.py", name) for name in ROWS), ("rows_nel.py", "gamma")]:
+        print(f"{name} …", file=sys.stderr, flush=True)
+        rows += lines_of(str(HERE / script), name)
+        print(said(rows[-1]), flush=True)
     return rows
 
 
@@ -108,9 +119,7 @@ def page(rows: list[dict[str, Any]], load: tuple[float, float, float]) -> str:
 
 if __name__ == "__main__":
     load = os.getloadavg()
-    rows = engine_rows()
-    print("rows_models.py …", file=sys.stderr, flush=True)
-    rows += lines_of(str(HERE / "rows_models.py"))
+    rows = [*engine_rows(), *model_rows()]
     if FULL:
         for script in sorted(HERE.glob("rows_*.py")):
             if script.name not in ("rows_engine.py", "rows_models.py"):

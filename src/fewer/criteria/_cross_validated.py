@@ -63,8 +63,9 @@ class CrossValidated(Criterion):
         Whether a search that only asks for the best column to add or drop may leave fits of the others out. `"exact"`:
         a column is given up once it cannot win even with the best scores in its remaining folds; the subset is always
         the same. `"statistical"`: once its mean lies three standard errors of the folds' differences behind the
-        leader's; the column that all folds would have chosen is given up in about 5 % of the steps. For
-        estimators without an engine.
+        leader's; the column that all folds would have chosen is given up in about 5 % of the steps. Of 100 searches
+        with a small forest 89, and of 100 with boosting 88, ended at the same subset or within 0.2 standard errors
+        of its score (`benchmarks/race_models.py`). For estimators without an engine.
     error_score : "raise" or float, default=nan
         The score of a fold in which fitting or scoring fails, as in scikit-learn. A subset that scores NaN never wins.
 

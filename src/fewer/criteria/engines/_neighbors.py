@@ -103,7 +103,7 @@ class NeighborsEngine(Engine):
         lost, hopeless = np.abs(votes.lost), np.signbit(votes.lost)
         self._lost_before[added[promising]] = lost
         sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
-        is_open = votes.open_rows.any(axis=1)
+        is_open: BoolArray = np.asarray(votes.open_rows.any(axis=1))
         chosen, least = [], np.inf
         for q in np.argsort(np.where(hopeless, np.inf, lost), kind="stable").tolist():
             if hopeless[q] or lost[q] > least + 1e-9:
