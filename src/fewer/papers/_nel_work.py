@@ -267,21 +267,22 @@ def best_by_information(run: Rerun, name: str) -> list[str]:
 
 def best_by_pbil(run: Rerun, name: str, judge: Literal["gamma", "RANN"]) -> list[str]:
     """Give, for each training set, the best subset of ten runs of population-based incremental learning."""
-    subsets = []
-    for number, (train, _) in enumerate(splits(run, name, n_splits_of(run))):
+    criterion = (
+        GammaTest(CORRELATION_NEIGHBORS, ties="index", scaling="none")
+        if judge == "gamma"
+        else RANN(WRAPPER_HIDDEN, "train", 1)
+    )
 
-        def search(number: int = number, train: IntArray = train) -> str:
-            run.report(f"nel: PBIL by {judge} on {name}, split {number + 1}")
-            rng = run.rng(f"pbil {name} {judge} {number}")
-            rows = problem_of(run, name).take(train)
-            space = SearchSpace.of(rows.n_features).without(rows.constant)
-            criterion = (
-                GammaTest(CORRELATION_NEIGHBORS, ties="index", scaling="none")
-                if judge == "gamma"
-                else RANN(WRAPPER_HIDDEN, "train", 1)
-            )
-            scorer = criterion.bind(rows, rng, Resources(run.n_jobs))
-            return to_text(PBIL(50, 100, runs=10).run(Objective(scorer, space), space, rng).best)
+    def search(number: int, train: IntArray) -> str:
+        run.report(f"nel: PBIL by {judge} on {name}, split {number + 1}")
+        rng = run.rng(f"pbil {name} {judge} {number}")
+        rows = problem_of(run, name).take(train)
+        space = SearchSpace.of(rows.n_features).without(rows.constant)
+        scorer = criterion.bind(rows, rng, Resources(run.n_jobs))
+        return to_text(PBIL(50, 100, runs=10).run(Objective(scorer, space), space, rng).best)
 
-        subsets.append(run.once(f"pbil {name} {judge} {number}", search))
-    return subsets
+    def of_split(job: tuple[int, IntArray]) -> str:
+        return run.once(f"pbil {name} {judge} {job[0]}", partial(search, *job))
+
+    parts = [(number, train) for number, (train, _) in enumerate(splits(run, name, n_splits_of(run)))]
+    return in_threads(of_split, parts, run.n_jobs)
