@@ -114,6 +114,8 @@ def test_outputs_and_predictions(problem):
     assert scorer.grade(outputs, problem) == pytest.approx(np.mean(outputs.argmax(axis=1) == problem.y))
     model = LogisticRegression().fit(problem.X[:, mask], problem.y)
     np.testing.assert_allclose(scorer.predict(mask, problem.X), model.predict_proba(problem.X[:, mask]))
+    assert "_engine" not in vars(scorer)  # copies of the training rows, of which predictions make no use
+    assert scorer.way == "compiled"
 
 
 def test_unknown_preprocessing_is_refused(problem):

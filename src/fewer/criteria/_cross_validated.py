@@ -23,6 +23,7 @@ from fewer.criteria._importances import column_importances
 from fewer.criteria._preparation import WORTH_THREADS, Preparation
 from fewer.criteria._racing import ceiling_of, race
 from fewer.criteria.engines import find_engine
+from fewer.criteria.engines._engine import Engine
 from fewer.criteria.engines._folds import Split
 from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
@@ -151,12 +152,24 @@ class CrossValidatedScorer(PredictiveScorer):
             self._grow = None  # its own threads are worth more
         self._is_accuracy = criterion.scoring in (None, "accuracy")
         self._trees_checked = False
+        self._metric = criterion.scoring
+        self._why_fitted = ""
+
+    @cached_property
+    def _engine(self) -> Engine | None:
+        """The compiled way, if there is one; made when subsets are scored, since predictions have no use for it."""
         found = find_engine(
-            criterion.estimator, criterion.scoring, problem, self._splits, self._preprocess, resources.memory
+            self._estimator, self._metric, self.problem, self._splits, self._preprocess, self._resources.memory
         )
-        self._engine = None if isinstance(found, str) else found
-        self.way = f"scikit-learn fits each subset: {found}" if isinstance(found, str) else "compiled"
-        LOGGER.info("CrossValidated(%s): %s.", type(criterion.estimator).__name__, self.way)
+        told = self._why_fitted = found if isinstance(found, str) else ""
+        way = f"scikit-learn fits each subset: {told}" if told else "compiled"
+        LOGGER.info("CrossValidated(%s): %s.", type(self._estimator).__name__, way)
+        return None if isinstance(found, str) else found
+
+    @property
+    def way(self) -> str:
+        """How subsets are scored: compiled, or why not."""
+        return "compiled" if self._engine is not None else f"scikit-learn fits each subset: {self._why_fitted}"
 
     @cached_property
     def _preparation(self) -> Preparation:

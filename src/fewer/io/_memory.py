@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from fewer.io._layout import Layout, layout_of
 from fewer.problem import InputError
 
 
@@ -28,16 +29,12 @@ def available_memory() -> int:
     return free
 
 
-PROGRAM = {"rank": 340_000_000, "select": 390_000_000, "compare": 395_000_000}
+PROGRAM = {"rank": 320_000_000, "select": 390_000_000, "compare": 395_000_000}
 """Bytes that each command takes on a table of a few rows: the program itself, libraries included."""
-BYTES_PER_CELL = 24
-"""A cell of a Parquet file as a column, as a number of the table, and what is computed on the way."""
-BYTES_PER_CHARACTER = 4
-"""The same of a text, for each of its bytes."""
-PACKED = 5
-"""How much longer a text is than its gzip file."""
-WORK = {"rank": 1.0, "select": 1.2, "compare": 2.2}
-"""What each command takes for its table, in units of what ranking takes; a comparison hands models frames and folds."""
+TABLES = {"rank": 1.0, "select": 3.0, "compare": 4.0}
+"""How many tables of doubles a command holds: the table, training and test rows, and what models make of them."""
+BYTES_PER_CELL = 16
+"""A cell of a Parquet file as it is read: in its column, and in the table of numbers."""
 
 
 def needed_memory(path: Path, command: str = "rank") -> int:
@@ -53,39 +50,17 @@ def needed_memory(path: Path, command: str = "rank") -> int:
     Returns
     -------
     int
-        Within 1.3 times of what was measured on ten tables for each of the three (`benchmarks/memory.py`).
+        The program, the columns as they are read (which the allocator gives back late, if at all), and either the
+        file's bytes or the tables of numbers made of it, whichever is more. `benchmarks/memory.py` compares it with
+        what was measured on twenty tables for each of the three. 0 for a file that cannot be read: whoever reads it
+        says what is wrong.
     """
-    size = path.stat().st_size
-    if _starts_with(path, b"PAR1"):
-        shape = parquet_shape(path)
-        return 0 if shape is None else parquet_bytes(size, *shape, command)  # whoever reads it says what is wrong
-    return text_bytes(PACKED * size if _starts_with(path, b"\x1f\x8b") else size, command)
+    layout = layout_of(path)
+    return 0 if layout is None else _needed(layout, command)
 
 
-def _starts_with(path: Path, mark: bytes) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(mark)) == mark
-
-
-def parquet_shape(path: Path) -> tuple[int, int] | None:
-    """Return the rows and columns that a Parquet file says it has; None if it cannot be read."""
-    import polars as pl
-
-    try:
-        table = pl.scan_parquet(path)
-        return int(table.select(pl.len()).collect().item()), len(table.collect_schema())
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        return None
-
-
-def parquet_bytes(size: int, n_rows: int, n_columns: int, command: str) -> int:
-    """Say about how many bytes a command on a Parquet file of a size and shape takes."""
-    return PROGRAM[command] + size + int(WORK[command] * BYTES_PER_CELL * n_rows * n_columns)
-
-
-def text_bytes(size: int, command: str) -> int:
-    """Say about how many bytes a command on a text of so many bytes takes."""
-    return PROGRAM[command] + int(WORK[command] * BYTES_PER_CHARACTER * size)
+def _needed(layout: Layout, command: str) -> int:
+    return PROGRAM[command] + layout.columns + max(layout.size, int(8 * TABLES[command] * layout.n_cells))
 
 
 def refuse_unfit(path: Path, command: str) -> None:
@@ -104,16 +79,15 @@ def refuse_unfit(path: Path, command: str) -> None:
     >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
     ...     refuse_unfit(Path(file.name), "rank")  # an empty file fits
     """
-    needed, free = needed_memory(path, command), available_memory()
-    if needed <= free:
+    layout, free = layout_of(path), available_memory()
+    if layout is None or _needed(layout, command) <= free:
         return
+    needed = _needed(layout, command)
     share = max(free - PROGRAM[command], 0) / (needed - PROGRAM[command])
-    shape = parquet_shape(path) if _starts_with(path, b"PAR1") else None
+    n_rows, n_columns = layout.n_rows, layout.n_columns
     would = f"{100 * share:.0f} % of its rows or of its columns"
-    if shape is not None:
-        would = (
-            f"{share * shape[0]:,.0f} of its {shape[0]:,} rows or {share * shape[1]:,.0f} of its {shape[1]:,} columns"
-        )
+    if n_rows:
+        would = f"{share * n_rows:,.0f} of its {n_rows:,} rows or {share * n_columns:,.0f} of its {n_columns:,} columns"
     raise InputError(
         f"{path.name} needs about {amount(needed)} of memory to {command}, but {amount(free)} is free; a file with "
         f"{would} would fit, and all of it does in chunks (--stream)."

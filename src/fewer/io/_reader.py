@@ -34,6 +34,8 @@ SMALLEST = 1e-100
 EPOCH = datetime(1970, 1, 1)
 
 NUMBERS = (Real, Decimal, np.bool_)
+SMALL_NUMBERS = (nw.Float32, nw.Int8, nw.Int16, nw.Int32, nw.UInt8, nw.UInt16, nw.UInt32)
+"""Types that NumPy turns into doubles without loss."""
 
 Encoded = tuple[FloatArray, Kind, tuple[str, ...]]
 
@@ -464,7 +466,9 @@ def _unusable(name: str, what: str) -> InputError:
 
 def _to_floats(column: nw.Series[Any]) -> FloatArray:
     """Return numbers with NaN for missing cells."""
-    floats = column if column.dtype == nw.Float64 else column.cast(nw.Float64)
+    # What polars casts, its allocator keeps for a while: a second table of a file of small numbers.
+    exact = column.dtype in SMALL_NUMBERS and column.implementation.is_polars()
+    floats = column if exact or column.dtype == nw.Float64 else column.cast(nw.Float64)
     return np.asarray(floats.to_numpy(), dtype=np.float64)
 
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from fewer.contracts import Ranker, Ranking, Resources
 from fewer.problem import FloatArray, IntArray, Problem, Task
+from fewer.rankers._blocks import column_blocks
 from fewer.rankers._by_moments import class_moments, fisher_scores
-
-BLOCK = 4096
 
 
 class Fisher(Ranker):
@@ -43,13 +42,15 @@ class Fisher(Ranker):
         if problem.sparse is not None:
             return Ranking.by_score(fisher_scores(class_moments(problem), None, problem))
         weights = problem.row_weights
-        between, within = _scatter(problem.X, problem.y, weights, problem.n_classes)
+        blocks = column_blocks(*problem.X.shape)
+        parts = [_scatter(problem.X[:, block], problem.y, weights, problem.n_classes) for block in blocks]
+        between, within = (np.concatenate(sums) for sums in zip(*parts, strict=True))
         for column in np.flatnonzero(problem.nominal):
             cells = problem.X[:, column]
             levels = np.unique(cells[~np.isnan(cells)])
             indicators = np.where(np.isnan(cells)[:, None], np.nan, cells[:, None] == levels)
-            parts = _scatter(indicators, problem.y, weights, problem.n_classes)
-            between[column], within[column] = parts[0].sum(), parts[1].sum()
+            own = _scatter(indicators, problem.y, weights, problem.n_classes)
+            between[column], within[column] = own[0].sum(), own[1].sum()
         with np.errstate(divide="ignore"):
             scores = np.divide(between, within, out=np.zeros_like(between), where=between > 0)
         scores[problem.constant] = 0.0
@@ -58,10 +59,6 @@ class Fisher(Ranker):
 
 def _scatter(X: FloatArray, y: IntArray, weights: FloatArray, n_classes: int) -> tuple[FloatArray, FloatArray]:
     """Return the scatter between and within classes of each column, over its present cells."""
-    if X.shape[1] > BLOCK:
-        # Wide tables block by block: what is computed on the way is larger than the table.
-        parts = [_scatter(X[:, low : low + BLOCK], y, weights, n_classes) for low in range(0, X.shape[1], BLOCK)]
-        return np.concatenate([one for one, _ in parts]), np.concatenate([other for _, other in parts])
     present = ~np.isnan(X)
     cells = np.where(present, X, 0.0)
     middle = _mean(cells, present * weights[:, None])

@@ -11,6 +11,7 @@ from scipy.stats import f as f_distribution
 
 from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
+from fewer.rankers._blocks import column_blocks
 from fewer.rankers._by_moments import (
     chi2_ranking,
     class_moments,
@@ -20,7 +21,6 @@ from fewer.rankers._by_moments import (
     target_moments,
 )
 
-BLOCK = 4096
 ManyTests = Callable[[FloatArray, Any, FloatArray], tuple[FloatArray, FloatArray]]
 OneTest = Callable[[FloatArray, Any, FloatArray], tuple[float, float]]
 
@@ -122,11 +122,9 @@ def _ranking_by(problem: Problem, many: ManyTests, of_levels: OneTest) -> Rankin
     counted = weights > 0
     y, own = problem.y[counted], weights[counted]
     scores, p_values = np.zeros(problem.n_features), np.ones(problem.n_features)
-    # Wide tables block by block: what is computed on the way is larger than the table.
-    for low in range(0, problem.n_features, BLOCK):
-        table = problem.X[:, low : low + BLOCK]
+    for block in column_blocks(*problem.X.shape):
+        low, table, nominal = block.start, problem.X[:, block], problem.nominal[block]
         table = table if counted.all() else table[counted]
-        nominal = problem.nominal[low : low + BLOCK]
         plain = ~nominal & ~np.isnan(table).any(axis=0) if problem.has_missing else ~nominal
         together = low + np.flatnonzero(plain)
         scores[together], p_values[together] = many(table if plain.all() else table[:, plain], y, own)

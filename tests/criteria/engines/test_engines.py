@@ -156,7 +156,7 @@ def test_what_is_not_covered_goes_the_ordinary_way_and_says_so(estimator, scorin
     problem = Problem.from_arrays(*table())
     with caplog.at_level("INFO", logger="fewer"):
         scorer = CrossValidated(estimator, scoring, 3).bind(problem, np.random.default_rng(0), SMALL)
-    assert scorer._engine is None
+        assert scorer._engine is None
     assert why.replace(".", "") in scorer.way.replace("(", "").replace(")", "")
     assert "scikit-learn fits each subset" in caplog.text
 
