@@ -393,9 +393,21 @@ def look_nearby(standing, trains, place, x, k, doubt, scratch, rows):
     length = standing.lengths[i]
     if length < k:
         return -1
+    farthest = np.float32(0.0)
+    for a in range(k):
+        d = trains[fold, new, standing.near_rows[i, a]] - x
+        line[a] = near[i, a] + d * d
+        farthest = largest_float(farthest, line[a])
+    after = near[i, k] if length > k else standing.beyond[i]
+    if after > widen(farthest, doubt):  # the nearest by the members stay the nearest
+        for a in range(k):
+            rows[a] = standing.near_rows[i, a]
+        return k
     for a in range(k):
         best[a] = FAR
-    seen = 0
+    for a in range(k):
+        insert_least(best, k, line[a])
+    seen = k
     while seen < length:
         value = near[i, seen]
         if value > best[k - 1] and value > widen(best[k - 1], doubt):
@@ -425,7 +437,24 @@ def find_rows(standing, tables, place, k, doubt, scratch, rows):
     if n >= 0:
         return n
     measure(standing.base, tables.trains_32, place, x, size, scratch)
-    return collect(scratch.line, scratch.least, size, widen(least_of_lanes(scratch.least, k), doubt), rows)
+    n = collect(scratch.line, scratch.least, size, widen(least_of_lanes(scratch.least, k), doubt), rows)
+    return tighten(scratch.line, rows, n, k, doubt, scratch.best) if n > k else n
+
+
+@inner(**PART)
+def tighten(line, rows, n, k, doubt, best):
+    """Keep of n collected rows those in reach of the k nearest of them, in the same order."""
+    for a in range(k):
+        best[a] = FAR
+    for a in range(n):
+        insert_least(best, k, line[rows[a]])
+    limit = widen(best[k - 1], doubt)
+    left = 0
+    for a in range(n):
+        row = rows[a]
+        rows[left] = row
+        left += line[row] <= limit
+    return left
 
 
 @inner(**PART)
@@ -435,6 +464,15 @@ def say(rule, tables, columns, place, n, found, q, out):
     targets, rows = rule.targets, found.rows
     if n < rule.k:
         return 0
+    if n == rule.k and rule.classes:
+        near = found.near
+        for j in range(out.shape[2]):
+            near[j] = 0
+        for a in range(n):
+            near[int(targets[fold, rows[a]])] += 1
+        for j in range(out.shape[2]):
+            out[q, i, j] = near[j] / n
+        return 2
     if agree(rows, n, targets, fold):
         if rule.classes:
             for j in range(out.shape[2]):

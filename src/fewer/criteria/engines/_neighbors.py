@@ -43,9 +43,11 @@ class NeighborsEngine(Engine):
             self._targets[fold, : len(X)] = y
         self._tests = folds.columns
         self._codes = folds.y.astype(np.int64) if self._is_classifier else np.zeros(folds.n_tests, dtype=np.int64)
-        # What the step before has shown: rows that were wrong, and columns that did badly.
-        self._wrong: dict[bytes, BoolArray] = {}
-        self._lost_before = np.zeros(rows.n_features)
+        # What the step before has shown: rows that were wrong, and columns that did badly. At first, those that
+        # tell the classes apart least.
+        self._wrong: dict[int, BoolArray] = {}
+        self._members = np.empty(0, dtype=np.int64)
+        self._lost_before = -_shares_between(self._tests, self._codes)
         self._kept: list[tuple[IntArray, kernels.Standing]] = []
         counts = np.diff(folds.bounds)
         self._costs = folds.weights / np.repeat(np.add.reduceat(folds.weights, folds.bounds[:-1]) * len(counts), counts)
@@ -117,14 +119,14 @@ class NeighborsEngine(Engine):
             chosen.append(q)
         chosen.sort(key=promising.__getitem__)
         places = promising[chosen]
-        self._wrong = {
-            np.sort([*members, added[place]]).tobytes(): votes.wrong[q] for place, q in zip(places, chosen, strict=True)
-        }
+        self._wrong = {int(added[place]): votes.wrong[q] for place, q in zip(places, chosen, strict=True)}
+        self._members = members
         return places, self._grade(out[chosen], sure[chosen])
 
     def _race(self, members: IntArray, added: IntArray, out: FloatArray) -> kernels.Votes:
         """Let two columns run first: rows that they or the members have wrong are hard ones, on which to drop out."""
-        known = self._wrong.get(members.tobytes())
+        new = np.setdiff1d(members, self._members)
+        known = self._wrong.get(int(new[0])) if len(new) == 1 == len(members) - len(self._members) else None
         hard = np.zeros(self.folds.n_tests) if known is None else 2.0 * known
         parts = []
         most, standing = np.inf, self._stand(members)
@@ -195,3 +197,12 @@ class NeighborsEngine(Engine):
                 out[rows] = (votes[:, :, None] == np.arange(self._n_outputs)).mean(axis=1)
             else:
                 out[rows, 0] = votes.mean(axis=1)
+
+
+def _shares_between(columns: FloatArray, codes: IntArray) -> FloatArray:
+    """Return how much of the variance of each of (p, n) columns lies between the classes."""
+    members = np.eye(int(codes.max()) + 1)[codes]
+    centered = columns - columns.mean(axis=1, keepdims=True)
+    between = (centered @ members) ** 2 @ (1.0 / np.maximum(members.sum(axis=0), 1.0))
+    whole = np.einsum("ij,ij->i", centered, centered)
+    return np.divide(between, whole, out=np.zeros(len(columns)), where=whole > 0.0)
