@@ -1,15 +1,18 @@
-"""What `auto` says of tables without signal, of a rare class, of seven named tables, of quantities; how long it takes.
+"""What `auto` says of noise, weak signals, a rare class, seven named tables, quantities; how long it takes.
 
     python experiments/auto_checks.py noise [--tables 25]
     python experiments/auto_checks.py imbalance [--splits 5]
-    python experiments/auto_checks.py named [--splits 1]
+    python experiments/auto_checks.py named [--splits 5] [--before FILE]
     python experiments/auto_checks.py quantities [--splits 3]
+    python experiments/auto_checks.py draws [--tables 10]
+    python experiments/auto_checks.py power [--tables 10]
     python experiments/auto_checks.py returns
     python experiments/auto_checks.py speed [--shape 569 30]
 
-Prints what it found; `auto_checks.md` keeps what was printed. The first four keep finished cases in FOLDER (`--out`,
-default: auto_checks_results beside this file, not committed), so that a stopped run goes on; after `--minutes` no new
-case is begun. The shared tables are looked for in the folder that FEWER_DATA names.
+Prints what it found; `auto_checks.md` keeps what was printed. All but the last two keep finished cases in FOLDER
+(`--out`, default: auto_checks_results beside this file, not committed), so that a stopped run goes on; after
+`--minutes` no new case is begun. FILE has a line for each table and split, [table, split, chosen columns]: what other
+code chose on the same rows, to be judged beside. The shared tables are looked for in the folder that FEWER_DATA names.
 """
 
 from __future__ import annotations
@@ -20,12 +23,13 @@ import resource
 import time
 import warnings
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 from peers_study import judged
 from peers_study_methods import models, prepared
-from peers_study_problems import DESIGN, split, table
+from peers_study_problems import DESIGN, quantity, split, table
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 import fewer
@@ -33,6 +37,8 @@ from fewer import AutoSelector
 from fewer.api import select_problem
 from fewer.datasets import load
 from fewer.problem import Problem
+from fewer.selectors import _auto_answer
+from fewer.selectors._auto import LEVEL
 
 SHAPES = ((60, 300), (300, 40))
 RARE = {"segment": "sky", "satimage": 2, "wdbc": 1}
@@ -42,6 +48,13 @@ ANSWERS = ("all", "fewest", "balanced", "accuracy")
 QUANTITIES = (
     "diabetes", "diabetes and 50 noise columns", "friedman 1 in 30", "25 of 100 linear", "8 of 1000 linear",
 )  # fmt: skip
+TASKS = ("classification", "regression")
+ROWS = 500
+"""Training rows of the named tables at most."""
+WEAK = {"noise": 0, "three signals": 3, "twenty signals": 20}
+OTHER_SHAPES = ((60, 300, 0.5), (90, 30, 0.5), (300, 40, 0.5), (400, 300, 0.05))
+"""Rows, columns, and the share of the second class."""
+WIDER = (1.0, 1.1, 1.2, 1.3, float(np.sqrt(2.0)))
 SIZES = ((569, 30), (60, 5_000), (100_000, 20), (300, 200_000))
 
 
@@ -65,8 +78,8 @@ def run(what: str, cases: list[tuple], measure: Callable[..., dict], asked: argp
 
 def noise(asked: argparse.Namespace) -> None:
     """Count the tables of pure noise that are called so."""
-    kinds = [(task, n, p) for task in ("classification", "regression") for n, p in SHAPES]
-    cases = [(*kind, seed) for seed in range(asked.tables) for kind in kinds]
+    kinds = [(task, n, p) for task in TASKS for n, p in SHAPES]
+    cases = [(*kind, seed) for seed in range(asked.tables or 25) for kind in kinds]
 
     def measure(task: str, n: int, p: int, seed: int) -> dict:
         rng = np.random.default_rng([7, seed, n])
@@ -129,7 +142,7 @@ def rare_class(name: str, number: int) -> dict:
 
 def named(asked: argparse.Namespace) -> None:
     """Judge what is chosen on seven tables as the study does, for each preference."""
-    judge_tables("named", "classification", NAMED, asked.splits or 1, asked)
+    judge_tables("named", "classification", NAMED, asked.splits or 5, asked)
 
 
 def quantities(asked: argparse.Namespace) -> None:
@@ -139,22 +152,103 @@ def quantities(asked: argparse.Namespace) -> None:
 
 def judge_tables(what: str, task: str, names: tuple[str, ...], n_splits: int, asked: argparse.Namespace) -> None:
     """Judge all features and the three answers by three models on other rows."""
-    limits = {key: DESIGN[key] for key in ("train_rows", "test_rows")}
+    limits = {**DESIGN, "train_rows": ROWS} if task == "classification" else DESIGN
+    lines = [json.loads(line) for line in asked.before.read_text().splitlines()] if asked.before else []
+    before = {(name, number): columns for name, number, columns in lines}
 
     def measure(name: str, number: int) -> dict:
-        problem, told = table(name, task, DESIGN["most_columns"]), {}
+        problem = table(name, task, DESIGN["most_columns"])
         train, test = split(problem, number, limits)
-        selector = AutoSelector(random_state=0, standins=False).fit_problem(problem.take(train))
-        for answer, mask in {"all": np.ones(problem.n_features, dtype=bool), **selector.choices_}.items():
-            told[answer] = [*judged(problem, train, test, mask).values(), int(mask.sum())]
+        told = judge_answers(problem, train, test)
+        if (name, number) in before:
+            mask = np.isin(np.arange(problem.n_features), before[name, number])
+            told["before"] = [*judged(problem, train, test, mask).values(), int(mask.sum())]
         return told
 
     found = run(what, [(name, i) for i in range(n_splits) for name in names], measure, asked)
     for name in names:
-        own = [record for record in found if record["case"][0] == name]
-        means = {answer: np.mean([record[answer] for record in own], axis=0) for answer in ANSWERS} if own else {}
-        told = (f"{answer} {mean[:-1].mean():.1f} ({mean[-1]:.1f} features)" for answer, mean in means.items())
-        print(f"{name}, {len(own)} splits", *told, sep="; ")
+        show_answers(name, [record for record in found if record["case"][0] == name])
+
+
+def judge_answers(problem: Problem, train: np.ndarray, test: np.ndarray) -> dict:
+    """Choose on the training rows; judge all features and the three answers on the test rows."""
+    selector = AutoSelector(random_state=0, standins=False).fit_problem(problem.take(train))
+    masks = {"all": np.ones(problem.n_features, dtype=bool), **selector.choices_}
+    return {
+        answer: [*judged(problem, train, test, mask).values(), int(mask.sum())] for answer, mask in masks.items()
+    }  # fmt: skip
+
+
+def show_answers(name: str, own: list[dict]) -> None:
+    """Print the mean score of each answer, and by how much it is ahead of all features, with its standard error."""
+    told = []
+    for answer in (*ANSWERS, "before") if own else ():
+        if not all(answer in record for record in own):
+            continue
+        values = np.array([record[answer] for record in own])
+        ahead = values[:, :-1].mean(axis=1) - np.array([record["all"][:-1] for record in own]).mean(axis=1)
+        error = ahead.std(ddof=1) / np.sqrt(len(own)) if len(own) > 1 else np.nan
+        size = f"{values[:, -1].mean():.1f} features"
+        told.append(f"{answer} {values[:, :-1].mean():.1f} ({size}; {ahead.mean():+.1f} ± {error:.1f})")
+    print(f"{name}, {len(own)} splits", *told, sep="; ")
+
+
+def draws(asked: argparse.Namespace) -> None:
+    """Judge what is chosen of 1,000 columns with eight signals, drawn anew each time."""
+
+    def measure(seed: int) -> dict:
+        rng = np.random.default_rng([23, seed])
+        problem = Problem.from_arrays(*quantity("8 of 1000 linear", rng), task="regression")
+        train, test = split(problem, seed, DESIGN)
+        return judge_answers(problem, train, test)
+
+    found = run("draws", [(seed,) for seed in range(asked.tables or 10)], measure, asked)
+    for record in found:
+        print(record["case"][0], {a: [round(float(np.mean(record[a][:-1])), 1), record[a][-1]] for a in ANSWERS})
+    show_answers("8 of 1,000 linear", found)
+
+
+def power(asked: argparse.Namespace) -> None:
+    """Count noise and weak signals called nothing, by how much wider than rows show standard errors are taken."""
+    kinds = [(what, task, *shape) for what, task, shape in product(WEAK, TASKS, OTHER_SHAPES)]
+    tables = asked.tables or 10
+    cases = [(*kind, seed) for seed in range(2 * tables) for kind in kinds if seed < tables or kind[0] == "noise"]
+    found = run("power", cases, chances, asked)
+    for what, task in product(WEAK, TASKS):
+        for n, p, share in OTHER_SHAPES:
+            own = [r["p"] for r in found if tuple(r["case"][:5]) == (what, task, n, p, share)]
+            said = (np.array(own) > LEVEL).sum(axis=0).tolist() if own else []
+            print(f"{what}, {task}, {n} × {p}, {share:.0%}: nothing in {said} of {len(own)} with {WIDER}")
+        own = [r["p"] for r in found if tuple(r["case"][:2]) == (what, task)]
+        print(f"{what}, {task}: nothing in {(np.array(own) > LEVEL).sum(axis=0).tolist()} of {len(own)}")
+
+
+def chances(what: str, task: str, n: int, p: int, share: float, seed: int) -> dict:
+    """Draw a table of noise, of three weak signals or of twenty, and return how likely luck is, by width.
+
+    Signals explain 18 / n of the spread of a quantity (twenty twice that), at most half, so that the F test of all rows
+    sees them about equally well at every size. A class is what lies above the share's quantile of such a quantity.
+    """
+    rng = np.random.default_rng([13, seed, n, p, *what.encode()])
+    X, count = rng.normal(size=(n, p)), WEAK[what]
+    explained = min((36 if count > 3 else 18) / n, 0.5) if count else 0.0
+    y = rng.normal(size=n) * np.sqrt(1 - explained)
+    if count:
+        y += X[:, :count].sum(axis=1) * np.sqrt(explained / count)
+    if task == "classification":
+        y = (y > np.quantile(y, 1 - share)).astype(int)
+    kept: list[tuple] = []
+
+    def record(gains, weights, clusters, seed, **_):
+        kept.append((gains, weights, clusters, seed))
+        return 1.0
+
+    usual, _auto_answer.chance_of = _auto_answer.chance_of, record
+    try:
+        AutoSelector(random_state=0, standins=False).fit_problem(Problem.from_arrays(X, y, task=task))
+    finally:
+        _auto_answer.chance_of = usual
+    return {"p": [usual(*kept[-1], wider=wider) for wider in WIDER]}
 
 
 def returns() -> None:
@@ -188,23 +282,25 @@ def speed(shapes: tuple[tuple[int, int], ...]) -> None:
         )  # fmt: skip
 
 
+CHECKS = {
+    "noise": noise, "power": power, "imbalance": imbalance, "named": named, "quantities": quantities, "draws": draws,
+}  # fmt: skip
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["noise", "imbalance", "named", "quantities", "returns", "speed"])
-    parser.add_argument("--tables", type=int, default=25)
+    parser.add_argument("what", choices=[*CHECKS, "returns", "speed"])
+    parser.add_argument("--tables", type=int)
+    parser.add_argument("--before", type=Path, metavar="FILE")
     parser.add_argument("--splits", type=int)
     parser.add_argument("--shape", type=int, nargs=2, metavar=("ROWS", "COLUMNS"))
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "auto_checks_results")
     asked = parser.parse_args()
-    checks = {
-        "noise": lambda: noise(asked),
-        "imbalance": lambda: imbalance(asked),
-        "named": lambda: named(asked),
-        "quantities": lambda: quantities(asked),
-        "returns": returns,
-        "speed": lambda: speed((tuple(asked.shape),) if asked.shape else SIZES),
-    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        checks[asked.what]()
+        if asked.what in CHECKS:
+            CHECKS[asked.what](asked)
+        elif asked.what == "returns":
+            returns()
+        else:
+            speed((tuple(asked.shape),) if asked.shape else SIZES)

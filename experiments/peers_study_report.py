@@ -165,8 +165,11 @@ def front(cells: list[dict], path: Path) -> None:
         mine = name.startswith("auto")
         short = name.removeprefix("scikit-learn ").removesuffix(", size by CV")
         style = {"color": "C0", "markersize": 9} if mine else {"color": "0.25", "markersize": 7, "fillstyle": "none"}
-        axes.plot(*points[name], MARKS[number % len(MARKS)], label=f"{points[name][1]:+.1f}  {short}", **style)
+        where = " (below the picture)" if name.startswith("random") else ""
+        axes.plot(*points[name], MARKS[number % len(MARKS)], label=f"{points[name][1]:+.1f}  {short}{where}", **style)
     figure.legend(loc="outside right upper", frameon=False, fontsize=8, title="points  method", alignment="left")
+    shown = [gain for name, (_, gain) in points.items() if not name.startswith("random")]
+    axes.set_ylim(min(shown) - 0.5, max(shown) + 0.5)  # random features would press the others together
     axes.axhline(0, color="0.7", linewidth=0.8)
     axes.set_xlabel("share of the features kept, mean over tables")
     axes.set_ylabel("points against all features, mean of three models")
@@ -183,15 +186,19 @@ def write(folder: Path, path: Path, limits: dict) -> None:
         "Written by `make study` (`python experiments/peers_study.py`) from `peers_study_design.json`, which was fixed",
         "before any of these numbers was seen. Parts A, A2 and B were used for design, parts C and D opened once each.",
         "",
+    ]
+    summary = path.with_name("peers_study_summary.md")
+    if summary.exists():
+        lines += [summary.read_text()]
+    lines += [
+        "## Protocol",
+        "",
         *(f"- {line}" for line in DESIGN["protocol"]),
         "",
         "Limits of this run: " + ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in limits.items()) + ".",
         "Methods that are not installed, or that did not run on all tables of a part, are left out of its table.",
         "",
     ]
-    summary = path.with_name("peers_study_summary.md")
-    if summary.exists():
-        lines += [summary.read_text()]
     for part, kind in product(("D", "C", "B", "A2", "A"), ("classification", "regression")):
         own = [r for r in cells if r["part"] == part and r["kind"] == kind]
         what = "classes: balanced accuracy" if kind == "classification" else "quantities: R²"

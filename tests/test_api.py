@@ -75,6 +75,15 @@ def test_a_loss_is_called_a_loss(selection):
     assert made.verdict.startswith("Selection costs 5.0 points (1.0 to 9.0) of held-out")
 
 
+def test_the_verdict_names_both_judges_and_the_text_the_stand_ins(selection):
+    told = {**selection.heldout, "difference_low": -0.01, "difference_high": 0.02}
+    other = dataclasses.replace(selection, heldout=told, judges={"chosen": "5 neighbors", "all": "a forest"})
+    assert " features (by 5 neighbors; all by a forest)." in other.verdict
+    same = dataclasses.replace(other, judges={"chosen": "a forest", "all": "a forest"}, stand_ins={"x0": ["x5", "x6"]})
+    assert " features (both by a forest)." in same.verdict
+    assert "x0 can be replaced by x5, x6.\n" in str(same)
+
+
 def test_numbers_that_are_not_finite_do_not_break_json(selection):
     made = dataclasses.replace(selection, score_search=float("-inf"), heldout={"p_value": float("nan")})
     assert json.loads(made.to_json(), parse_constant=pytest.fail)["heldout"]["p_value"] is None

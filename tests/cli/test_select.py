@@ -92,6 +92,26 @@ def test_any_method_runs(table, tmp_path, capsys):
         assert len(json.loads(capsys.readouterr().out)["features"]) == 2
 
 
+def test_auto_for_the_users_model_and_preference(tmp_path, capsys):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 5))
+    X[:, 4] = X[:, 0] + 0.01 * rng.normal(size=60)
+    columns = {f"x{i}": X[:, i] for i in range(5)}
+    pl.DataFrame({**columns, "y": (X[:, 0] + X[:, 1] > 0).astype(int)}).write_csv(tmp_path / "t.csv")
+    page = tmp_path / "page.html"
+    options = ["--prefer", "fewest", "--estimator", "tree", "--folds", 2, "--report", page, "--json"]
+    assert run("select", tmp_path / "t.csv", "--target", "y", *options) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["method"], told["prefer"]) == ("auto", "fewest")
+    assert "DecisionTreeClassifier" in told["criterion"]
+    assert told["judges"] == {"chosen": "the given model", "all": "the given model"}
+    assert told["curve"]["chosen"]["fewest"] == len(told["features"])
+    assert len(told["curve"]["score"]) == len(told["curve"]["size"])
+    assert list(told["stand_ins"].values()) in ([["x4"]], [["x0"]])
+    text = page.read_text()
+    assert all(word in text for word in ("fewest", "balanced", "accuracy", "can be replaced by"))
+
+
 def test_parcel_answers_at_an_operating_point(table, tmp_path, capsys):
     page = tmp_path / "page.html"
     options = ["--max-fpr", 0.2, "--positive", 1, "--report", page, "--json"]

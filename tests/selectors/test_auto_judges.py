@@ -3,7 +3,18 @@ import pytest
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
-from fewer.selectors._auto_judges import N_TREES, Split, best_penalty, forest, neighbors, ridge, ridge_fit, trees
+from fewer.errors import InputError
+from fewer.selectors._auto_judges import (
+    N_TREES,
+    Split,
+    best_penalty,
+    estimator_named,
+    forest,
+    neighbors,
+    ridge,
+    ridge_fit,
+    trees,
+)
 
 RNG = np.random.default_rng(0)
 TRAIN, TEST = RNG.normal(size=(40, 5)), RNG.normal(size=(15, 5))
@@ -72,3 +83,12 @@ def test_trees_are_grown_once_for_a_set_of_inputs():
     assert one[0] is other[0]
     assert one[2] is other[2]
     assert np.array_equal(one[1], trees(split_of(), np.array([0, 2, 4]), N_TREES)[0])
+
+
+def test_models_are_known_by_name():
+    assert type(estimator_named("forest", "classification")).__name__ == "RandomForestClassifier"
+    assert type(estimator_named("forest", "regression")).__name__ == "RandomForestRegressor"
+    assert type(estimator_named("logistic", "classification")[-1]).__name__ == "LogisticRegression"
+    assert estimator_named(None, "regression") is None
+    with pytest.raises(InputError, match="'oak' is not known; give an estimator or one of knn, linear, forest"):
+        estimator_named("oak", "classification")

@@ -31,3 +31,15 @@ def test_copies_stand_in_and_independent_features_do_not(task):
     problem = Problem.from_arrays(X, target > 0 if task == "classification" else target, task=task)
     chosen = np.isin(np.arange(9), [0, 1])
     assert stand_ins(problem, chosen, split_rows(problem, 5, rng)) == {1: [8]}
+
+
+def test_of_many_copies_five_are_named_the_most_alike_first():
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(120, 2))
+    copies = x[:, [0]] + np.array([0.3, 0.01, 0.05, 0.1, 0.15, 0.2, 0.02]) * rng.normal(size=(120, 7))
+    problem = Problem.from_arrays(np.column_stack([x, copies]), x[:, 0] + rng.normal(size=120) > 0)
+    alike = np.argsort(-np.abs(np.corrcoef(problem.X.T)[0, 2:]), kind="stable")[:5] + 2
+    found = stand_ins(problem, np.arange(9) == 0, split_rows(problem, 5, rng))[0]
+    assert 0 < len(found) <= 5
+    assert found == [int(j) for j in alike if j in found]
+    assert 2 not in found  # the loosest copy is sixth or later
