@@ -21,6 +21,21 @@ def test_it_is_scikit_learns_and_weights_repeat_rows(seed, n, levels, classes):
     assert out == pytest.approx(truth, abs=1e-12)
 
 
+@pytest.mark.parametrize("n", [1, 2, 47, 256, 257])
+def test_few_rows_that_count_once_are_as_many_rows(n):
+    rng = np.random.default_rng(n)
+    levels = np.array([1, 2, 7, 10, 10])
+    codes = np.array([rng.integers(0, most, n) for most in levels], dtype=np.int32)
+    target = rng.integers(0, 4, n).astype(np.int32)
+    out = np.zeros(5)
+    information_with(0, 5, codes, levels, target, 5, np.ones(n), out)
+    truth = [mutual_info_score(code, target) for code in codes]
+    assert out == pytest.approx(truth, abs=1e-12)
+    again = np.zeros(5)
+    information_with(0, 5, codes, levels, target, 5, np.full(n, 2.0), again)
+    assert again == pytest.approx(out, abs=1e-14)
+
+
 def test_only_the_features_asked_for_are_written():
     out = np.full(3, -1.0)
     codes = np.array([[0, 1, 0, 1]] * 3, dtype=np.int32)
