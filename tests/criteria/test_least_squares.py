@@ -198,3 +198,12 @@ def test_changes_of_a_saturated_fit_score_as_from_the_beginning():
             changed = np.tile(mask, (5, 1))
             np.fill_diagonal(changed, values)
             np.testing.assert_allclose(scorer.flips(mask, units, values), scorer.score(changed), rtol=1e-9)
+
+
+def test_a_forward_step_needs_no_copy_of_the_table():
+    rng = np.random.default_rng(0)
+    scorer = bind(to_problem(rng.normal(size=(60, 30)), rng.normal(size=60)))
+    mask = np.zeros(30, dtype=bool)
+    mask[3] = True
+    assert scorer.best_flip(mask, np.flatnonzero(~mask)) is not None
+    assert "_inputs" not in vars(scorer)

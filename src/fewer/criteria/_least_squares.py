@@ -245,7 +245,8 @@ class LeastSquaresScorer(PredictiveScorer):
 
         Updates then lose half of the digits, and a fit from the beginning costs next to nothing.
         """
-        return max(self._inputs.shape) <= SMALL and self.problem.n_samples <= len(self._columns(mask)[0]) + 3
+        size = max(self.problem.n_samples, len(self._owner))
+        return size <= SMALL and self.problem.n_samples <= len(self._columns(mask)[0]) + 3
 
     def _score_changed(self, columns: IntArray, changed: IntArray) -> FloatArray:
         """Score the fit on some inputs with each of others added, or with each of its own dropped.
