@@ -11,6 +11,7 @@ from numba import njit
 MOST_STEPS = 40
 EXACT = 1e-9
 """Mean gradient at which a fit is done: far below scikit-learn's own tolerance."""
+LARGE = 1e200
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
@@ -31,15 +32,24 @@ def slopes(fit, fold, members, theta, work, gradient, hessian):
     columns, y, weights, ridge = fit.trains[fold], fit.y[fold], fit.weights[fold], fit.ridge
     z, slope, bend = work[0, :size], work[1, :size], work[2, :size]
     add_up(columns, members, theta, z)
-    loss, total, curve = 0.0, 0.0, 0.0
+    loss, total, curve, product = 0.0, 0.0, 0.0, 1.0
     for i in range(size):
         small = np.exp(-abs(z[i]))
         share = 1.0 / (1.0 + small)
         if z[i] < 0.0:
             share = 1.0 - share
-        loss += weights[i] * (np.log1p(small) + max(z[i], 0.0) - y[i] * z[i])
+        # Of rows that count once, the sum of logarithms is the logarithm of a product.
+        if weights[i] == 1.0:
+            product *= 1.0 + small
+        else:
+            loss += weights[i] * np.log1p(small)
+        if product > LARGE:
+            loss += np.log(product)
+            product = 1.0
+        loss += weights[i] * (max(z[i], 0.0) - y[i] * z[i])
         slope[i] = weights[i] * (share - y[i])
         bend[i] = weights[i] * share * (1.0 - share)
+    loss += np.log(product)
     for i in range(size):
         total += slope[i]
         curve += bend[i]
@@ -117,7 +127,7 @@ def climb(fit, fold, members, theta, work, gradient, hessian):
             theta[a] -= step[a]
         new = slopes(fit, fold, members, theta, work, gradient, hessian)
         halvings = 0
-        while new > loss + 1e-10 * abs(loss) and halvings < 20:
+        while new > loss + 1e-10 * abs(loss) + 1e-14 * fit.sizes[fold] and halvings < 20:
             for a in range(k):
                 step[a] *= 0.5
                 theta[a] += step[a]
