@@ -21,9 +21,13 @@ FULL = "--full" in sys.argv
 VERSIONS = ("fewer", "numpy", "numba", "scikit-learn", "mlxtend")
 
 
-def lines_of(*command: str) -> list[dict[str, Any]]:
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+def lines_of(*command: str, **variables: str) -> list[dict[str, Any]]:
     """Run a script that prints JSON lines; what it could not do becomes a row that says so."""
-    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)
+    environment = {**os.environ, **variables}
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False, env=environment)
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode:
         problem = (done.stderr.strip().splitlines() or ["no message"])[-1]
@@ -54,7 +58,7 @@ def model_rows() -> list[dict[str, Any]]:
     rows = []
     for script, name in [*(("rows_models.py", name) for name in ROWS), ("rows_nel.py", "gamma")]:
         print(f"{name} …", file=sys.stderr, flush=True)
-        rows += lines_of(str(HERE / script), name)
+        rows += lines_of(str(HERE / script), name, **ONE_THREAD)
         print(said(rows[-1]), flush=True)
     return rows
 
