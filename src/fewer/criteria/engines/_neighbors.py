@@ -155,9 +155,11 @@ class NeighborsEngine(Engine):
     def _stand_alone(self) -> kernels.Standing:
         """Return what is known of no members: all training rows are equally near, those that are not there far."""
         n, width = self.folds.n_tests, self._trains.shape[2]
-        absent = np.arange(width) >= self._sizes[self._tables.folds][:, None]
+        base = np.zeros((n, width), dtype=np.float32)
+        for fold, size in enumerate(self._sizes):
+            base[self.folds.bounds[fold] : self.folds.bounds[fold + 1], size:] = kernels.FAR
         return kernels.Standing(
-            np.where(absent, kernels.FAR, np.float32(0.0)),
+            base,
             gap=np.full(n, -1.0),
             before=np.zeros((n, self._n_outputs)),
             near_rows=np.empty((n, kernels.LONGEST), dtype=np.int32),
