@@ -7,7 +7,7 @@ import pytest
 from fewer.cli._streamed import wants_stream
 from fewer.errors import InputError
 from fewer.io._layout import OF_PARQUET, OF_TEXT
-from fewer.io._memory import PROGRAM, TABLES, needed_memory
+from fewer.io._memory import OF_ROW, PROGRAM, TABLES, needed_memory
 
 
 def test_a_parquet_file_says_its_cells_and_a_text_its_length(tmp_path, monkeypatch):
@@ -15,10 +15,11 @@ def test_a_parquet_file_says_its_cells_and_a_text_its_length(tmp_path, monkeypat
     path, text = tmp_path / "t.parquet", tmp_path / "t.csv"
     frame.write_parquet(path)
     frame.write_csv(text)
-    columns = 8 * 2000 + 2 * OF_PARQUET
-    assert needed_memory(path) == PROGRAM["rank"] + columns + max(8 * 2000, path.stat().st_size)
-    assert needed_memory(text) == PROGRAM["rank"] + 24 * 2002 + 2 * OF_TEXT + 8 * 2002
-    assert needed_memory(path, "select") == PROGRAM["select"] + columns + int(TABLES["select"] * 8 * 2000)
+    columns, size = 8 * 2000 + 2 * OF_PARQUET, path.stat().st_size
+    assert needed_memory(path) == PROGRAM["rank"] + columns + 1000 * OF_ROW["rank"] + max(8 * 2000, size)
+    assert needed_memory(text) == PROGRAM["rank"] + 24 * 2002 + 2 * OF_TEXT + 1001 * OF_ROW["rank"] + 8 * 2002
+    tables = int(TABLES["select"] * 8 * 2000)
+    assert needed_memory(path, "select") == PROGRAM["select"] + columns + 1000 * OF_ROW["select"] + tables
     assert needed_memory(path, "compare") > needed_memory(path, "select") > needed_memory(path, "rank")
     assert not wants_stream(path, None)
     assert wants_stream(path, True)

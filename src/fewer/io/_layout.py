@@ -40,12 +40,12 @@ class Layout:
     ----------
     size : int
         Bytes, unpacked.
-    n_rows : int
-        Rows; 0 where only the cells are known.
-    n_columns, n_cells : int
-        Columns and cells, the target included.
+    n_rows, n_columns, n_cells : int
+        The target included.
     columns : int
         Bytes of all columns as they are read, before they are a table of numbers.
+    is_exact : bool
+        Rows are as the file says, not counted in its first bytes.
     """
 
     size: int
@@ -53,6 +53,7 @@ class Layout:
     n_columns: int
     n_cells: int
     columns: int
+    is_exact: bool = True
 
 
 def layout_of(path: Path) -> Layout | None:
@@ -117,7 +118,8 @@ def _of_text(head: bytes, size: int) -> Layout:
     share = size / max(len(head), 1)
     n_cells = int(share * len(lengths))
     # Each cell as text and as a number; the places of the separators are forgotten before that.
-    return Layout(size, 0, n_columns, n_cells, (TEXT + 8) * n_cells + int(share * longer) + OF_TEXT * n_columns)
+    columns = (TEXT + 8) * n_cells + int(share * longer) + OF_TEXT * n_columns
+    return Layout(size, n_cells // n_columns, n_columns, n_cells, columns, is_exact=False)
 
 
 def _lengths(borders: NDArray[np.bool_], n_bytes: int) -> NDArray[np.int64]:

@@ -33,6 +33,8 @@ PROGRAM = {"rank": 320_000_000, "select": 390_000_000, "compare": 395_000_000}
 """Bytes that each command takes on a table of a few rows: the program itself, libraries included."""
 TABLES = {"rank": 1.0, "select": 3.0, "compare": 4.0}
 """How many tables of doubles a command holds: the table, training and test rows, and what models make of them."""
+OF_ROW = {"rank": 48, "select": 304, "compare": 48}
+"""Bytes of a row beside its cells: target, weight, folds and masks; lists of held-out outputs, also by all features."""
 BYTES_PER_CELL = 16
 """A cell of a Parquet file as it is read: in its column, and in the table of numbers."""
 
@@ -50,9 +52,9 @@ def needed_memory(path: Path, command: str = "rank") -> int:
     Returns
     -------
     int
-        The program, the columns as they are read (which the allocator gives back late, if at all), and either the
-        file's bytes or the tables of numbers made of it, whichever is more. `benchmarks/memory.py` compares it with
-        what was measured on twenty tables for each of the three. 0 for a file that cannot be read: whoever reads it
+        The program, the columns as they are read (which the allocator gives back late, if at all), what is kept of
+        each row, and either the file's bytes or the tables of numbers made of it, whichever is more.
+        `benchmarks/memory.py` compares it with what was measured. 0 for a file that cannot be read: whoever reads it
         says what is wrong.
     """
     layout = layout_of(path)
@@ -60,7 +62,8 @@ def needed_memory(path: Path, command: str = "rank") -> int:
 
 
 def _needed(layout: Layout, command: str) -> int:
-    return PROGRAM[command] + layout.columns + max(layout.size, int(8 * TABLES[command] * layout.n_cells))
+    tables = int(8 * TABLES[command] * layout.n_cells)
+    return PROGRAM[command] + layout.columns + OF_ROW[command] * layout.n_rows + max(layout.size, tables)
 
 
 def refuse_unfit(path: Path, command: str) -> None:
@@ -86,7 +89,7 @@ def refuse_unfit(path: Path, command: str) -> None:
     share = max(free - PROGRAM[command], 0) / (needed - PROGRAM[command])
     n_rows, n_columns = layout.n_rows, layout.n_columns
     would = f"{100 * share:.0f} % of its rows or of its columns"
-    if n_rows:
+    if layout.is_exact:
         would = f"{share * n_rows:,.0f} of its {n_rows:,} rows or {share * n_columns:,.0f} of its {n_columns:,} columns"
     raise InputError(
         f"{path.name} needs about {amount(needed)} of memory to {command}, but {amount(free)} is free; a file with "
