@@ -83,3 +83,22 @@ def test_a_size_is_not_judged_on_rows_of_one_part(groups):
     problem = Problem.from_arrays([[1.0, 2.0]], [0.5], task="regression", groups=groups)
     with pytest.raises(InputError, match="make one part;"):
         size_curve(FTest(), problem, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_judge_of_a_wide_table_sees_leading_columns_only_and_says_the_same(task, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 140))
+    X[:, 3] = np.floor(3 * rng.random(120))
+    X[rng.random(X.shape) < 0.02] = np.nan
+    signal = np.nan_to_num(X[:, 0]) + np.nan_to_num(X[:, 1]) + 0.5 * rng.normal(size=120)
+    kinds = ["nominal" if column == 3 else "numeric" for column in range(140)]
+    y = (signal > 0).astype(int) if task == "classification" else signal
+    problem = Problem.from_arrays(X, y, task=task, kinds=kinds)
+    ranker = Fisher() if task == "classification" else FTest()
+    narrow = size_curve(ranker, problem, np.random.default_rng(1))
+    monkeypatch.setattr("fewer.selectors._rank._leading", lambda rows, best: np.arange(rows.n_features))
+    whole = size_curve(ranker, problem, np.random.default_rng(1))
+    assert narrow["size"].tolist() == whole["size"].tolist()
+    assert narrow["size"][-1] == 120
+    assert narrow["score"].tolist() == whole["score"].tolist()

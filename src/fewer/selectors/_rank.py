@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
@@ -16,7 +17,7 @@ from fewer.contracts import Control, IncompatibleError, OnStep, Ranker, Ranking,
 from fewer.control._ranking import RankingControl, RankingRun
 from fewer.criteria import KNN
 from fewer.kernels._device import tell
-from fewer.problem import BoolArray, InputError, Problem, Task
+from fewer.problem import BoolArray, InputError, IntArray, Problem, Task
 from fewer.rankers import Fisher
 from fewer.rankers._notes import notes_on
 from fewer.selectors._base import Selector
@@ -241,16 +242,37 @@ def size_curve(
     for fold in np.unique(folds):
         train, test = problem.take(folds != fold), problem.take(folds == fold)
         order = ranker.rank(train, rng, Resources()).order
-        scorer = KNN(n_neighbors=n_neighbors, cv="loo").bind(train, rng, Resources())
+        leading = _leading(problem, order[:most])
+        near, new = _narrowed(train, leading), _narrowed(test, leading)
+        scorer = KNN(n_neighbors=n_neighbors, cv="loo").bind(near, rng, Resources())
         for i, size in enumerate(sizes):
-            mask = np.zeros(problem.n_features, dtype=bool)
-            mask[order[:size]] = True
-            outputs = scorer.predict(mask, test.X)
+            mask = np.zeros(len(leading), dtype=bool)
+            mask[np.searchsorted(leading, order[:size])] = True
+            outputs = scorer.predict(mask, new.X)
             right = outputs.argmax(axis=1) != test.y if problem.task == "classification" else (outputs - test.y) ** 2
             losses[folds == fold, i] = right
     mean = np.average(losses, axis=0, weights=weights)
     spread = np.sqrt(np.average((losses - mean) ** 2, axis=0, weights=weights) / problem.n_samples)
     return {"size": sizes, "score": -mean, "standard_error": spread}
+
+
+def _leading(problem: Problem, best: IntArray) -> IntArray:
+    """Return the columns that the judge is given, ascending."""
+    return np.sort(best) if problem.sparse is None else np.arange(problem.n_features)
+
+
+def _narrowed(rows: Problem, columns: IntArray) -> Problem:
+    """Return some columns, ascending: of a wide table the judge would keep several tables of what it never looks at."""
+    if len(columns) == rows.n_features:
+        return rows
+    return replace(
+        rows,
+        X=np.ascontiguousarray(rows.X[:, columns]),
+        names=tuple(rows.names[i] for i in columns),
+        kinds=tuple(rows.kinds[i] for i in columns),
+        levels={place: rows.levels[i] for place, i in enumerate(columns.tolist()) if i in rows.levels},
+        schema=None,
+    )
 
 
 def one_standard_error(curve: dict[str, NDArray[Any]]) -> int:
