@@ -34,6 +34,8 @@ PAGES = {
     "benchmarks/RESULTS.md": "benchmarks/results",
     "benchmarks/NOTES.md": "benchmarks/notes",
 }
+PARTS = ("_summary", "_notes")
+"""Endings of files that stand at the beginning and at the end of a study's page, and are none of their own."""
 
 
 def make_pages(app, config):
@@ -42,7 +44,7 @@ def make_pages(app, config):
     make_gallery()
     pages = dict(PAGES)
     studies = sorted((ROOT / "experiments").glob("*.md"))
-    for study in (page for page in studies if not page.stem.endswith("_notes")):  # notes stand at a report's end
+    for study in (page for page in studies if not page.stem.endswith(PARTS)):
         pages[f"experiments/{study.name}"] = f"benchmarks/{study.stem}"
     for source, name in pages.items():
         text = (ROOT / source).read_text(encoding="utf-8")
