@@ -18,7 +18,7 @@ import fewer
 from fewer import evaluate, streaming
 from fewer.cli import main
 from fewer.contracts import Resources
-from fewer.control import Aggregate, EarlyStopping, StabilitySelection
+from fewer.control import Aggregate, EarlyStopping, OneStandardError, StabilitySelection
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
 from fewer.io import open_stream
@@ -84,6 +84,11 @@ def early_stopping(X, y):
     return trace.best.tolist(), trace.best_score, trace.extra["validation"].tolist()
 
 
+def one_standard_error(X, y):
+    trace = fewer.SubsetSelector(KNN(), Forward(), control=OneStandardError(cv=3), random_state=0).fit(X, y).trace_
+    return trace.best.tolist(), trace.best_score
+
+
 def ensemble(X, y):
     fitted = fewer.SubsetEnsemble(KNN(), Annealing(levels=5), n_runs=3, random_state=0).fit(X, y)
     return fitted.subsets_.tolist(), fitted.oof_score_, fitted.predict(X[:5]).tolist()
@@ -101,7 +106,7 @@ def stability(X, y):
     return [(fit.support_.tolist(), fit.trace_.extra["frequency"].tolist()) for fit in (ranked, found)]
 
 
-KINDS = [cross_validated, aggregate, auto, compare, early_stopping, ensemble, stability]
+KINDS = [cross_validated, aggregate, auto, compare, early_stopping, one_standard_error, ensemble, stability]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
