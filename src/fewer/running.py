@@ -85,6 +85,7 @@ def run_plan(
     *,
     followers: Followers | None = None,
     folder: RunFolder | None = None,
+    with_evidence: bool = True,
 ) -> Selection:
     """Run a plan: search on all rows, then repeat it on folds to measure it; keep both in a folder if there is one.
 
@@ -98,6 +99,8 @@ def run_plan(
         Who is told how it goes on.
     folder : RunFolder, optional
         Where it is kept.
+    with_evidence : bool, default=True
+        Whether to measure what only a page or a kept result shows: losses without each feature, pictures of the rows.
 
     Returns
     -------
@@ -116,7 +119,7 @@ def run_plan(
     >>> run_plan(make_plan(problem, Request("fisher", n_features_to_select=1, cv=0)), problem).features
     ['x0']
     """
-    return _Running(plan, problem, followers or Followers(), folder).go()
+    return _Running(plan, problem, followers or Followers(), folder, with_evidence).go()
 
 
 ENOUGH = 400
@@ -126,8 +129,11 @@ ENOUGH = 400
 class _Running:
     """One run of a plan, from its first step to its selection."""
 
-    def __init__(self, plan: Plan, problem: Problem, followers: Followers, folder: RunFolder | None) -> None:
+    def __init__(
+        self, plan: Plan, problem: Problem, followers: Followers, folder: RunFolder | None, with_evidence: bool
+    ) -> None:
         self.plan, self.problem, self.followers, self.folder = plan, problem, followers, folder
+        self.with_evidence = with_evidence
         self.selector = clone(plan.selector)
         self.request = plan.request
         self.began, self.clock = time.perf_counter(), time.monotonic()
@@ -438,7 +444,7 @@ def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: boo
         promise=getattr(selector, "promise_", ""),
         effort=(running.budget.n_subsets or 0) if running.budget is not None else 0,
         costs=_costs(plan.request.feature_costs, order, problem),
-        evidence={} if interrupted else _evidence(running, outcome, order),
+        evidence=_evidence(running, outcome, order) if running.with_evidence and not interrupted else {},
         trace=getattr(selector, "trace_", None),
     )
 

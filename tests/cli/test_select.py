@@ -295,6 +295,16 @@ def test_ctrl_c_without_a_folder_makes_one(long_table, tmp_path):
     assert "features chosen" in out
 
 
+@pytest.mark.parametrize("more", [[], ["--json"], ["--report", "page.html"], ["--out", "run"]])
+def test_what_the_terminal_does_not_show_is_not_measured(more, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("fewer.running._evidence", lambda *about: asked.append(about) or {})
+    monkeypatch.chdir(tmp_path)
+    table = write_table(tmp_path / "t.csv")
+    assert run("select", table, "--target", "y", "--method", "fisher", *more) == 0
+    assert bool(asked) == bool(more)
+
+
 def test_regression_and_forced_columns(tmp_path, capsys):
     table = write_table(tmp_path / "r.csv", task="regression")
     options = ["--method", "knn-floating", "--include", "x5", "--exclude", "x0", "--folds", 3, "--json"]

@@ -170,6 +170,11 @@ class Outputs:
     save: SaveOption = None
     as_json: JsonOption = False
 
+    @property
+    def show_evidence(self) -> bool:
+        """Whether anything beside the terminal is written, where losses and pictures of the rows would be seen."""
+        return self.as_json or self.out is not None or self.report is not None
+
     def check(self, file: Path, *, one_table: bool) -> None:
         """Refuse places that cannot be written, before the work; `one_table`: the table can be read again."""
         if self.resume and self.out is None:
@@ -461,7 +466,7 @@ def _run(problem: Problem, request: Request, answering: _Answering, reading: str
     try:
         with Progress(plan.name) as watch.progress:
             followers = Followers(watch.on_step, watch.on_fold)
-            selection = run_plan(plan, problem, followers=followers, folder=folder)
+            selection = run_plan(plan, problem, followers=followers, folder=folder, with_evidence=outputs.show_evidence)
     except Interrupted as stop:
         _leave_stopped(stop.selection, answering, folder, keep)
     answer = Answer()
