@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
@@ -20,6 +19,7 @@ from fewer.kernels._device import tell
 from fewer.problem import BoolArray, InputError, IntArray, Problem, Task
 from fewer.rankers import Fisher
 from fewer.rankers._notes import notes_on
+from fewer.selectors._auto_paths import columns_of
 from fewer.selectors._base import Selector
 from fewer.selectors._parameters import lay_out_space
 from fewer.selectors._subset import SubsetSelector
@@ -263,16 +263,7 @@ def _leading(problem: Problem, best: IntArray) -> IntArray:
 
 def _narrowed(rows: Problem, columns: IntArray) -> Problem:
     """Return some columns, ascending: of a wide table the judge would keep several tables of what it never looks at."""
-    if len(columns) == rows.n_features:
-        return rows
-    return replace(
-        rows,
-        X=np.ascontiguousarray(rows.X[:, columns]),
-        names=tuple(rows.names[i] for i in columns),
-        kinds=tuple(rows.kinds[i] for i in columns),
-        levels={place: rows.levels[i] for place, i in enumerate(columns.tolist()) if i in rows.levels},
-        schema=None,
-    )
+    return rows if len(columns) == rows.n_features else columns_of(rows, columns)
 
 
 def one_standard_error(curve: dict[str, NDArray[Any]]) -> int:
