@@ -10,10 +10,10 @@ READY  := $(VENV)/.ready
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml packages/fewer-papers/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]' --editable packages/fewer-papers
 	@touch $@
 
 demo: $(READY)  ## set up, then select features on the Wisconsin breast-cancer data
@@ -48,7 +48,7 @@ lint: $(READY)  ## fix what can be fixed and show the rest
 OLDEST := .venv-oldest
 $(OLDEST)/.ready: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/python -m pip install --quiet --constraint constraints-oldest.txt --editable '.[dev]'
+	$(OLDEST)/bin/python -m pip install --quiet --constraint constraints-oldest.txt --editable '.[dev]' --editable packages/fewer-papers
 	@touch $@
 
 test-oldest: $(OLDEST)/.ready  ## the tests with the oldest versions that are supported, in an environment of their own
@@ -57,7 +57,7 @@ test-oldest: $(OLDEST)/.ready  ## the tests with the oldest versions that are su
 NEWEST := .venv-newest
 test-newest:  ## the tests with the newest versions that there are, in an environment of their own
 	$(PYTHON) -m venv $(NEWEST)
-	$(NEWEST)/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[dev]'
+	$(NEWEST)/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager --editable '.[dev]' --editable packages/fewer-papers
 	NUMBA_CACHE_DIR=$(NEWEST)/numba $(NEWEST)/bin/python -m pytest -q -n 2
 
 torture: $(READY)  ## all that can happen to a run, 2,500 times (under 20 minutes; ARGS=--study: 7,000 times); counts for docs/reliability.md
@@ -70,7 +70,7 @@ mutants: $(READY)  ## put 400 faults into the code, one by one: how many do the 
 BENCH  := .venv-bench
 $(BENCH)/.ready: pyproject.toml constraints.txt benchmarks/requirements.txt
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --constraint constraints.txt --editable . --requirement benchmarks/requirements.txt
+	$(BENCH)/bin/python -m pip install --quiet --constraint constraints.txt --editable . --editable packages/fewer-papers --requirement benchmarks/requirements.txt
 	@touch $@
 
 bench: $(BENCH)/.ready  ## compare speed and memory with other libraries (minutes)

@@ -16,10 +16,10 @@ import numpy as np
 from fewer.contracts import Objective, Resources, SearchSpace
 from fewer.criteria import KNN
 from fewer.datasets import load
-from fewer.papers import Rerun
-from fewer.papers._loughrey_work import MAX_TRIES, study
 from fewer.search import Annealing
 from fewer.trace import Trace
+from fewer_papers import Rerun
+from fewer_papers._loughrey_work import MAX_TRIES, study
 
 Row = dict[str, Any]
 SECONDS = {"sonar": 120, "ionosphere": 120, "glass": 120, "spectf": 120, "pima": 120, "colon": 300}

@@ -21,10 +21,10 @@ from sklearn.naive_bayes import CategoricalNB
 
 from fewer import SubsetSelector
 from fewer.criteria import NaiveBayes
-from fewer.papers import Rerun
-from fewer.papers._scott import Parts, _joined, _parts
 from fewer.roc import Parcel, critical_ratio, roc_hull
 from fewer.search import Forward
+from fewer_papers import Rerun
+from fewer_papers._scott import Parts, _joined, _parts
 
 Row = dict[str, Any]
 

@@ -22,10 +22,11 @@ from numpydoc.docscrape import get_doc_object
 from numpydoc.validate import Validator, validate
 
 import fewer
+import fewer_papers
 from fewer import registry
 
 ROOT = Path(__file__).parents[1]
-SOURCES = sorted((ROOT / "src").rglob("*.py"))
+SOURCES = sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "packages").rglob("*.py")])
 OF_ALL = {"GL08", "PR01", "PR02", "RT01", "YD01"}
 OF_CLASSES_AND_FUNCTIONS = OF_ALL | {"EX01"}
 
@@ -47,7 +48,7 @@ class Inheriting(Validator):
 def public_modules():
     names = [module.name for module in pkgutil.walk_packages(fewer.__path__, "fewer.")]
     modules = [importlib.import_module(name) for name in names if "._" not in name]
-    return [fewer, *(module for module in modules if hasattr(module, "__all__"))]
+    return [fewer, fewer_papers, *(module for module in modules if hasattr(module, "__all__"))]
 
 
 def is_ours(thing):

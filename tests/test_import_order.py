@@ -13,7 +13,7 @@ ROOT = Path(fewer.__file__).parent
 ORDER = """
 errors text markup files _index columns registry problem trace contracts logs parallel io kernels statistics differences
 validate estimators models criteria rankers search control roc callbacks selectors evaluate datasets plots budget runs
-selection planning scripts running streaming api report papers serve cli __main__
+selection planning scripts running streaming api report serve cli __main__
 """.split()
 STRANGERS = {"criteria", "rankers", "search"}
 FILES = sorted(ROOT.rglob("*.py"))

@@ -27,7 +27,7 @@ def no_data(monkeypatch):
 @pytest.fixture(scope="module")
 def offline_run():
     """A quick run that a module's tests share, with nothing but what the package carries."""
-    from fewer.papers import Rerun
+    from fewer_papers import Rerun
 
     with pytest.MonkeyPatch.context() as patch:
         take_away(patch)

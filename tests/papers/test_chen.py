@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fewer.evaluate import Curves
-from fewer.papers import Rerun, _chen, read_printed
-from fewer.papers._chen import (
+from fewer_papers import Rerun, _chen, read_printed
+from fewer_papers._chen import (
     ADRENAL,
     CASES,
     DOCUMENT,
@@ -117,7 +117,7 @@ def test_figures_can_be_drawn(run):
 
 
 def test_waypoint_averaging_ends_nearer_the_minimum():
-    from fewer.papers._chen_figures import _path, _valley
+    from fewer_papers._chen_figures import _path, _valley
 
     assert _valley(_path(averaging=True)[-1]) < 0.2 * _valley(_path(averaging=False)[-1])
     assert np.array_equal(_path(averaging=True)[:4], _path(averaging=False)[:4])

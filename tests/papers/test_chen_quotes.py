@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from fewer.papers._chen_quotes import _reading
-from fewer.papers._core import Absent
+from fewer_papers._chen_quotes import _reading
+from fewer_papers._core import Absent
 
 SIZES = np.array([1, 2, 5, 10, 20])
 BEST = np.array([True, True, False, True, True])

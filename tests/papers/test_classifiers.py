@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fewer.datasets import make_monk
 from fewer.io import to_problem
-from fewer.papers._classifiers import ID3, NaiveBayes, _grow
+from fewer_papers._classifiers import ID3, NaiveBayes, _grow
 
 
 def test_naive_bayes_on_numbers_is_scikit_learns():

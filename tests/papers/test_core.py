@@ -6,9 +6,9 @@ import json
 import numpy as np
 import pytest
 
-from fewer import papers
-from fewer.papers import Absent, Cell, Document, Rerun, backed, judge, reproduce
+import fewer_papers as papers
 from fewer.problem import InputError
+from fewer_papers import Absent, Cell, Document, Rerun, backed, judge, reproduce
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_every_document_is_whole(name):
 def test_all_documents_together_tell_their_time(monkeypatch):
     from typer.testing import CliRunner
 
-    from fewer import papers
+    import fewer_papers as papers
     from fewer.cli import app
 
     monkeypatch.setattr(papers, "names", lambda: ["one", "two"])

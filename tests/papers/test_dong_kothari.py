@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fewer.papers import Rerun
-from fewer.papers._dong_kothari import DOCUMENT, _features, _forward, table_1, table_2, table_3, table_6
+from fewer_papers import Rerun
+from fewer_papers._dong_kothari import DOCUMENT, _features, _forward, table_1, table_2, table_3, table_6
 
 
 def found(cells, row, column):
@@ -79,7 +79,7 @@ def test_table_3_on_rows_that_a_rule_makes(offline_run):
 
 def test_every_printed_cell_is_judged(offline_run):
     """Nothing of tables 1–6 is passed over: as many cells at least as printed numbers and lists."""
-    from fewer.papers import read_printed
+    from fewer_papers import read_printed
 
     records = [r for r in read_printed("dong-kothari")["records"] if not r["table"].startswith("recheck")]
     places = {

@@ -4,11 +4,11 @@ import pytest
 from fewer.control import EarlyStopping
 from fewer.control._early_stopping import stopping_point
 from fewer.errors import InputError
-from fewer.papers import Absent, Rerun, _loughrey, _loughrey_work, document
-from fewer.papers._loughrey import DOCUMENT, printed
-from fewer.papers._loughrey_work import SETS, Effort, one_fold, rights, study
 from fewer.search import Annealing
 from fewer.validate import mcnemar
+from fewer_papers import Absent, Rerun, _loughrey, _loughrey_work, document
+from fewer_papers._loughrey import DOCUMENT, printed
+from fewer_papers._loughrey_work import SETS, Effort, one_fold, rights, study
 from making import make_problem
 
 

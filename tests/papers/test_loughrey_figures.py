@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.papers._loughrey_figures import _bars, _curve, _panel
+from fewer_papers._loughrey_figures import _bars, _curve, _panel
 
 
 def test_bars_stand_beside_each_other_between_their_limits():

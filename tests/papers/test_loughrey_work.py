@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from fewer.control import EarlyStopping, Noise
-from fewer.papers._core import Absent, Rerun
-from fewer.papers._loughrey_work import (
+from fewer.search import Annealing, Backward, Forward, Genetic
+from fewer_papers._core import Absent, Rerun
+from fewer_papers._loughrey_work import (
     Effort,
     accuracy_on_test,
     control_for,
@@ -12,7 +13,6 @@ from fewer.papers._loughrey_work import (
     rights,
     search_for,
 )
-from fewer.search import Annealing, Backward, Forward, Genetic
 from making import make_problem
 
 FOLDS = np.arange(60) % 3

@@ -6,11 +6,11 @@ from fewer.contracts import Resources, Run, SearchSpace
 from fewer.control import Aggregate
 from fewer.criteria import GammaTest
 from fewer.errors import InputError
-from fewer.papers import Rerun, _nel, document
-from fewer.papers import _nel_work as work
-from fewer.papers._core import Absent
-from fewer.papers._nel import DOCUMENT, _shifted, five_best, paired, records
 from fewer.search import Exhaustive
+from fewer_papers import Rerun, _nel, document
+from fewer_papers import _nel_work as work
+from fewer_papers._core import Absent
+from fewer_papers._nel import DOCUMENT, _shifted, five_best, paired, records
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
-from fewer.papers._core import Rerun
-from fewer.papers._nel_figures import SEVEN, shifted_classes, three_features, two_directions
+from fewer_papers._core import Rerun
+from fewer_papers._nel_figures import SEVEN, shifted_classes, three_features, two_directions
 
 
 def test_the_seven_subsets_of_three_features():

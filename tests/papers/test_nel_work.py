@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from fewer.papers._core import Rerun
-from fewer.papers._nel_work import (
+from fewer_papers._core import Rerun
+from fewer_papers._nel_work import (
     n_runs_of,
     n_splits_of,
     problem_of,

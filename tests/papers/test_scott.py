@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from fewer.papers import _scott as scott
-from fewer.papers import document, names, read_printed
 from fewer.plots._style import style
 from fewer.problem import InputError
 from fewer.roc import Parcel, critical_ratio
+from fewer_papers import _scott as scott
+from fewer_papers import document, names, read_printed
 
 
 @pytest.fixture(scope="module")

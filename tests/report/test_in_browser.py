@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer
 from browsing import CHROMIUM
 from fewer.cli import main
 from fewer.plots._style import new_figure, style
-from fewer.report import write_reproduction_report
+from fewer_papers._page import write_reproduction_report
 from pages import EVIL
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")

@@ -37,7 +37,10 @@ def options_of():
     from fewer.cli import app
 
     found = {}
-    for command, content in typer.main.get_command(app).commands.items():
+    group = typer.main.get_command(app)
+    context = group.make_context("fewer", [], resilient_parsing=True)
+    for command in group.list_commands(context):
+        content = group.get_command(context, command)
         options = [parameter for parameter in content.params if parameter.opts[0].startswith("-")]
         found[command] = [
             Option(

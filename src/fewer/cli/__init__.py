@@ -7,9 +7,12 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from importlib.metadata import entry_points
 from typing import Annotated, Any, cast
 
 import typer
+import typer.main
+from typer.core import TyperGroup
 
 from fewer import __version__
 from fewer.cli._compare import compare
@@ -19,7 +22,6 @@ from fewer.cli._inspect import inspect
 from fewer.cli._outputs import prepare_streams, refuse_little_memory, say, silence
 from fewer.cli._rank import rank
 from fewer.cli._report import report
-from fewer.cli._reproduce import reproduce
 from fewer.cli._select import demo, select
 from fewer.cli._serve import serve
 from fewer.cli._shared import remember
@@ -45,7 +47,35 @@ New here? Run: fewer demo. Read on: fewer help TOPIC (fewer help lists them), fe
 the project.
 """
 
+MORE_COMMANDS = "fewer.commands"
+"""Entry points of this group are commands that other packages add: a name, and a function as typer takes it."""
+
+ELSEWHERE = {"reproduce": "`fewer reproduce` is in a package of its own: pip install fewer-papers"}
+
+
+class Commands(TyperGroup):
+    """Our commands, and those that installed packages add."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """List the names, ours first."""
+        return [*super().list_commands(ctx), *(found.name for found in entry_points(group=MORE_COMMANDS))]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command by its name; None if nobody has it."""
+        known = super().get_command(ctx, cmd_name)
+        if known is not None:
+            return known
+        for found in entry_points(group=MORE_COMMANDS, name=cmd_name):
+            single = typer.Typer(add_completion=False, rich_markup_mode=None)
+            single.command(cmd_name, epilog=READ_ON)(found.load())
+            return typer.main.get_command(single)
+        if cmd_name in ELSEWHERE and not ctx.resilient_parsing:
+            raise InputError(ELSEWHERE[cmd_name])
+        return None
+
+
 app = typer.Typer(
+    cls=Commands,
     help=ABOUT,
     no_args_is_help=True,
     add_completion=True,
@@ -74,7 +104,7 @@ COMPONENT_LIST = "\n\n".join(
 )
 READ_ON = "Read on: fewer help lists the pages of the guide."
 app.command(epilog=f"{_listed('Methods', METHOD_LIST)}\n\n{COMPONENT_LIST}\n\n{READ_ON}")(select)
-for command in (inspect, rank, compare, transform, report, serve, reproduce, datasets, demo):
+for command in (inspect, rank, compare, transform, report, serve, datasets, demo):
     app.command(epilog=READ_ON)(command)
 app.command("help")(help_)
 

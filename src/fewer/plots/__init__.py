@@ -7,7 +7,7 @@ from fewer.plots._distribution import DistributionDisplay
 from fewer.plots._gamma import GammaDisplay, MTestDisplay
 from fewer.plots._gmlvq import ProjectionDisplay, RelevanceDisplay, RelevanceMatrixDisplay
 from fewer.plots._plane import PlaneDisplay
-from fewer.plots._planted import PlantedDisplay, SizeCurvesDisplay
+from fewer.plots._planted import PlantedDisplay
 from fewer.plots._predictions import PredictionsDisplay
 from fewer.plots._rankings import AgreementDisplay, RankingDisplay, RedundancyDisplay
 from fewer.plots._roc import RocHullDisplay
@@ -33,6 +33,5 @@ __all__ = [
     "RelevanceMatrixDisplay",
     "RocHullDisplay",
     "SearchCurveDisplay",
-    "SizeCurvesDisplay",
     "SizeDisplay",
 ]

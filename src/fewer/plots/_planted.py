@@ -1,16 +1,14 @@
-"""Rankings on trial: planted features against the chance line, and performance against the number of features."""
+"""Rankings on trial: planted features against the chance line."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fewer.evaluate import Curves, PlantedCounts
+from fewer.evaluate import PlantedCounts
 from fewer.plots._display import Display
-from fewer.plots._style import COLORS, LINES, MARKERS, axes_or_new, legend_beside, style, wrapped
-from fewer.problem import FloatArray
+from fewer.plots._style import COLORS, LINES, axes_or_new, legend_beside, style, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,62 +65,12 @@ class PlantedDisplay(Display):
             low, high = counts.chance_band()
             ax.fill_between(sizes, low, high, color="#dddddd", linewidth=0, label="chance (90 %)")
             ax.plot(sizes, counts.chance, color="#777777", linestyle=":", label="chance (mean)")
-            _lines(ax, sizes, dict(zip(counts.names, counts.mean, strict=True)))
+            for number, (name, curve) in enumerate(zip(counts.names, counts.mean, strict=True)):
+                color, line = COLORS[number % len(COLORS)], LINES[number % len(LINES)]
+                ax.plot(sizes, curve, label=name, color=color, linestyle=line)
             ax.axvline(counts.n_original, color="#444444", linewidth=0.8)
             ax.set_xlabel("leading features")
             ax.set_ylabel(wrapped(label))
             legend_beside(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-
-class SizeCurvesDisplay(Display):
-    """Area under the ROC curve against the number of leading features, a line for each ranker.
-
-    Parameters
-    ----------
-    curves : Curves
-        What `fewer.evaluate.size_curves` returns.
-    evaluator : str
-        Whose curves are drawn.
-    beside : dict of str to array, optional
-        Further mean curves by name.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib axes and figure
-        After `plot`.
-
-    Examples
-    --------
-    >>> curves = Curves(np.array([1, 2]), {"SVM": {"Fisher": np.array([[0.8, 0.9]])}}, {})
-    >>> SizeCurvesDisplay(curves, "SVM").plot().ax_.get_ylabel()
-    'AUC on test rows (SVM)'
-    """
-
-    def __init__(self, curves: Curves, evaluator: str, *, beside: Mapping[str, Any] | None = None) -> None:
-        self.curves = curves
-        self.evaluator = evaluator
-        self.beside = dict(beside or {})
-
-    def plot(self, ax: Axes | None = None) -> SizeCurvesDisplay:
-        with style():
-            ax = axes_or_new(ax)
-            _lines(ax, self.curves.sizes, {**self.curves.mean(self.evaluator), **self.beside}, markers=True)
-            ax.set_xlabel("leading features")
-            ax.set_ylabel(wrapped(f"AUC on test rows ({self.evaluator})"))
-            legend_beside(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
-
-
-def _lines(ax: Axes, x: Any, curves: Mapping[str, FloatArray], *, markers: bool = False) -> None:
-    for number, (name, curve) in enumerate(curves.items()):
-        ax.plot(
-            x,
-            curve,
-            label=name,
-            color=COLORS[number % len(COLORS)],
-            linestyle=LINES[number % len(LINES)],
-            marker=MARKERS[number % len(MARKERS)] if markers else None,
-        )

@@ -2,18 +2,15 @@
 
 from fewer.report._comparison import comparison_report, write_comparison_report
 from fewer.report._parcel import parcel_report, write_parcel_report
-from fewer.report._reproduction import reproduction_report, write_reproduction_report
 from fewer.report._selection import selection_report, write_selection_report
 from fewer.report._sizes import slider_stops
 
 __all__ = [
     "comparison_report",
     "parcel_report",
-    "reproduction_report",
     "selection_report",
     "slider_stops",
     "write_comparison_report",
     "write_parcel_report",
-    "write_reproduction_report",
     "write_selection_report",
 ]

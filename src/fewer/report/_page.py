@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def render(template: str, **content: Any) -> str:
-    """Fill a template; everything that is put in is escaped, and no script runs but the page's own, by its hash."""
-    environment = _environment()
+def render(template: str, *, package: str = "fewer.report", **content: Any) -> str:
+    """Fill a template; everything that is put in is escaped, and no script runs but the page's own, by its hash.
+
+    Another package's templates may extend those of this one.
+    """
+    environment = _environment(package)
     own = template.replace(".html", ".js")
     if own in environment.list_templates():
         from markupsafe import Markup
@@ -32,12 +35,12 @@ def render(template: str, **content: Any) -> str:
     return environment.get_template(template).render(**content)
 
 
-def environment_of(package: str) -> Any:
-    """Return the templates of a package: what is put in is escaped, and nothing that is missing is silent."""
+def environment_of(*packages: str) -> Any:
+    """Return the templates of packages: what is put in is escaped, and nothing that is missing is silent."""
     import jinja2
 
     return jinja2.Environment(
-        loader=jinja2.PackageLoader(package),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package) for package in packages]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -45,8 +48,8 @@ def environment_of(package: str) -> Any:
     )
 
 
-def _environment() -> Any:
-    environment = environment_of("fewer.report")
+def _environment(package: str) -> Any:
+    environment = environment_of(package, "fewer.report")
     environment.filters["cut"] = cut
     environment.filters["percent"] = lambda share: f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
     environment.filters["score"] = lambda score: "–" if score is None else f"{score:.4f}"

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewer.evaluate import ORIGINAL
 from fewer.models import GMLVQClassifier
-from fewer.papers import _chen
-from fewer.papers._chen import GMLVQ, OMEGA, STOPPED, SVM, Case, counts_of, curves_of, forces_of, problem_of
-from fewer.plots import PlantedDisplay, RelevanceDisplay, SizeCurvesDisplay
+from fewer.plots import PlantedDisplay, RelevanceDisplay
 from fewer.plots._style import COLORS, LINES, MARKERS, legend_beside, new_figure
 from fewer.problem import FloatArray
+from fewer_papers import _chen
+from fewer_papers._chen import GMLVQ, OMEGA, STOPPED, SVM, Case, counts_of, curves_of, forces_of, problem_of
+from fewer_papers._curves import ORIGINAL, Curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from fewer.papers._core import Rerun
+    from fewer_papers._core import Rerun
 
 BREAST = _chen.CASES[2]
 SHOWN = 30
@@ -147,12 +147,21 @@ def top_three(run: Rerun, case: Case) -> Figure:
     return figure
 
 
+def size_lines(ax: Axes, curves: Curves, evaluator: str, beside: dict[str, FloatArray] | None = None) -> None:
+    """Draw the area under the ROC curve against the number of leading features, a line for each ranker."""
+    for number, (name, curve) in enumerate({**curves.mean(evaluator), **(beside or {})}.items()):
+        look = COLORS[number], LINES[number], MARKERS[number]
+        ax.plot(curves.sizes, curve, label=name, color=look[0], linestyle=look[1], marker=look[2])
+    ax.set(xlabel="leading features", ylabel=f"AUC on test rows ({evaluator})")
+    legend_beside(ax)
+
+
 def curves_by_gmlvq(run: Rerun, case: Case) -> Figure:
     """AUC against subset size, by GMLVQ, with the original Omega (figures 19, 24, 29, 34)."""
     curves = curves_of(run, case)
     figure, panels = new_figure(1, 2, size=(4.4, 3.2), sharey=True)
     for ax, evaluator in zip(panels, (GMLVQ, STOPPED), strict=True):
-        SizeCurvesDisplay(curves, evaluator, beside={OMEGA: curves.mean(ORIGINAL)[GMLVQ]}).plot(ax)
+        size_lines(ax, curves, evaluator, {OMEGA: curves.mean(ORIGINAL)[GMLVQ]})
         ax.set_title("evaluator " + ("learns to the end" if evaluator == GMLVQ else "stops by validation rows"))
     panels[0].get_legend().remove()
     panels[0].set_ylabel("AUC on test rows (GMLVQ)")
@@ -164,7 +173,7 @@ def curves_by_gmlvq(run: Rerun, case: Case) -> Figure:
 def curves_by_svm(run: Rerun, case: Case) -> Figure:
     """AUC against subset size, by an RBF-SVM (figures 20, 25, 30, 35)."""
     figure, ax = new_figure(size=(5.4, 3.2))
-    SizeCurvesDisplay(curves_of(run, case), SVM).plot(ax)
+    size_lines(ax, curves_of(run, case), SVM)
     ax.set_title(case.name)
     return figure
 

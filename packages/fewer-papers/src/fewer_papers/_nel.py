@@ -15,8 +15,9 @@ import numpy as np
 
 from fewer.criteria import gamma_test
 from fewer.datasets import make_nel_shifted
-from fewer.papers import _nel_figures as figures
-from fewer.papers._core import (
+from fewer.problem import FloatArray
+from fewer_papers import _nel_figures as figures
+from fewer_papers._core import (
     QUICK,
     Absent,
     Cell,
@@ -28,7 +29,7 @@ from fewer.papers._core import (
     mean_and_sd,
     printed_rows,
 )
-from fewer.papers._nel_work import (
+from fewer_papers._nel_work import (
     CORRELATION_NEIGHBORS,
     COUNTS,
     best_by_gamma,
@@ -45,7 +46,6 @@ from fewer.papers._nel_work import (
     single_features,
     test_mean,
 )
-from fewer.problem import FloatArray
 
 SEARCHED = ("WDBC1", "WDBC2", "LIVER", "PIMA")
 LARGE = ("ION", "WDBC")

@@ -17,13 +17,13 @@ from fewer.contracts import Control, Objective, Resources, Run, Search, SearchSp
 from fewer.control import EarlyStopping, Noise
 from fewer.control._early_stopping import stopping_point
 from fewer.criteria import KNN
-from fewer.papers._core import QUICK, Absent, Rerun, read_printed
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers import InformationGain
 from fewer.search import Annealing, Backward, Forward, Genetic
 from fewer.trace import Trace
 from fewer.validate import assign_folds
+from fewer_papers._core import QUICK, Absent, Rerun, read_printed
 
 SETS = ("spectf", "sonar", "ionosphere", "glass", "diabetes", "colon", "artificial")
 MAX_TRIES = 1000

@@ -1,32 +1,36 @@
-"""The documents' tables, re-run and set beside the printed ones."""
+"""The documents' tables, re-run and set beside the printed ones.
+
+Names are loaded when they are first used, so that `fewer --help` can list the command at once.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from fewer.papers._core import (
-    QUICK,
-    Absent,
-    Cell,
-    Document,
-    Reproduction,
-    Rerun,
-    backed,
-    judge,
-    judge_spread,
-    mean_and_sd,
-    read_printed,
-    reproduce,
-    show,
-)
-from fewer.problem import InputError
+if TYPE_CHECKING:
+    from fewer_papers._core import (
+        QUICK,
+        Absent,
+        Cell,
+        Document,
+        Reproduction,
+        Rerun,
+        backed,
+        judge,
+        judge_spread,
+        mean_and_sd,
+        read_printed,
+        reproduce,
+        show,
+    )
 
 _HOMES = {
-    "chen": "fewer.papers._chen",
-    "dong-kothari": "fewer.papers._dong_kothari",
-    "loughrey": "fewer.papers._loughrey",
-    "nel": "fewer.papers._nel",
-    "scott": "fewer.papers._scott",
+    "chen": "fewer_papers._chen",
+    "dong-kothari": "fewer_papers._dong_kothari",
+    "loughrey": "fewer_papers._loughrey",
+    "nel": "fewer_papers._nel",
+    "scott": "fewer_papers._scott",
 }
 
 __all__ = [
@@ -79,7 +83,15 @@ def document(name: str) -> Document:
     >>> document("scott").name
     'scott'
     """
+    from fewer.errors import InputError
+
     if name not in _HOMES:
         raise InputError(f"There is no document {name!r}; choose one of {', '.join([*_HOMES, 'all'])}.")
     found: Document = import_module(_HOMES[name]).DOCUMENT
     return found
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return getattr(import_module("fewer_papers._core"), name)
+    raise AttributeError(f"module 'fewer_papers' has no attribute {name!r}")

@@ -26,12 +26,12 @@ from fewer.models._rann import (
     solve,
     with_bias,
 )
-from fewer.papers._core import Rerun
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers import MIFS
 from fewer.rankers._density import Kernels
 from fewer.search import PBIL
+from fewer_papers._core import Rerun
 
 SETS = {
     "LIVER": "liver_bupa",

@@ -15,7 +15,7 @@ from fewer.cli._shared import check_jobs
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from fewer.papers import Cell, Reproduction
+    from fewer_papers import Cell, Reproduction
 
 STYLES = {"matches": "green", "better": "cyan", "differs": "yellow", "unexplained": "red", "not reproducible": "dim"}
 
@@ -47,7 +47,7 @@ def reproduce(
         check_page(report, None)
     from rich.console import Console
 
-    from fewer import papers
+    import fewer_papers as papers
 
     stderr = Console(stderr=True)
     scratch = tempfile.TemporaryDirectory(prefix="fewer-") if report is not None and out is None else None
@@ -65,7 +65,7 @@ def reproduce(
     else:
         _print_all(results, jobs)
     if report is not None:
-        from fewer.report import write_reproduction_report
+        from fewer_papers._page import write_reproduction_report
 
         page = write_reproduction_report(report, [result.to_json() for result in results])
         stderr.print(f"Report: {page}", highlight=False)
@@ -147,7 +147,7 @@ def _print_table(name: str, cells: list[Cell], console: Console) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from fewer.papers import show
+    from fewer_papers import show
 
     reasons = list(dict.fromkeys(_told(cell) for cell in cells if cell.verdict != "matches"))
     title = f"Table {name}" if any(sign.isdigit() for sign in name) else f"In the {name}"

@@ -687,7 +687,7 @@ def read_printed(name: str) -> Any:
     >>> len(read_printed("scott")["rows"]) > 100
     True
     """
-    return json.loads(files("fewer.papers").joinpath("printed", f"{name}.json").read_text(encoding="utf-8"))
+    return json.loads(files("fewer_papers").joinpath("printed", f"{name}.json").read_text(encoding="utf-8"))
 
 
 def printed_rows(name: str, table: str, **wanted: Any) -> list[dict[str, Any]]:

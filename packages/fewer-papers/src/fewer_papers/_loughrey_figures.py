@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.control._early_stopping import stopping_point
-from fewer.papers._core import Absent, Rerun
-from fewer.papers._loughrey_work import (
+from fewer.problem import FloatArray
+from fewer_papers._core import Absent, Rerun
+from fewer_papers._loughrey_work import (
     SETS,
     accuracy_on_test,
     accuracy_on_train,
@@ -26,7 +27,6 @@ from fewer.papers._loughrey_work import (
     weighted_ga,
     weighted_generations,
 )
-from fewer.problem import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -25,21 +25,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.contracts import Ranker
-from fewer.evaluate import (
+from fewer.evaluate import PlantedCounts, plant
+from fewer.models import GMLVQClassifier
+from fewer.problem import FloatArray, IntArray, Problem
+from fewer.rankers import Fisher, GMLVQRelevance, InformationGain, ReliefF
+from fewer_papers._core import Absent, Cell, Document, Rerun, Role, judge, read_printed
+from fewer_papers._curves import (
     ORIGINAL,
     Curves,
+    Evaluator,
     GMLVQEvaluator,
-    PlantedCounts,
     SVMEvaluator,
-    plant,
+    auc,
+    rank_seen,
     rounds_of_five,
     size_curves,
 )
-from fewer.evaluate._curves import Evaluator, auc, rank_seen
-from fewer.models import GMLVQClassifier
-from fewer.papers._core import Absent, Cell, Document, Rerun, Role, judge, read_printed
-from fewer.problem import FloatArray, IntArray, Problem
-from fewer.rankers import Fisher, GMLVQRelevance, InformationGain, ReliefF
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -471,7 +472,7 @@ def areas(run: Rerun) -> list[Cell]:
 
 def quotes(run: Rerun) -> list[Cell]:
     """What the text reads off its figures."""
-    from fewer.papers import _chen_quotes
+    from fewer_papers import _chen_quotes
 
     return _chen_quotes.table(run)
 
@@ -592,7 +593,7 @@ def _figures() -> dict[str, Any]:
 
     def draw(name: str) -> Any:
         def figure(run: Rerun) -> Figure:
-            from fewer.papers import _chen_figures
+            from fewer_papers import _chen_figures
 
             return _chen_figures.draw(name, run)
 

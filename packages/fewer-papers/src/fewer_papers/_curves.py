@@ -18,12 +18,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from fewer.contracts import Ranker, Ranking, Resources
-from fewer.evaluate._support_vectors import grid_scores
 from fewer.models import GMLVQClassifier
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.roc import auroc
 from fewer.validate import assign_folds
+from fewer_papers._support_vectors import grid_scores
 
 N_FOLDS = 5
 ORIGINAL = "original Omega"

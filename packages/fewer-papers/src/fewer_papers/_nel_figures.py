@@ -13,9 +13,9 @@ from fewer.criteria import gamma_test
 from fewer.datasets import make_nel_shifted, make_nel_surrounded, make_nel_three_features
 from fewer.io import to_problem
 from fewer.models import RANNClassifier
-from fewer.papers._core import Absent, Rerun
 from fewer.plots._style import COLORS, LINES, MARKERS, legend_beside, new_figure
 from fewer.rankers._density import Kernels
+from fewer_papers._core import Absent, Rerun
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from fewer.cli import main
-from fewer.cli._reproduce import _contract, _counted, _difference, _told
+from fewer_papers._command import _contract, _counted, _difference, _told
 
 
 def document(name, seconds):

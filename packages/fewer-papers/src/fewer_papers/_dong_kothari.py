@@ -21,8 +21,11 @@ from fewer.contracts import Criterion, Masks, Resources, Run, Scorer, SearchSpac
 from fewer.criteria import Classifiability
 from fewer.datasets import make_m_of_n
 from fewer.io import to_problem
-from fewer.papers._classifiers import ID3, NaiveBayes
-from fewer.papers._core import (
+from fewer.problem import BoolArray, FloatArray, Problem, Task
+from fewer.search import BestFirst, Forward
+from fewer.selectors import SubsetSelector
+from fewer_papers._classifiers import ID3, NaiveBayes
+from fewer_papers._core import (
     QUICK,
     UNEXPLAINED,
     Absent,
@@ -37,9 +40,6 @@ from fewer.papers._core import (
     printed_rows,
     show,
 )
-from fewer.problem import BoolArray, FloatArray, Problem, Task
-from fewer.search import BestFirst, Forward
-from fewer.selectors import SubsetSelector
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

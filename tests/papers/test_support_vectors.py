@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from fewer.evaluate import _support_vectors
-from fewer.evaluate._support_vectors import grid_scores
+from fewer_papers import _support_vectors
+from fewer_papers._support_vectors import grid_scores
 
 GRID = [(C, gamma) for C in (1.0, 10.0, 100.0) for gamma in (0.02, 0.2, 1.5)]
 

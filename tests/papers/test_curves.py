@@ -10,18 +10,19 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from fewer.contracts import Resources
-from fewer.evaluate import (
+from fewer.problem import InputError, Problem
+from fewer.rankers import Fisher, GMLVQRelevance, ReliefF
+from fewer_papers._curves import (
     ORIGINAL,
     Curves,
     EstimatorEvaluator,
     GMLVQEvaluator,
     SVMEvaluator,
+    _scores,
+    auc,
     rounds_of_five,
     size_curves,
 )
-from fewer.evaluate._curves import _scores, auc
-from fewer.problem import InputError, Problem
-from fewer.rankers import Fisher, GMLVQRelevance, ReliefF
 from making import make_problem
 
 

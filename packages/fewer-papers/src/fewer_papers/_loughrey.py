@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from fewer.papers import _loughrey_figures as figures
-from fewer.papers._core import Absent, Cell, Document, Rerun, Role, judge, judge_spread, read_printed
-from fewer.papers._loughrey_work import (
+from fewer.validate import mcnemar
+from fewer_papers import _loughrey_figures as figures
+from fewer_papers._core import Absent, Cell, Document, Rerun, Role, judge, judge_spread, read_printed
+from fewer_papers._loughrey_work import (
     ALL_ROWS,
     MAX_TRIES,
     NOISY_TRIES,
@@ -26,7 +27,6 @@ from fewer.papers._loughrey_work import (
     spread_on_test,
     study,
 )
-from fewer.validate import mcnemar
 
 WHY = (
     "Folds, the effort K and the meaning of ± are not printed, and each number of the thesis is one run; see the "

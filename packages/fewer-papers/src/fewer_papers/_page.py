@@ -65,7 +65,9 @@ def reproduction_report(documents: Sequence[dict[str, Any]]) -> str:
     n_cells = sum(sum(document["counts"].values()) for document in documents)
     good = sum(document["counts"]["matches"] + document["counts"]["better"] for document in documents)
     seconds = sum(document["seconds"] for document in documents)
-    return render("reproduction.html", documents=shown, n_cells=n_cells, good=good, minutes=seconds / 60)
+    return render(
+        "reproduction.html", package="fewer_papers", documents=shown, n_cells=n_cells, good=good, minutes=seconds / 60
+    )
 
 
 def _document(document: dict[str, Any], pictures: dict[Path, dict[str, Any]]) -> dict[str, Any]:

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from fewer.evaluate import ORIGINAL, Curves, PlantedCounts
-from fewer.papers import _chen
-from fewer.papers._chen import (
+from fewer.evaluate import PlantedCounts
+from fewer.problem import FloatArray
+from fewer_papers import _chen
+from fewer_papers._chen import (
     ADRENAL,
     FISHER,
     GAIN,
@@ -25,9 +26,9 @@ from fewer.papers._chen import (
     curves_of,
     sizes_of,
 )
-from fewer.papers._chen import at_sizes as _at
-from fewer.papers._core import Absent, Cell, Rerun, judge, read_printed
-from fewer.problem import FloatArray
+from fewer_papers._chen import at_sizes as _at
+from fewer_papers._core import Absent, Cell, Rerun, judge, read_printed
+from fewer_papers._curves import ORIGINAL, Curves
 
 METHODS = {"gmlvq": GMLVQ, "relieff": RELIEFF, "ig": GAIN, "fisher": FISHER}
 SKIPPED = ("top3_feature", "common_in_top", "AUC")

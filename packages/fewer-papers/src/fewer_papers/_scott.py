@@ -21,13 +21,13 @@ from fewer.criteria import NaiveBayes
 from fewer.datasets import make_scott_bimodal
 from fewer.models import DiscreteNaiveBayes, LeastSquaresClassifier, MDLPDiscretizer
 from fewer.models._discrete_naive_bayes import LogTables
-from fewer.papers._core import Absent, Cell, Document, Rerun, Role, judge, mean_and_sd, read_printed
 from fewer.problem import FloatArray, Kind, Problem
 from fewer.roc import Parcel, RocCurve, RocHull, auroc, critical_ratio, roc_hull
 from fewer.roc._choice import row_digests, shares
 from fewer.search import Floating
 from fewer.selectors import SubsetSelector
 from fewer.validate import corrected_resampled_t
+from fewer_papers._core import Absent, Cell, Document, Rerun, Role, judge, mean_and_sd, read_printed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
