@@ -28,8 +28,7 @@ from fewer.models._discrete_naive_bayes import LogTables
 from fewer.problem import Problem
 from fewer.roc import Parcel, auroc
 from fewer.roc._committee import Ballot, Committee, elect
-from fewer.roc._learners import EstimatorLearner, Lessons, learner_of
-from fewer.roc._rows import deal_out
+from fewer.roc._learners import EstimatorLearner, Lessons, deal_out, learner_of
 from fewer.validate import corrected_resampled_t
 
 TABLES = ("adult", "grey", "cotton", "thyroid", "higgs_7500", "pima")

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+from sklearn.model_selection import TimeSeriesSplit
 
-from fewer.problem import Problem
-from fewer.roc._learners import Lessons, Points
+from fewer.problem import InputError, Problem
+from fewer.roc import Parcel
+from fewer.roc._learners import Lessons, Points, deal_out, kept_aside
 
 
 def part(y, weights=None):
@@ -32,3 +34,93 @@ def test_points_are_put_together_in_order():
     assert both.tp == pytest.approx([3.0, 3.0])
     assert Points.joined([]).owner.dtype == np.int64
     assert len(Points.joined([]).fp) == 0
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+def make_rows(n=60, **options):
+    """A column that holds the number of each row, so that rows can be told apart."""
+    return Problem.from_arrays(np.arange(float(n))[:, None], np.arange(n) % 2, **options)
+
+
+def numbers(problem):
+    return problem.X[:, 0].astype(int).tolist()
+
+
+def test_every_row_that_is_not_kept_aside_judges_once(rng):
+    lessons, aside = deal_out(make_rows(), 0.2, 5, 1 / 3, rng)
+    judges = [row for _, held in lessons.pairs for row in numbers(held)]
+    assert sorted(judges) == numbers(lessons.whole)
+    assert sorted(judges + numbers(aside)) == list(range(60))
+    assert all(set(numbers(train)).isdisjoint(numbers(held)) for train, held in lessons.pairs)
+
+
+def test_in_time_everything_looks_forward(rng):
+    time = np.random.default_rng(1).permutation(60) // 2  # two rows at each moment
+    lessons, aside = deal_out(make_rows(time=time), 0.2, 4, 1 / 3, rng)
+    assert len(lessons.pairs) == 4
+    assert aside.n_samples == 12
+    assert max(lessons.whole.time) < min(aside.time)
+    for train, held in lessons.pairs:
+        assert max(train.time) < min(held.time)
+    one, _ = deal_out(make_rows(time=time), 0.2, 4, 0.25, rng, in_folds=False)
+    ((train, held),) = one.pairs
+    assert held.n_samples == 12
+    assert max(train.time) < min(held.time)
+
+
+def test_in_time_a_group_is_on_one_side(rng):
+    rows = make_rows(time=np.arange(60), groups=np.arange(60) % 7)
+    with pytest.raises(InputError, match="one class"):
+        deal_out(rows, 0.2, 4, 1 / 3, rng)  # every group is among the latest rows
+    rows = make_rows(time=np.arange(60), groups=np.arange(60) // 3)
+    lessons, aside = deal_out(rows, 0.19, 4, 1 / 3, rng)
+    assert set(lessons.whole.groups).isdisjoint(aside.groups)
+    assert all(set(train.groups).isdisjoint(held.groups) for train, held in lessons.pairs)
+
+
+def test_latest_rows_of_one_class_cannot_calibrate(rng):
+    rows = Problem.from_arrays(np.zeros((20, 1)), (np.arange(20) > 9).astype(int), time=np.arange(20))
+    with pytest.raises(InputError, match="latest 4 rows, kept for calibration, hold one class"):
+        deal_out(rows, 0.2, 3, 1 / 3, rng)
+
+
+def test_a_splitter_may_go_forward(rng):
+    lessons, _ = deal_out(make_rows(time=np.arange(60)), 0.0, TimeSeriesSplit(3), 1 / 3, rng)
+    assert [numbers(held) for _, held in lessons.pairs] == [list(range(k, k + 15)) for k in (15, 30, 45)]
+
+
+def test_listed_splits_are_for_the_whole_table(rng):
+    rows = np.arange(60)
+    listed = [(np.flatnonzero(rows % 3 != k), np.flatnonzero(rows % 3 == k)) for k in range(3)]
+    lessons, aside = deal_out(make_rows(), 0.2, listed, 1 / 3, rng)
+    kept = numbers(aside)
+    for (train, held), (all_train, all_held) in zip(lessons.pairs, listed, strict=True):
+        assert numbers(train) == np.setdiff1d(all_train, kept).tolist()
+        assert numbers(held) == np.setdiff1d(all_held, kept).tolist()
+    with pytest.raises(InputError, match="not among the 60 rows"):
+        deal_out(make_rows(), 0.2, [([0, 1], [99]), ([2], [3])], 1 / 3, rng)
+    with pytest.raises(InputError, match="no row of one class"):
+        deal_out(make_rows(), 0.0, [([0, 2], [1, 3]), ([4, 6], [5])], 1 / 3, rng)
+
+
+def test_a_share_of_each_class_is_kept_aside(rng):
+    rows = Problem.from_arrays(np.zeros((50, 1)), (np.arange(50) < 10).astype(int))
+    kept = kept_aside(rows, 0.2, rng)
+    assert (kept[:10].sum(), kept[10:].sum()) == (2, 8)
+
+
+@pytest.mark.filterwarnings("ignore:Column .x0. tells the target")
+@pytest.mark.parametrize("options", [{}, {"method": "scott"}])
+def test_a_parcel_of_rows_in_time(options):
+    """The time itself tells runs of one class apart, but nothing about later runs."""
+    rng = np.random.default_rng(0)
+    time = np.arange(400)
+    y = time // 40 % 2
+    X = np.column_stack([time // 4, y + rng.normal(size=400)])
+    parcel = Parcel(random_state=0, **options).fit(X, y, time=time)
+    assert parcel.operating_point(cost_fp=1, cost_fn=1).features_ == ("x1",)
+    assert "x0" in Parcel(random_state=0, **options).fit(X, y).operating_point(cost_fp=1, cost_fn=1).features_

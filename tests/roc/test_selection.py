@@ -5,7 +5,7 @@ import pytest
 
 from fewer.problem import InputError, Problem
 from fewer.roc import Parcel
-from fewer.roc._selection import parcel_selection
+from fewer.roc._parcel import parcel_selection
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from fewer.problem import InputError
 from fewer.report._page import in_script, render, write_page
 from fewer.report._text import cut
 from fewer.roc import OperatingPoint, Parcel
-from fewer.roc._costs import error_bounds, smoothed
+from fewer.roc._rates import error_bounds, smoothed
 
 LIMITS = np.round(np.linspace(0.005, 0.995, 199), 3)
 

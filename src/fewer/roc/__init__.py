@@ -1,12 +1,20 @@
 """ROC curves, their hull, classifiers on it, and Parcel, which grows it."""
 
-from fewer.roc._curve import RocCurve, auroc
-from fewer.roc._hull import ChordPoint, RocHull, chord_share, expected_cost, iso_cost_line, iso_cost_slope, roc_hull
+from fewer.roc._curve import (
+    ChordPoint,
+    RocCurve,
+    RocHull,
+    auroc,
+    chord_share,
+    expected_cost,
+    iso_cost_line,
+    iso_cost_slope,
+    roc_hull,
+)
 from fewer.roc._mrroc import MRROC, HeldOutCurve, mrroc
 from fewer.roc._operating_point import OperatingPoint, Vertex
-from fewer.roc._parcel import Parcel, one_vs_rest
+from fewer.roc._parcel import Parcel, describe, fit_parcel, one_vs_rest, parcel_selection
 from fewer.roc._realisable import RealisableClassifier
-from fewer.roc._selection import describe, fit_parcel, parcel_selection
 from fewer.roc._significance import AreaComparison, RocBand, bootstrap_band, critical_ratio, delong_test, hanley_mcneil
 
 __all__ = [

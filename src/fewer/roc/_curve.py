@@ -1,4 +1,4 @@
-"""ROC curves: which share of positives is found at which share of false alarms (Scott, chapter 2; section 4)."""
+"""ROC curves, their upper hull, and where to stand on it (Scott, chapters 2 and 5; specification sections 4 to 6)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,330 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.metrics import roc_curve as sklearn_roc_curve
 
-from fewer.problem import BoolArray, FloatArray, InputError
-from fewer.roc._hull import RocHull, hull_vertices
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray
+
+
+@dataclass(frozen=True)
+class ChordPoint:
+    """A point on a hull: vertex `low`, or `high` for a share of the rows.
+
+    Parameters
+    ----------
+    low, high : int
+        Numbers of neighboring vertices; the same at a vertex.
+    share : float
+        How often the decision is that of `high`.
+    fpr, tpr : float
+        The rates there.
+
+    Examples
+    --------
+    >>> hull = roc_hull([0.1, 0.6], [0.6, 0.9])
+    >>> hull.at_fpr(0.35)
+    ChordPoint(low=1, high=2, share=0.5, fpr=0.35, tpr=0.75)
+    """
+
+    low: int
+    high: int
+    share: float
+    fpr: float
+    tpr: float
+
+
+@dataclass(frozen=True, eq=False)
+class RocHull:
+    """The best that choosing between classifiers can attain: a concave line from (0, 0) to (1, 1).
+
+    Read more in the guide: :doc:`/methods/scott`.
+
+    Parameters
+    ----------
+    fpr, tpr : arrays
+        The vertices. No three of them lie on a line.
+    points : int array
+        Which of the given points stands at each vertex; −1 for a corner that no point stands on.
+
+    Examples
+    --------
+    >>> hull = roc_hull([0.1, 0.2, 0.6], [0.6, 0.4, 0.9])
+    >>> hull.points, round(hull.area, 3)
+    (array([-1,  0,  2, -1]), 0.785)
+    >>> hull.at_fpr(0.35)
+    ChordPoint(low=1, high=2, share=0.5, fpr=0.35, tpr=0.75)
+    """
+
+    fpr: FloatArray
+    tpr: FloatArray
+    points: IntArray
+
+    @cached_property
+    def area(self) -> float:
+        """Area under the hull."""
+        return float(np.trapezoid(self.tpr, self.fpr))
+
+    def partial_area(self, max_fpr: float) -> float:
+        """Area under the hull up to a false positive rate.
+
+        Parameters
+        ----------
+        max_fpr : float
+            The highest false positive rate.
+
+        Returns
+        -------
+        float
+        """
+        return area_up_to(self.fpr, self.tpr, max_fpr)
+
+    def tpr_at(self, fpr: ArrayLike) -> FloatArray:
+        """Return the highest attainable true positive rate at false positive rates.
+
+        Parameters
+        ----------
+        fpr : float or array
+            False positive rates.
+
+        Returns
+        -------
+        array
+        """
+        first = int(np.searchsorted(self.fpr, 0.0, side="right")) - 1
+        return np.asarray(np.interp(np.asarray(fpr, dtype=np.float64), self.fpr[first:], self.tpr[first:]))
+
+    def at_fpr(self, max_fpr: float) -> ChordPoint:
+        """Return the point with the highest true positive rate at a false positive rate of at most `max_fpr`.
+
+        This is Neyman and Pearson's choice. Between vertices a and b the share of b is
+        (max_fpr − fpr_a) / (fpr_b − fpr_a), by Theorem 1 of the report.
+
+        Parameters
+        ----------
+        max_fpr : float
+            The highest false positive rate.
+
+        Returns
+        -------
+        ChordPoint
+        """
+        if not 0.0 <= max_fpr <= 1.0:
+            raise InputError(f"max_fpr={max_fpr!r}: give a share between 0 and 1.")
+        low = int(np.searchsorted(self.fpr, max_fpr, side="right")) - 1
+        # Of vertices with one false positive rate (at 0 or 1) the last is the highest.
+        if self.fpr[low] == max_fpr or low == len(self.fpr) - 1:
+            return self.vertex(low)
+        share = chord_share(self.fpr[low], self.fpr[low + 1], max_fpr)
+        tpr = (1 - share) * self.tpr[low] + share * self.tpr[low + 1]
+        return ChordPoint(low, low + 1, share, max_fpr, float(tpr))
+
+    def at_cost(self, cost_fp: float = 1.0, cost_fn: float = 1.0, prevalence: float = 0.5) -> ChordPoint:
+        """Return the vertex of least expected cost: where the iso-cost line of that slope touches the hull.
+
+        Among equally cheap vertices the one with fewer false positives is taken.
+
+        Parameters
+        ----------
+        cost_fp : float, default=1.0
+            What a false positive costs.
+        cost_fn : float, default=1.0
+            What a false negative costs.
+        prevalence : float, default=0.5
+            Share of positives.
+
+        Returns
+        -------
+        ChordPoint
+        """
+        costs = expected_cost(self.fpr, self.tpr, cost_fp, cost_fn, prevalence)
+        return self.vertex(int(np.argmin(np.round(costs, 12))))
+
+    def vertex(self, number: int) -> ChordPoint:
+        """Return a vertex as a point.
+
+        Parameters
+        ----------
+        number : int
+
+        Returns
+        -------
+        ChordPoint
+        """
+        return ChordPoint(number, number, 0.0, float(self.fpr[number]), float(self.tpr[number]))
+
+
+def roc_hull(fpr: ArrayLike, tpr: ArrayLike) -> RocHull:
+    """Return the upper hull of points in ROC space and the corners (0, 0) and (1, 1).
+
+    Points within 10⁻¹² of a chord count as on it; of equal points the first is kept.
+
+    Read more in the guide: :doc:`/methods/scott`.
+
+    Parameters
+    ----------
+    fpr : float or array
+        False positive rates.
+    tpr : float or array
+        True positive rates.
+
+    Returns
+    -------
+    RocHull
+
+    Examples
+    --------
+    >>> roc_hull([0.1, 0.2, 0.6], [0.6, 0.4, 0.9]).points
+    array([-1,  0,  2, -1])
+    """
+    x, y = np.asarray(fpr, dtype=np.float64), np.asarray(tpr, dtype=np.float64)
+    if x.shape != y.shape or x.ndim != 1:
+        raise InputError(f"fpr has shape {x.shape} and tpr {y.shape}; give one of each for every point.")
+    if not np.all((x >= 0) & (x <= 1) & (y >= 0) & (y <= 1)):
+        raise InputError("False and true positive rates are shares between 0 and 1.")
+    x, y = np.concatenate([[0.0], x, [1.0]]), np.concatenate([[0.0], y, [1.0]])
+    vertices = hull_vertices(x, y, tolerance=1e-12)
+    points = vertices - 1
+    return RocHull(x[vertices], y[vertices], np.where(points == len(x) - 2, -1, points))
+
+
+def hull_vertices(fp: FloatArray, tp: FloatArray, tolerance: float = 0.0) -> IntArray:
+    """Number the vertices of the upper hull from left to right; of collinear points the ends, of equal ones the first.
+
+    With counts instead of rates all comparisons are exact. The lowest and the highest point must be among those given.
+    """
+    order = np.lexsort([np.arange(len(fp)), tp, fp])
+    # The hull begins at the lowest point of the left edge and ends at the highest of the right one.
+    chain: list[int] = []
+    for point in order:
+        if chain and fp[point] == fp[chain[-1]] and tp[point] == tp[chain[-1]]:
+            continue
+        while len(chain) >= 2 and _turns_left(fp, tp, chain[-2], chain[-1], point, tolerance):
+            chain.pop()
+        chain.append(int(point))
+    return np.array(chain, dtype=np.int64)
+
+
+def _turns_left(fp: FloatArray, tp: FloatArray, a: int, b: int, c: int, tolerance: float) -> bool:
+    return bool((fp[b] - fp[a]) * (tp[c] - tp[a]) >= (tp[b] - tp[a]) * (fp[c] - fp[a]) - tolerance)
+
+
+def chord_share(fpr_low: float, fpr_high: float, fpr: float) -> float:
+    """Return how often the decision must be that of the classifier with more false positives (Theorem 1).
+
+    Parameters
+    ----------
+    fpr_low : float
+    fpr_high : float
+    fpr : float or array
+        False positive rates.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> chord_share(0.3, 0.5, 0.4)
+    0.5
+    """
+    if not fpr_low <= fpr <= fpr_high or fpr_low == fpr_high:
+        raise InputError(f"A false positive rate of {fpr:g} is not on the chord from {fpr_low:g} to {fpr_high:g}.")
+    return round(float((fpr - fpr_low) / (fpr_high - fpr_low)), 15)
+
+
+def expected_cost(
+    fpr: ArrayLike, tpr: ArrayLike, cost_fp: float = 1.0, cost_fn: float = 1.0, prevalence: float = 0.5
+) -> FloatArray:
+    """Return the expected cost of a case: π (1 − tpr) cost_fn + (1 − π) fpr cost_fp.
+
+    Read more in the guide: :doc:`/guide/costs`.
+
+    Parameters
+    ----------
+    fpr : float or array
+        False positive rates.
+    tpr : float or array
+        True positive rates.
+    cost_fp : float, default=1.0
+        What a false positive costs.
+    cost_fn : float, default=1.0
+        What a false negative costs.
+    prevalence : float, default=0.5
+        Share of positives.
+
+    Returns
+    -------
+    array
+
+    Examples
+    --------
+    >>> expected_cost(0.1, 0.8, cost_fp=1, cost_fn=5, prevalence=0.2).round(3)
+    np.float64(0.28)
+    """
+    if not (0.0 < prevalence < 1.0):
+        raise InputError(f"prevalence={prevalence!r}: give the share of positive cases, between 0 and 1.")
+    if min(cost_fp, cost_fn) < 0 or max(cost_fp, cost_fn) <= 0 or not np.isfinite([cost_fp, cost_fn]).all():
+        raise InputError(f"cost_fp={cost_fp!r} and cost_fn={cost_fn!r}: give costs of at least 0, one of them above.")
+    misses = prevalence * cost_fn * (1.0 - np.asarray(tpr, dtype=np.float64))
+    return np.asarray(misses + (1.0 - prevalence) * cost_fp * np.asarray(fpr, dtype=np.float64))
+
+
+def iso_cost_slope(cost_fp: float = 1.0, cost_fn: float = 1.0, prevalence: float = 0.5) -> float:
+    """Return the slope of lines of equal expected cost: (1 − π) cost_fp / (π cost_fn).
+
+    Parameters
+    ----------
+    cost_fp : float, default=1.0
+        What a false positive costs.
+    cost_fn : float, default=1.0
+        What a false negative costs.
+    prevalence : float, default=0.5
+        Share of positives.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> iso_cost_slope(cost_fp=1, cost_fn=5, prevalence=0.2)
+    0.8
+    """
+    expected_cost(0.0, 0.0, cost_fp, cost_fn, prevalence)
+    return float((1.0 - prevalence) * cost_fp / (prevalence * cost_fn)) if cost_fn > 0 else float("inf")
+
+
+def iso_cost_line(
+    point: ChordPoint, cost_fp: float = 1.0, cost_fn: float = 1.0, prevalence: float = 0.5
+) -> tuple[FloatArray, FloatArray]:
+    """Return the two ends, inside the unit square, of the line of equal expected cost through a point.
+
+    Parameters
+    ----------
+    point : ChordPoint
+    cost_fp : float, default=1.0
+        What a false positive costs.
+    cost_fn : float, default=1.0
+        What a false negative costs.
+    prevalence : float, default=0.5
+        Share of positives.
+
+    Returns
+    -------
+    (array, array)
+        False positive rates and true positive rates of the ends.
+
+    Examples
+    --------
+    >>> line = iso_cost_line(roc_hull([0.2], [0.7]).vertex(1))
+    >>> [end.round(2).tolist() for end in line]
+    [[0.0, 0.5], [0.5, 1.0]]
+    """
+    slope = iso_cost_slope(cost_fp, cost_fn, prevalence)
+    if not np.isfinite(slope):
+        return np.array([point.fpr, point.fpr]), np.array([0.0, 1.0])
+    at_zero, at_one = point.tpr - slope * point.fpr, point.tpr + slope * (1.0 - point.fpr)
+    ends = [(0.0, at_zero) if at_zero >= 0 else (-at_zero / slope, 0.0)]
+    ends.append((1.0, at_one) if at_one <= 1 else ((1.0 - at_zero) / slope, 1.0))
+    return np.array([x for x, _ in ends]), np.array([y for _, y in ends])
 
 
 @dataclass(frozen=True, eq=False)

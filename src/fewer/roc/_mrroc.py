@@ -17,16 +17,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewer.io import is_frame
 from fewer.problem import BoolArray, FloatArray, InputError
-from fewer.roc._choice import Digests
-from fewer.roc._costs import Costs, cost_bound, cost_interval, smoothed
-from fewer.roc._curve import positives
+from fewer.roc._curve import ChordPoint, RocHull, hull_vertices, positives
 from fewer.roc._growth import NOBODY, Front, with_edges
-from fewer.roc._guarantee import last_point_kept, upper_bound
-from fewer.roc._hull import ChordPoint, RocHull, hull_vertices
 from fewer.roc._learners import ConstantRule, Rule, weighted_points
-from fewer.roc._operating_point import Guarantee, OperatingPoint, Vertex, VertexClassifier
-from fewer.roc._readers import Reader, WholeRows
-from fewer.roc._witnesses import DISTINCT, Choice, Witnesses
+from fewer.roc._operating_point import Guarantee, OperatingPoint, Reader, Vertex, VertexClassifier, WholeRows
+from fewer.roc._rates import (
+    DISTINCT,
+    Choice,
+    Costs,
+    Witnesses,
+    cost_bound,
+    cost_interval,
+    last_point_kept,
+    smoothed,
+    upper_bound,
+)
+from fewer.roc._realisable import Digests
 
 NO_CALIBRATION = "No rows were kept for calibration, so nothing can be guaranteed; fit with calibration=0.2."
 

@@ -23,7 +23,7 @@ from fewer.models import DiscreteNaiveBayes, LeastSquaresClassifier, MDLPDiscret
 from fewer.models._discrete_naive_bayes import LogTables
 from fewer.problem import FloatArray, Kind, Problem
 from fewer.roc import Parcel, RocCurve, RocHull, auroc, critical_ratio, roc_hull
-from fewer.roc._choice import row_digests, shares
+from fewer.roc._realisable import row_digests, shares
 from fewer.search import Floating
 from fewer.selectors import SubsetSelector
 from fewer.validate import corrected_resampled_t
