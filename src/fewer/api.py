@@ -17,7 +17,7 @@ from fewer.contracts import Resources
 from fewer.errors import InputError
 from fewer.estimators import ROW_METADATA
 from fewer.evaluate import Comparison, OnProgress
-from fewer.io import Stream, features_of, in_chunks, is_frame, is_lazy, is_path, open_stream, read_table
+from fewer.io import Stream, features_of, in_chunks, is_frame, is_lazy, is_path, open_stream, plain_frame, read_table
 from fewer.io._reader import ProblemReader
 from fewer.logs import Progress
 from fewer.planning import AUTO_ROWS, Request, make_plan, prepare_rows, thin, treat_rare
@@ -71,8 +71,7 @@ def select(
         Or a table that is not in memory, target included: a path, folder or glob, a polars LazyFrame, a pyarrow
         dataset, a DuckDB relation, a Dask dataframe. It is read in chunks; see `fewer.streaming`.
     y : array of shape (n_samples,)
-        Of shape (n_samples, n_outputs) for criteria that take several targets; the name of the target's column in a
-        table that is not in memory.
+        Of shape (n_samples, n_outputs) for criteria that take several targets; or the name of a column of X.
     method : str, default="auto"
         A named method (`fewer.registry.METHODS`), or `"auto"`, which lets candidates race (`AutoSelector`).
     criterion, search, control : component or str, optional
@@ -242,8 +241,8 @@ def read_rows(X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], *, mul
     X, y : table and target
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The table.
-    y : array of shape (n_samples,) or (n_samples, n_outputs)
-        The target.
+    y : array of shape (n_samples,) or (n_samples, n_outputs), or str
+        The target, or the name of a column of X.
     task : {"classification", "regression"}, optional
         Told from the target if left out.
     rows : dict
@@ -261,7 +260,8 @@ def read_rows(X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], *, mul
     >>> read_rows([[0.0, 1.0], [2.0, 3.0]], ["no", "yes"], None, {"groups": [7, 8]}).task
     'classification'
     """
-    found = dict(rows)
+    X, renamed = plain_frame(X)
+    found = {**rows, "y": y}
     named = {key: column for key, column in found.items() if isinstance(column, str)}
     if named:
         if not is_frame(X):
@@ -270,11 +270,13 @@ def read_rows(X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], *, mul
         frame = nw.from_native(X, eager_only=True)
         for key, column in named.items():
             if column not in frame.columns:
-                raise InputError(f"{key}={column!r} is no column; {nearest(column, [str(c) for c in frame.columns])}")
-            found[key] = frame[column].to_numpy()
+                raise InputError(f"{key}={column!r} is no column; {nearest(column, frame.columns)}")
+            found[key] = frame[column].to_native() if key == "y" else frame[column].to_numpy()
         X = frame.drop(list(set(named.values()))).to_native()
+    target = found.pop("y")
     X, notes = features_of(X)
-    return ProblemReader(task, rows=found, notes=notes, multi_output=multi_output).problem(X, y)
+    reader = ProblemReader(task, rows=found, notes=[*renamed, *notes], multi_output=multi_output)
+    return reader.problem(X, target)
 
 
 def compare(
@@ -307,7 +309,7 @@ def compare(
         Or a table that is not in memory, as in `select`; a stratified sample of its rows is compared on, with a note,
         unless it is one file that memory holds.
     y : array of shape (n_samples,)
-        Or the name of a column, with a table that is not in memory.
+        Or the name of a column of X.
     methods : list of str or selectors, or dict of selectors
         Named methods (`fewer.registry.METHODS`), `"auto"`, or any selector with `fit(X, y)` and `get_support()`.
     estimators : list of str or estimators, or dict of estimators, default=("knn", "linear")

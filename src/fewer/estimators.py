@@ -26,7 +26,7 @@ from sklearn.utils.validation import (
 from fewer.columns import column_numbers, nearest
 from fewer.contracts._components import parameter_names
 from fewer.errors import FewerWarning
-from fewer.io import infer_task, is_frame, to_problem
+from fewer.io import infer_task, is_frame, plain_frame, to_problem
 from fewer.io._reader import ProblemReader
 from fewer.problem import FloatArray, InputError, Problem, Task
 
@@ -59,11 +59,11 @@ class TableEstimator(BaseEstimator):
         """Read a table and its target into a problem, and tell what was noticed."""
         rows = _known_metadata(type(self).__name__, rows)
         several = self._several_targets(y)
-        if is_frame(X):
-            _check_feature_names(self, X, reset=True)
-            _check_n_features(self, X, reset=True)
+        if is_frame(named := sklearn_table(X)):
+            _check_feature_names(self, named, reset=True)
+            _check_n_features(self, named, reset=True)
             y = y if several else column_or_1d(y, warn=True)
-            check_consistent_length(X, y)
+            check_consistent_length(named, y)
         else:
             if issparse(X) and not sparse:
                 raise InputError("X is a sparse matrix, which would become dense here anyway; give X.toarray().")
@@ -128,6 +128,24 @@ class TableEstimator(BaseEstimator):
         tags.target_tags.required = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def sklearn_table(X: Any) -> Any:
+    """Return a frame with names that scikit-learn takes: it ignores other labels than text, but refuses a mixture.
+
+    It refuses labels that stand there twice, too. A structured array becomes a frame.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> sklearn_table(pd.DataFrame([[1.0, 2.0]], columns=["a", 1])).columns.tolist()
+    ['a', '1']
+    """
+    labels = list(getattr(X, "column_names", X.columns if hasattr(X, "iloc") and hasattr(X, "columns") else ()))
+    mixed = len({isinstance(label, str) for label in labels}) > 1
+    if mixed or len(set(labels)) < len(labels) or (isinstance(X, np.ndarray) and X.dtype.names is not None):
+        return plain_frame(X)[0]
+    return X
 
 
 def _are_plain(X: Any, y: Any) -> bool:
@@ -264,6 +282,7 @@ class TableReader:
         -------
         array of shape (n_samples, n_features)
         """
+        X = sklearn_table(X)
         if not is_frame(X):
             return np.asarray(validate_data(estimator, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False))
         _check_feature_names(estimator, X, reset=False)
@@ -289,8 +308,9 @@ class TableReader:
         array of shape (n_samples, n_features)
         """
         needed = list(needed)
+        X = sklearn_table(X)
         if is_frame(X) and hasattr(estimator, "feature_names_in_"):
-            columns = [str(name) for name in nw.from_native(X, eager_only=True).columns]
+            columns = nw.from_native(plain_frame(X)[0], eager_only=True).columns
             absent = [self.names[j] for j in needed if self.names[j] not in columns]
             if absent and alone:
                 raise InputError(f"The table has no column {', '.join(map(repr, absent))}, which is needed.")
@@ -317,12 +337,12 @@ class TableReader:
     def _coded(self, X: Any, columns: Sequence[int]) -> FloatArray:
         """Read some columns of a frame, levels as the codes that were learnt; in the order asked for."""
         names = [self.names[j] for j in columns]
+        X, _ = plain_frame(X)
         frame = nw.from_native(X, eager_only=True)
         if not names:
             return np.empty((len(frame), 0))
-        there = {str(name): name for name in frame.columns}
-        if list(there) != names:
-            X = frame.select([there[name] for name in names]).to_native()
+        if frame.columns != names:
+            X = frame.select(names).to_native()
         kinds = {self.names[j]: self.kinds[j] for j in columns}
         nominal, numeric = ([name for name in names if kinds[name] == kind] for kind in ("nominal", "numeric"))
         table = ProblemReader(nominal=nominal, numeric=numeric).table(X)

@@ -1,12 +1,15 @@
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from fewer.criteria._preparation import Preparation, columns_with_missing
 from fewer.io import SparseProblem, to_problem
@@ -124,3 +127,25 @@ def test_what_is_native_is_tried_on_few_rows_of_every_kind_first(least, n_fits):
     assert n_rows < 300
     assert (missing, n_classes) == ([False, True, False], 3)
     assert n_fits == 1 or seen[1][0] == 2000
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_a_frame_of_numbers_is_an_array_unless_a_model_looks_at_names(library):
+    frame = library.DataFrame({"a": [1.0, 2, 3, 4], "b": [True, False, True, False]})
+    problem, mask = to_problem(frame, [0, 1, 0, 1]), np.array([True, True])
+    rows = np.arange(4)
+    assert isinstance(Preparation(DecisionTreeClassifier(), problem, rows, True, 0).cells(mask, rows), np.ndarray)
+    by_name = make_pipeline(ColumnTransformer([("a", StandardScaler(), ["a"])]), DecisionTreeClassifier())
+    assert isinstance(Preparation(by_name, problem, rows, True, 0).cells(mask, rows), library.DataFrame)
+
+
+def test_what_a_model_takes_is_found_out_once_for_all_parts_of_a_table(monkeypatch):
+    frame = pd.DataFrame({"a": np.arange(40.0), "t": pd.Categorical(["u", "v"] * 20)})
+    problem = to_problem(frame, np.arange(40) // 10 % 2)
+    asked = []
+    monkeypatch.setattr(Preparation, "_takes", lambda self, part: asked.append(part.n_samples) or False)
+    for rows in (np.arange(40), np.arange(20), np.arange(5, 30)):
+        Preparation(DecisionTreeClassifier(), problem.take(rows), rows, True, 0).decide()
+    assert asked == [40]
+    Preparation(DecisionTreeClassifier(max_depth=2), problem, np.arange(40), True, 0).decide()
+    assert asked == [40, 40]

@@ -301,12 +301,6 @@ def test_the_task_is_inferred_and_can_be_overruled():
             "X holds complex128 cells; numbers, truth values or text are needed.",
         ),
         (
-            pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]),
-            [0, 1],
-            {},
-            "2 columns are named 'a'; give every column a name of its own.",
-        ),
-        (
             pl.DataFrame({"a": [[1], [2]]}),
             [0, 1],
             {},

@@ -25,13 +25,17 @@ WORTH_THREADS = 10**6
 TRIED_ROWS, TRIED_OF_CLASS = 200, 20
 """Rows on which it is tried what an estimator can take, and how many of each class are among them."""
 
+ARRAYS_SUFFICE = ("sklearn", "fewer", "lightgbm", "xgboost")
+"""Libraries whose models learn the same from an array of numbers as from a frame of them."""
+
 
 class Preparation:
     """Cells of subsets, and the models that take them.
 
-    Where a frame came in, estimators get a frame with its names and types, and missing cells as they are. One that
-    cannot take them gets numbers: one-hot columns for levels, missing cells filled, both learnt inside the fold. Which
-    of the two it is, is found out by a fit on all columns, to few rows where that succeeds.
+    Where a frame with text or categories came in, estimators get a frame with its names and types, and missing cells as
+    they are. One that cannot take them gets numbers: one-hot columns for levels, missing cells filled, both learnt
+    inside the fold. Which of the two it is, is found out by a fit on all columns, to few rows where that succeeds, once
+    for all parts of a table. A frame of numbers is an array, but for models that choose columns by name.
     """
 
     def __init__(self, estimator: Any, problem: Problem, rows: IntArray, prepare: bool, seed: int) -> None:
@@ -43,7 +47,8 @@ class Preparation:
         self._one_thread = False
         self._has_missing = columns_with_missing(problem)
         self._takes_sparse = bool(get_tags(estimator).input_tags.sparse) and not self._has_missing.any()
-        self._framed = problem.schema is not None and problem.schema.fits(problem)
+        fits = problem.schema is not None and problem.schema.fits(problem)
+        self._framed = fits and bool((problem.nominal & problem.schema.textual()).any() or _looks_at_names(estimator))
         # Codes stand for levels wherever no frame with text or categories can be given.
         self._coded: BoolArray = problem.nominal & ~problem.schema.textual() if self._framed else problem.nominal
 
@@ -92,9 +97,17 @@ class Preparation:
             return True
         if not self._framed and not self._has_missing.any():
             return False
-        # What a few rows of every kind can be fitted to, all can be; a fit to few may fail for other reasons.
-        few = self._problem.take(_rows_of_every_kind(self._problem, self._has_missing))
-        return (few.n_samples < self._problem.n_samples and self._takes(few)) or self._takes(self._problem)
+        if not self._framed and _parts(self._estimator) == [self._estimator] and _library(self._estimator) == "sklearn":
+            return bool(get_tags(self._estimator).input_tags.allow_nan)
+        known: dict[Any, bool] = self._problem.schema.answers if self._framed else {}
+        # The columns that have missing cells in this part of the rows, and the model with all that it is made of.
+        question = (self._has_missing.tobytes(), str(self._estimator.get_params()), str(type(self._estimator)))
+        if question not in known:
+            # What a few rows of every kind can be fitted to, all can be; a fit to few may fail for other reasons.
+            few = self._problem.take(_rows_of_every_kind(self._problem, self._has_missing))
+            few_are_taken = few.n_samples < self._problem.n_samples and self._takes(few)
+            known[question] = few_are_taken or self._takes(self._problem)
+        return known[question]
 
     def _takes(self, problem: Problem) -> bool:
         """Say whether the estimator can be fitted to the cells of some rows as they are."""
@@ -156,6 +169,24 @@ class Preparation:
         if not steps:
             return self._bare()
         return make_pipeline(ColumnTransformer(steps, remainder="passthrough"), self._bare())
+
+
+def _looks_at_names(estimator: Any) -> bool:
+    """Say whether a model may choose columns by their names or types."""
+    return any(
+        type(part).__name__ in ("ColumnTransformer", "FunctionTransformer") or _library(part) not in ARRAYS_SUFFICE
+        for part in _parts(estimator)
+    )
+
+
+def _parts(estimator: Any) -> list[Any]:
+    """Return a model and the models that it is made of."""
+    parts = [estimator, *estimator.get_params().values()]
+    return [part for part in parts if hasattr(part, "get_params") and not isinstance(part, type)]
+
+
+def _library(model: Any) -> str:
+    return type(model).__module__.partition(".")[0]
 
 
 def columns_with_missing(problem: Problem) -> BoolArray:

@@ -33,6 +33,7 @@ from fewer.io._problems import ParseProblem, TableError
 from fewer.io._reader import (
     infer_task,
     is_frame,
+    plain_frame,
     refuse_constant,
     refuse_useless_target,
     to_problem,
@@ -66,6 +67,7 @@ __all__ = [
     "is_path",
     "open_source",
     "open_stream",
+    "plain_frame",
     "read_frame",
     "read_table",
     "reduce_table",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals as nw
@@ -20,6 +20,8 @@ class FrameSchema:
     ----------
     head : data frame
         The frame without its rows.
+    answers : dict
+        What was found out of models that were given such frames, so that it is found out once.
 
     Notes
     -----
@@ -28,6 +30,7 @@ class FrameSchema:
     """
 
     head: Any
+    answers: dict[Any, bool] = field(default_factory=dict)
 
     def frame(self, problem: Problem, X: FloatArray) -> Any:
         """Return rows of numbers as a frame.

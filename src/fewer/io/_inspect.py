@@ -9,6 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
+
 from fewer.io._files import TableOptions, UnderstoodTable, display_name, understand_table
 from fewer.io._polars import pl
 from fewer.io._problems import ParseProblem
@@ -264,14 +266,15 @@ def describe_columns(problem: Problem, most: int = 200) -> list[dict[str, Any]]:
     """
     described: list[dict[str, Any]] = []
     for i, (name, kind) in enumerate(zip(problem.names[:most], problem.kinds, strict=False)):
-        cells = pl.Series(problem.X[:, i]).drop_nans()
+        column = problem.X[:, i]
+        cells = column[~np.isnan(column)]
         levels = problem.levels.get(i, ())
         values = ", ".join(map(str, levels[:4])) + (", …" if len(levels) > 4 else "")
         if kind != "nominal" and len(cells):
-            values = f"{float(cells.to_numpy().min()):.6g} to {float(cells.to_numpy().max()):.6g}"
+            values = f"{cells.min():.6g} to {cells.max():.6g}"
         missing = 1 - len(cells) / max(problem.n_samples, 1)
         described.append(
-            {"name": name, "kind": kind, "missing": missing, "distinct": cells.n_unique(), "values": values}
+            {"name": name, "kind": kind, "missing": missing, "distinct": len(np.unique(cells)), "values": values}
         )
     return described
 

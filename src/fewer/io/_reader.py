@@ -16,7 +16,7 @@ from scipy import sparse
 
 from fewer.io._frames import schema_of
 from fewer.io._memory import available_memory, refuse_too_large
-from fewer.io._names import Place, forced_kinds, refuse_repeated_names, row_number
+from fewer.io._names import Place, forced_kinds, row_number, text_names
 from fewer.io._numbers import find_number_format
 from fewer.io._polars import pl
 from fewer.io._sparse import SparseProblem, column_ranges
@@ -63,16 +63,52 @@ def is_frame(X: Any) -> bool:
         return False
     try:
         frame = nw.from_native(X, pass_through=True)
-        if isinstance(frame, nw.LazyFrame):
-            raise InputError(_lazy(X, frame.implementation.name.lower()))
-        return isinstance(frame, nw.DataFrame)
     except nw.exceptions.DuplicateError:
-        refuse_repeated_names([str(name) for name in X.columns])
-        raise
+        return True
+    if isinstance(frame, nw.LazyFrame):
+        raise InputError(_lazy(X, frame.implementation.name.lower()))
+    return isinstance(frame, nw.DataFrame)
+
+
+def plain_frame(X: Any) -> tuple[Any, list[str]]:
+    """Return a table whose columns have distinct names that are text; other tables than frames stay as they are.
+
+    pandas takes any labels: numbers, tuples, one label twice. A structured array becomes a frame.
+
+    Parameters
+    ----------
+    X : table
+        Of any kind.
+
+    Returns
+    -------
+    X, notes : table and list of str
+        X itself if its names will do; what was renamed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> plain_frame(pd.DataFrame([[1.0, 2.0]], columns=[0, ("a", "b")]))[0].columns.tolist()
+    ['0', 'a_b']
+    """
+    if isinstance(X, np.ndarray) and X.dtype.names is not None and X.ndim == 1:
+        return pl.DataFrame({name: np.ascontiguousarray(X[name]) for name in X.dtype.names}), []
+    if not is_frame(X):
+        return X, []
+    if hasattr(X, "iloc"):
+        labels = list(X.columns)
+        if all(type(label) is str for label in labels) and len(set(labels)) == len(labels):
+            return X, []
+        names, notes = text_names(labels)
+        return X.set_axis(names, axis=1), notes
+    if hasattr(X, "rename_columns"):  # an Arrow table, the only other one that takes a name twice
+        names, notes = text_names(X.column_names)
+        return (X.rename_columns(names) if notes else X), notes
+    return X, []
 
 
 def without_arrow_text(X: Any) -> Any:
-    """Return a pandas frame whose text and categories are not Arrow's, which scikit-learn cannot make an array of.
+    """Return a pandas frame without the types that scikit-learn cannot make an array of: Arrow's text, and dates.
 
     Parameters
     ----------
@@ -93,10 +129,10 @@ def without_arrow_text(X: Any) -> Any:
     """
     if not (hasattr(X, "dtypes") and hasattr(X, "astype") and hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2):
         return X
-    arrow = [
-        name for name, dtype in X.dtypes.items() if type(dtype).__name__ == "ArrowDtype" and dtype.kind not in "biuf"
+    odd = [
+        dtype.kind in "mM" or (type(dtype).__name__ == "ArrowDtype" and dtype.kind not in "biuf") for dtype in X.dtypes
     ]
-    return X.astype(dict.fromkeys(arrow, object)) if arrow else X
+    return X.astype(object) if any(odd) else X
 
 
 def _lazy(X: Any, library: str) -> str:
@@ -216,6 +252,7 @@ class ProblemReader:
         """Make a problem of a table and its target."""
         if hasattr(X, "tocsc") and 8 * X.shape[0] * X.shape[1] > DENSE_BYTES and not self.nominal:
             return self._sparse_problem(X, y)
+        X, renamed = plain_frame(X)
         table = self.table(X)
         schema = schema_of(X) if is_frame(X) else None
         n_rows, n_columns = table.X.shape
@@ -237,7 +274,7 @@ class ProblemReader:
         refuse_constant(~(low < high))
         missing = problem.missing.mean(axis=0).tolist() if problem.has_missing else None
         shares = {} if missing is None else dict(zip(table.names, missing, strict=True))
-        return problem.told((*self.notes, *table.notes, *missing_notes(shares), *suspicions(problem)), schema)
+        return problem.told((*self.notes, *renamed, *table.notes, *missing_notes(shares), *suspicions(problem)), schema)
 
     def _sparse_problem(self, X: Any, y: Any) -> Problem:
         """Make a problem of a sparse table, and leave it sparse."""
@@ -260,12 +297,10 @@ class ProblemReader:
         return _decide_task(target, self.task, self.place)
 
     def table(self, X: Any) -> Table:
-        """Return the cells of a table as numbers, with the kinds of its columns."""
+        """Return the cells of a table, its names distinct, as numbers, with the kinds of its columns."""
         if is_frame(X):
             frame = nw.from_native(X, eager_only=True)
-            names = tuple(str(name) for name in frame.columns)
-            refuse_repeated_names(names)
-            return self._encoded(frame.iter_columns(), len(frame), names)
+            return self._encoded(frame.iter_columns(), len(frame), tuple(frame.columns))
         array = _as_array(X)
         names = plain_names(array.shape[1])
         if array.dtype.kind in "biuf" and not self.nominal:

@@ -153,7 +153,8 @@ def is_lazy(data: Any) -> bool:
     """
     module = type(data).__module__.partition(".")[0]
     return (
-        isinstance(data, Source | pl.LazyFrame)
+        isinstance(data, Source)
+        or (module == "polars" and type(data).__name__ == "LazyFrame")
         or (module == "pyarrow" and hasattr(data, "get_fragments"))
         or module in ("duckdb", "_duckdb")
         or (hasattr(data, "to_delayed") and hasattr(data, "npartitions"))

@@ -14,8 +14,8 @@ from fewer.callbacks import CallbackSupportMixin, follow_callbacks, with_callbac
 from fewer.contracts import Criterion, OnStep, Search
 from fewer.criteria import KNN
 from fewer.errors import InputError
-from fewer.estimators import TableEstimator
-from fewer.io import is_frame, is_path, without_arrow_text
+from fewer.estimators import TableEstimator, sklearn_table
+from fewer.io import is_frame, is_path, plain_frame, without_arrow_text
 from fewer.logs import follow_steps
 from fewer.problem import BoolArray, IntArray, Problem, Task
 from fewer.search import Annealing
@@ -153,16 +153,18 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
         -------
         array, or frame as `set_output` says, of shape (n_samples, n_chosen)
         """
+        X = sklearn_table(X)
         if is_frame(X) and not hasattr(X, "iloc"):
             return self._keep_columns(X)
-        return super().transform(without_arrow_text(X))
+        as_frame = _get_output_config("transform", self)["dense"] != "default"
+        return super().transform(X if as_frame else without_arrow_text(X))
 
     def _keep_columns(self, X: Any) -> Any:
         """Take the chosen columns of a frame that is not pandas', whatever cells the other columns hold."""
         chosen = np.flatnonzero(self.get_support())
         _check_feature_names(self, X, reset=False)
         _check_n_features(self, X, reset=False)
-        frame = nw.from_native(X, eager_only=True)
+        frame = nw.from_native(plain_frame(X)[0], eager_only=True)
         kept = frame[:, chosen.tolist()]
         if _get_output_config("transform", self)["dense"] == "polars" and frame.implementation.is_polars():
             return kept.to_native()

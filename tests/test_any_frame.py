@@ -1,0 +1,145 @@
+"""Any table in memory gives the answer that its numbers give as an array, through every public door."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import fewer
+from fewer.criteria import KNN
+from fewer.rankers import Fisher
+from fewer.search import Forward
+
+RNG = np.random.default_rng(0)
+Y = np.repeat([0, 1], 30)
+X = RNG.normal(size=(60, 4)).round(3)
+X[:, 2] += 2 * Y
+GAP = X.copy()
+GAP[3, 1] = np.nan
+CODES = np.where(RNG.random(60) < 0.5, 0.0, 1.0)
+CODES[7] = np.nan
+TEXTS = [None if np.isnan(code) else "uv"[int(code)] for code in CODES]
+DAYS = RNG.integers(0, 900, 60)
+NAMES = list("abcd")
+FRAME = pd.DataFrame(X, columns=NAMES)
+TEXT = pd.DataFrame(GAP, columns=NAMES).assign(t=TEXTS)
+DATES = FRAME.assign(when=pd.Timestamp("1970-01-01") + pd.to_timedelta(DAYS, unit="D"))
+WITH_CODES, WITH_DAYS = np.column_stack([GAP, CODES]), np.column_stack([X, DAYS])
+
+TABLES = {
+    "integer names": (FRAME.set_axis(range(4), axis=1), X),
+    "mixed names": (FRAME.set_axis(["a", 1, "c", 2.5], axis=1), X),
+    "tuples": (FRAME.set_axis(pd.MultiIndex.from_product([["a", "b"], ["x", "y"]]), axis=1), X),
+    "names that stand there twice": (FRAME.set_axis(["a", "a", "c", "c"], axis=1), X),
+    "object with None": (TEXT.astype({"t": object}), WITH_CODES),
+    "object with NaN": (TEXT.assign(t=pd.Series(TEXTS, dtype=object).fillna(np.nan)), WITH_CODES),
+    "string": (TEXT.astype({"t": "string"}), WITH_CODES),
+    "nullable": (TEXT.convert_dtypes(), WITH_CODES),
+    "Arrow-backed": (TEXT.convert_dtypes(dtype_backend="pyarrow"), WITH_CODES),
+    "categorical": (TEXT.astype({"t": "category"}), WITH_CODES),
+    "datetime": (DATES, WITH_DAYS),
+    "datetime with zone": (DATES.assign(when=DATES["when"].dt.tz_localize("UTC")), WITH_DAYS),
+    "polars": (pl.from_pandas(FRAME), X),
+    "polars text": (pl.from_pandas(TEXT), WITH_CODES),
+    "pyarrow": (pa.Table.from_pandas(TEXT), WITH_CODES),
+    "pyarrow names that stand there twice": (pa.table(list(X.T), names=["a", "a", "c", "d"]), X),
+    "structured": (np.array([tuple(row) for row in X], dtype=[(name, float) for name in NAMES]), X),
+    "records": (DATES.to_records(index=False), WITH_DAYS),
+}
+
+
+def scores(comparison):
+    return [(row.name, row.score, row.low, row.high) for row in comparison.methods]
+
+
+@pytest.fixture(params=TABLES, ids=str)
+def tables(request):
+    table, numbers = TABLES[request.param]
+    # An array cannot say which column is nominal; a pandas frame of categories says so, and was always taken.
+    return table, TEXT.astype({"t": "category"}) if numbers is WITH_CODES else numbers
+
+
+def test_select_and_compare_answer_as_of_an_array(tables):
+    table, plain = tables
+    options = {"n_features_to_select": 2, "cv": 2, "random_state": 0}
+    first, second = (fewer.select(X, Y, "fisher", **options) for X in (table, plain))
+    assert first.support == second.support
+    assert first.score_heldout == second.score_heldout
+    first, second = (fewer.compare(X, Y, ["fisher"], ["tree"], **options) for X in (table, plain))
+    assert scores(first) == scores(second)
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        fewer.RankSelector(Fisher(), n_features_to_select=2),
+        fewer.SubsetSelector(KNN(), Forward(), random_state=0),
+        fewer.AutoSelector(random_state=0),
+    ],
+    ids=lambda selector: type(selector).__name__,
+)
+def test_selectors_answer_as_of_an_array(tables, selector):
+    table, plain = tables
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = selector.fit(plain, Y).support_.tolist()
+        selector.fit(table, Y)
+        assert selector.support_.tolist() == expected
+        assert selector.transform(table).shape == (60, sum(expected))
+
+
+def test_names_become_text_and_doubles_are_reported():
+    options = {"method": "fisher", "n_features_to_select": 1, "cv": 0}
+    assert fewer.select(TABLES["integer names"][0], Y, **options).features == ["2"]
+    assert fewer.select(TABLES["tuples"][0], Y, **options).features == ["b_x"]
+    twice = fewer.select(FRAME.set_axis(["a", "c", "c", "a"], axis=1), Y, **options)
+    assert twice.features == ["c (2)"]
+    assert "2 columns are named 'c'; the others are called 'c (2)'." in twice.warnings
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_the_target_by_its_name(library):
+    frame = FRAME.assign(outcome=np.where(Y == 1, "yes", "no"))
+    frame = frame if library == "pandas" else pl.from_pandas(frame)
+    options = {"n_features_to_select": 1, "cv": 2, "random_state": 0}
+    assert fewer.select(frame, "outcome", "fisher", **options).features == ["c"]
+    named = fewer.compare(frame, "outcome", ["fisher"], ["tree"], **options)
+    assert scores(named) == scores(fewer.compare(X, Y, ["fisher"], ["tree"], **options))
+    with pytest.raises(fewer.InputError, match="did you mean 'outcome'"):
+        fewer.select(frame, "outcom", "fisher")
+    with pytest.raises(fewer.InputError, match="X is no data frame"):
+        fewer.select(X, "outcome", "fisher")
+
+
+def test_a_forked_child_answers_after_its_parent():
+    code = """
+        import multiprocessing, sys
+        import numpy as np
+        import fewer
+
+        rng = np.random.default_rng(0)
+        y = np.repeat([0, 1], 40)
+        X = rng.normal(size=(80, 4)) + 2 * y[:, None] * [0, 0, 1, 0]
+
+        def choose(method):
+            return fewer.select(X, y, method, cv=2, random_state=0).features
+
+        if __name__ == "__main__":
+            before = [choose("fisher"), choose("auto")]
+            with multiprocessing.get_context("fork").Pool(2) as pool:
+                assert pool.map(choose, ["fisher", "auto"]) == before
+            assert "polars" not in sys.modules
+            print(before)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], timeout=60, capture_output=True, text=True, env=os.environ
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("[['x2'")
