@@ -132,7 +132,7 @@ def least_squares(n: int, p: int, correlated: bool) -> Row:
 
 def train_path(X: Any, y: Any) -> list[int]:
     """Take the column with the highest training R², one after the other, with our own updates."""
-    from fewer.criteria._bordering import Bordering
+    from fewer.criteria._least_squares import Bordering
 
     n, p = X.shape
     centered = (y - y.mean())[:, None]

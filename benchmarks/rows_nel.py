@@ -20,7 +20,7 @@ from fewer.criteria import RANN, GammaTest
 from fewer.datasets import load
 from fewer.problem import Problem
 from fewer.rankers import MIFS, MRMR
-from fewer.rankers._density import Bins
+from fewer.rankers._information import Bins
 
 Row = dict[str, Any]
 

@@ -34,11 +34,11 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 import fewer
 from fewer import AutoSelector
-from fewer.api import select_problem
 from fewer.datasets import load
 from fewer.problem import Problem
-from fewer.selectors import _auto_answer
-from fewer.selectors._auto import LEVEL
+from fewer.run._api import select_problem
+from fewer.selectors.auto import _answer
+from fewer.selectors.auto._selector import LEVEL
 
 SHAPES = ((60, 300), (300, 40))
 RARE = {"segment": "sky", "satimage": 2, "wdbc": 1}
@@ -243,11 +243,11 @@ def chances(what: str, task: str, n: int, p: int, share: float, seed: int) -> di
         kept.append((gains, weights, clusters, seed))
         return 1.0
 
-    usual, _auto_answer.chance_of = _auto_answer.chance_of, record
+    usual, _answer.chance_of = _answer.chance_of, record
     try:
         AutoSelector(random_state=0, standins=False).fit_problem(Problem.from_arrays(X, y, task=task))
     finally:
-        _auto_answer.chance_of = usual
+        _answer.chance_of = usual
     return {"p": [usual(*kept[-1], wider=wider) for wider in WIDER]}
 
 

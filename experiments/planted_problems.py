@@ -29,10 +29,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fewer import AutoSelector
-from fewer.budget import MARGIN
 from fewer.errors import InputError
 from fewer.io import to_problem
-from fewer.planning import make_plan
+from fewer.run._budget import MARGIN
+from fewer.run._planning import make_plan
 
 HERE = Path(__file__).parent
 DESIGN = json.loads((HERE / "planted_problems_design.json").read_text())

@@ -14,15 +14,15 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import fewer
 from fewer import registry
-from fewer.budget import Budget
 from fewer.control import OneStandardError
 from fewer.criteria import KNN, CrossValidated, LeastSquares, NaiveBayes
 from fewer.errors import InputError
-from fewer.planning import Request, make_plan, prepare_rows, treat_rare
 from fewer.problem import Problem
 from fewer.rankers import Permutation
-from fewer.running import run_plan
-from fewer.selection import rows_to_tell
+from fewer.run._budget import Budget
+from fewer.run._planning import Request, make_plan, prepare_rows, treat_rare
+from fewer.run._running import run_plan
+from fewer.run._selection import rows_to_tell
 from fewer.validate import near_copies, split_rows, stratified_sample
 from making import make_problem
 

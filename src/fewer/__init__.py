@@ -28,12 +28,12 @@ _HOMES = {
     "Parcel": "fewer.roc",
     "Problem": "fewer.problem",
     "RankSelector": "fewer.selectors",
-    "Selection": "fewer.selection",
+    "Selection": "fewer.run._selection",
     "SubsetEnsemble": "fewer.selectors",
     "SubsetSelector": "fewer.selectors",
     "Trace": "fewer.trace",
-    "compare": "fewer.api",
-    "select": "fewer.api",
+    "compare": "fewer.run._api",
+    "select": "fewer.run._api",
 }
 _PACKAGES = (
     "contracts",
@@ -94,12 +94,12 @@ if TYPE_CHECKING:
         selectors,
         validate,
     )
-    from fewer.api import compare, select
     from fewer.errors import FewerWarning, InputError
     from fewer.evaluate import Comparison
     from fewer.problem import Problem
     from fewer.roc import Parcel
-    from fewer.selection import Selection
+    from fewer.run._api import compare, select
+    from fewer.run._selection import Selection
     from fewer.selectors import AutoSelector, FeatureWeighter, RankSelector, SubsetEnsemble, SubsetSelector
     from fewer.trace import Trace
 

@@ -27,7 +27,7 @@ ESTIMATORS = {
     "svm": "sklearn.svm:SVC|SVR",
     "tree": "sklearn.tree:DecisionTreeClassifier|DecisionTreeRegressor",
     "forest": "sklearn.ensemble:RandomForestClassifier|RandomForestRegressor",
-    "lasso": "fewer.rankers._models:lasso_classifier|lasso_regressor",
+    "lasso": "fewer.rankers._model_based:lasso_classifier|lasso_regressor",
     "boosting": "sklearn.ensemble:HistGradientBoostingClassifier|HistGradientBoostingRegressor",
 }
 ALIASES: dict[str, dict[str, str]] = {

@@ -1,8 +1,13 @@
-"""What people wrote, in a form that is safe to show: no control character of a name reaches a terminal."""
+"""What people wrote, in a form that is safe to show: no control character of a name reaches a terminal.
+
+Results as text for other places: small HTML for notebooks, Markdown, LaTeX.
+"""
 
 from __future__ import annotations
 
+import html
 import re
+from collections.abc import Sequence
 
 HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 """Control characters, characters that turn the direction of writing, and halves of characters."""
@@ -60,3 +65,106 @@ def _escape(letter: str) -> str:
 
 
 __all__ = ["printable", "printable_json"]
+
+
+_LINE = "1px solid rgba(128,128,128,.35)"
+_CELL = f"padding:.15em .7em;border-bottom:{_LINE}"
+_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "−": "$-$", "×": r"$\times$", "²": "$^2$", "–": "--", "…": r"\dots{}", "→": r"$\rightarrow$",
+}  # fmt: skip
+
+
+def html_table(titles: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
+    """Return a small table in the colors of whatever page it stands in; the first column is text, others are numbers.
+
+    Examples
+    --------
+    >>> "<td" in html_table(["feature", "score"], [["a<b", "0.9"]]), "a&lt;b" in html_table(["f"], [["a<b"]])
+    (True, True)
+    """
+    head = "".join(_cell("th", title, place) for place, title in enumerate(titles))
+    body = "".join(f"<tr>{''.join(_cell('td', cell, place) for place, cell in enumerate(row))}</tr>" for row in rows)
+    told = f'<caption style="text-align:left">{html.escape(caption)}</caption>' if caption else ""
+    style = "border-collapse:collapse;margin:.4em 0;color:inherit;background:transparent"
+    return f'<table style="{style}">{told}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _cell(tag: str, text: str, place: int) -> str:
+    side = "left" if place == 0 else "right"
+    return f'<{tag} style="{_CELL};text-align:{side}">{html.escape(text)}</{tag}>'
+
+
+def html_card(title: str, verdict: str, table: str, lines: Sequence[str]) -> str:
+    """Return a heading, a sentence that matters, a table, and lines to unfold."""
+    more = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
+    folded = f"<details><summary>How it came about</summary><ul>{more}</ul></details>" if lines else ""
+    said = f'<p style="border-left:3px solid #1b7f6b;padding-left:.7em;margin:.4em 0">{html.escape(verdict)}</p>'
+    return (
+        '<div style="font-family:system-ui,sans-serif;max-width:46em;color:inherit">'
+        f'<p style="font-weight:600;margin:.2em 0">{html.escape(title)}</p>'
+        f"{said if verdict else ''}{table}{folded}</div>"
+    )
+
+
+def markdown_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    r"""Return a table in Markdown, numbers to the right.
+
+    Examples
+    --------
+    >>> print(markdown_table(["feature", "score"], [["a|b", "0.9"]]))
+    | feature | score |
+    |---|---:|
+    | a\|b | 0.9 |
+    """
+    lines = [titles, *rows]
+    shown = ["| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in lines]
+    return "\n".join([shown[0], "|---" + "|---:" * (len(titles) - 1) + "|", *shown[1:]])
+
+
+def latex_table(titles: Sequence[str], rows: Sequence[Sequence[str]], caption: str, label: str) -> str:
+    r"""Return a table in LaTeX, for the package booktabs.
+
+    Examples
+    --------
+    >>> print(latex_table(["feature", "score"], [["a_b", "0.9"]], "100 % noise", "tab:x"))
+    \begin{table}
+      \caption{100 \% noise}
+      \label{tab:x}
+      \begin{tabular}{lr}
+        \toprule
+        feature & score \\
+        \midrule
+        a\_b & 0.9 \\
+        \bottomrule
+      \end{tabular}
+    \end{table}
+    """
+    shown = ["    " + " & ".join(map(latex_text, row)) + r" \\" for row in (titles, *rows)]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            rf"  \caption{{{latex_text(caption)}}}",
+            rf"  \label{{{label}}}",
+            rf"  \begin{{tabular}}{{l{'r' * (len(titles) - 1)}}}",
+            r"    \toprule",
+            shown[0],
+            r"    \midrule",
+            *shown[1:],
+            r"    \bottomrule",
+            r"  \end{tabular}",
+            r"\end{table}",
+        ]
+    )
+
+
+def latex_text(text: str) -> str:
+    r"""Escape what LaTeX would take for commands.
+
+    Examples
+    --------
+    >>> latex_text("5 % of R²")
+    '5 \\% of R$^2$'
+    """
+    return "".join(_LATEX.get(letter, letter) for letter in text)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.files import write_atomically
-from fewer.markup import html_card, html_table
 from fewer.problem import FloatArray, InputError, IntArray
+from fewer.text import html_card, html_table
 
 MAX_STEPS = 4096
 FORMAT = 1

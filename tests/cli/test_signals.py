@@ -5,26 +5,26 @@ import signal
 
 import pytest
 
-from fewer.cli import _signals
+from fewer.cli import _shared
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_stop_that_somebody_swallows_is_raised_again(number, code):
-    with _signals.listening():
-        _signals.raise_if_asked()
+    with _shared.listening():
+        _shared.raise_if_asked()
         try:
             os.kill(os.getpid(), number)
             signal.sigtimedwait([], 0.01)
         except KeyboardInterrupt:
             pass  # as a compiler does that is called back from C
-        assert _signals.was_asked()
-        assert _signals.exit_code() == code
+        assert _shared.was_asked()
+        assert _shared.exit_code() == code
         with pytest.raises(KeyboardInterrupt):
-            _signals.raise_if_asked()
+            _shared.raise_if_asked()
 
 
 def test_the_handlers_of_the_caller_come_back():
     before = signal.getsignal(signal.SIGTERM)
-    with _signals.listening():
+    with _shared.listening():
         assert signal.getsignal(signal.SIGTERM) is not before
     assert signal.getsignal(signal.SIGTERM) is before

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from fewer.cli._spread import spread
+from fewer.cli._shared import spread
 
 
 @dataclass(frozen=True)

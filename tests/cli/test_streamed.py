@@ -4,12 +4,12 @@ import polars as pl
 import pytest
 
 from fewer.cli import main
-from fewer.cli._streamed import jobs_on, open_chunks, resources_of, wants_stream
+from fewer.cli._shared import jobs_on, open_chunks, resources_of, wants_stream
 from fewer.cli._table import Columns, FeatureColumns, Rows, table_options
 from fewer.contracts import Resources
 from fewer.errors import InputError
-from fewer.running import Interrupted
-from fewer.selection import Selection
+from fewer.run._running import Interrupted
+from fewer.run._selection import Selection
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ import pytest
 
 from fewer.contracts import Resources, Run, SearchSpace
 from fewer.control import OneStandardError
-from fewer.control._judged_folds import JudgedFolds, search_all
+from fewer.control._one_standard_error import JudgedFolds, search_all
 from fewer.criteria import KNN
 from fewer.search import Forward
 from fewer.trace import Trace

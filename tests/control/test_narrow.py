@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from fewer.contracts import Resources
-from fewer.control._narrow import NarrowCriterion
+from fewer.control._prefilter import NarrowCriterion
 from fewer.criteria import KNN
 from fewer.io import SparseProblem
 from fewer.problem import Problem

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.criteria._bordering import FIRST, Bordering
+from fewer.criteria._least_squares import FIRST, Bordering
 
 RNG = np.random.default_rng(0)
 N, P = 30, 50

@@ -6,7 +6,7 @@ import numpy as np
 
 from fewer import AutoSelector, RankSelector, SubsetSelector
 from fewer.criteria import KNN
-from fewer.evaluate._answers import answers_by_size
+from fewer.evaluate._evidence import answers_by_size
 from fewer.rankers import Fisher
 from fewer.search import Forward
 from making import make_problem

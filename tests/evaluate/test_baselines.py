@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from fewer.contracts import Resources
-from fewer.evaluate._baselines import FTest, filter_baseline, random_like
+from fewer.evaluate._nested import FTest, filter_baseline, random_like
 from fewer.problem import Problem
 from making import make_problem
 

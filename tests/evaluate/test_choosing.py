@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import fewer
 from fewer.errors import InputError
-from fewer.evaluate._choosing import choose, describe, is_same, support_of
+from fewer.evaluate._nested import choose, describe, is_same, support_of
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from making import make_problem

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import fewer
-from fewer.evaluate._parts import part_of, sample_of
+from fewer.evaluate._evidence import part_of, sample_of
 from fewer.io import to_problem
 from fewer.io._sparse import SparseProblem
 from fewer.problem import Problem

@@ -5,7 +5,7 @@ import pytest
 
 from fewer.contracts import Resources
 from fewer.criteria import KNN, LeastSquares
-from fewer.evaluate._without import losses_without, score_of
+from fewer.evaluate._evidence import losses_without, score_of
 from fewer.problem import Problem
 from making import make_problem
 

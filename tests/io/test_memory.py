@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fewer.cli._streamed import wants_stream
+from fewer.cli._shared import wants_stream
 from fewer.errors import InputError
 from fewer.io._layout import OF_PARQUET, OF_TEXT
 from fewer.io._memory import OF_ROW, PROGRAM, TABLES, needed_memory

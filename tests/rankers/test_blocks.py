@@ -8,7 +8,7 @@ import pytest
 from fewer.contracts import Resources
 from fewer.problem import Problem
 from fewer.rankers import Chi2, Fisher, FTest
-from fewer.rankers._blocks import BLOCK, CELLS, FEWEST, column_blocks
+from fewer.rankers._by_moments import BLOCK, CELLS, FEWEST, column_blocks
 
 
 @pytest.mark.parametrize("n_rows", [1, 100, CELLS // 20, CELLS, 10 * CELLS])
@@ -27,7 +27,7 @@ def test_scores_of_blocks_are_those_of_the_whole_to_the_bit(monkeypatch):
     X[rng.random(X.shape) < 0.05] = np.nan
     problem = Problem.from_arrays(X, rng.integers(0, 3, 300), sample_weight=rng.random(300))
     whole = Fisher().rank(problem, rng, Resources())
-    monkeypatch.setattr("fewer.rankers._blocks.BLOCK", 3)
+    monkeypatch.setattr("fewer.rankers._by_moments.BLOCK", 3)
     parts = Fisher().rank(problem, rng, Resources())
     assert parts.scores.tolist() == whole.scores.tolist()
     assert parts.order.tolist() == whole.order.tolist()
@@ -35,7 +35,7 @@ def test_scores_of_blocks_are_those_of_the_whole_to_the_bit(monkeypatch):
 
 @pytest.mark.parametrize("ranker", [Fisher(), FTest(), Chi2()])
 def test_a_long_table_is_not_copied_on_the_way(ranker, monkeypatch):
-    monkeypatch.setattr("fewer.rankers._blocks.CELLS", 1 << 16)
+    monkeypatch.setattr("fewer.rankers._by_moments.CELLS", 1 << 16)
     rng = np.random.default_rng(0)
     X = rng.random((20_000, 80))
     problem = Problem.from_arrays(X, (X[:, 0] > 0.5).astype(int))

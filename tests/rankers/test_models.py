@@ -5,7 +5,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fewer.problem import Problem
-from fewer.rankers._models import Columns, fit_model, inputs_of, last_step, owners_of, parts_of
+from fewer.rankers._model_based import Columns, fit_model, inputs_of, last_step, owners_of, parts_of
 
 
 def test_levels_become_indicators_and_missing_numbers_the_median():

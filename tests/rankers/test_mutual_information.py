@@ -10,7 +10,7 @@ import fewer
 from fewer.contracts import Resources
 from fewer.problem import InputError, Problem
 from fewer.rankers import CMIM, DISR, JIM, JMI, MIFS, MRMR
-from fewer.rankers._density import Bins, Kernels, class_information, to_codes
+from fewer.rankers._information import Bins, Kernels, class_information, to_codes
 
 
 def rank(ranker, problem, seed=0, n_jobs=1):

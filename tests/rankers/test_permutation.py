@@ -9,8 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from fewer.contracts import Resources
 from fewer.problem import Problem
 from fewer.rankers import Permutation
-from fewer.rankers._models import fit_model
-from fewer.rankers._permutation import correlated_groups, shuffle_losses
+from fewer.rankers._model_based import correlated_groups, fit_model, shuffle_losses
 
 FOLDS = KFold(3, shuffle=True, random_state=0)
 

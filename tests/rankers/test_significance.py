@@ -80,7 +80,7 @@ def test_columns_that_cannot_be_tested_are_named():
     ("ranker", "test"), [(FTest(), f_classif), (FTest(), f_regression), (Chi2(), chi2)], ids=["classes", "y", "counts"]
 )
 def test_wide_tables_are_tested_block_by_block(ranker, test, monkeypatch):
-    monkeypatch.setattr("fewer.rankers._blocks.BLOCK", 3)
+    monkeypatch.setattr("fewer.rankers._by_moments.BLOCK", 3)
     rng = np.random.default_rng(0)
     X = rng.gamma(2.0, size=(60, 11))
     y = rng.normal(size=60) + X[:, 4] if test is f_regression else (X[:, 4] > 1.5).astype(int)

@@ -6,8 +6,8 @@ from scipy import sparse
 
 from fewer.io import SparseProblem
 from fewer.problem import Problem
-from fewer.rankers._density import Bins
-from fewer.rankers._sparse_bins import SparseBins
+from fewer.rankers._information import Bins
+from fewer.rankers._mutual_information import SparseBins
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

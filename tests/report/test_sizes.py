@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fewer.report._features import feature_rows
-from fewer.report._sizes import answers, size_curve
+from fewer.report._sizes import answers, feature_rows, size_curve
 from making import make_problem
 from pages import run
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fewer.report._svg import Canvas, at, ticks
+from fewer.report._pictures import Canvas, at, ticks
 from pages import EVIL
 
 

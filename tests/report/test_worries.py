@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fewer.report._worries import worries
+from fewer.report._selection import worries
 from making import make_problem
 from pages import run
 

@@ -77,7 +77,7 @@ def test_steps_are_told_now_and_then_also_without_a_better_subset(monkeypatch):
     space = SearchSpace.of(8, sizes=(3, 3))
     gains = np.array([8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
     plain = run(BranchAndBound(), lambda m: m @ gains, space)
-    monkeypatch.setattr("fewer.search._branch_and_bound.REPORT_EVERY", 1)
+    monkeypatch.setattr("fewer.search._exhaustive.REPORT_EVERY", 1)
     often = run(BranchAndBound(), lambda m: m @ gains, space)
     assert plain.n_steps < often.n_steps
     assert often.n_evaluations == plain.n_evaluations

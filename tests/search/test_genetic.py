@@ -7,7 +7,7 @@ from analytic import OPTIMA, Analytic, assert_same, run, run_interrupted, xor_li
 from fewer.contracts import Objective, SearchSpace
 from fewer.problem import InputError
 from fewer.search import Genetic
-from fewer.search._genetic import crossed, roulette
+from fewer.search._evolution import crossed, roulette
 
 
 @pytest.mark.parametrize(("function", "p", "optimum"), OPTIMA)

@@ -7,7 +7,7 @@ from analytic import OPTIMA, additive, assert_same, run, run_interrupted, xor_li
 from fewer.contracts import SearchSpace
 from fewer.problem import InputError
 from fewer.search import PBIL
-from fewer.search._pbil import _start
+from fewer.search._evolution import _start
 
 
 @pytest.mark.parametrize(("function", "p", "optimum"), OPTIMA)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fewer.contracts import SearchSpace
-from fewer.search._population import repair
+from fewer.search._evolution import repair
 
 
 def rng():

@@ -7,7 +7,7 @@ import fewer
 from fewer.contracts import IncompatibleError, Objective, PredictiveScorer, Resources, SearchSpace
 from fewer.criteria import KNN, LeastSquares, Separability
 from fewer.search import Forward, SignificantForward
-from fewer.search._significant_forward import p_value_of_move
+from fewer.search._sequential import p_value_of_move
 
 
 def slow(criterion, problem, alpha, correct):

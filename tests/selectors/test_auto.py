@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 import fewer
 from fewer import AutoSelector
 from fewer.problem import Problem
-from fewer.selectors._auto_race import Race
+from fewer.selectors.auto._race import Race
 
 
 def planted(kind, seed, n_rows=200, n_features=15):

@@ -2,7 +2,7 @@ import numpy as np
 
 from fewer import AutoSelector
 from fewer.problem import Problem
-from fewer.selectors._auto_answer import Answer, _scarce
+from fewer.selectors.auto._answer import Answer, _scarce
 
 SEEN = {"behind": 0.02, "error": 0.01, "costs": True, "smallest": 7}
 

@@ -4,7 +4,7 @@ from scipy import stats
 from sklearn.metrics import balanced_accuracy_score, r2_score
 
 from fewer.problem import Problem
-from fewer.selectors._auto_curve import DEPENDENT, Curve, Loss, balanced_weights, chance_of, mean_and_error
+from fewer.selectors.auto._curve import DEPENDENT, Curve, Loss, balanced_weights, chance_of, mean_and_error
 from fewer.validate import split_rows
 
 RNG = np.random.default_rng(0)

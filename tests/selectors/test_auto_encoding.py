@@ -1,8 +1,8 @@
 import numpy as np
 
 from fewer.problem import Problem
-from fewer.selectors import _auto_encoding as encoding
-from fewer.selectors._auto_encoding import Encoder, f_scores
+from fewer.selectors.auto import _encoding as encoding
+from fewer.selectors.auto._encoding import Encoder, f_scores
 
 RNG = np.random.default_rng(0)
 

@@ -4,7 +4,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 from fewer.errors import InputError
-from fewer.selectors._auto_judges import (
+from fewer.selectors.auto._judges import (
     N_TREES,
     Split,
     best_penalty,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fewer.problem import Problem
-from fewer.selectors._auto_paths import columns_of, completed, order_by, ranks_of
+from fewer.selectors.auto._paths import columns_of, completed, order_by, ranks_of
 
 
 def test_places_in_an_order_and_what_is_not_in_it_shares_the_end():

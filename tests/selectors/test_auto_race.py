@@ -3,8 +3,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from fewer.errors import InputError
-from fewer.selectors._auto_race import NothingVaries, Race
-from fewer.selectors._auto_units import Units
+from fewer.selectors.auto._race import NothingVaries, Race, Units
 
 
 def race(orders, units=None):

@@ -1,6 +1,6 @@
 import numpy as np
 
-from fewer.selectors._auto_units import Units
+from fewer.selectors.auto._race import Units
 
 
 def test_groups_are_one_unit_and_excluded_features_none():

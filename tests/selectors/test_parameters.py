@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fewer.errors import InputError
-from fewer.selectors._parameters import lay_out_space, parse_memory, parse_size
+from fewer.selectors._base import lay_out_space, parse_memory, parse_size
 from making import make_problem
 
 

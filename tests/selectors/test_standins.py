@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fewer.problem import Problem
-from fewer.selectors._standins import stand_ins, with_stand_ins
+from fewer.selectors.auto._standins import stand_ins, with_stand_ins
 from fewer.validate import split_rows
 
 

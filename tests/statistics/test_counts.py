@@ -5,7 +5,7 @@ import pytest
 
 from fewer.errors import InputError
 from fewer.problem import Problem
-from fewer.rankers._information_gain import mutual_information
+from fewer.rankers._information import mutual_information
 from fewer.statistics import Bins, JointCounts, PairCounts, information
 
 

@@ -148,7 +148,7 @@ def _check_selection(problem, options, content):
 def _score_again(problem, options, content):
     """Score the chosen subset alone, from the beginning."""
     from fewer.contracts import round_scores
-    from fewer.planning import Request, make_plan, prepare_rows
+    from fewer.run._planning import Request, make_plan, prepare_rows
     from fewer.selectors import SubsetSelector
 
     words = {word: options[name] for name, word in ASKED.items() if name in options}

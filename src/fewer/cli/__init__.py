@@ -24,8 +24,7 @@ from fewer.cli._rank import rank
 from fewer.cli._report import report
 from fewer.cli._select import demo, select
 from fewer.cli._serve import serve
-from fewer.cli._shared import remember
-from fewer.cli._signals import exit_code, listening, was_asked
+from fewer.cli._shared import exit_code, listening, remember, was_asked
 from fewer.cli._transform import transform
 from fewer.errors import FewerWarning, InputError
 from fewer.registry import COMPONENTS, METHODS

@@ -14,10 +14,20 @@ import typer
 
 from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, say
 from fewer.cli._select import JsonOption, ReportOption, SeedOption, refuse_folds
-from fewer.cli._shared import JobsOption, Progress, parse_features, typed
-from fewer.cli._signals import exit_code, raise_if_asked
-from fewer.cli._spread import spread
-from fewer.cli._streamed import ClusterOption, jobs_on, open_chunks, resources_of, wants_stream
+from fewer.cli._shared import (
+    ClusterOption,
+    JobsOption,
+    Progress,
+    exit_code,
+    jobs_on,
+    open_chunks,
+    parse_features,
+    raise_if_asked,
+    resources_of,
+    spread,
+    typed,
+    wants_stream,
+)
 from fewer.cli._table import FeatureColumns, FileArgument, RareOption, Rows, TargetOption, table_options
 from fewer.errors import InputError
 from fewer.files import write_atomically
@@ -92,12 +102,12 @@ def compare(
     outputs.check(file)
     from fewer.io import read_table
     from fewer.parallel import on_cluster
-    from fewer.planning import treat_rare
-    from fewer.runs import replacing
+    from fewer.run._folder import replacing
+    from fewer.run._planning import treat_rare
 
     options = table_options(columns, rows)
     if wants_stream(file, None, "compare"):
-        from fewer.streaming import SAMPLE_ROWS, draw_sample
+        from fewer.run._streaming import SAMPLE_ROWS, draw_sample
 
         chunks = open_chunks(file, target, columns.parsed_task, options)
         problem = draw_sample(chunks, SAMPLE_ROWS, contest.seed, resources_of(contest.jobs, "1GiB"))
@@ -121,7 +131,7 @@ def compare(
 
 def _compare(problem: Problem, contest: Contest, folder: Path) -> Comparison:
     """Run the comparison, telling how it goes on; what is finished stands in the folder."""
-    from fewer.api import compare_problem
+    from fewer.run._api import compare_problem
 
     def on_progress(done: int, total: int, text: str) -> None:
         raise_if_asked()

@@ -11,7 +11,7 @@ import typer
 
 from fewer.cli._outputs import Answer
 from fewer.cli._select import JsonOption
-from fewer.cli._spread import spread
+from fewer.cli._shared import spread
 from fewer.cli._table import Columns, FileArgument, table_options
 from fewer.errors import InputError
 from fewer.files import refuse_unwritable

@@ -1,4 +1,7 @@
-"""Where a command may write, looked at before the work; and what to do when it cannot write after all."""
+"""Where a command may write, looked at before the work; and what to do when it cannot write after all.
+
+`--save`: the table with the chosen columns.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,16 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fewer.errors import InputError
-from fewer.files import refuse_unwritable
+from fewer.files import refuse_unwritable, write_atomically
 from fewer.text import printable, printable_json
+
+if TYPE_CHECKING:
+    from fewer.io import TableOptions
 
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace the run in --out, and the file of --save.")]
 LEAST_MEMORY = 1024 << 20
@@ -30,7 +36,7 @@ def check_outputs(
     if report is not None:
         check_page(report, file)
     if out is not None:
-        from fewer.runs import check_folder
+        from fewer.run._folder import check_folder
 
         check_folder(out, resume=resume, force=force)
 
@@ -166,3 +172,39 @@ def silence(stream: Any) -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
+
+
+SaveOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--save", help="Write the table with the chosen columns here: .csv, .tsv, .parquet.", show_default=False
+    ),
+]
+
+
+def check_save(save: Path, file: Path, *, force: bool = False) -> None:
+    """Refuse a place for a table before the work: the table itself, another file, an unknown format or folder."""
+    if save.suffix.lower() not in (".csv", ".tsv", ".parquet"):
+        raise InputError(f"--save {save} names no format that is written; end it in .csv, .tsv or .parquet.")
+    if save.exists() and file.exists() and save.samefile(file):
+        raise InputError(f"--save {save} is the table itself; choose another name.")
+    if save.is_file() and not force:
+        raise InputError(f"{save} is there already; choose another --save, or replace it with --force.")
+    refuse_unwritable(save, "--save")
+
+
+def saver(save: Path | None, file: Path, target: str, options: TableOptions) -> Callable[[list[str]], str] | None:
+    """Return what writes the chosen columns and the target to a file, once they are known."""
+    if save is None:
+        return None
+
+    def write(features: list[str]) -> str:
+        from fewer.io import frame_bytes, reduce_table
+
+        names = {key: options[key] for key in options if key in ("encoding", "missing", "decimal", "schema")}  # type: ignore[literal-required]
+        typed = save.suffix.lower() == ".parquet"
+        frame = reduce_table(file, features, target=target, typed=typed, **names)
+        write_atomically(save, frame_bytes(frame, save))
+        return f"{frame.height:,} rows, {frame.width} columns in {save}"
+
+    return write

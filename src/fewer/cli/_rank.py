@@ -13,9 +13,16 @@ import typer
 
 from fewer.cli._outputs import Answer, shown
 from fewer.cli._select import JsonOption, SeedOption
-from fewer.cli._shared import JobsOption
-from fewer.cli._spread import spread
-from fewer.cli._streamed import ClusterOption, StreamOption, jobs_on, open_chunks, resources_of, wants_stream
+from fewer.cli._shared import (
+    ClusterOption,
+    JobsOption,
+    StreamOption,
+    jobs_on,
+    open_chunks,
+    resources_of,
+    spread,
+    wants_stream,
+)
 from fewer.cli._table import FeatureColumns, FileArgument, TargetOption, table_options
 from fewer.errors import InputError
 from fewer.registry import COMPONENTS

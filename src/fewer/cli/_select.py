@@ -13,12 +13,33 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, say, shown
-from fewer.cli._save import SaveOption, check_save, saver
-from fewer.cli._shared import JobsOption, Progress, names_of, parse_features, typed
-from fewer.cli._signals import exit_code, raise_if_asked
-from fewer.cli._spread import spread
-from fewer.cli._streamed import ClusterOption, StreamOption, jobs_on, open_chunks, resources_of, wants_stream
+from fewer.cli._outputs import (
+    Answer,
+    ForceOption,
+    SaveOption,
+    check_outputs,
+    check_save,
+    free_folder,
+    saver,
+    say,
+    shown,
+)
+from fewer.cli._shared import (
+    ClusterOption,
+    JobsOption,
+    Progress,
+    StreamOption,
+    exit_code,
+    jobs_on,
+    names_of,
+    open_chunks,
+    parse_features,
+    raise_if_asked,
+    resources_of,
+    spread,
+    typed,
+    wants_stream,
+)
 from fewer.cli._table import (
     FeatureColumns,
     FileArgument,
@@ -34,10 +55,10 @@ from fewer.text import printable
 
 if TYPE_CHECKING:
     from fewer.io import Stream
-    from fewer.planning import Request
     from fewer.problem import Problem
-    from fewer.runs import RunFolder
-    from fewer.selection import Selection
+    from fewer.run._folder import RunFolder
+    from fewer.run._planning import Request
+    from fewer.run._selection import Selection
     from fewer.trace import Trace
 
 SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of folds and random searches.")]
@@ -222,7 +243,7 @@ def select(
         return
     from fewer.io import calendar_groups, read_table
     from fewer.parallel import on_cluster
-    from fewer.runs import replacing
+    from fewer.run._folder import replacing
 
     problem = read_table(file, target, task=columns.parsed_task, **options)
     if not parcel:
@@ -231,7 +252,7 @@ def select(
         if parcel:
             _parcel(problem, detector, outputs, effort.seed, reading_lines(file, target, columns.task, options))
             return
-        from fewer.planning import Request
+        from fewer.run._planning import Request
 
         groups = calendar_groups(problem.names) or None
         request = Request(**choices, **effort.choices(), feature_groups=groups, cv=effort.folds, seed=effort.seed)
@@ -269,8 +290,8 @@ def _run_chunks(chunks: Stream, effort: Effort, outputs: Outputs, choices: dict[
     """Select on a table that is read in chunks."""
     from fewer import streaming
     from fewer.parallel import on_cluster
-    from fewer.running import Interrupted
-    from fewer.runs import RUN, replacing
+    from fewer.run._folder import RUN, replacing
+    from fewer.run._running import Interrupted
 
     if outputs.resume and outputs.out is not None and not (outputs.out / RUN).exists():
         raise InputError(f"There is no run to resume in {outputs.out}; leave --resume out to start one.")
@@ -312,7 +333,7 @@ def _write_report(answer: Answer, report: Path | None, selection: Selection) -> 
 def _parcel(problem: Problem, detector: Detector, outputs: Outputs, seed: int, source: str) -> None:
     """Fit a Parcel, say what its operating point needs, and write its page."""
     from fewer.roc import describe, fit_parcel
-    from fewer.runs import RunFolder, fingerprint
+    from fewer.run._folder import RunFolder, fingerprint
 
     chosen: dict[str, Any] = dict(detector.rates)
     if detector.positive is not None:
@@ -400,7 +421,7 @@ def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption 
         print(f"Wisconsin breast cancer: {problem.n_samples} tumors, {problem.n_features} measurements of cell nuclei,")
         print("benign or malignant? Which measurements carry the answer?\n")
     check_outputs(None, report=report)
-    from fewer.planning import Request
+    from fewer.run._planning import Request
 
     reading = (
         "import numpy as np\nfrom sklearn.datasets import load_breast_cancer\n\nfrom fewer.problem import Problem\n\n"
@@ -441,9 +462,9 @@ class _Watch:
 
 def _run(problem: Problem, request: Request, answering: _Answering, reading: str) -> None:
     """Select on a table in memory."""
-    from fewer.planning import make_plan, prepare_rows
-    from fewer.running import Followers, Interrupted, open_folder, run_plan
-    from fewer.runs import recorded_budget
+    from fewer.run._folder import recorded_budget
+    from fewer.run._planning import make_plan, prepare_rows
+    from fewer.run._running import Followers, Interrupted, open_folder, run_plan
     from fewer.trace import Trace
 
     refuse_folds(problem, request.cv)

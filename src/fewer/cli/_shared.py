@@ -1,15 +1,259 @@
-"""What the commands share: options that are lists, and progress on standard error."""
+"""Ctrl-C and the polite kill: the first ends the work with the best so far, the second ends it at once.
+
+Options that belong together as one argument of a command.
+
+Training and validation curves as text, for a search that is being watched.
+
+Options of tables that are read in chunks, and when they are.
+
+What the commands share: options that are lists, and progress on standard error.
+"""
 
 from __future__ import annotations
 
-import shlex
+import contextlib
+import inspect
+import os
+import signal
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from inspect import Parameter
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from fewer.errors import InputError
+
+if TYPE_CHECKING:
+    from fewer.contracts import Resources
+    from fewer.io import Stream, TableOptions
+
+import shlex
+from collections.abc import Mapping
+
+_asked = 0
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[None]:
+    """Take SIGTERM as Ctrl-C, and a second of either as the end."""
+    global _asked
+    _asked = 0
+    before = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(ValueError):  # not in the main thread: whoever runs it decides
+            before[number] = signal.signal(number, _stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    global _asked
+    if _asked:
+        with contextlib.suppress(OSError, ValueError):
+            os.write(2, b"\x1b[?25h" if sys.stderr.isatty() else b"")  # a spinner hides the cursor
+        os._exit(128 + number)
+    _asked = number
+    raise KeyboardInterrupt
+
+
+def exit_code() -> int:
+    """Return the exit code of a stopped command."""
+    return 128 + (_asked or signal.SIGINT)
+
+
+def was_asked() -> bool:
+    """Say whether a stop was asked for."""
+    return bool(_asked)
+
+
+def raise_if_asked() -> None:
+    """Stop where a stop was asked for in a place that lost it, such as a compiler."""
+    if _asked:
+        raise KeyboardInterrupt
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command take dataclasses: each of their fields is an option of the command line.
+
+    Parameters
+    ----------
+    command : callable
+        Whose parameters have types; those that are dataclasses are spread out, in their place.
+
+    Returns
+    -------
+    callable
+        The command as typer reads it.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Size:
+    ...     width: int = 1
+    ...     height: int = 2
+    >>> def draw(name: str, size: Size) -> None:
+    ...     print(name, size)
+    >>> inspect.signature(spread(draw))
+    <Signature (*, name: str, width: int = 1, height: int = 2)>
+    >>> spread(draw)(name="a", width=5, height=2)
+    a Size(width=5, height=2)
+    """
+    hints = get_type_hints(command, include_extras=True)
+    own = inspect.signature(command).parameters
+    bundles = {name: hints[name] for name in own if is_dataclass(hints[name])}
+    options = [
+        option
+        for name, parameter in own.items()
+        for option in (
+            _options_of(bundles[name])
+            if name in bundles
+            else [parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name])]
+        )
+    ]
+
+    @wraps(command)
+    def spread_out(**values: Any) -> None:
+        whole = {
+            name: kind(**{field.name: values.pop(field.name) for field in fields(kind)})
+            for name, kind in bundles.items()
+        }
+        command(**values, **whole)
+
+    spread_out.__annotations__ = {option.name: option.annotation for option in options}
+    spread_out.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    return spread_out
+
+
+def _options_of(bundle: Any) -> list[Parameter]:
+    hints = get_type_hints(bundle, include_extras=True)
+    return [
+        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
+        for field in fields(bundle)
+    ]
+
+
+TRAINING, VALIDATION, BOTH = "·", "█", "▓"
+
+
+def render_curves(train: Sequence[float], validation: Sequence[float], width: int, height: int) -> str:
+    """Draw two curves over the steps of a search, scores in percent on the left.
+
+    Steps beyond the width are averaged into columns. Axis and legend are among the `height` lines. Empty if there is
+    nothing to draw or too little room.
+
+    Examples
+    --------
+    >>> print(render_curves([0.5, 0.6, 0.8, 0.9, 1.0], [0.5, 0.6, 0.7, 0.6, 0.5], width=36, height=7))
+    100.0 ┤    ·
+     87.5 ┤   ·
+     75.0 ┤  ▓
+     62.5 ┤ ▓ █
+     50.0 ┤▓   █
+          └─────
+           step 0–4   · training   █ validation
+    """
+    train, validation = [float(v) for v in train], [float(v) for v in validation]
+    finite = [v for v in (*train, *validation) if v == v]
+    if not finite or height < 4 or width < 20:
+        return ""
+    rows, columns = height - 2, min(width - 8, max(len(train), len(validation)))
+    low, high = min(finite), max(finite)
+    if high - low < 1e-9:
+        low, high = low - 0.01, high + 0.01
+    training, held_out = (_lines(curve, columns, low, high, rows) for curve in (train, validation))
+    picture = []
+    for row in range(rows - 1, -1, -1):
+        label = 100 * (low + (high - low) * row / (rows - 1))
+        cells = "".join(
+            BOTH if t == row and v == row else VALIDATION if v == row else TRAINING if t == row else " "
+            for t, v in zip(training, held_out, strict=True)
+        )
+        picture.append(f"{label:5.1f} ┤{cells}".rstrip())
+    last = max(len(train), len(validation)) - 1
+    picture.append("      └" + "─" * columns)
+    picture.append(f"       step 0–{last}   {TRAINING} training   {VALIDATION} validation")
+    return "\n".join(picture)
+
+
+def _lines(curve: Sequence[float], columns: int, low: float, high: float, rows: int) -> list[int]:
+    """Return the line on which a curve stands in each column, −1 where there is none."""
+    out = []
+    for column in range(columns):
+        first = column * len(curve) // columns if len(curve) > columns else column
+        last = (column + 1) * len(curve) // columns if len(curve) > columns else column + 1
+        part = [v for v in curve[first:last] if v == v]
+        out.append(round((sum(part) / len(part) - low) / (high - low) * (rows - 1)) if part else -1)
+    return out
+
+
+StreamOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--stream/--no-stream",
+        help="Read the table in chunks; by itself for folders, globs and tables beyond memory.",
+        show_default=False,
+    ),
+]
+ClusterOption = Annotated[
+    str | None, typer.Option("--cluster", help="A Dask scheduler to work on: tcp://host:port.", show_default=False)
+]
+
+
+def wants_stream(file: Path, asked: bool | None, command: str = "select") -> bool:
+    """Say whether a table is read in chunks: as asked, or if it is many files, or larger than memory."""
+    if asked:
+        return True
+    from fewer.io import in_chunks, refuse_unfit
+
+    if asked is None:
+        return in_chunks(file, command)
+    if file.is_file():
+        refuse_unfit(file, command)
+    return False
+
+
+def resources_of(jobs: int, memory: str | int, device: str = "cpu") -> Resources:
+    """Turn options into resources."""
+    from joblib import effective_n_jobs
+
+    from fewer.contracts import Resources
+    from fewer.selectors import parse_memory
+
+    return Resources(effective_n_jobs(jobs), parse_memory(memory), device)
+
+
+def jobs_on(cluster: str | None, jobs: int) -> int:
+    """Return how many tasks may run at the same time: on a cluster, as many as it can do."""
+    return jobs if cluster is None else -1
+
+
+def open_chunks(file: Path, target: str, task: Any, options: TableOptions) -> Stream:
+    """Open a table to be read in chunks; refuse what only a whole table is read with."""
+    from fewer.io import open_stream
+
+    plain = options["encoding"].lower() in ("utf-8", "utf8") and options["decimal"] in (None, ".")
+    if not plain or options["missing"] is not None or options["schema"] is not None or options["calendar"]:
+        raise InputError(
+            "A table read in chunks is Parquet, or UTF-8 text with decimal points; --encoding, --decimal, --missing, "
+            "--schema and --calendar need it in memory (--no-stream)."
+        )
+    if options["skip_rows_without_target"]:
+        raise InputError("--skip-rows-without-target needs the table in memory (--no-stream).")
+    if given := [name for name in ("groups", "time") if options.get(name) is not None]:
+        raise InputError(f"--{given[0]} needs the table in memory (--no-stream).")
+    nominal, numeric, exclude = options["nominal"], options["numeric"], options["exclude"]
+    weights = options.get("sample_weight")
+    return open_stream(str(file), target, task=task, nominal=nominal, numeric=numeric, exclude=exclude, weights=weights)
+
 
 _typed: list[str] = []
 
@@ -103,8 +347,6 @@ class Progress:
         if self._status is None:
             return
         from rich.markup import escape
-
-        from fewer.cli._curves import render_curves
 
         picture = ""
         if curves is not None and "validation" in curves:

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fewer.cli._outputs import Answer
-from fewer.cli._save import SaveOption, check_save
+from fewer.cli._outputs import Answer, SaveOption, check_save
 from fewer.cli._shared import names_of
 from fewer.cli._table import EncodingOption, FileArgument
 from fewer.errors import InputError

@@ -1,11 +1,10 @@
 """When to stop believing it?"""
 
 from fewer.control._aggregate import Aggregate
-from fewer.control._chosen_noise import ChosenNoise
 from fewer.control._early_stopping import EarlyStopping
 from fewer.control._false_discovery import FalseDiscovery
 from fewer.control._knockoffs import Knockoffs
-from fewer.control._noise import Noise
+from fewer.control._noise import ChosenNoise, Noise
 from fewer.control._one_standard_error import OneStandardError
 from fewer.control._prefilter import Prefilter, add_innermost
 from fewer.control._probe import Probe

@@ -17,7 +17,7 @@ from fewer.parallel import parallelism, run_tasks
 from fewer.problem import FloatArray, InputError
 from fewer.trace import Step, Trace, best_first
 from fewer.validate import Split, split_rows
-from fewer.validate._folds import CV_OBJECT, count_splits
+from fewer.validate._splits import CV_OBJECT, count_splits
 
 Record = dict[str, Any]
 """One validation run: `training` and `validation`, a score a step; `masks`, where the search stood; `n_evaluations`."""

@@ -1,17 +1,24 @@
 """How good is this subset?"""
 
-from fewer.criteria._boundary import BoundaryShare, FisherRatio, boundary_share, fisher_ratio
 from fewer.criteria._classifiability import Classifiability, classifiability
-from fewer.criteria._consistency import Consistency
+from fewer.criteria._complexity import (
+    BoundaryShare,
+    Consistency,
+    FisherRatio,
+    LinearSeparability,
+    Separability,
+    boundary_share,
+    fisher_ratio,
+    intrinsic_dimension,
+    linear_separability,
+    reachable_error,
+)
 from fewer.criteria._cross_validated import CrossValidated
 from fewer.criteria._gamma_test import GammaTest, gamma_test
 from fewer.criteria._knn import KNN
 from fewer.criteria._least_squares import LeastSquares
-from fewer.criteria._linear_separability import LinearSeparability, linear_separability
 from fewer.criteria._naive_bayes import NaiveBayes
 from fewer.criteria._rann import RANN
-from fewer.criteria._reachable_error import intrinsic_dimension, reachable_error
-from fewer.criteria._separability import Separability
 
 __all__ = [
     "KNN",

@@ -1,4 +1,7 @@
-"""Any scikit-learn estimator as criterion, judged by cross-validation."""
+"""How important each column is to a fitted estimator, as scikit-learn's `RFE` weighs it.
+
+Any scikit-learn estimator as criterion, judged by cross-validation.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +15,79 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
+from sklearn.compose import ColumnTransformer
 from sklearn.metrics import check_scoring, get_scorer
+from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import has_fit_parameter
 
-from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
+from fewer.contracts import Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
 from fewer.criteria._boosting import boosting_outputs, is_plain_boosting
 from fewer.criteria._forests import can_be_cut, forest_outputs, is_plain_forest
-from fewer.criteria._importances import column_importances
 from fewer.criteria._preparation import WORTH_THREADS, Preparation
 from fewer.criteria._racing import ceiling_of, race
 from fewer.criteria.engines import find_engine
-from fewer.criteria.engines._engine import Engine
-from fewer.criteria.engines._folds import Split
+from fewer.criteria.engines._engine import Engine, Split
 from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 from fewer.validate import assign_folds, split_rows
-from fewer.validate._folds import CV_OBJECT, splits_of
+from fewer.validate._splits import CV_OBJECT, splits_of
+
+
+def column_importances(model: Any, n_columns: int) -> FloatArray:
+    """Return squared coefficients, summed over classes, or squared importances; indicators count for their column.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        Also a pipeline whose last step has `coef_` or `feature_importances_`.
+    n_columns : int
+        How many columns it was given.
+
+    Returns
+    -------
+    array of shape (n_columns,)
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]])
+    >>> column_importances(LinearRegression().fit(X, 3 * X[:, 0]), 2).round(6)
+    array([9., 0.])
+    """
+    owner = np.arange(n_columns)
+    final = model
+    while isinstance(final, Pipeline):
+        first = final.steps[0][1]
+        if isinstance(first, ColumnTransformer) and {name for name, _, _ in first.transformers} <= {"fill", "encode"}:
+            owner = _owners(first)
+        final = final.steps[-1][1]
+    if hasattr(final, "coef_"):
+        values = final.coef_.toarray() if hasattr(final.coef_, "toarray") else np.asarray(final.coef_)
+    elif hasattr(final, "feature_importances_"):
+        values = np.asarray(final.feature_importances_)
+    else:
+        raise IncompatibleError(
+            f"Elimination needs importances, and {type(final).__name__} has neither coef_ nor feature_importances_."
+        )
+    squares = np.atleast_2d(np.square(values)).sum(axis=0)
+    if len(squares) != len(owner):
+        raise IncompatibleError(
+            f"{type(final).__name__} works on {len(squares)} inputs that its pipeline makes of {n_columns} columns, so "
+            "columns have no importance of their own; leave out the step that makes them."
+        )
+    return np.asarray(np.bincount(owner, squares, minlength=n_columns), dtype=np.float64)
+
+
+def _owners(transformer: ColumnTransformer) -> IntArray:
+    """Return the column that each output of the preparation comes from."""
+    owner: list[int] = []
+    for name, step, columns in transformer.transformers_:
+        places = np.arange(transformer.n_features_in_)[columns].tolist()
+        counts = [len(levels) for levels in step[-1].categories_] if name == "encode" else [1] * len(places)
+        owner += [place for place, count in zip(places, counts, strict=True) for _ in range(count)]
+    return np.array(owner, dtype=np.int64)
+
 
 MOST_REMEMBERED = 100_000
 MARGIN = 1e-9

@@ -25,22 +25,21 @@ from fewer.contracts import (
     best_of,
 )
 from fewer.criteria._exact_device import MOST_CLASSES, MOST_KS, Asked, ExactDevice, capacity_for
-from fewer.criteria._knn_device import NeighborDevice
-from fewer.criteria._knn_sweep import SMALLEST, TREE, Sweeper, nothing, trees_of
+from fewer.criteria._knn_sweep import SMALLEST, TREE, NeighborDevice, Sweeper, nothing, trees_of
 from fewer.differences import Coarse, Differences, Scaling
-from fewer.kernels import _mask_tables as tables
+from fewer.kernels import _moves as tables
 from fewer.kernels import _moves as walking
 from fewer.kernels import _nearest as nearest
 from fewer.kernels import _neighbors as kernels
-from fewer.kernels import _neighbors_small as small
+from fewer.kernels import _neighbors as small
 from fewer.kernels._bundles import Flips, Moved, Rules, Units
 from fewer.kernels._device import Device, deal, on_devices, tell
 from fewer.kernels._distances import fill_distances
-from fewer.kernels._one_column import column_gains
+from fewer.kernels._neighbors import column_gains
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.validate import assign_folds
-from fewer.validate._folds import CV_OBJECT
+from fewer.validate._splits import CV_OBJECT
 
 AUTO_NEIGHBORS = (1, 3, 5, 7, 9, 11)
 TABLE_WIDTH = 512  # columns that the tables of `coarse_masks` cover at once: they stay in the cache

@@ -1,4 +1,13 @@
-"""A linear fit as criterion, each row judged by the fit without it, in closed form."""
+"""Scores of a linear fit from its residual sum of squares alone: AIC, BIC, Mallows's Cp, adjusted R².
+
+A least-squares fit that grows by one column at a time, with bounds on what each further column can do.
+
+For the columns S of a subset let XᵀX + diag(λ) = LLᵀ and U = XL⁻ᵀ, a column of U for each of S. Adding j needs only
+its v = Uᵀx, its rest z = x − Uv and its length s = xᵀx + λ − vᵀv: the fit's residual r becomes r − z (zᵀr) / s and the
+leverage h of a row h + z² / s. All v together are one product Xᵀu for each column that enters.
+
+A linear fit as criterion, each row judged by the fit without it, in closed form.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +21,112 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
-from fewer.criteria._bordering import LEAST, Bordering
 from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
 from fewer.criteria._rann import CHUNK_CELLS, Encoder, left_out, readable, targets_of
 from fewer.io._memory import amount
+from fewer.kernels import _bordering as kernels
+from fewer.kernels._bordering import LEAST
 from fewer.models._rann import class_targets, one_blas_thread
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.statistics import GramSums
 from fewer.validate import assign_folds
-from fewer.validate._folds import CV_OBJECT
+from fewer.validate._splits import CV_OBJECT
+
+TINY = 1e-300
+
+
+MARGIN = 1e-9
+"""A column is passed over only if it is worse by this share: more than rounding can do."""
+FIRST = 8
+"""So many columns are scored before the bound is asked about the others."""
+
+
+class Bordering:
+    """The fit of one subset, and of each subset with one column more.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        Columns, rows times the root of their weights.
+    targets : array of shape (n, c)
+        Likewise.
+    ridge : array of shape (p,)
+        λ of each column, above 0.
+    leverage : array of shape (n,)
+        What the constant alone takes of each row.
+    centered : bool, default=False
+        Means were taken off the columns before (as is needed where rows have weights); else they are on the way.
+    """
+
+    def __init__(
+        self, X: FloatArray, targets: FloatArray, ridge: FloatArray, leverage: FloatArray, centered: bool = False
+    ) -> None:
+        self._X, self._means, self._ridge = np.ascontiguousarray(X), np.empty(X.shape[1]), ridge
+        self._start = np.ascontiguousarray(targets.T), leverage
+        self._lengths, self._first_products = np.empty(X.shape[1]), np.empty((targets.shape[1], X.shape[1]))
+        kernels.begin(self._X, self._means, self._start[0], self._lengths, self._first_products, centered)
+        self._begin()
+
+    def _begin(self) -> None:
+        n, p = self._X.shape
+        targets, leverage = self._start
+        self.columns: list[int] = []
+        kept = np.maximum(1.0 - leverage, LEAST)
+        weighed = targets / kept**2
+        if kept.min() == kept.max():  # without row weights
+            along_weighed = self._first_products / kept[0] ** 2
+        else:
+            along_weighed = weighed @ self._X - weighed.sum(axis=1)[:, None] * self._means
+        self._fit = kernels.Fit(
+            self._X, self._means, self._ridge, self._lengths, np.empty((FIRST, n)), np.empty((FIRST, p)),
+            self._lengths + self._ridge, self._first_products.copy(), along_weighed, targets.copy(), weighed,
+            leverage.copy(),
+        )  # fmt: skip
+
+    def move_to(self, columns: IntArray) -> None:
+        """Stand on a subset: go on from this one if it is part of it, else begin again."""
+        wanted = columns.tolist()
+        if not set(self.columns) <= set(wanted):
+            self._begin()
+        present = set(self.columns)
+        for column in wanted:
+            if column not in present:
+                self._enter(column)
+
+    def _enter(self, column: int) -> None:
+        k, fit = len(self.columns), self._fit
+        if k == len(fit.u):
+            more = (np.concatenate([part, np.empty_like(part)]) for part in (fit.u, fit.v))
+            self._fit = fit = fit._replace(**dict(zip("uv", more, strict=True)))
+        kernels.enter(fit, column, k)
+        self.columns.append(column)
+
+    def training_gains(self) -> FloatArray:
+        """Return how much each further column would take off the squared residuals."""
+        return np.asarray((self._fit.along**2).sum(axis=0) / self._fit.s)
+
+    def lost(self, columns: IntArray) -> FloatArray:
+        """Return the sum of squared leave-one-out errors with each of these columns added."""
+        scratch = np.empty(len(self._X))
+        return np.array(
+            [kernels.lost_with(self._fit, len(self.columns), column, scratch) for column in columns.tolist()]
+        )
+
+    def bounds(self) -> FloatArray:
+        """Return what the leave-one-out errors with each column added are at least: leverages as they are now."""
+        out = np.empty(self._X.shape[1])
+        kernels.bounds(self._fit, len(self.columns), out)
+        return out
+
+    def best(self, columns: IntArray) -> tuple[NDArray[np.int64], FloatArray]:
+        """Score columns until none of the others can be the best: their places in order, and what is lost with them."""
+        lost = np.empty(len(columns))
+        few = len(columns) <= 4 * FIRST
+        kernels.best(self._fit, len(self.columns), columns, len(columns) if few else FIRST, MARGIN, lost)
+        places = np.flatnonzero(~np.isnan(lost))
+        return places, lost[places]
+
 
 FAR = 100.0
 """Columns whose mean is so many half ranges from zero lose two digits in products; they are centered before."""
@@ -91,8 +196,6 @@ class LeastSquares(Criterion):
         self, problem: Problem, rng: np.random.Generator, resources: Resources
     ) -> LeastSquaresScorer | FoldedLeastSquaresScorer:
         if self.score != "r2":
-            from fewer.criteria._fit_scores import FitScorer
-
             if not isinstance(self.cv, str):
                 raise IncompatibleError(f"score={self.score!r} is that of one fit to all rows; leave cv out.")
             return FitScorer(problem, self.alpha, resources, self.score)
@@ -354,3 +457,65 @@ def _targets_of(problem: Problem, weights: FloatArray) -> tuple[FloatArray, Any]
     deviations = problem.y - mean
     spread = np.sqrt(weights @ deviations**2 / weights.sum())
     return deviations / np.where(spread > 0, spread, 1.0), mean
+
+
+class FitScorer(LeastSquaresScorer):
+    """`LeastSquares` bound to rows, scored by the fit on all of them and the number of its inputs.
+
+    With n rows, k inputs beside the constant, residual sum of squares S and q targets, all higher is better:
+
+        aic = −n q log(S / n q) − 2 k q,    bic = −n q log(S / n q) − log(n) k q,
+        cp = −(S / s² − n q + 2 (k + 1) q),    adjusted_r2 = 1 − S / S₀ · (n − 1) / (n − k − 1),
+
+    s² being the residual variance with all columns and S₀ the sum with none.
+    """
+
+    def __init__(self, problem: Problem, alpha: float, resources: Resources, score: str) -> None:
+        super().__init__(problem, alpha, resources)
+        self._score = score
+
+    @cached_property
+    def _products(self) -> tuple[FloatArray, FloatArray, float]:
+        """Products of inputs with each other, with the targets, and of the targets; weights have a mean of one."""
+        shares = self._weights / self._weights.mean()
+        targets = self._targets - np.average(self._targets, axis=0, weights=self._weights)
+        weighted = self._inputs * shares[:, None]
+        gram = weighted.T @ self._inputs + self._ridge / self._weights.mean() * np.eye(self._inputs.shape[1])
+        return gram, weighted.T @ targets, float((shares @ targets**2).sum())
+
+    @cached_property
+    def _noise(self) -> float:
+        """The residual variance with all inputs, for Cp."""
+        everything = np.arange(self._inputs.shape[1])
+        n_left = (self.problem.n_samples - 1 - len(everything)) * self._targets.shape[1]
+        return self._sum_of(everything) / max(n_left, 1)
+
+    def score(self, masks: Masks) -> FloatArray:
+        """Score (m, p) masks."""
+        used = np.asarray(masks, dtype=bool)[:, self._owner]
+        return np.array([self._value(self._sum_of(np.flatnonzero(row)), int(row.sum())) for row in used])
+
+    def flips(self, mask: Masks, units: Sequence[IntArray], values: NDArray[Any]) -> FloatArray:
+        """Score all changes of one unit."""
+        return PredictiveScorer.flips(self, mask, units, values)
+
+    def best_flip(self, mask: Masks, columns: IntArray) -> None:
+        """Leave it to `flips`."""
+        return
+
+    def _sum_of(self, columns: IntArray) -> float:
+        gram, moments, total = self._products
+        if not len(columns):
+            return total
+        own = moments[columns]
+        return max(total - float((own * np.linalg.solve(gram[np.ix_(columns, columns)], own)).sum()), 0.0)
+
+    def _value(self, rest: float, k: int) -> float:
+        n, q = self.problem.n_samples, self._targets.shape[1]
+        if self._score == "adjusted_r2":
+            total = self._products[2]
+            return 1.0 - rest / max(total, TINY) * (n - 1) / (n - k - 1) if n > k + 1 else -np.inf
+        if self._score == "cp":
+            return -(rest / max(self._noise, TINY) - n * q + 2.0 * (k + 1) * q)
+        price = 2.0 if self._score == "aic" else float(np.log(n))
+        return -n * q * float(np.log(max(rest, TINY) / (n * q))) - price * k * q

@@ -17,15 +17,27 @@ from joblib import effective_n_jobs
 
 from fewer.contracts import Resources
 from fewer.errors import FewerWarning, InputError
-from fewer.evaluate._baselines import ALL, RANDOM, default_estimators, filter_baseline
-from fewer.evaluate._choosing import describe, is_same
 from fewer.evaluate._grading import Grader
-from fewer.evaluate._nested import Nested, Record, grades_of, in_order, measure, outer_splits, summarize
+from fewer.evaluate._nested import (
+    ALL,
+    RANDOM,
+    Nested,
+    Record,
+    default_estimators,
+    describe,
+    filter_baseline,
+    grades_of,
+    in_order,
+    is_same,
+    measure,
+    outer_splits,
+    summarize,
+)
 from fewer.evaluate._verdict import MethodScore, in_points, name_of, verdict
 from fewer.files import FolderLock, Journal, write_atomically
-from fewer.markup import html_card, html_table, latex_table, markdown_table
 from fewer.parallel import run_tasks
 from fewer.problem import Problem
+from fewer.text import html_card, html_table, latex_table, markdown_table
 from fewer.validate import ConfidenceInterval, Split, holm
 
 FORMAT = 1

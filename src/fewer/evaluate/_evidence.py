@@ -1,4 +1,11 @@
-"""What a page shows of a selection, as plain data that stays small: pictures can be drawn without the table."""
+"""Some rows and columns of a problem, dense, whatever its size.
+
+What is lost without each chosen feature, row by row, with an interval.
+
+The answers of a selection at other sizes: which features it would take, and what held-out rows say of them.
+
+What a page shows of a selection, as plain data that stays small: pictures can be drawn without the table.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +13,258 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
+import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
 from fewer.contracts import Criterion, PredictiveScorer, Resources
+from fewer.control._aggregate import draw_rows
 from fewer.criteria import CrossValidated
 from fewer.errors import InputError
-from fewer.evaluate._answers import MOST, answers_by_size
-from fewer.evaluate._directions import discriminant_plane
-from fewer.evaluate._distributions import distribution, shown_classes
-from fewer.evaluate._grading import telling
+from fewer.evaluate._by_size import best_by_size
+from fewer.evaluate._distributions import distribution, predictions, shown_classes
+from fewer.evaluate._grading import Grade, Grader, telling
 from fewer.evaluate._heldout import HeldOutScores
-from fewer.evaluate._parts import part_of, sample_of
-from fewer.evaluate._predictions import predictions
-from fewer.evaluate._row_views import always_wrong, plane
-from fewer.evaluate._without import losses_without, score_of
+from fewer.evaluate._row_views import always_wrong, discriminant_plane, plane
+from fewer.io._frames import FrameSchema
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.selectors._standins import stand_ins
+from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
+from fewer.selectors.auto._standins import stand_ins
 from fewer.validate import split_rows
+
+
+def part_of(problem: Problem, columns: IntArray, rows: IntArray) -> Problem:
+    """Return some rows and columns; of a sparse table only these become dense.
+
+    Parameters
+    ----------
+    problem : Problem
+    columns, rows : int arrays
+
+    Returns
+    -------
+    Problem
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]], [0, 1, 0])
+    >>> part = part_of(problem, np.array([1]), np.array([0, 2]))
+    >>> part.X.tolist(), part.names
+    ([[1.0], [5.0]], ('x1',))
+    """
+    place = {int(column): i for i, column in enumerate(columns)}
+    whole = len(rows) == problem.n_samples
+    if problem.sparse is None:
+        table = problem.X[:, columns] if whole else problem.X[np.ix_(rows, columns)]
+    else:
+        table = problem.sparse[:, columns].toarray()[rows]
+    return Problem(
+        X=np.ascontiguousarray(table, dtype=np.float64),
+        y=problem.y[rows],
+        task=problem.task,
+        names=tuple(problem.names[i] for i in columns),
+        kinds=tuple(problem.kinds[i] for i in columns),
+        classes=problem.classes,
+        levels={place[i]: levels for i, levels in problem.levels.items() if i in place},
+        sample_weight=None if problem.sample_weight is None else problem.sample_weight[rows],
+        groups=None if problem.groups is None else problem.groups[rows],
+        time=None if problem.time is None else problem.time[rows],
+        schema=_schema(problem, columns),
+    )
+
+
+def _schema(problem: Problem, columns: IntArray) -> FrameSchema | None:
+    if problem.schema is None or not problem.schema.fits(problem):
+        return None
+    head = nw.from_native(problem.schema.head, eager_only=True)
+    return FrameSchema(head[:, [int(i) for i in columns]].to_native())
+
+
+def sample_of(problem: Problem, most: int, rng: np.random.Generator) -> IntArray:
+    """Draw about so many rows, classes alike and row groups whole; all if there are no more.
+
+    Parameters
+    ----------
+    problem : Problem
+    most : int
+    rng : Generator
+
+    Returns
+    -------
+    int array
+        In the order of the table.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays(np.zeros((100, 1)), [0] * 90 + [1] * 10)
+    >>> rows = sample_of(problem, 20, np.random.default_rng(0))
+    >>> len(rows), (rows >= 90).sum()
+    (20, np.int64(2))
+    """
+    n = problem.n_samples
+    if n <= most:
+        return np.arange(n)
+    if problem.groups is not None:
+        names, counts = np.unique(problem.groups, return_counts=True)
+        order = rng.permutation(len(names))
+        kept = order[: max(int(np.searchsorted(np.cumsum(counts[order]), most, side="right")), 1)]
+        return np.flatnonzero(np.isin(problem.groups, names[kept]))
+    if problem.task == "classification" and problem.y.ndim == 1:
+        return draw_rows(problem, "subsample", rng, most / n)
+    return np.sort(rng.choice(n, most, replace=False))
+
+
+SEEN = 1.96
+
+
+def losses_without(
+    scorer: PredictiveScorer, problem: Problem, mask: BoolArray, scoring: Any = None, *, most: int | None = None
+) -> tuple[FloatArray, dict[int, dict[str, float]]]:
+    """Compare out-of-fold predictions with the chosen features and without each of them.
+
+    Parameters
+    ----------
+    scorer : PredictiveScorer
+        The judge, bound to these rows: it predicts each of them without its own fold.
+    problem : Problem
+    mask : bool array of shape (n_features,)
+        The chosen features. Those that are left out are fitted without, not shuffled.
+    scoring : str, optional
+        `"roc_auc"` is measured by that; everything else by accuracy or R², which every row has a share in.
+    most : int, optional
+        Leave out only the first so many, one at a time; all if left out.
+
+    Returns
+    -------
+    outputs : array
+        The predictions with all chosen features.
+    losses : dict
+        For each chosen column its `loss` and the `low` and `high` end of its 95 % interval.
+
+    Examples
+    --------
+    >>> from fewer.contracts import Resources
+    >>> from fewer.criteria import KNN
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 2))
+    >>> problem = Problem.from_arrays(X, X[:, 0] > 0)
+    >>> scorer = KNN(5).bind(problem, rng, Resources())
+    >>> _, losses = losses_without(scorer, problem, np.array([True, True]))
+    >>> losses[0]["low"] > 0, losses[1]["low"] > 0
+    (True, False)
+    """
+    grader = Grader(problem, "roc_auc" if score_of(problem, scoring) == "roc_auc" else None)
+    outputs = scorer.outputs(mask)
+    whole = _grade(grader, scorer, outputs, problem)
+    losses: dict[int, dict[str, float]] = {}
+    for column in np.flatnonzero(mask)[:most]:
+        rest = mask.copy()
+        rest[column] = False
+        if not rest.any():
+            continue
+        loss = whole - _grade(grader, scorer, scorer.outputs(rest), problem)
+        error = _error(loss, problem)
+        if error is not None:
+            losses[int(column)] = {
+                "loss": loss.score, "low": loss.score - SEEN * error, "high": loss.score + SEEN * error
+            }  # fmt: skip
+    return outputs, losses
+
+
+def score_of(problem: Problem, scoring: Any = None) -> str:
+    """Name the score that the losses are in.
+
+    Parameters
+    ----------
+    problem : Problem
+    scoring : str, callable or None
+
+    Returns
+    -------
+    str
+    """
+    if problem.task == "regression":
+        return "R²"
+    return (
+        "roc_auc" if scoring == "roc_auc" and problem.n_classes == 2 and problem.sample_weight is None else "accuracy"
+    )
+
+
+def _grade(grader: Grader, scorer: PredictiveScorer, outputs: FloatArray, problem: Problem) -> Grade:
+    judged = np.isfinite(outputs.reshape(len(outputs), -1)).all(axis=1)
+    rows = problem if judged.all() else problem.take(np.flatnonzero(judged))
+    grade = grader.grade(scorer, outputs[judged], rows)
+    if grade.influence is None or judged.all():
+        return grade
+    influence = np.zeros(len(outputs))
+    influence[judged] = grade.influence
+    return Grade(grade.score, influence)
+
+
+def _error(grade: Grade, problem: Problem) -> float | None:
+    if grade.influence is None:
+        return None
+    parts = grade.influence
+    if problem.groups is not None:
+        parts = np.bincount(np.unique(problem.groups, return_inverse=True)[1], weights=parts).astype(np.float64)
+    return float(np.sqrt(np.sum(parts**2)))
+
+
+MOST = 60
+"""Features up to which the answers of other sizes are told."""
+
+
+def answers_by_size(selector: Any, support: BoolArray) -> dict[int, BoolArray]:
+    """Return the subset that a fitted selector would take at each size that it looked at, up to 60 features.
+
+    Parameters
+    ----------
+    selector : AutoSelector, SubsetSelector or RankSelector
+    support : bool array of shape (n_features,)
+        The answer itself, which stands at its own size.
+
+    Returns
+    -------
+    dict
+        Masks by size, in ascending order. Those of a ranking, and of the orders that `AutoSelector` races, nest.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> selector = fewer.RankSelector(fewer.rankers.Fisher(), random_state=0).fit(*load_iris(return_X_y=True))
+    >>> [int(size) for size in answers_by_size(selector, selector.support_)]
+    [1, 2, 3, 4]
+    """
+    found: dict[int, BoolArray] = {}
+    if isinstance(selector, AutoSelector):
+        found = _of_auto(selector)
+    elif isinstance(selector, RankSelector) and getattr(selector, "curve_", None) is not None:
+        found = _prefixes(selector.ranking_, selector.curve_["size"])
+    elif isinstance(selector, SubsetSelector):
+        found = {size: np.asarray(mask) != 0 for size, (_, mask) in best_by_size(selector.trace_).items()}
+    found = {size: mask for size, mask in found.items() if size <= MOST}
+    size = int(support.sum())
+    if size:
+        found[size] = np.asarray(support, dtype=bool)
+    return dict(sorted(found.items()))
+
+
+def _of_auto(selector: AutoSelector) -> dict[int, BoolArray]:
+    sizes = np.asarray(selector.curve_["size"], dtype=np.int64)
+    masks = [np.asarray(mask, dtype=bool) for mask in selector.choices_.values()]
+    if len(sizes) and all(_is_prefix(mask, selector.ranking_) and int(mask.sum()) in sizes for mask in masks):
+        return _prefixes(selector.ranking_, sizes)
+    return {int(mask.sum()): mask for mask in masks}
+
+
+def _is_prefix(mask: BoolArray, ranking: IntArray) -> bool:
+    return bool(np.array_equal(mask, ranking <= int(mask.sum())))
+
+
+def _prefixes(ranking: IntArray, sizes: Any) -> dict[int, BoolArray]:
+    return {int(size): ranking <= int(size) for size in sizes}
+
 
 ROWS, COUNTED = 2000, 20_000
 """Rows that judges are fitted to, and that distributions are counted in, at most."""
@@ -250,6 +491,3 @@ def _quicker(judge: CrossValidated) -> CrossValidated:
     if getattr(quick.estimator, "n_estimators", 0) > TREES:
         quick.set_params(estimator__n_estimators=TREES)
     return quick
-
-
-__all__ = ["Evidence"]

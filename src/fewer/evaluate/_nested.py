@@ -1,24 +1,196 @@
-"""Nested evaluation: the whole selection on the training rows of each fold, its features judged on the test rows."""
+"""What every comparison needs beside the methods compared: all features, chance, one simple filter.
+
+Any selector, ours or another library's, fitted to the rows of a part.
+
+Nested evaluation: the whole selection on the training rows of each fold, its features judged on the test rows.
+"""
 
 from __future__ import annotations
 
+import re
 import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from scipy import stats
+from sklearn.base import clone
+from sklearn.feature_selection import f_regression
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from fewer.contracts import PredictiveScorer, Resources
+from fewer.contracts import PredictiveScorer, Ranker, Ranking, Resources
 from fewer.criteria import CrossValidated
 from fewer.criteria._cross_validated import CrossValidatedScorer
-from fewer.evaluate._baselines import default_estimators, random_like
-from fewer.evaluate._choosing import choose
+from fewer.errors import InputError
 from fewer.evaluate._grading import Grade, Grader, telling
-from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
+from fewer.rankers import Fisher
+from fewer.selectors import RankSelector, SubsetSelector
 from fewer.validate import ConfidenceInterval, FixedFolds, Split, assign_folds, nogueira, split_rows
+
+ALL = "all features"
+RANDOM = "random subset"
+
+
+def filter_baseline(task: Task) -> tuple[str, RankSelector]:
+    """Return the univariate filter of a task and its name; it finds its size by cross-validation."""
+    if task == "classification":
+        return "Fisher filter", RankSelector(Fisher())
+    return "F-test filter", RankSelector(FTest())
+
+
+def default_estimators(task: Task) -> dict[str, Any]:
+    """Return nearest neighbors and a linear model, on scaled columns."""
+    if task == "classification":
+        return {
+            "knn": make_pipeline(StandardScaler(), KNeighborsClassifier()),
+            "linear": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+        }
+    return {
+        "knn": make_pipeline(StandardScaler(), KNeighborsRegressor()),
+        "linear": make_pipeline(StandardScaler(), Ridge()),
+    }
+
+
+def random_like(mask: BoolArray, rng: np.random.Generator) -> BoolArray:
+    """Draw a subset of the same size."""
+    return rng.permutation(mask)
+
+
+class FTest(Ranker):
+    """Minus the logarithm of the p-value of an F-test of each feature alone against the target.
+
+    Numbers are tested by a linear regression, nominal features by a one-way analysis of variance. Missing cells are
+    left out.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 5.0], [2.0, 1.0], [3.0, 4.0], [4.0, 2.0]])
+    >>> problem = Problem.from_arrays(X, [1.1, 1.9, 3.2, 3.9], task="regression")
+    >>> FTest().rank(problem, np.random.default_rng(0), Resources()).order
+    array([0, 1])
+    """
+
+    tasks: ClassVar[tuple[Task, ...]] = ("regression",)
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        scores = np.zeros(problem.n_features)
+        varies = ~problem.constant
+        plain = varies & ~problem.nominal & ~problem.missing.any(axis=0)
+        if plain.any():
+            scores[plain] = _linear(problem.X[:, plain], problem.y)
+        for column in np.flatnonzero(varies & ~plain):
+            cells = problem.X[:, column]
+            present = ~np.isnan(cells)
+            test = _levels if problem.nominal[column] else _linear
+            scores[column] = np.ravel(test(cells[present, None], problem.y[present]))[0]
+        return Ranking.by_score(scores)
+
+
+def _linear(X: FloatArray, y: FloatArray) -> FloatArray:
+    if len(y) < 3 or np.ptp(y) == 0:
+        return np.zeros(X.shape[1])
+    return np.asarray(-stats.f.logsf(f_regression(X, y)[0], 1, len(y) - 2))
+
+
+def _levels(X: FloatArray, y: FloatArray) -> FloatArray:
+    groups = [y[X[:, 0] == level] for level in np.unique(X)]
+    n, k = len(y), len(groups)
+    within = sum(float(((group - group.mean()) ** 2).sum()) for group in groups)
+    between = float(((y - y.mean()) ** 2).sum()) - within
+    if n <= k or within <= 0:
+        return np.zeros(1)
+    return np.atleast_1d(-stats.f.logsf(between / (k - 1) / (within / (n - k)), k - 1, n - k))
+
+
+def choose(selector: Any, rows: Problem, seed: int) -> tuple[BoolArray, float | None]:
+    """Fit a fresh copy of a selector to these rows; give its features and the score that its search gave them.
+
+    There is a score only if its criterion predicts rows, so that the same score can be taken on held-out rows.
+
+    Whatever the selector learnt before is forgotten. A selector of `fewer` gets the rows as they are. Any other gets
+    `fit(X, y)` with an array of numbers: nominal columns as their level codes, and missing cells filled with the
+    median (the most frequent level) of these rows.
+    """
+    fresh = _seeded(clone(selector), seed)
+    if hasattr(fresh, "fit_problem"):
+        fresh.fit_problem(rows)
+    else:
+        fresh.fit(_filled(rows), rows.y.copy())
+    believed = None
+    if isinstance(fresh, SubsetSelector) and fresh._criterion().predictive and not fresh.cost_weight:
+        believed = float(fresh.score_)
+    return support_of(fresh, rows.n_features), believed
+
+
+def support_of(selector: Any, n_features: int) -> BoolArray:
+    """Find out which features a fitted selector chose, by the names that libraries have for that."""
+    last = selector.steps[-1][1] if isinstance(selector, Pipeline) else selector
+    if hasattr(last, "get_support"):
+        mask = np.asarray(last.get_support(), dtype=bool)
+    elif hasattr(last, "support_"):
+        mask = np.asarray(last.support_, dtype=bool)
+    else:
+        # mlxtend's sequential and exhaustive searches
+        chosen = getattr(last, "k_feature_idx_", getattr(last, "best_idx_", None))
+        if chosen is None:
+            raise InputError(
+                f"{type(last).__name__} does not say which features it chose; it needs get_support() or support_."
+            )
+        mask = np.zeros(n_features, dtype=bool)
+        mask[np.asarray(chosen, dtype=np.int64)] = True
+    if mask.shape != (n_features,):
+        raise InputError(f"{type(last).__name__} chose among {len(mask)} features, but there are {n_features}.")
+    return mask
+
+
+def describe(component: Any) -> str:
+    """Write a selector or estimator out in one line that is the same in every process."""
+    full = getattr(type(component), "__repr__", None)
+    try:
+        text = full(component, N_CHAR_MAX=10**6)  # type: ignore[misc]
+    except TypeError:
+        text = repr(component)
+    return re.sub(r" at 0x[0-9a-f]+", "", " ".join(text.split()))
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Say whether two selectors are the same but for their seeds."""
+    return describe(_without_seed(one)) == describe(_without_seed(other))
+
+
+def _without_seed(component: Any) -> Any:
+    return (
+        clone(component).set_params(random_state=None)
+        if "random_state" in component.get_params(deep=False)
+        else component
+    )
+
+
+def _seeded(component: Any, seed: int) -> Any:
+    """Return a seed to whatever has none."""
+    parameters = component.get_params(deep=True)
+    names = [name for name in parameters if name == "random_state" or name.endswith("__random_state")]
+    return component.set_params(**{name: seed for name in names if parameters[name] is None})
+
+
+def _filled(rows: Problem) -> FloatArray:
+    X = rows.X.copy()
+    for columns, strategy in ((rows.nominal, "most_frequent"), (~rows.nominal, "median")):
+        incomplete = columns & rows.missing.any(axis=0)
+        if incomplete.any():
+            X[:, incomplete] = SimpleImputer(strategy=strategy, keep_empty_features=True).fit_transform(
+                X[:, incomplete]
+            )
+    return X
+
 
 N_INNER_FOLDS = 5
 """Folds of the score that a report without held-out rows would give."""

@@ -10,6 +10,8 @@ start, stop : int
     The rows to judge.
 table, candidates, targets
     See `Table`, `Candidates` and `Targets`.
+
+The minimum spanning tree of the rows, grown by Prim's rule over quantised squared distances.
 """
 
 from __future__ import annotations
@@ -306,3 +308,30 @@ def neighborhoods(start, stop, table, candidates, limits, targets, sizes, agreei
         sizes[:, i] = tallies.size
         for c in range(m):
             agreeing[c, i] = agreement(c, targets, tallies)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def spanning_tree(table, weights):
+    """Return the parent of each row in the tree that grows from row 0 (−1 there); of equal edges the earlier row's."""
+    n = table.columns.shape[1]
+    used = np.flatnonzero(weights)
+    parent = np.full(n, -1)
+    best = np.full(n, FAR)
+    outside = np.ones(n, dtype=np.bool_)
+    d = np.empty(n)
+    newest = 0
+    for _ in range(n - 1):
+        outside[newest] = False
+        d[:] = 0.0
+        for f in used:
+            add_terms(d, d, newest, 0, f, weights[f], table)
+        nearest, distance = -1, 2.0 * FAR
+        for j in range(n):
+            if outside[j]:
+                if d[j] < best[j]:
+                    best[j] = d[j]
+                    parent[j] = newest
+                if best[j] < distance:
+                    nearest, distance = j, best[j]
+        newest = nearest
+    return parent

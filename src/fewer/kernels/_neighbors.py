@@ -4,16 +4,29 @@ Rows judge themselves against the rows of other folds. See `_bundles` for the ar
 
 gains : (…, t) float64
     What the rows add to the score, for each number of neighbors.
+
+Classes judged by one number of neighbors, in two short functions: `_neighbors` compiles for three times as long.
+
+One column by itself, judged by any number of neighbors: all rows of a value at once.
+
+Rows are sorted by the column once. From there the neighbors of a value are the rows of the next values on both sides,
+and all rows of a value and a fold have the same ones. Distances, order and votes are those of `_neighbors.score_flips`,
+to the bit, which looks at all rows for each row, and several times where many are tied.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
 
-from fewer.kernels._distances import FAR, add_masks, add_terms, change_row
+from fewer.kernels._bundles import Exact, Flips, Rules
+from fewer.kernels._compiling import inner
+from fewer.kernels._distances import CLIP, FAR, add_masks, add_terms, change_row
 from fewer.kernels._nearest import UNSURE
-from fewer.kernels._votes import ballot_for, judge, vote
+from fewer.kernels._votes import ballot_for, count_votes, gain, judge, vote
+from fewer.problem import FloatArray
 
 
 @njit(nogil=True, cache=True)
@@ -116,3 +129,277 @@ def predict_rows(queries, query_missing, query_fold, weights, exact, rules, out)
             out[i, ballot.votes[-1]] += 1e-9
         else:
             out[i, 0] = ballot.means[-1]
+
+
+@inner(no_cpython_wrapper=True, error_model="numpy")
+def _vote(d, codes, row_weights, k, near, near_d, tally):
+    """Return the class of most rows at the k smallest distinct distances, as `_votes.vote` does."""
+    n, most_near, count, reach = d.shape[0], near.shape[0], 0, FAR
+    for j in range(n):
+        if d[j] < reach:
+            place = count if count < most_near else most_near - 1
+            while place > 0 and d[j] < near_d[place - 1]:
+                near_d[place], near[place] = near_d[place - 1], near[place - 1]
+                place -= 1
+            near_d[place], near[place] = d[j], j
+            count += count < most_near
+            if count == most_near:
+                reach = near_d[count - 1]
+    place, level, distance = 0, 0, -1.0
+    for c in range(tally.shape[0]):
+        tally[c] = 0.0
+    while True:
+        if place < count and near_d[place] < reach:  # farther off the list may lack rows
+            distance = near_d[place]
+            while place < count and near_d[place] == distance:
+                tally[codes[near[place]]] += row_weights[near[place]]
+                place += 1
+        else:
+            below, distance = distance, FAR
+            for j in range(n):
+                if d[j] > below and d[j] < distance:
+                    distance = d[j]
+            for j in range(n):
+                if d[j] == distance and distance < FAR:
+                    tally[codes[j]] += row_weights[j]
+        level += 1
+        if level < k and distance < FAR:
+            continue
+        best, alone = 0, True
+        for c in range(1, tally.shape[0]):
+            if tally[c] >= tally[best]:
+                alone = tally[c] > tally[best]
+                best = c if alone else best
+        if alone:
+            return best
+        if distance >= FAR:
+            for j in range(n):
+                if d[j] < FAR and tally[codes[j]] == tally[best]:
+                    return codes[j]
+            return 0
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy")
+def small_flips(low, high, changes, exact, voters, scratch, gains):
+    """Judge rows low … high−1 under masks that differ in one unit, by the rows at the k smallest distinct distances.
+
+    Distances, votes and ties are those of `_neighbors.score_flips`, to the bit. `gains` is (u,).
+
+    changes : columns, weights and bounds
+        The columns between the first two bounds make up the mask; those between the next two, with their weights, are
+        what a unit adds to its distances, and so on.
+    exact : Exact
+    voters : class codes (n,), row weights (n,) and k
+    scratch : two arrays for n distances, two for k + 2 neighbors (numbers and distances), one for a tally of classes
+    """
+    columns, weights, bounds = changes
+    codes, row_weights, k = voters
+    base, d, near, near_d, tally = scratch
+    n, shift = base.shape[0], 1.5 * 2.0**52 * exact.quantum
+    for i in range(low, high):
+        fold = exact.fold[i]
+        for j in range(n):
+            base[j] = FAR if exact.fold[j] == fold else 0.0
+        for u in range(bounds.shape[0] - 1):
+            for j in range(n):
+                d[j] = base[j]
+            for m in range(bounds[u], bounds[u + 1]):
+                f, weight = columns[m], weights[m]
+                x, scale, nominal = exact.columns[f, i], exact.scale[fold, f], exact.nominal[f] != 0
+                absent, unequal = (weight * exact.gap[fold, f] + shift) - shift, (weight * scale + shift) - shift
+                lacking = exact.missing[f, i] != 0
+                for j in range(n):
+                    z = exact.columns[f, j]
+                    square = scale * (x - z) * (x - z)
+                    square = CLIP if square > CLIP else square
+                    part = (weight * square + shift) - shift
+                    if nominal:
+                        part = 0.0 if x == z else unequal
+                    d[j] += absent if lacking or exact.missing[f, j] else part
+            if u == 0:
+                for j in range(n):
+                    base[j] = d[j]
+            elif _vote(d, codes, row_weights, k, near, near_d, tally) == codes[i]:
+                gains[u - 1] += row_weights[i]
+
+
+def changes_of(flips: Flips) -> tuple[Any, Any, Any]:
+    """Return what `small_flips` wants to know of a mask and its changes: off with the old weights, on with the new.
+
+    Examples
+    --------
+    >>> from fewer.kernels._bundles import Units
+    >>> units = Units.of([np.array([0]), np.array([1, 2])])
+    >>> changes = changes_of(Flips(np.array([1.0, 0.0, 0.5]), np.array([0, 2]), units, np.array([0.0, 1.0])))
+    >>> [part.tolist() for part in changes]
+    [[0, 2, 0, 1, 2, 2], [1.0, 0.5, -1.0, 1.0, -0.5, 1.0], [0, 2, 3, 6]]
+    """
+    members, offsets = flips.units
+    weights = np.empty((len(members), 2))
+    weights[:, 0], weights[:, 1] = -flips.mask[members], np.repeat(flips.new, np.diff(offsets))
+    changed = weights.ravel() != 0
+    before = np.append(0, np.cumsum(changed))[2 * offsets]
+    columns, weights = np.repeat(members, 2)[changed], weights.ravel()[changed]
+    used = flips.used
+    return (
+        np.concatenate([used, columns]), np.concatenate([flips.mask[used], weights]), np.append(0, len(used) + before)
+    )  # fmt: skip
+
+
+def scratch_for(n: int, k: int, n_classes: int) -> tuple[Any, ...]:
+    """Make the scratch that `small_flips` works in.
+
+    Examples
+    --------
+    >>> [part.size for part in scratch_for(9, 3, 2)]
+    [9, 9, 5, 5, 2]
+    """
+    return np.empty(n), np.empty(n), np.empty(k + 2, dtype=np.int64), np.empty(k + 2), np.empty(n_classes)
+
+
+class Sorted(NamedTuple):
+    """A column's rows by value: those of value v are order[bounds[v]:bounds[v + 1]], earlier rows first.
+
+    order, fold : (n,) int64
+    bounds : (v + 1,) int64
+    values : (v,) float64
+    lacking : int
+        Which of the values, the last, stands for missing cells; −1 if there are none.
+    nominal : bool
+    scale, gap : (k,) float64
+        As in `Exact`, for this column.
+    weight, quantum : float
+    """
+
+    order: Any
+    fold: Any
+    bounds: Any
+    values: Any
+    lacking: Any
+    nominal: Any
+    scale: Any
+    gap: Any
+    weight: Any
+    quantum: Any
+
+
+@inner(no_cpython_wrapper=True)
+def _distance(a, b, k, rows):
+    """Return how far rows of two values are apart, for queries of fold k."""
+    if a == rows.lacking or b == rows.lacking:
+        square = rows.gap[k]
+    elif rows.nominal:
+        square = 0.0 if a == b else rows.scale[k]
+    else:
+        square = rows.scale[k] * (rows.values[a] - rows.values[b]) * (rows.values[a] - rows.values[b])
+        square = CLIP if square > CLIP else square
+    shift = 1.5 * 2.0**52 * rows.quantum
+    return (rows.weight * square + shift) - shift
+
+
+@inner(no_cpython_wrapper=True)
+def _take(v, k, distance, rows, near, near_d, count):
+    """List the rows of a value that are not of fold k; return how many are listed then."""
+    for q in range(rows.bounds[v], rows.bounds[v + 1]):
+        if rows.fold[rows.order[q]] != k:
+            near[count], near_d[count] = rows.order[q], distance
+            count += 1
+    return count
+
+
+@inner(no_cpython_wrapper=True)
+def _sort(near, low, high):
+    """Bring near[low:high] into ascending order."""
+    step = (high - low) // 2
+    while step > 0:
+        for q in range(low + step, high):
+            row, place = near[q], q
+            while place >= low + step and near[place - step] > row:
+                near[place] = near[place - step]
+                place -= step
+            near[place] = row
+        step //= 2
+
+
+@inner(no_cpython_wrapper=True)
+def _judge_value(a, k, rows, rules, scratch, ballot):
+    """Let the neighbors of rows of value a and fold k vote."""
+    near, near_d, d = scratch
+    top = rows.values.shape[0] if rows.lacking < 0 else rows.lacking
+    low, high, lacking = a, a + 1, a != rows.lacking and rows.lacking >= 0
+    count, level, wanted = 0, 0, rules.ks[-1]
+    while True:
+        distance, first, n_values = FAR, count, 0
+        if low >= 0:
+            distance = min(distance, _distance(a, low, k, rows))
+        if high < top:
+            distance = min(distance, _distance(a, high, k, rows))
+        if lacking:
+            distance = min(distance, _distance(a, rows.lacking, k, rows))
+        while low >= 0 and _distance(a, low, k, rows) == distance:
+            count, low, n_values = _take(low, k, distance, rows, near, near_d, count), low - 1, n_values + 1
+        while high < top and _distance(a, high, k, rows) == distance:
+            count, high, n_values = _take(high, k, distance, rows, near, near_d, count), high + 1, n_values + 1
+        if lacking and _distance(a, rows.lacking, k, rows) == distance:
+            count, lacking, n_values = _take(rows.lacking, k, distance, rows, near, near_d, count), False, n_values + 1
+        if n_values > 1 and (rules.by_rows or rules.n_classes == 0):  # else votes are sums that are exact in any order
+            _sort(near, first, count)
+        level += count > first
+        if distance >= FAR:
+            d[:] = FAR
+            for q in range(count):
+                d[near[q]] = near_d[q]
+            count_votes(near[:count], near_d[:count], FAR, d, rules, ballot)
+            return
+        if (count if rules.by_rows else level) >= wanted:
+            if count_votes(near[:count], near_d[:count], distance, d[:0], rules, ballot):
+                return
+            wanted *= 2  # votes are tied
+
+
+@njit(nogil=True, cache=True)
+def score_column(rows, rules, scratch, judged, votes, means, gains):
+    """Judge all rows by one column; gains (t,). `judged` is −1 for each fold, `votes` and `means` are (k, t)."""
+    ballot = ballot_for(rules)
+    for a in range(rows.values.shape[0]):
+        for q in range(rows.bounds[a], rows.bounds[a + 1]):
+            i = rows.order[q]
+            k = rows.fold[i]
+            fresh, judged[k] = judged[k] != a, a
+            if fresh:
+                _judge_value(a, k, rows, rules, scratch, ballot)
+            for t in range(gains.shape[0]):
+                if fresh:
+                    votes[k, t], means[k, t] = ballot.votes[t], ballot.means[t]
+                ballot.votes[t], ballot.means[t] = votes[k, t], means[k, t]
+                gains[t] += gain(i, t, rules, ballot)
+
+
+def column_gains(exact: Exact, f: int, weight: float, rules: Rules) -> FloatArray:
+    """Sum what the rows gain by column f with a weight: (t,).
+
+    Parameters
+    ----------
+    exact : Exact
+    f : int
+    weight : float
+        With 0 all rows are equally far from each other, as they are without any column.
+    rules : Rules
+    """
+    n, missing = exact.columns.shape[1], (exact.missing[f] != 0) & (weight > 0)
+    values = np.where(missing, 0.0, exact.columns[f]) if weight > 0 else np.zeros(n)
+    order = np.lexsort((values, missing))
+    column, absent = values[order], missing[order]
+    starts = np.flatnonzero(np.append(True, ((column[1:] != column[:-1]) & ~absent[1:]) | (absent[1:] & ~absent[:-1])))
+    rows = Sorted(
+        order, exact.fold, np.append(starts, n), column[starts], len(starts) - 1 if missing.any() else -1,
+        bool(exact.nominal[f]), exact.scale[:, f].copy(), exact.gap[:, f].copy(), float(weight), float(exact.quantum),
+    )  # fmt: skip
+    n_folds, t = len(exact.scale), len(rules.ks)
+    scratch = np.empty(n, dtype=np.uint32), np.empty(n), np.empty(n)
+    gains = np.zeros(t)
+    score_column(
+        rows, rules, scratch, np.full(n_folds, -1), np.zeros((n_folds, t), dtype=np.int64), np.zeros((n_folds, t)),
+        gains,
+    )  # fmt: skip
+    return gains

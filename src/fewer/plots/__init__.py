@@ -1,18 +1,15 @@
 """Pictures: Display classes in the manner of scikit-learn, one style sheet."""
 
 from fewer.plots._answers import AnswersDisplay
-from fewer.plots._classifiability import ClassifiabilityDisplay
-from fewer.plots._display import Display
-from fewer.plots._distribution import DistributionDisplay
-from fewer.plots._gamma import GammaDisplay, MTestDisplay
+from fewer.plots._classifiability import ClassifiabilityDisplay, GammaDisplay, MTestDisplay
 from fewer.plots._gmlvq import ProjectionDisplay, RelevanceDisplay, RelevanceMatrixDisplay
-from fewer.plots._plane import PlaneDisplay
 from fewer.plots._planted import PlantedDisplay
 from fewer.plots._predictions import PredictionsDisplay
 from fewer.plots._rankings import AgreementDisplay, RankingDisplay, RedundancyDisplay
 from fewer.plots._roc import RocHullDisplay
-from fewer.plots._search_curve import SearchCurveDisplay
-from fewer.plots._sizes import FrequencyDisplay, SizeDisplay
+from fewer.plots._rows import DistributionDisplay, PlaneDisplay
+from fewer.plots._sizes import FrequencyDisplay, SearchCurveDisplay, SizeDisplay
+from fewer.plots._style import Display
 
 __all__ = [
     "AgreementDisplay",

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.errors import InputError
-from fewer.plots._display import Display
-from fewer.plots._style import COLORS, MARKERS, legend_below, wrapped
+from fewer.plots._style import COLORS, MARKERS, Display, legend_below, wrapped
 from fewer.problem import FloatArray, IntArray
 
 if TYPE_CHECKING:

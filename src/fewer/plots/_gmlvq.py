@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewer.plots._display import Display
 from fewer.plots._rankings import draw_matrix
-from fewer.plots._style import COLORS, DIVERGING, MARKERS, axes_or_new, legend_beside, style
+from fewer.plots._style import COLORS, DIVERGING, MARKERS, Display, axes_or_new, legend_beside, style
 from fewer.problem import FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fewer.evaluate import PlantedCounts
-from fewer.plots._display import Display
-from fewer.plots._style import COLORS, LINES, axes_or_new, legend_beside, style, wrapped
+from fewer.plots._style import COLORS, LINES, Display, axes_or_new, legend_beside, style, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.errors import InputError
-from fewer.evaluate._predictions import predictions
+from fewer.evaluate._distributions import predictions
 from fewer.io import to_problem
-from fewer.plots._display import Display, figure_of
 from fewer.plots._rankings import readable_on
 from fewer.plots._roc import draw_curve, roc_axes
 from fewer.plots._sizes import short
-from fewer.plots._style import COLORS, LINES, MARKERS, legend_below
+from fewer.plots._style import COLORS, LINES, MARKERS, Display, figure_of, legend_below
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,9 +12,8 @@ from fewer.contracts import Ranker, Resources
 from fewer.evaluate import redundancy
 from fewer.evaluate._redundancy import rank_correlation
 from fewer.io import to_problem
-from fewer.plots._display import Display, figure_of
 from fewer.plots._sizes import short
-from fewer.plots._style import COLORS, DIVERGING, SEQUENTIAL, axes_or_new, style
+from fewer.plots._style import COLORS, DIVERGING, SEQUENTIAL, Display, axes_or_new, figure_of, style
 from fewer.problem import FloatArray
 from fewer.validate import assign_folds, nogueira
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from fewer.plots._display import Display
-from fewer.plots._style import COLORS, LINES, axes_or_new, legend_beside, style
+from fewer.plots._style import COLORS, LINES, Display, axes_or_new, legend_beside, style
 from fewer.problem import FloatArray
 from fewer.roc import OperatingPoint, Parcel
 

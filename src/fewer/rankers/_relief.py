@@ -1,10 +1,18 @@
-"""Relief, ReliefF and RReliefF: a good feature differs between near rows of different classes, not of the same.
+"""Near rows for Relief on a GPU: distances in float64; the differences to the rows found are summed on the CPU.
+
+Relief, ReliefF and RReliefF: a good feature differs between near rows of different classes, not of the same.
 
 Chen, sections 3.2 and 3.3; Kononenko 1994; Robnik-Šikonja and Kononenko 1997.
+
+SURF and MultiSURF: Relief with a radius instead of a number of neighbors.
+
+Greene, Penrod, Kiralis and Moore, BioData Mining 2, 2009; Urbanowicz, Olson, Schmitt, Meeker and Moore, Journal of
+Biomedical Informatics 85, 2018.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -14,19 +22,152 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Ranker, Ranking, Resources
+from fewer.kernels._device import THREADS, Device, deal, on_devices, tell
 from fewer.kernels._relief import (
     STEPS,
     Classes,
     Table,
     listed_scores,
     listed_sums,
+    mixed_distance_sum,
     regression_sums,
     relief_scores,
+    small_scores,
+    surf_scores,
 )
-from fewer.kernels._relief_small import small_scores
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, IntArray, Problem, Task
-from fewer.rankers._relief_device import nearest_lists, pooled, relief_devices
+
+CAPACITIES = (4, 12, 24, 48, 96)
+"""Lengths of lists that a kernel is compiled for."""
+SPAN = 256
+GROUP = 8
+AT_ONCE = 1 << 33
+"""Bytes of distances that are held at once."""
+BAND = 1e-11
+"""Rows so near to a radius, relative to it, are decided on the CPU."""
+
+
+class ReliefDevice:
+    """Rows on a device.
+
+    Parameters
+    ----------
+    device : Device
+    rows : array of shape (n, p)
+        Numeric features scaled to 0 … 1, nominal ones as codes; NaN where missing. Sorted by class.
+    nominal : uint8 array of shape (p,)
+    bounds : int array of shape (c + 1,)
+        Where the rows of each class begin.
+    """
+
+    def __init__(self, device: Device, rows: FloatArray, nominal: NDArray[np.uint8], bounds: IntArray) -> None:
+        self._device, (self.n, self.p) = device, rows.shape
+        self.bounds = bounds
+        half = device.memory // 2
+        if device.capacity_for(8 * self.p, half, "rows of this table") < self.n:
+            device.capacity_for(8 * self.p * self.n, half, "times this table")  # says that it does not fit
+        self._tile = min(device.capacity_for(8 * self.n, min(half, AT_ONCE), "rows of distances"), self.n)
+        self._mixed = int(bool(nominal.any()) or bool(np.isnan(rows).any()))
+        self._columns = device.put(np.ascontiguousarray(rows.T))
+        self._nominal, self._bounds = device.put(nominal), device.put(bounds.astype(np.int32))
+
+    def _distances(self, low: int, high: int, on_grid: bool) -> Iterator[tuple[int, int, int, Any]]:
+        """Yield the distances of rows low … high − 1 to all rows, tile after tile."""
+        device = self._device
+        for first in range(low, high, self._tile):
+            width = min(self._tile, high - first)
+            blocks = -(-width // THREADS)
+            out = device.full((self.n, width), 0.0, np.float64)
+            device.run(
+                "relief", "gaps", blocks * -(-self.n // SPAN), self._columns, self._nominal, self.n, self.p, first,
+                width, int(on_grid), out, MIXED=self._mixed,
+            )  # fmt: skip
+            yield first, width, blocks, out
+
+    def near(self, k: int, low: int, high: int) -> tuple[NDArray[np.int32], FloatArray]:
+        """List the k nearest rows of each class of rows low … high − 1, and how far they are: (high − low, c, k)."""
+        device, capacity = self._device, next(capacity for capacity in CAPACITIES if capacity >= k)
+        n_classes, parts = len(self.bounds) - 1, []
+        for first, width, blocks, distances in self._distances(low, high, on_grid=True):
+            found = device.full((n_classes, k, width), 0, np.int32)
+            near = device.full((n_classes, k, width), 0.0, np.float64)
+            device.run(
+                "relief", "nearest_gaps", blocks * n_classes, distances, self._bounds, first, width, k, found, near,
+                CAPACITY=capacity, MIXED=self._mixed,
+            )  # fmt: skip
+            parts.append([np.moveaxis(device.get(array), -1, 0) for array in (found, near)])
+        lists, far = (np.ascontiguousarray(np.concatenate(arrays)) for arrays in zip(*parts, strict=True))
+        return lists, far
+
+    def distance_sum(self, low: int, high: int) -> FloatArray:
+        """Sum and count the known distances of rows low … high − 1 to all rows, the zero to themselves included."""
+        total = np.zeros(2)
+        for first, width, blocks, distances in self._distances(low, high, on_grid=False):
+            _, _, sums, counts = self._radii(distances, first, width, blocks, 0.0)
+            total += [sums.sum(), counts.sum() + width]
+        return total
+
+    def _radii(self, distances: Any, first: int, width: int, blocks: int, radius: float) -> list[NDArray[Any]]:
+        device = self._device
+        out = [device.full(width, 0, dtype) for dtype in (np.float64, np.uint8, np.float64, np.float64)]
+        device.run("relief", "radii", blocks, distances, self.n, first, width, radius, BAND, *out, MIXED=self._mixed)
+        return [device.get(array) for array in out]
+
+    def within_radius(
+        self, votes: FloatArray, radius: float, target: Any, low: int, high: int
+    ) -> tuple[FloatArray, IntArray]:
+        """Sum the scores of rows low … high − 1 as `surf_scores` does; and list the rows that must be decided.
+
+        Those have no part in the sum.
+        """
+        device, total, left = self._device, np.zeros(self.p), []
+        codes, y, bound, shares = target
+        weights = np.append(np.zeros(1), shares) if bound > 0.0 else shares
+        about = [
+            device.put(codes.astype(np.int32)), self._bounds, device.put(weights), len(weights), device.put(y), bound
+        ]  # fmt: skip
+        for first, width, blocks, distances in self._distances(low, high, on_grid=False):
+            limits, unsure, _, _ = self._radii(distances, first, width, blocks, radius)
+            parts = device.full((self.p, width), 0.0, np.float64)
+            device.run(
+                "relief", "within_radius", blocks * -(-self.p // GROUP), self._columns, self._nominal, self.n, self.p,
+                first, width, distances, device.put(limits), device.put(votes), *about, parts, MIXED=self._mixed,
+            )  # fmt: skip
+            total += device.get(parts)[:, unsure == 0].sum(axis=1)
+            left.append(first + np.flatnonzero(unsure))
+        return total, np.concatenate(left)
+
+
+def relief_devices(
+    resources: Resources, rows: FloatArray, nominal: NDArray[np.uint8], bounds: IntArray, k: int = 0
+) -> list[ReliefDevice]:
+    """Bring the rows to the devices asked for; none if the CPU does the work."""
+    if resources.device != "cpu" and k > CAPACITIES[-1]:
+        tell("Relief", f"n_neighbors={k} is more than {CAPACITIES[-1]}")
+        return []
+    return on_devices(resources.device, lambda device: ReliefDevice(device, rows, nominal, bounds))
+
+
+def nearest_lists(devices: list[ReliefDevice], k: int) -> tuple[NDArray[np.int32], FloatArray]:
+    """List the k nearest rows of each class of all rows, (n, c, k), and how far they are."""
+    parts = deal(devices, lambda on, low, high: on.near(k, low, high), devices[0].n)
+    lists, far = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return lists, far
+
+
+def pooled(lists: NDArray[np.int32], far: FloatArray, codes: IntArray, numbers: IntArray) -> NDArray[np.int32]:
+    """Merge the lists of all other classes: (n, 2, k), hits and misses; of equally near rows the smaller number."""
+    n, _, k = lists.shape
+    rows = np.arange(n)
+    hits = lists[rows, codes]
+    others, distances = lists.copy(), far.copy()
+    others[rows, codes], distances[rows, codes] = -1, np.inf
+    others, distances = others.reshape(n, -1), distances.reshape(n, -1)
+    distances[others < 0] = np.inf
+    order = np.lexsort((numbers[others], distances), axis=1)[:, :k]
+    return np.ascontiguousarray(np.stack([hits, np.take_along_axis(others, order, axis=1)], axis=1))
+
 
 CHUNK = 256
 """Rows a task: sums are added chunk by chunk, so that the number of threads changes nothing."""
@@ -305,3 +446,170 @@ def _votes(problem: Problem, n_rows: int | None, rng: np.random.Generator) -> Fl
         drawn = rng.permutation(problem.n_samples)[:n_rows]
         votes[np.setdiff1d(np.arange(problem.n_samples), drawn)] = 0.0
     return votes
+
+
+class _WithinRadius(Ranker):
+    """What SURF and MultiSURF share: all rows within a radius are neighbors."""
+
+    supports_device: ClassVar[bool] = True
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        votes = problem.row_weights
+        table = _table_of(problem)
+        target = _target_of(problem, votes)
+        if target is None:
+            return Ranking.by_score(np.zeros(problem.n_features))
+        on = _on_devices(problem, table, resources)
+        if on is not None:
+            return Ranking.by_score(self._on_devices(on, votes, target, table) / votes.sum())
+        radius = self._radius(table, resources)
+
+        def scores(first: int, last: int) -> FloatArray:
+            return surf_scores(first, last, votes, radius, target, table)
+
+        return Ranking.by_score(sum_of_chunks(scores, problem.n_samples, resources) / votes.sum())
+
+    def _radius(self, table: Any, resources: Resources, devices: Sequence[ReliefDevice] = ()) -> float:
+        """Return the radius of all rows, or NaN where each has its own."""
+        raise NotImplementedError
+
+    def _on_devices(
+        self, on: tuple[list[ReliefDevice], IntArray], votes: FloatArray, target: Any, table: Any
+    ) -> FloatArray:
+        """Sum the scores on devices, whose rows are sorted by class; rows near to their radius on the CPU."""
+        devices, order = on
+        radius = self._radius(table, Resources(), devices)
+        codes, y, bound, shares = target
+        ordered = codes[order], y[order], bound, shares
+        parts = deal(
+            devices, lambda one, low, high: one.within_radius(votes[order], radius, ordered, low, high), len(order)
+        )
+        left = order[np.concatenate([rows for _, rows in parts])]
+        decided = [surf_scores(i, i + 1, votes, radius, target, table) for i in np.sort(left).tolist()]
+        return np.asarray(sum([*(scores for scores, _ in parts), *decided]))
+
+
+class SURF(_WithinRadius):
+    """Weigh features by all rows nearer than the mean distance of the table.
+
+    As `ReliefF`, but the neighbors of a row are all rows within one radius: the mean of all n² distances between rows
+    (the zero of each row from itself included, as scikit-rebate has it). A feature's score is the mean over rows of its
+    mean difference to near rows of other classes less that to near rows of the same class. For quantities, rows whose
+    targets differ by less than a standard deviation are of the same class.
+
+    Read more in the guide: :doc:`/methods/relief`.
+
+    Notes
+    -----
+    With more than two classes the near rows of each other class count by its share among those met, as in `ReliefF`.
+    Differences, nominal features and missing cells are treated as there. Row weights are votes: rows count by them in
+    the mean and in the shares. Row groups play no part.
+
+    See Also
+    --------
+    MultiSURF : A radius for each row.
+
+    References
+    ----------
+    C. Greene, N. Penrod, J. Kiralis and J. Moore, Spatially uniform ReliefF (SURF) for computationally-efficient
+    filtering of gene-gene interactions, BioData Mining 2, 2009.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fewer.RankSelector(SURF(), n_features_to_select=2).fit(X, y).ranking_
+    array([4, 3, 2, 1])
+    """
+
+    command_name = "surf"
+
+    def _radius(self, table: Any, resources: Resources, devices: Sequence[ReliefDevice] = ()) -> float:
+        rows, steps, _, nominal, _ = table
+        if not steps.shape[0] and devices:
+            total, count = sum(deal(devices, lambda one, low, high: one.distance_sum(low, high), len(rows)))
+            return float(total / count)
+        if not steps.shape[0]:
+            total, count = sum_of_chunks(lambda a, b: mixed_distance_sum(a, b, rows, nominal), len(rows), resources)
+            return float(total / count)
+        ordered = np.sort(rows, axis=0)
+        n = len(rows)
+        # The sum of all differences of ordered numbers counts the i-th of n up i times and down n − 1 − i times.
+        times = 2.0 * np.arange(n) - (n - 1)
+        return float(2.0 * (times @ ordered).mean() / n**2)
+
+
+class MultiSURF(_WithinRadius):
+    """Weigh features by all rows that are near by each row's own distances.
+
+    As `SURF`, with a radius for each row: the mean of its distances to all others, less half their standard deviation.
+
+    Read more in the guide: :doc:`/methods/relief`.
+
+    Notes
+    -----
+    Classes, quantities, nominal features, missing cells, row weights and row groups are treated as in `SURF`. Two
+    classes and quantities without missing cells give the weights of scikit-rebate 0.8.4.
+
+    See Also
+    --------
+    SURF : One radius for all rows.
+    ReliefF : A number of neighbors instead of a radius.
+
+    References
+    ----------
+    R. Urbanowicz, R. Olson, P. Schmitt, M. Meeker and J. Moore, Benchmarking relief-based feature selection methods for
+    bioinformatics data mining, Journal of Biomedical Informatics 85, 2018.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fewer.RankSelector(MultiSURF(), n_features_to_select=2).fit(X, y).ranking_
+    array([3, 4, 2, 1])
+    """
+
+    command_name = "multisurf"
+
+    def _radius(self, table: Any, resources: Resources, devices: Sequence[ReliefDevice] = ()) -> float:
+        return float("nan")
+
+
+def _on_devices(problem: Problem, table: Any, resources: Resources) -> tuple[list[ReliefDevice], IntArray] | None:
+    """Bring the rows, sorted by class, to the devices asked for; None if the CPU does the work."""
+    if resources.device == "cpu":
+        return None
+    codes = problem.y if problem.task == "classification" else np.zeros(problem.n_samples, dtype=np.int64)
+    order = np.argsort(codes, kind="stable")
+    bounds = np.searchsorted(codes[order], np.arange(int(codes.max(initial=0)) + 2))
+    devices = relief_devices(resources, table[0][order], table[3], bounds)
+    return (devices, order) if devices else None
+
+
+def _table_of(problem: Problem) -> Any:
+    """Lay the rows out for the kernel: scaled to 0 … 1, and as whole numbers where no cell is special."""
+    missing, nominal = problem.missing, problem.nominal
+    low = np.where(missing, np.inf, problem.X).min(axis=0)
+    high = np.where(missing, -np.inf, problem.X).max(axis=0)
+    scaled = ~nominal & (high > low)
+    rows = (problem.X - np.where(scaled, low, 0.0)) / np.where(scaled, high - low, 1.0)
+    still = ~nominal & ~scaled
+    rows[:, still] = np.where(missing[:, still], np.nan, 0.0)
+    special = missing.any() or nominal.any()
+    scale = 2.0 ** (30 - int(np.ceil(np.log2(problem.n_features + 1))))  # sums of differences stay below 2³¹
+    steps = np.rint(rows[:, : 0 if special else None].T * scale)
+    slack = 0.0 if special else 2.0 * float(np.abs(steps.T - rows * scale).sum(axis=1).max())
+    return rows, np.ascontiguousarray(steps, dtype=np.int32), 1.0 / scale, nominal.astype(np.uint8), slack
+
+
+def _target_of(problem: Problem, votes: FloatArray) -> Any:
+    """Return codes, quantities, the bound within which these are alike, and the classes' shares; None if all alike."""
+    if problem.task == "regression":
+        bound = float(np.std(problem.y, ddof=1))
+        return (np.zeros(problem.n_samples, np.int64), problem.y, bound, np.ones(1)) if bound > 0 else None
+    shares = np.bincount(problem.y, votes, minlength=problem.n_classes) / votes.sum()
+    if np.count_nonzero(shares) < 2:
+        return None
+    return problem.y.astype(np.int64), np.zeros(problem.n_samples), 0.0, shares

@@ -11,10 +11,10 @@ from scipy.stats import f as f_distribution
 
 from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
-from fewer.rankers._blocks import column_blocks
 from fewer.rankers._by_moments import (
     chi2_ranking,
     class_moments,
+    column_blocks,
     f_test_of_classes,
     f_test_of_correlation,
     lows,

@@ -12,15 +12,14 @@ from fewer.io import Stream, refuse_constant
 from fewer.models._mdlp import mdlp_cuts
 from fewer.problem import BoolArray, FloatArray
 from fewer.rankers._by_moments import (
+    Fisher,
     chi2_ranking,
     f_test_of_classes,
     f_test_of_correlation,
     f_tests_of_levels,
     fisher_scores,
 )
-from fewer.rankers._density import bin_edges
-from fewer.rankers._fisher import Fisher
-from fewer.rankers._information_gain import InformationGain
+from fewer.rankers._information import InformationGain, bin_edges
 from fewer.rankers._mutual_information import JIM, MIFS, _Greedy
 from fewer.rankers._significance import Chi2, FTest
 from fewer.statistics import (

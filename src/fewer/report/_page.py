@@ -1,4 +1,7 @@
-"""What all pages share: the template environment and pictures as text."""
+"""What people wrote, in a form that fits a page.
+
+What all pages share: the template environment and pictures as text.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,64 @@ import hashlib
 import io
 import json
 import re
+import unicodedata
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewer.files import write_atomically
-from fewer.report._text import cut
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+def cut(text: Any, length: int = 200) -> str:
+    """Return what people wrote in a form that fits a page: not too long, and without control characters.
+
+    Parameters
+    ----------
+    text : object
+    length : int, default=200
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> cut("feature" * 10, 12)
+    'featurefeat…'
+    """
+    plain = "".join(
+        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) == "Cc" else c for c in str(text)[: length + 1]
+    )
+    return plain if len(plain) <= length else plain[: length - 1] + "…"
+
+
+def judge_as_text(code: str) -> str:
+    """Name who judges, given as code, by what a reader knows.
+
+    Parameters
+    ----------
+    code : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> judge_as_text("CrossValidated(estimator=Pipeline(steps=[('s', StandardScaler()), ('r', Ridge())]))")
+    'Ridge'
+    >>> judge_as_text("KNN(n_neighbors='auto')"), judge_as_text("its judge")
+    ('nearest neighbors', 'its judge')
+    """
+    names = re.findall(r"([A-Z]\w+)\(", code)
+    if names[:1] == ["KNN"]:
+        return "nearest neighbors"
+    if names[:1] == ["CrossValidated"] and len(names) > 1:
+        return names[-1] if names[1] == "Pipeline" else names[1]
+    return names[0] if names else code
 
 
 def render(template: str, *, package: str = "fewer.report", **content: Any) -> str:

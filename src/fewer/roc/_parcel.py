@@ -16,7 +16,6 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from fewer.estimators import TableClassifier, TableReader, parse_costs
-from fewer.markup import html_card, html_table
 from fewer.models import DiscreteNaiveBayes
 from fewer.problem import BoolArray, FloatArray, InputError, Problem
 from fewer.roc._committee import Ballot, Committee, elect, hull_shares
@@ -26,7 +25,8 @@ from fewer.roc._learners import ConstantRule, Learner, Lessons, Rule, deal_out, 
 from fewer.roc._mrroc import MRROC, HeldOutCurve, calls, digests_of
 from fewer.roc._operating_point import CellReader, OperatingPoint, Vertex
 from fewer.roc._rates import Witnesses
-from fewer.validate._folds import CV_OBJECT
+from fewer.text import html_card, html_table
+from fewer.validate._splits import CV_OBJECT
 
 MAX_SLOW = 30
 """Subsets that an algorithm which is fitted anew for each may try in a round."""

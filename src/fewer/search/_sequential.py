@@ -1,15 +1,27 @@
-"""Forward and backward selection, one unit at a time."""
+"""Forward and backward selection, one unit at a time.
+
+Go down a ranking and keep what helps: a filter followed by a greedy search (Loughrey, chapter 8).
+
+Plus l, take away r (Nel, section 3; Stearns 1976).
+
+Sequential floating search (Pudil, Novovičová and Kittler, Pattern Recognition Letters 15, 1994).
+
+Forward selection that takes a feature only if a test shows that it helps (asked for by Loughrey, chapter 8).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Real
-from typing import Any, ClassVar
+from itertools import combinations
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from scipy import stats
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from fewer.contracts import Objective, Search, SearchSpace
+from fewer.contracts import Objective, PredictiveScorer, Ranker, Resources, Search, SearchSpace
+from fewer.problem import BoolArray, FloatArray, InputError, Problem
 from fewer.trace import Step, is_better
 
 
@@ -168,3 +180,354 @@ class Backward(_Sequential):
 
     def _is_enough(self, gain: float) -> bool:
         return self.min_gain is None or gain >= self.min_gain
+
+
+class InOrder(Search):
+    """Take features in the order of a ranking, and keep each one that raises the score of those kept before it.
+
+    One subset for each feature: the cheapest search there is. The ranking finds what is relevant, the criterion leaves
+    out what says nothing new.
+
+    Read more in the guide: :doc:`/methods/searches`.
+
+    Parameters
+    ----------
+    ranker : Ranker
+        Such as `InformationGain()`; it ranks the rows that the criterion is bound to.
+
+    See Also
+    --------
+    fewer.control.Prefilter : Keeps the leading features of a ranking for another search.
+    fewer.RankSelector : Follows the ranking alone.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = InOrder(fewer.rankers.InformationGain())
+    >>> selector = fewer.SubsetSelector(fewer.criteria.KNN(5), search, random_state=0).fit(X, y)
+    >>> selector.trace_.n_evaluations <= 5
+    True
+    """
+
+    command_name = "in-order"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"ranker": [HasMethods("rank")]}
+    ordered: ClassVar[bool] = True
+
+    def __init__(self, ranker: Ranker) -> None:
+        self.ranker = ranker
+
+    def steps(
+        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
+    ) -> Iterator[Step]:
+        # Try one unit after the other.
+        if not state:
+            place = np.argsort(self.ranker.rank(scorer.problem, rng, Resources()).order)
+            start = space.empty().astype(bool)
+            score = float(scorer.score(start[None])[0]) if space.allows(start) else -np.inf
+            order = np.argsort([place[unit].min() for unit in space.units], kind="stable")
+            state.update(order=order, place=0, mask=start, score=score)
+            yield Step(start, score, start, score)
+        while state["place"] < len(state["order"]) and state["mask"].sum() < space.max_units:
+            tried = state["mask"].copy()
+            tried[state["order"][state["place"]]] = True
+            score = float(scorer.score(tried[None])[0])
+            if score > state["score"] or tried.sum() <= space.min_units:
+                state.update(mask=tried, score=score)
+            state["place"] += 1
+            yield Step(state["mask"], state["score"], state["mask"], state["score"])
+
+
+class PlusLTakeAwayR(Search):
+    """Add the best units l times, take the worst away r times, and so on.
+
+    Read more in the guide: :doc:`/methods/searches`.
+
+    Parameters
+    ----------
+    l : int, default=2
+    r : int, default=1
+        With l > r the search climbs from the empty set, with l < r it starts full and first takes away.
+
+    Notes
+    -----
+    The search ends when a round leaves it at the far end of the sizes asked for or has met the last unit, and answers
+    with the best allowed subset on the way, the smallest among equals.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> import fewer
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = fewer.SubsetSelector(fewer.criteria.KNN(), PlusLTakeAwayR(3, 2), random_state=0).fit(X, y)
+    >>> round(selector.score_, 3)
+    0.989
+    """
+
+    command_name = "plus-l-take-away-r"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "l": [Interval(Integral, 0, None, closed="left")],
+        "r": [Interval(Integral, 0, None, closed="left")],
+    }
+    ordered: ClassVar[bool] = True
+
+    def __init__(self, l: int = 2, r: int = 1) -> None:  # noqa: E741 - the algorithm's own letters
+        self.l = l
+        self.r = r
+
+    def steps(
+        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
+    ) -> Iterator[Step]:
+        # Make one move after the other.
+        if self.l == self.r:
+            raise InputError(f"l={self.l} and r={self.r}: give two different numbers.")
+        climbing = self.l > self.r
+        if not state:
+            mask = (space.empty() if climbing else space.full()) if space.start is None else space.start.astype(bool)
+            score = float(scorer.score(mask[None])[0])
+            state.update(mask=mask, score=score, best=mask, best_score=score, move=0, end_met=False)
+            yield Step(mask, score, mask, score)
+        while not self._is_over(state, space, climbing):
+            place = state["move"] % (self.l + self.r)
+            adding = place < self.l if climbing else place >= self.r
+            state["move"] += 1
+            if self._move(scorer, state, space, adding):
+                yield Step(state["mask"], state["score"], state["best"], state["best_score"])
+
+    def _move(self, scorer: Objective, state: dict[str, Any], space: SearchSpace, adding: bool) -> bool:
+        """Make the best move in one direction, if there is any."""
+        units = np.flatnonzero(~state["mask"] if adding else state["mask"])
+        if not len(units):
+            return False
+        choice, score = scorer.best_flip(state["mask"], units)
+        mask = state["mask"].copy()
+        mask[units[choice]] = adding
+        state.update(mask=mask, score=score)
+        if space.allows(mask) and (
+            not space.allows(state["best"]) or is_better(score, mask, state["best_score"], state["best"])
+        ):
+            state.update(best=mask, best_score=score)
+        return True
+
+    def _is_over(self, state: dict[str, Any], space: SearchSpace, climbing: bool) -> bool:
+        size = int(state["mask"].sum())
+        state["end_met"] = state["end_met"] or size == (space.n_units if climbing else 0)
+        if state["move"] % (self.l + self.r):
+            return False
+        if state["end_met"]:
+            return True
+        return bool(space.allows(state["best"])) and (size >= space.max_units if climbing else size <= space.min_units)
+
+
+class Floating(Search):
+    """SFFS and SBFS: after each step in the search's direction, step back for as long as that beats the record.
+
+    Read more in the guide: :doc:`/methods/searches`.
+
+    Parameters
+    ----------
+    direction : {"forward", "backward"}, default="forward"
+        Forward adds the best unit, then drops units while the smaller subset is better than the best of that size
+        found so far (SFFS); backward is the mirror image (SBFS).
+    overshoot : int, default=3
+        How many sizes past the target the search goes on, since floating back from there may still improve the
+        target. The target is the size asked for or, where sizes are free, the best size so far.
+    exhaust : int, default=1
+        Forward only: all subsets of up to so many units are scored before it goes on one by one from the best of them.
+        2 finds pairs that say nothing alone, such as the two of an exclusive or.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> import fewer
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = fewer.SubsetSelector(fewer.criteria.KNN(), Floating(), random_state=0).fit(X, y)
+    >>> round(selector.trace_.best_score, 3)
+    0.989
+    """
+
+    command_name = "floating"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "direction": [StrOptions({"forward", "backward"})],
+        "overshoot": [Interval(Integral, 0, None, closed="left")],
+        "exhaust": [Interval(Integral, 1, None, closed="left")],
+    }
+    ordered: ClassVar[bool] = True
+
+    def __init__(
+        self, direction: Literal["forward", "backward"] = "forward", overshoot: int = 3, exhaust: int = 1
+    ) -> None:
+        self.direction = direction
+        self.overshoot = overshoot
+        self.exhaust = exhaust
+
+    def steps(
+        self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
+    ) -> Iterator[Step]:
+        # Alternate inclusion and conditional exclusion (or the reverse).
+        forward = self.direction == "forward"
+        if not state:
+            mask = (space.empty() if forward else space.full()) if space.start is None else space.start.astype(bool)
+            score = float(scorer.score(mask[None])[0])
+            records = np.full(space.n_units + 1, -np.inf)
+            records[int(mask.sum())] = score
+            phase = "exhaust" if forward and self.exhaust > 1 and not mask.any() else "advance"
+            state.update(mask=mask, score=score, best=mask, best_score=score, records=records, phase=phase, last=-1)
+            yield Step(mask, score, mask, score)
+        while state["phase"] == "exhaust":
+            size = int(state["mask"].sum()) + 1
+            if size > min(self.exhaust, space.max_units):
+                state["phase"] = "advance"
+                break
+            self._arrive(*best_of_size(scorer, space, size), state, space)
+            yield Step(state["mask"], state["score"], state["best"], state["best_score"])
+        while state["phase"] != "end":
+            advancing = state["phase"] == "advance"
+            if advancing and self._is_over(state, space, forward):
+                state["phase"] = "end"
+                return
+            self._move(scorer, state, space, adding=advancing == forward, conditional=not advancing)
+            yield Step(state["mask"], state["score"], state["best"], state["best_score"])
+
+    def _move(
+        self, scorer: Objective, state: dict[str, Any], space: SearchSpace, adding: bool, conditional: bool
+    ) -> None:
+        """Make the best move; a conditional one only if it beats the record of the size that it leads to."""
+        mask, records = state["mask"], state["records"]
+        units = np.flatnonzero(~mask if adding else mask)
+        size = int(mask.sum()) + (1 if adding else -1)
+        if conditional and not 2 <= size <= space.n_units - 2:
+            state["phase"] = "advance"
+            return
+        choice, score = scorer.best_flip(mask, units)
+        unit = int(units[choice])
+        if conditional and (score <= records[size] or unit == state["last"]):
+            state["phase"] = "advance"
+            return
+        mask = mask.copy()
+        mask[unit] = adding
+        state.update(phase="retreat", last=-1 if conditional else unit)
+        self._arrive(mask, score, state, space)
+
+    def _arrive(self, mask: BoolArray, score: float, state: dict[str, Any], space: SearchSpace) -> None:
+        """Stand on a subset; keep it if it is the best of its size, or of all."""
+        records, size = state["records"], int(mask.sum())
+        records[size] = max(records[size], score)
+        state.update(mask=mask, score=score)
+        if space.allows(mask) and (
+            not space.allows(state["best"]) or is_better(score, mask, state["best_score"], state["best"])
+        ):
+            state.update(best=mask, best_score=score)
+
+    def _is_over(self, state: dict[str, Any], space: SearchSpace, forward: bool) -> bool:
+        size = int(state["mask"].sum())
+        if size == (space.n_units if forward else 0):
+            return True
+        if not space.allows(state["best"]) or state["best_score"] == -np.inf:
+            return False
+        target = int(state["best"].sum())
+        return size >= target + self.overshoot if forward else size <= max(target - self.overshoot, 0)
+
+
+def best_of_size(scorer: Objective, space: SearchSpace, size: int) -> tuple[BoolArray, float]:
+    """Score all subsets of one size, each as one unit more than a smaller one; of equals the first columns win."""
+    best, best_score = space.empty(), -np.inf
+    for others in combinations(range(space.n_units), size - 1):
+        units = np.arange(others[-1] + 1 if others else 0, space.n_units)
+        state = space.empty()
+        state[list(others)] = True
+        scores = scorer.flips(state, units)
+        if len(scores) and (scores.max() > best_score or best.sum() < size):
+            state[units[int(np.argmax(scores))]] = True
+            best, best_score = state, float(scores.max())
+    return best, best_score
+
+
+class SignificantForward(Forward):
+    """Forward selection that stops where the next feature is not significantly better on the predicted rows.
+
+    The criterion predicts every row without its own fold, before and after the best feature joins. For classes, the
+    rows that only one of the two gets right are compared by the exact test of McNemar; for quantities, squared errors
+    by a paired t test; both one-sided. As the feature is the best of all that were tried, its p-value is multiplied by
+    their number (Bonferroni).
+
+    Read more in the guide: :doc:`/methods/searches`.
+
+    Parameters
+    ----------
+    alpha : float, default=0.05
+        A feature enters if its corrected p-value is at most this.
+    correction : {"bonferroni", "none"}, default="bonferroni"
+        `"none"` believes the best of many as if it were the only one: on noise it goes on and on.
+
+    See Also
+    --------
+    Forward : Takes whatever raises the score by more than a number.
+    fewer.control.OneStandardError : Judges sizes by rows that the search did not see.
+
+    Notes
+    -----
+    Folds share rows, and earlier features were chosen by the same rows, so that the level holds for one step and only
+    nearly. A size that was asked for comes first: features enter untested until it is reached.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> import fewer
+    >>> X, y = load_wine(return_X_y=True)
+    >>> plain = fewer.SubsetSelector(fewer.criteria.KNN(), fewer.search.Forward(), random_state=0).fit(X, y)
+    >>> tested = fewer.SubsetSelector(fewer.criteria.KNN(), SignificantForward(), random_state=0).fit(X, y)
+    >>> int(plain.support_.sum()), int(tested.support_.sum())
+    (3, 2)
+    """
+
+    command_name = "significant-forward"
+    needs: ClassVar[frozenset[str]] = frozenset({"predictive"})
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "alpha": [Interval(Real, 0, 1, closed="right")],
+        "correction": [StrOptions({"bonferroni", "none"})],
+    }
+    min_gain = 0.0
+
+    def __init__(self, alpha: float = 0.05, correction: Literal["bonferroni", "none"] = "bonferroni") -> None:
+        self.alpha = alpha
+        self.correction = correction
+
+    def _is_shown(self, scorer: Objective, before: Any, after: Any, n_tried: int) -> bool:
+        p_value = p_value_of_move(scorer, before, after)
+        corrected = min(p_value * (n_tried if self.correction == "bonferroni" else 1), 1.0)
+        if corrected <= self.alpha:
+            return True
+        scorer.note(
+            f"Stopped at {int(before.sum())} features: the best of {n_tried} others is not significantly better "
+            f"(p = {corrected:.2g}{', corrected' if self.correction == 'bonferroni' else ''})."
+        )
+        return False
+
+
+def p_value_of_move(scorer: Objective, before: Any, after: Any) -> float:
+    """Return the one-sided p-value of a move: how likely rows agree as well with the new subset if it is no better."""
+    problem = scorer.problem
+    old, new = (_losses(scorer, state, problem) for state in (before, after))
+    if problem.task == "classification":
+        won, lost = int((new < old).sum()), int((new > old).sum())
+        return float(stats.binom.sf(won - 1, won + lost, 0.5)) if won + lost else 1.0
+    gaps = old - new
+    spread = float(gaps.std(ddof=1))
+    if spread == 0.0:
+        return 1.0
+    return float(stats.t.sf(gaps.mean() / (spread / np.sqrt(len(gaps))), len(gaps) - 1))
+
+
+def _losses(scorer: Objective, state: Any, problem: Problem) -> FloatArray:
+    """Return each row's loss: 0 or 1 for classes, squared errors for quantities; without features, of a constant."""
+    if state.any():
+        outputs = cast(PredictiveScorer, scorer.scorer).outputs(scorer.space.expand(state[None])[0])
+        answers = outputs.argmax(axis=1) if problem.task == "classification" else outputs
+    elif problem.task == "classification":
+        answers = np.full(problem.n_samples, np.bincount(problem.y, weights=problem.row_weights).argmax())
+    else:
+        answers = np.full(problem.n_samples, np.average(problem.y, weights=problem.row_weights))
+    wrong = answers != problem.y if problem.task == "classification" else (answers - problem.y) ** 2
+    return np.asarray(wrong, dtype=np.float64)

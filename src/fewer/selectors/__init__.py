@@ -1,14 +1,13 @@
 """scikit-learn estimators that put the components together."""
 
 from fewer.columns import Column
-from fewer.selectors._auto import AutoSelector
-from fewer.selectors._base import Selector
+from fewer.selectors._base import Selector, Size, parse_memory, parse_size
 from fewer.selectors._ensemble import SubsetEnsemble
 from fewer.selectors._keep import KeepFeatures
-from fewer.selectors._parameters import Size, parse_memory, parse_size
 from fewer.selectors._rank import RankSelector
 from fewer.selectors._subset import SubsetSelector
 from fewer.selectors._weighter import FeatureWeighter
+from fewer.selectors.auto._selector import AutoSelector
 
 __all__ = [
     "AutoSelector",

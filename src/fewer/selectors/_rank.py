@@ -19,10 +19,9 @@ from fewer.kernels._device import tell
 from fewer.problem import BoolArray, InputError, IntArray, Problem, Task
 from fewer.rankers import Fisher
 from fewer.rankers._notes import notes_on
-from fewer.selectors._auto_paths import columns_of
-from fewer.selectors._base import Selector
-from fewer.selectors._parameters import lay_out_space
+from fewer.selectors._base import Selector, lay_out_space
 from fewer.selectors._subset import SubsetSelector
+from fewer.selectors.auto._paths import columns_of
 from fewer.trace import Trace
 from fewer.validate import assign_folds, stratified_sample
 

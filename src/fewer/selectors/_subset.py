@@ -17,8 +17,7 @@ from fewer.control import Prefilter, add_innermost
 from fewer.kernels._device import tell
 from fewer.problem import IntArray, Problem, Task
 from fewer.search import Forward
-from fewer.selectors._base import CriterionMixin, Selector
-from fewer.selectors._parameters import Size, lay_out_space, parse_memory
+from fewer.selectors._base import CriterionMixin, Selector, Size, lay_out_space, parse_memory
 from fewer.trace import Trace
 
 

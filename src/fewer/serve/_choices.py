@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, get_args
 
-from fewer.budget import parse_budget
 from fewer.columns import nearest
 from fewer.errors import InputError
 from fewer.registry import COMPONENTS, METHODS
+from fewer.run._budget import parse_budget
 from fewer.serve._folder import OURS
 
 Goal = Literal["select", "compare", "detect"]

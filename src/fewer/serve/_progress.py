@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fewer.errors import InputError
-from fewer.runs import CELLS, HELDOUT, RESULT, RUN, TOTAL, TRACE
+from fewer.run._folder import CELLS, HELDOUT, RESULT, RUN, TOTAL, TRACE
 from fewer.trace import Trace, size_of
 
 MOST_POINTS = 300

@@ -1,12 +1,16 @@
 """Splits of rows, significance tests, intervals, stability."""
 
-from fewer.validate._active_rows import active_rows
-from fewer.validate._bootstrap import Bootstrap, accuracy_632
-from fewer.validate._copies import near_copies
-from fewer.validate._folds import FixedFolds, assign_folds, stratified_folds
-from fewer.validate._intervals import ConfidenceInterval, fold_interval, wilson_interval
-from fewer.validate._layers import Layer, LayeredFolds
-from fewer.validate._sampling import stratified_sample
+from fewer.validate._intervals import (
+    Bootstrap,
+    ConfidenceInterval,
+    accuracy_632,
+    fold_interval,
+    jaccard,
+    kuncheva,
+    nogueira,
+    wilson_interval,
+)
+from fewer.validate._sampling import active_rows, near_copies, stratified_sample
 from fewer.validate._significance import (
     RankComparison,
     Significance,
@@ -16,8 +20,17 @@ from fewer.validate._significance import (
     mcnemar,
     wilcoxon,
 )
-from fewer.validate._splits import Split, folds_of, forward_splits, split_rows
-from fewer.validate._stability import jaccard, kuncheva, nogueira
+from fewer.validate._splits import (
+    FixedFolds,
+    Layer,
+    LayeredFolds,
+    Split,
+    assign_folds,
+    folds_of,
+    forward_splits,
+    split_rows,
+    stratified_folds,
+)
 
 __all__ = [
     "Bootstrap",

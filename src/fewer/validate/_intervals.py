@@ -5,17 +5,28 @@ agreement between them counts twice. For a rule that adds up class differences, 
 scores is exactly 1 / (n_folds − 1), test rows over training rows, and the variance of the mean is twice what it would
 be for independent folds. Nadeau and Bengio's correction has this size too. It must be applied to the variance of a
 score, as its own rows tell it; the variance *between* correlated scores is smaller, by what they have in common.
+
+Rows drawn with replacement, judged by those that were not drawn (Efron; Loughrey, section 3; Kohavi & John).
+
+Would other rows have given the same features? Indices of stability of several subsets.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
 
 from fewer.errors import InputError
+from fewer.problem import BoolArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -220,3 +231,215 @@ def wilson_interval(n_right: float, n_rows: float, *, level: float = 0.95) -> Co
 def _student(interval: ConfidenceInterval, level: float) -> ConfidenceInterval:
     reach = float(stats.t.ppf(0.5 + level / 2, interval.degrees_of_freedom)) * interval.standard_error
     return replace(interval, low=interval.estimate - reach, high=interval.estimate + reach, level=level)
+
+
+class Bootstrap:
+    """A splitter: training rows are drawn with replacement, the others test. For `cv=` of any wrapper.
+
+    Parameters
+    ----------
+    n_splits : int, default=100
+    random_state : int, RandomState or None
+
+    Examples
+    --------
+    >>> train, test = next(Bootstrap(1, random_state=0).split(np.zeros((6, 1))))
+    >>> sorted(set(train.tolist()) | set(test.tolist())), len(train)
+    ([0, 1, 2, 3, 4, 5], 6)
+    """
+
+    def __init__(self, n_splits: int = 100, random_state: Any = None) -> None:
+        self.n_splits = n_splits
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Count the splits.
+
+        Parameters
+        ----------
+        X, y, groups : ignored
+
+        Returns
+        -------
+        int
+        """
+        return self.n_splits
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:
+        """Draw rows; every class is drawn at least once where labels are given, and some rows are always left.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+        y : array of shape (n_samples,), optional
+        groups : array of shape (n_samples,), optional
+            Whole groups are drawn.
+
+        Yields
+        ------
+        (int array, int array)
+            Training rows, with repetitions, and test rows.
+        """
+        rng = check_random_state(self.random_state)
+        n = _num_samples(X)
+        units = np.arange(n) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+        n_units = int(units.max()) + 1
+        labels = None if y is None else np.asarray(y)
+        discrete = labels is not None and (labels.dtype.kind in "OUSbi")
+        for _ in range(self.n_splits):
+            for _ in range(1000):
+                drawn = np.bincount(rng.randint(n_units, size=n_units), minlength=n_units)
+                train, test = np.repeat(np.arange(n), drawn[units]), np.flatnonzero(drawn[units] == 0)
+                whole = labels is None or not discrete or len(np.unique(labels[train])) == len(np.unique(labels))
+                if len(test) and whole:
+                    break
+            else:
+                raise InputError("No draw of the rows holds every class and leaves a row out; give more rows.")
+            yield train, test
+
+
+def accuracy_632(estimator: Any, X: Any, y: Any, *, n_splits: int = 100, random_state: Any = None) -> float:
+    """Estimate accuracy by the .632 bootstrap: 0.632 of that on rows not drawn, 0.368 of that on training rows.
+
+    Parameters
+    ----------
+    estimator : classifier
+    X : array of shape (n_samples, n_features)
+    y : array of shape (n_samples,)
+    n_splits : int, default=100
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    B. Efron, Estimating the error rate of a prediction rule, Journal of the American Statistical Association 78 (1983).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(accuracy_632(GaussianNB(), X, y, n_splits=20, random_state=0), 2)
+    0.95
+    """
+    cells, labels = np.asarray(X), np.asarray(y)
+    outside = []
+    for train, test in Bootstrap(n_splits, random_state).split(cells, labels):
+        fitted = clone(estimator).fit(cells[train], labels[train])
+        outside.append(float(np.mean(fitted.predict(cells[test]) == labels[test])))
+    inside = float(np.mean(clone(estimator).fit(cells, labels).predict(cells) == labels))
+    return 0.632 * float(np.mean(outside)) + 0.368 * inside
+
+
+def nogueira(masks: ArrayLike, *, level: float = 0.95) -> ConfidenceInterval:
+    """Return the stability of subsets of any sizes: 1 if all are equal, 0 on average if they are drawn by chance.
+
+    Read more in the guide: :doc:`/guide/does-it-help`.
+
+    Parameters
+    ----------
+    masks : bool array of shape (n_subsets, n_features)
+    level : float, default=0.95
+
+    Returns
+    -------
+    ConfidenceInterval
+        Estimand: the stability of endlessly many subsets selected on independent samples like these. Subsets of
+        overlapping training rows are more alike than that, so for the folds of a cross-validation it is too
+        high. NaN if there was nothing to choose: every subset empty, or every one full.
+
+    References
+    ----------
+    S. Nogueira, K. Sechidis and G. Brown, On the stability of feature selection algorithms, JMLR 18 (2018),
+    definition 4 and theorem 7.
+
+    Examples
+    --------
+    >>> print(nogueira([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]]))
+    0.3333 (-0.0223 to 0.6890, 95 % Nogueira)
+    """
+    z = _masks(masks).astype(np.float64)
+    m, d = z.shape
+    frequency, sizes = z.mean(axis=0), z.sum(axis=1)
+    filled = frequency.mean()
+    estimand = "stability of subsets selected on independent samples like these"
+    if filled in (0.0, 1.0):
+        return ConfidenceInterval(np.nan, np.nan, np.nan, level, "Nogueira", estimand)
+    by_chance = filled * (1.0 - filled)
+    value = 1.0 - m / (m - 1) * float(np.mean(frequency * (1.0 - frequency))) / by_chance
+    parts = (
+        z @ frequency / d - sizes * filled / d + value / 2 * (2 * sizes * filled / d - sizes / d - filled + 1.0)
+    ) / by_chance
+    error = float(2.0 / m * np.sqrt(np.sum((parts - parts.mean()) ** 2)))
+    reach = float(stats.norm.ppf(0.5 + level / 2)) * error
+    return ConfidenceInterval(value, value - reach, min(value + reach, 1.0), level, "Nogueira", estimand, error)
+
+
+def kuncheva(masks: ArrayLike) -> float:
+    """Return Kuncheva's consistency of subsets of one size: the mean over pairs of (r d − k²) / (k (d − k)).
+
+    r features are shared by a pair, k is the size, d the number of features.
+
+    Parameters
+    ----------
+    masks : array-like of shape (n_subsets, n_features)
+        One subset a row.
+
+    Returns
+    -------
+    float
+        1 if all subsets are equal.
+
+    References
+    ----------
+    L. Kuncheva, A stability index for feature selection, IASTED Artificial Intelligence and Applications (2007).
+
+    Examples
+    --------
+    >>> kuncheva([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]])
+    0.3333333333333333
+    """
+    z = _masks(masks)
+    sizes, d = z.sum(axis=1), z.shape[1]
+    k = int(sizes[0])
+    if (sizes != k).any():
+        raise InputError(
+            f"Kuncheva's index is for subsets of one size; these have {sizes.min()} to {sizes.max()} features. "
+            "Use nogueira."
+        )
+    if k in (0, d):
+        return float("nan")
+    shared = np.array([np.sum(a & b) for a, b in combinations(z, 2)])
+    return float(np.mean((shared * d - k * k) / (k * (d - k))))
+
+
+def jaccard(masks: ArrayLike) -> float:
+    """Return the mean over pairs of subsets of shared features over features in either; two empty ones are equal.
+
+    Parameters
+    ----------
+    masks : array-like of shape (n_subsets, n_features)
+        One subset a row.
+
+    Returns
+    -------
+    float
+        1 if all subsets are equal.
+
+    Examples
+    --------
+    >>> jaccard([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]])
+    0.5555555555555555
+    """
+    pairs = [(np.sum(a & b), np.sum(a | b)) for a, b in combinations(_masks(masks), 2)]
+    return float(np.mean([both / either if either else 1.0 for both, either in pairs]))
+
+
+def _masks(masks: ArrayLike) -> BoolArray:
+    z = np.asarray(masks) != 0
+    if z.ndim != 2 or len(z) < 2:
+        raise InputError(f"Stability needs at least 2 subsets as rows of a table, not an array of shape {z.shape}.")
+    return z

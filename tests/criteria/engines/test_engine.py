@@ -4,9 +4,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import cross_val_score
 
 from fewer.criteria.engines import _engine
-from fewer.criteria.engines._engine import Engine
-from fewer.criteria.engines._folds import Folds
-from fewer.criteria.engines._metric import Metric
+from fewer.criteria.engines._engine import Engine, Folds, Metric
 from fewer.problem import Problem
 
 Y = np.array([0, 0, 0, 1, 0, 1, 1, 0, 0, 1, 0, 0])

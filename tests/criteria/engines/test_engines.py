@@ -17,7 +17,7 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScal
 import fewer
 from fewer.contracts import Resources
 from fewer.criteria import CrossValidated
-from fewer.criteria.engines._metric import CLASSES, QUANTITIES
+from fewer.criteria.engines._engine import CLASSES, QUANTITIES
 from fewer.problem import Problem
 
 CLASSIFIERS = [

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
-from fewer.criteria.engines._folds import Folds
+from fewer.criteria.engines._engine import Folds
 from fewer.problem import Problem
 
 SPLITS = [(np.arange(5, 15), np.arange(5)), (np.arange(8), np.arange(10, 15))]

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss
 
-from fewer.criteria.engines._folds import Folds
-from fewer.criteria.engines._metric import Metric
+from fewer.criteria.engines._engine import Folds, Metric
 from fewer.problem import Problem
 
 

@@ -29,7 +29,7 @@ from fewer.models._rann import (
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers import MIFS
-from fewer.rankers._density import Kernels
+from fewer.rankers._information import Kernels
 from fewer.search import PBIL
 from fewer_papers._core import Rerun
 

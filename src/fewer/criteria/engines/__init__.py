@@ -14,15 +14,11 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, Nearest
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from fewer.criteria.engines._additive import BernoulliEngine, CentroidEngine
-from fewer.criteria.engines._engine import Engine
-from fewer.criteria.engines._folds import Folds, Split
-from fewer.criteria.engines._gaussian import GaussianEngine
-from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine
+from fewer.criteria.engines._additive import BernoulliEngine, CentroidEngine, GaussianEngine
+from fewer.criteria.engines._engine import Engine, Folds, Metric, Split, metric_of
+from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine, QuadraticEngine
 from fewer.criteria.engines._logistic import LogisticEngine
-from fewer.criteria.engines._metric import Metric, metric_of
 from fewer.criteria.engines._neighbors import NeighborsEngine
-from fewer.criteria.engines._quadratic import QuadraticEngine
 from fewer.problem import Problem
 
 __all__ = ["Engine", "find_engine"]

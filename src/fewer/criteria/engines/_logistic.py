@@ -9,9 +9,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.base import clone
 
-from fewer.criteria.engines._engine import Engine
-from fewer.criteria.engines._folds import Folds
-from fewer.criteria.engines._metric import CLASSES, Metric
+from fewer.criteria.engines._engine import CLASSES, Engine, Folds, Metric
 from fewer.kernels import _newton, _softmax
 from fewer.kernels._bundles import HeldOut, Training
 from fewer.problem import BoolArray, FloatArray, IntArray

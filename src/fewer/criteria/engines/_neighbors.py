@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import KDTree
 
-from fewer.criteria.engines._engine import Engine
-from fewer.criteria.engines._folds import Folds
-from fewer.criteria.engines._metric import Metric
+from fewer.criteria.engines._engine import Engine, Folds, Metric
 from fewer.kernels import _held_out_neighbors as kernels
 from fewer.problem import BoolArray, FloatArray, IntArray
 

@@ -1,0 +1,540 @@
+"""Any estimator on the columns of a problem: nominal columns as indicators, missing cells filled, numbers scaled.
+
+What a fitted model itself says of its columns: coefficients, or importances of trees.
+
+What held-out rows lose when a column is shuffled (Breiman 2001).
+
+Mean size of SHAP values on held-out rows (Lundberg and Lee 2017).
+"""
+
+from __future__ import annotations
+
+from inspect import signature
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.linear_model import LassoCV, LogisticRegression, LogisticRegressionCV, Ridge
+from sklearn.metrics import check_scoring
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.validation import has_fit_parameter
+
+from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
+from fewer.parallel import run_tasks
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
+from fewer.validate import Split, split_rows
+from fewer.validate._splits import CV_OBJECT
+
+
+class ModelRanker(Ranker):
+    """Rank by what models say that are fitted to the training rows of each fold, averaged over folds.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+    cv : int, splitter or None
+        Folds; None fits one model to all rows.
+    """
+
+    def __init__(self, estimator: Any = None, cv: Any = 5) -> None:
+        self.estimator = estimator
+        self.cv = cv
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        parts = parts_of(problem, self.cv, rng)
+        found = self._measure(problem, parts, int(rng.integers(2**31)), resources)
+        spread = np.std(found, axis=0, ddof=1) if len(found) > 1 else np.zeros(problem.n_features)
+        return Ranking.by_score(np.mean(found, axis=0), spread=spread)
+
+    def _measure(self, problem: Problem, parts: list[Split], seed: int, resources: Resources) -> FloatArray:
+        """Return what each fold's model says of each feature, (n_folds, n_features)."""
+        raise NotImplementedError
+
+
+class Columns(TransformerMixin, BaseEstimator):
+    """Turn the columns of a problem into inputs of an estimator, as the training rows say.
+
+    Nominal columns become one indicator a level (none for a level that was not seen), missing numbers the median.
+
+    Parameters
+    ----------
+    nominal : bool array of shape (n_features,)
+    """
+
+    def __init__(self, nominal: BoolArray) -> None:
+        self.nominal = nominal
+
+    def fit(self, X: FloatArray, y: Any = None) -> Columns:
+        """Learn levels and medians."""
+        owner: list[int] = []
+        level: list[float] = []
+        for column, nominal in enumerate(self.nominal):
+            cells = X[:, column]
+            levels = np.unique(cells[~np.isnan(cells)]).tolist() if nominal else [np.nan]
+            owner += [column] * len(levels)
+            level += levels
+        self.owner_, self.level_ = np.array(owner, dtype=np.int64), np.array(level, dtype=np.float64)
+        known = ~np.isnan(X).all(axis=0)
+        self.middle_ = np.zeros(X.shape[1])
+        self.middle_[known] = np.nanmedian(X[:, known], axis=0)
+        return self
+
+    def transform(self, X: FloatArray) -> FloatArray:
+        """Return the inputs of rows."""
+        cells = X[:, self.owner_]
+        numbers = np.where(np.isnan(cells), self.middle_[self.owner_], cells)
+        return np.where(np.isnan(self.level_), numbers, cells == self.level_)
+
+
+def default_estimator(task: Task) -> Any:
+    """Return logistic or ridge regression on scaled columns."""
+    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000) if task == "classification" else Ridge())
+
+
+def lasso_classifier(n_penalties: int = 10, cv: int = 5) -> Any:
+    """Return logistic regression with an l1 penalty, its strength by cross-validation."""
+    options: dict[str, Any] = {"Cs": n_penalties, "cv": cv, "solver": "saga", "tol": 1e-2, "max_iter": 1000}
+    if "use_legacy_attributes" in signature(LogisticRegressionCV).parameters:
+        options.update(l1_ratios=(1.0,), use_legacy_attributes=False)
+    else:
+        options.update(penalty="l1")
+    return LogisticRegressionCV(scoring="neg_log_loss", random_state=0, **options)
+
+
+def lasso_regressor(cv: int = 5) -> Any:
+    """Return the lasso, its strength by cross-validation."""
+    return LassoCV(cv=cv)
+
+
+def last_step(model: Any) -> Any:
+    """Return the estimator at the end of pipelines."""
+    while isinstance(model, Pipeline):
+        model = model.steps[-1][1]
+    return model
+
+
+def fit_model(estimator: Any, problem: Problem, seed: int, *, scale: bool = False) -> Any:
+    """Fit a copy of an estimator to the rows of a problem; rows given to it later have the problem's columns.
+
+    Parameters
+    ----------
+    estimator : estimator or None
+        Logistic or ridge regression by default.
+    problem : Problem
+        Row weights go to the estimator where its `fit` takes them.
+    seed : int
+        Of estimators that draw and have no seed of their own.
+    scale : bool, default=False
+        Give it columns of unit variance.
+    """
+    model = clone(default_estimator(problem.task) if estimator is None else estimator)
+    final = last_step(model)
+    if "random_state" in final.get_params(deep=False) and final.get_params(deep=False)["random_state"] is None:
+        final.set_params(random_state=seed)
+    steps: list[Any] = []
+    if problem.nominal.any() or problem.missing.any():
+        steps.append(Columns(problem.nominal))
+    if scale:
+        steps.append(StandardScaler())
+    if steps:
+        model = make_pipeline(*steps, model)
+    weights: dict[str, Any] = {}
+    if problem.sample_weight is not None and has_fit_parameter(final, "sample_weight"):
+        weights = {_weight_name(model): problem.sample_weight}
+    return model.fit(problem.X, problem.y, **weights)
+
+
+def _weight_name(model: Any) -> str:
+    """Name the weights of the last step as nested pipelines pass them on."""
+    if not isinstance(model, Pipeline):
+        return "sample_weight"
+    name, inner = model.steps[-1]
+    return f"{name}__{_weight_name(inner)}"
+
+
+def inputs_of(model: Any, X: FloatArray) -> FloatArray:
+    """Return what the last step of a fitted model sees of rows."""
+    while isinstance(model, Pipeline):
+        X = model[:-1].transform(X) if len(model.steps) > 1 else X
+        model = model.steps[-1][1]
+    return X
+
+
+def owners_of(model: Any, n_features: int) -> IntArray:
+    """Return the column of the problem that each input of the last step comes from."""
+    first = model.steps[0][1] if isinstance(model, Pipeline) else None
+    return first.owner_ if isinstance(first, Columns) else np.arange(n_features)
+
+
+def gather(values: FloatArray, model: Any, n_features: int) -> FloatArray:
+    """Sum what inputs have over the column that they come from."""
+    owner = owners_of(model, n_features)
+    if len(values) != len(owner):
+        raise IncompatibleError(
+            f"{type(last_step(model)).__name__} works on {len(values)} inputs that its pipeline makes of {len(owner)} "
+            "columns, so columns have no importance of their own; leave out the step that makes them."
+        )
+    return np.asarray(np.bincount(owner, values, minlength=n_features), dtype=np.float64)
+
+
+def parts_of(problem: Problem, cv: Any, rng: np.random.Generator) -> list[Split]:
+    """Return training and test rows; without cross-validation all rows as both."""
+    if cv is None:
+        rows = np.arange(problem.n_samples)
+        return [Split(rows, rows)]
+    return split_rows(problem, cv, rng)
+
+
+class Importance(ModelRanker):
+    """Importance of each feature in a fitted model, averaged over folds.
+
+    The model is fitted to the training rows of each fold. A linear model gets columns of unit variance, and a feature's
+    importance is the size of its coefficient, summed over classes; a model of trees says its `feature_importances_`.
+    Averaging over folds tempers what one draw of the rows, or of a forest, brings about.
+
+    Read more in the guide: :doc:`/guide/own-models`.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        Any classifier or regressor with `coef_` or `feature_importances_`, also at the end of a pipeline. Logistic or
+        ridge regression by default.
+    cv : int, splitter or None, default=5
+        Folds; None fits one model to all rows.
+
+    Notes
+    -----
+    A nominal feature stands as its level indicators, whose importances are summed; missing numbers count as the median
+    of the training rows. Row weights go to the model where its `fit` takes them, row groups stay together. The
+    ranking's `extra` holds the standard deviation over folds as `spread`.
+
+    Impurity importances favor columns with many values, also where these are noise: see `Permutation`.
+
+    See Also
+    --------
+    Permutation : What held-out rows lose without a column.
+    fewer.search.Elimination : Fit again and again without the least important.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> import fewer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> forest = Importance(RandomForestClassifier(20, random_state=0), cv=3)
+    >>> selector = fewer.RankSelector(forest, n_features_to_select=3, random_state=0).fit(X, y)
+    >>> selector.get_feature_names_out().tolist()
+    ['mean concave points', 'worst radius', 'worst concave points']
+    """
+
+    command_name = "importance"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods("fit"), None],
+        "cv": CV_OBJECT,
+    }
+
+    def _measure(self, problem: Problem, parts: list[Split], seed: int, resources: Resources) -> FloatArray:
+        shared = (self.estimator, problem, seed)
+        return np.array(list(run_tasks(_importances, [(part.train,) for part in parts], resources, shared=shared)))
+
+
+def _importances(shared: tuple[Any, Problem, int], rows: IntArray) -> FloatArray:
+    estimator, problem, seed = shared
+    return importances(estimator, problem.take(rows), seed)
+
+
+def importances(estimator: Any, problem: Problem, seed: int) -> FloatArray:
+    """Fit an estimator to rows and return the importance of each column.
+
+    Parameters
+    ----------
+    estimator : estimator or None
+    problem : Problem
+    seed : int
+
+    Returns
+    -------
+    array of shape (n_features,)
+    """
+    trees = hasattr(type(last_step(estimator)), "feature_importances_")
+    model = fit_model(estimator, problem, seed, scale=not trees)
+    return gather(own_importances(last_step(model)), model, problem.n_features)
+
+
+def own_importances(fitted: Any) -> FloatArray:
+    """Return the sizes of a fitted model's coefficients, summed over classes, or its importances.
+
+    Parameters
+    ----------
+    fitted : estimator
+
+    Returns
+    -------
+    array of shape (number of inputs,)
+    """
+    if hasattr(fitted, "coef_"):
+        coefficients = fitted.coef_.toarray() if hasattr(fitted.coef_, "toarray") else np.asarray(fitted.coef_)
+        return np.abs(np.atleast_2d(coefficients)).sum(axis=0)
+    if hasattr(fitted, "feature_importances_"):
+        return np.asarray(fitted.feature_importances_, dtype=np.float64)
+    raise IncompatibleError(
+        f"{type(fitted).__name__} has neither coef_ nor feature_importances_; use Permutation, which needs neither."
+    )
+
+
+class Permutation(Ranker):
+    """Loss of score on held-out rows when a feature is shuffled, averaged over folds and repeats.
+
+    A model is fitted to the training rows of each fold; on the fold's other rows each column is shuffled in turn. Per
+    fold these are the values of scikit-learn's `permutation_importance`. The model may be anything that predicts.
+
+    Read more in the guide: :doc:`/methods/models`.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        Logistic or ridge regression by default.
+    scoring : str or callable, optional
+        As in scikit-learn; the estimator's own score if left out.
+    n_repeats : int, default=5
+        How often each column is shuffled in each fold.
+    cv : int, splitter or None, default=5
+        Folds; None fits and shuffles all rows, which flatters columns that were learnt by heart.
+    group_above : float or None, default=None
+        Columns whose rank correlation exceeds this, in size, are shuffled as one group, and each gets what the group
+        loses: of two copies a model needs only one, so that alone each seems worthless.
+
+    Notes
+    -----
+    A score below 0 means that the rows are told better without the column, by chance. Nominal columns and missing cells
+    are shuffled as they are, before the model's preparation sees them. Row weights go to `fit`, where it takes them,
+    and to the scoring; row groups stay together. The ranking's `extra` holds the standard deviation over folds as
+    `spread`, and with groups the number of each column's as `group`.
+
+    See Also
+    --------
+    Importance : What the model says of itself.
+
+    References
+    ----------
+    L. Breiman, Random forests, Machine Learning 45, 2001.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fewer.RankSelector(Permutation(), n_features_to_select=2, random_state=0).fit(X, y).support_
+    array([False, False,  True,  True])
+    """
+
+    command_name = "permutation"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "scoring": [str, callable, None],
+        "n_repeats": [Interval(Integral, 1, None, closed="left")],
+        "cv": CV_OBJECT,
+        "group_above": [Interval(Real, 0, 1, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        scoring: Any = None,
+        n_repeats: int = 5,
+        cv: Any = 5,
+        group_above: float | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.scoring = scoring
+        self.n_repeats = n_repeats
+        self.cv = cv
+        self.group_above = group_above
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        parts = parts_of(problem, self.cv, rng)
+        model_seed = int(rng.integers(2**31))
+        seeds = rng.integers(2**31, size=len(parts)).tolist()
+        groups = np.arange(problem.n_features)
+        if self.group_above is not None:
+            groups = correlated_groups(problem, self.group_above)
+        tasks = [(part.train, part.test, seed) for part, seed in zip(parts, seeds, strict=True)]
+        shared = (self, problem, groups, model_seed)
+        found = np.array(list(run_tasks(_losses, tasks, resources, shared=shared)))
+        spread = found.std(axis=0, ddof=1) if len(found) > 1 else np.zeros(problem.n_features)
+        extra = {"spread": spread} | ({} if self.group_above is None else {"group": groups})
+        return Ranking.by_score(found.mean(axis=0), **extra)
+
+
+def _losses(
+    shared: tuple[Permutation, Problem, IntArray, int], train: IntArray, test: IntArray, seed: int
+) -> FloatArray:
+    ranker, problem, groups, model_seed = shared
+    model = fit_model(ranker.estimator, problem.take(train), model_seed)
+    return shuffle_losses(model, problem.take(test), groups, ranker.scoring, ranker.n_repeats, seed)
+
+
+def shuffle_losses(model: Any, test: Problem, groups: IntArray, scoring: Any, n_repeats: int, seed: int) -> FloatArray:
+    """Return the mean loss of score of a fitted model when columns of one group are shuffled together.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    test : Problem
+        Rows to shuffle.
+    groups : int array of shape (n_features,)
+        Number of the group of each column.
+    scoring : str, callable or None
+    n_repeats : int
+    seed : int
+        Shuffles are those of scikit-learn's `permutation_importance` with this `random_state`.
+
+    Returns
+    -------
+    array of shape (n_features,)
+    """
+    scorer = check_scoring(model, scoring=scoring)
+    weights = {} if test.sample_weight is None else {"sample_weight": test.sample_weight}
+    whole = scorer(model, test.X, test.y, **weights)
+    shuffle_seed = np.random.RandomState(seed).randint(np.iinfo(np.int32).max + 1)
+    losses = np.zeros(test.n_features)
+    for group in np.unique(groups):
+        columns = np.flatnonzero(groups == group)
+        random, rows = np.random.RandomState(shuffle_seed), np.arange(test.n_samples)
+        shuffled = test.X.copy()
+        scores = []
+        for _ in range(n_repeats):
+            random.shuffle(rows)
+            shuffled[:, columns] = shuffled[np.ix_(rows, columns)]
+            scores.append(scorer(model, shuffled, test.y, **weights))
+        losses[columns] = np.mean(whole - np.array(scores))
+    return losses
+
+
+def correlated_groups(problem: Problem, above: float) -> IntArray:
+    """Number the groups of columns whose rank correlations exceed a bound, mean linkage; nominal columns stand alone.
+
+    Parameters
+    ----------
+    problem : Problem
+    above : float
+
+    Returns
+    -------
+    int array of shape (n_features,)
+    """
+    filled = np.where(problem.missing, np.nanmedian(np.where(problem.constant, 0.0, problem.X), axis=0), problem.X)
+    ranks = np.array([rankdata(column) for column in filled.T])
+    alone = problem.nominal | problem.constant
+    ranks = ranks - ranks.mean(axis=1, keepdims=True)
+    length = np.sqrt((ranks**2).sum(axis=1))
+    length[length == 0] = 1.0
+    near = np.abs((ranks / length[:, None]) @ (ranks / length[:, None]).T)
+    near[alone] = near[:, alone] = 0.0
+    if problem.n_features < 2:
+        return np.zeros(problem.n_features, dtype=np.int64)
+    apart = np.clip(1.0 - near, 0.0, 1.0)
+    np.fill_diagonal(apart, 0.0)
+    tree = linkage(squareform(apart, checks=False), "average")
+    return np.asarray(fcluster(tree, 1.0 - above, "distance"), dtype=np.int64) - 1
+
+
+MOST_ROWS = 200
+"""Rows that stand for the table where a model of no known kind is explained, and rows explained then."""
+
+
+class Shap(ModelRanker):
+    """Mean size of a feature's SHAP values on held-out rows, averaged over folds.
+
+    A SHAP value is what a cell adds to the prediction of its row, shared out fairly among the columns. Needs the
+    package shap: `pip install 'fewer[shap]'`. Trees and linear models are explained exactly and fast; others by
+    sampling, on at most 200 rows of each fold.
+
+    Read more in the guide: :doc:`/guide/own-models`.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        Logistic or ridge regression by default.
+    cv : int, splitter or None, default=5
+        Folds; None fits and explains all rows.
+
+    Notes
+    -----
+    For classes, sizes are summed over the classes that the model explains. A nominal feature stands as its level
+    indicators, whose sizes are summed. Row weights go to `fit`, where it takes them, and to the mean over rows; row
+    groups stay together.
+
+    See Also
+    --------
+    Permutation : In units of the score, without another package.
+
+    References
+    ----------
+    S. Lundberg and S.-I. Lee, A unified approach to interpreting model predictions, NeurIPS 2017.
+
+    Examples
+    --------
+    >>> from fewer.rankers import Shap
+    >>> Shap(cv=3)
+    Shap(cv=3)
+    """
+
+    command_name = "shap"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "cv": CV_OBJECT,
+    }
+
+    def _measure(self, problem: Problem, parts: list[Split], seed: int, resources: Resources) -> FloatArray:
+        found = []
+        for part in parts:
+            train, test = problem.take(part.train), problem.take(part.test)
+            model = fit_model(self.estimator, train, seed)
+            sizes = shap_sizes(model, train.X, test, seed)
+            found.append(gather(sizes, model, problem.n_features))
+        return np.array(found)
+
+
+def shap_sizes(model: Any, background: FloatArray, rows: Problem, seed: int) -> FloatArray:
+    """Return the mean size of the SHAP values of each input of a fitted model's last step.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    background : array
+        Training rows, against which a cell is told to add something.
+    rows : Problem
+        Rows to explain.
+    seed : int
+
+    Returns
+    -------
+    array of shape (number of inputs,)
+    """
+    try:
+        import shap
+    except ImportError:
+        raise InputError("Shap needs the package shap; install it with pip install 'fewer[shap]'.") from None
+    final, base, cells = last_step(model), inputs_of(model, background), inputs_of(model, rows.X)
+    weights = rows.row_weights
+    if hasattr(type(final), "feature_importances_"):
+        values = shap.TreeExplainer(final).shap_values(cells, check_additivity=False)
+    elif hasattr(final, "coef_"):
+        values = shap.LinearExplainer(final, base).shap_values(cells)
+    else:
+        draw = np.random.default_rng(seed)
+        base = base[draw.permutation(len(base))[:MOST_ROWS]]
+        chosen = draw.permutation(len(cells))[:MOST_ROWS]
+        cells, weights = cells[chosen], weights[chosen]
+        predict = final.predict_proba if hasattr(final, "predict_proba") else final.predict
+        values = shap.Explainer(predict, base, seed=seed)(cells, silent=True).values
+    sizes = np.abs(np.stack(values, axis=-1) if isinstance(values, list) else np.asarray(values))
+    sizes = sizes.reshape(*sizes.shape[:2], -1).sum(axis=2)
+    return np.average(sizes, axis=0, weights=weights if weights.any() else None)

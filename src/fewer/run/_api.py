@@ -1,0 +1,430 @@
+"""Two calls: `fewer.select` and `fewer.compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from joblib import effective_n_jobs
+
+from fewer import evaluate, registry
+from fewer.columns import Column, nearest
+from fewer.contracts import Resources
+from fewer.errors import InputError
+from fewer.estimators import ROW_METADATA
+from fewer.evaluate import Comparison, OnProgress
+from fewer.io import Stream, features_of, in_chunks, is_frame, is_lazy, is_path, open_stream, plain_frame, read_table
+from fewer.io._reader import ProblemReader
+from fewer.logs import Progress
+from fewer.problem import Problem, Task
+from fewer.run import _streaming as streaming
+from fewer.run._folder import RUN
+from fewer.run._planning import AUTO_ROWS, Request, make_plan, prepare_rows, thin, treat_rare
+from fewer.run._running import Followers, open_folder, run_plan, versions
+from fewer.run._selection import Selection
+from fewer.selectors import Size, parse_memory
+
+
+def select(
+    X: Any,
+    y: Any,
+    method: str = "auto",
+    *,
+    criterion: Any = None,
+    search: Any = None,
+    control: Any = None,
+    ranker: Any = None,
+    task: Task | None = None,
+    scoring: Any = None,
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
+    cv: Any = 5,
+    budget: Any = None,
+    prefer: str = "balanced",
+    estimator: Any = None,
+    n_features_to_select: Size = "auto",
+    include: Sequence[Column] | None = None,
+    exclude: Sequence[Column] | None = None,
+    feature_groups: Sequence[Sequence[Column]] | None = None,
+    feature_costs: Any = None,
+    cost_weight: float = 0.0,
+    start: Sequence[Column] | None = None,
+    rare: str = "refuse",
+    memory: str | int = "1GiB",
+    device: str = "cpu",
+    n_jobs: int | None = None,
+    random_state: int | None = None,
+    resume_dir: Path | str | None = None,
+    verbose: int = 0,
+) -> Selection:
+    """Select features of a table and measure on held-out rows whether that helped.
+
+    Read more in the guide: :doc:`/guide/which-method`.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        Or a table that is not in memory, target included: a path, folder or glob, a polars LazyFrame, a pyarrow
+        dataset, a DuckDB relation, a Dask dataframe. It is read in chunks; see `fewer.streaming`.
+    y : array of shape (n_samples,)
+        Of shape (n_samples, n_outputs) for criteria that take several targets; or the name of a column of X.
+    method : str, default="auto"
+        A named method (`fewer.registry.METHODS`), or `"auto"`, which lets candidates race (`AutoSelector`).
+    criterion, search, control : component or str, optional
+        Components of your own instead of a named method.
+    ranker : Ranker or str, optional
+        A ranking instead of a criterion and a search; `control` may go over it.
+    task : {"classification", "regression"}, optional
+        What the target is for. Left out, strings, truth values and up to 20 distinct whole numbers are classes.
+    scoring : str or scorer, optional
+        The metric, as in scikit-learn: for the held-out rows, and for the search where its criterion takes one.
+    groups : array of shape (n_samples,) or name of a column, optional
+        Rows of one group (a patient, a machine) are never on both sides of a split, and never each other's neighbors.
+    time : array of shape (n_samples,) or name of a column, optional
+        Training rows are earlier than test rows in every split; equal times stay together.
+    sample_weight : array of shape (n_samples,) or name of a column, optional
+        How much each row counts.
+    cv : int, "loo", splitter or list of (train, test), default=5
+        The whole selection is repeated without each of so many folds, which then judge it; 0 leaves that out.
+    budget : str or float, optional
+        Seconds that the whole answer may take, held-out evaluation included: 60, "60s", "5min"; or, which repeats on
+        any machine, the subsets of each search: "5000 subsets".
+    prefer : {"balanced", "fewest", "accuracy"}, default="balanced"
+        What `auto` is after.
+    estimator : estimator or str, optional
+        The model that the features are for: `auto` asks it, and it judges the held-out rows.
+    n_features_to_select, include, exclude, feature_groups, feature_costs, cost_weight, start
+        As in `SubsetSelector`.
+    rare : {"refuse", "drop", "merge"}, default="refuse"
+        What happens to classes with fewer rows than there are folds.
+    memory, device, n_jobs
+        As in `SubsetSelector`.
+    random_state : int, optional
+    resume_dir : path, optional
+        A folder in which the run is kept. If it holds this very run, unfinished, the run goes on.
+    verbose : int, default=0
+        1 shows how the run goes on: a line in the terminal, a bar in a notebook; nothing of a table read in chunks.
+
+    Returns
+    -------
+    Selection
+
+    See Also
+    --------
+    compare : Several methods on the same held-out rows.
+    SubsetSelector, RankSelector, AutoSelector : The same as scikit-learn transformers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selection = fewer.select(X, y, "knn-forward", random_state=0)
+    >>> selection.features
+    ['petal width (cm)', 'petal length (cm)']
+    >>> selection.score_heldout > 0.9
+    True
+    """
+    request = Request(
+        method, criterion, search, control, ranker, n_features_to_select, include, exclude, feature_groups,
+        feature_costs, cost_weight, start, scoring, prefer, estimator, _reusable(cv), budget, rare, memory, device,
+        n_jobs, _seed(random_state),
+    )  # fmt: skip
+    rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
+    if is_path(X) or is_lazy(X):
+        return _select_source(X, y, task, rows, request, resume_dir, verbose)
+    problem = read_rows(X, y, task, rows, multi_output=np.ndim(y) == 2)
+    given = tuple(name for name in ROW_METADATA if rows[name] is not None) + (("task",) if task else ())
+    return _select(problem, request, resume_dir, rows=given, verbose=verbose)
+
+
+def _select_source(
+    X: Any, y: Any, task: Task | None, rows: dict[str, Any], request: Request, folder: Path | str | None, verbose: int
+) -> Selection:
+    """Select features of a table that is not in memory: in chunks, unless it is one file that memory holds."""
+    _refuse_unnamed(X, y, rows)
+    if is_path(X) and not in_chunks(X):
+        problem = read_table(X, y, task=task, **rows)
+        return _select(problem, request, folder, verbose=verbose)
+    stream = _open_rows(X, y, task, rows)
+    options = {name: getattr(request, name) for name in request.__dataclass_fields__ if name not in ("seed", "cv")}
+    resources = Resources(effective_n_jobs(request.n_jobs), parse_memory(request.memory))
+    return streaming.select(
+        stream, cv=request.cv, random_state=request.seed, resources=resources, resume_dir=folder, **options
+    )
+
+
+def _refuse_unnamed(X: Any, y: Any, rows: dict[str, Any]) -> None:
+    """Refuse a target or metadata that are no names of columns, where the table is not in memory."""
+    what = "a path" if is_path(X) else f"a {type(X).__module__.partition('.')[0].strip('_')} {type(X).__name__}"
+    if not isinstance(y, str):
+        other = "" if is_path(X) else ", or give a frame in memory"
+        raise InputError(f"X is {what} that holds the target too: name its column, y='…'{other}.")
+    for key, value in rows.items():
+        if not (value is None or isinstance(value, str)):
+            raise InputError(f"X is {what}: {key} is the name of one of its columns.")
+
+
+def _open_rows(X: Any, y: str, task: Task | None, rows: dict[str, Any]) -> Stream:
+    """Open a table to be read in chunks."""
+    if given := [key for key in ("groups", "time") if rows[key] is not None]:
+        raise InputError(f"{given[0]} needs the rows in memory, and the table is read in chunks; give a data frame.")
+    return open_stream(X, y, task=task, weights=rows["sample_weight"])
+
+
+def _compared_rows(X: Any, y: Any, task: Task | None, rows: dict[str, Any], seed: int) -> Problem:
+    """Read the rows of a comparison; of a table that memory does not hold, or that is elsewhere, a sample."""
+    if not (is_path(X) or is_lazy(X)):
+        return read_rows(X, y, task, rows)
+    _refuse_unnamed(X, y, rows)
+    if is_path(X) and not in_chunks(X, "compare"):
+        return read_table(X, y, task=task, **rows)
+    return streaming.draw_sample(_open_rows(X, y, task, rows), streaming.SAMPLE_ROWS, seed, Resources())
+
+
+def select_problem(problem: Problem, method: str = "auto", *, random_state: int = 0, **options: Any) -> Selection:
+    """Select features of a table that was read already, as `select` does.
+
+    Parameters
+    ----------
+    problem : Problem
+        From `fewer.io.read_table`.
+    method : str, default="auto"
+        A named method.
+    random_state : int, default=0
+        With it the run repeats.
+    **options
+        Those of `select` that do not belong to the rows.
+
+    Returns
+    -------
+    Selection
+        What was selected, and whether it helped.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> problem = Problem.from_arrays(*load_iris(return_X_y=True))
+    >>> select_problem(problem, "fisher", n_features_to_select=1, cv=0).features
+    ['x2']
+    """
+    folder = options.pop("resume_dir", None)
+    return _select(problem, Request(method, seed=random_state, **options), folder)
+
+
+def _select(
+    problem: Problem, request: Request, folder: Path | str | None, rows: tuple[str, ...] = (), verbose: int = 0
+) -> Selection:
+    problem = prepare_rows(problem, request)
+    plan = replace(make_plan(problem, request), rows=rows)
+    progress = Progress(request.n_folds) if verbose else None
+    followers = Followers() if progress is None else Followers(progress.on_step, progress.on_fold)
+    if folder is None:
+        return run_plan(plan, problem, followers=followers)
+    resume = (Path(folder) / RUN).exists()
+    kept = open_folder(folder, plan, problem, resume=resume)
+    try:
+        return run_plan(plan, problem, followers=followers, folder=kept)
+    finally:
+        kept.close()
+
+
+def read_rows(X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], *, multi_output: bool = False) -> Problem:
+    """Read a table, its target and what belongs to its rows; a column that is named for the rows is no feature.
+
+    Parameters
+    ----------
+    X, y : table and target
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        The table.
+    y : array of shape (n_samples,) or (n_samples, n_outputs), or str
+        The target, or the name of a column of X.
+    task : {"classification", "regression"}, optional
+        Told from the target if left out.
+    rows : dict
+        `groups`, `time`, `sample_weight`: an array, the name of a column of X, or None.
+    multi_output : bool, default=False
+        Allow a target of several columns.
+
+    Returns
+    -------
+    Problem
+        The rows, with notes on what was noticed.
+
+    Examples
+    --------
+    >>> read_rows([[0.0, 1.0], [2.0, 3.0]], ["no", "yes"], None, {"groups": [7, 8]}).task
+    'classification'
+    """
+    X, renamed = plain_frame(X)
+    found = {**rows, "y": y}
+    named = {key: column for key, column in found.items() if isinstance(column, str)}
+    if named:
+        if not is_frame(X):
+            key, column = next(iter(named.items()))
+            raise InputError(f"{key}={column!r} names a column, but X is no data frame; give the values themselves.")
+        frame = nw.from_native(X, eager_only=True)
+        for key, column in named.items():
+            if column not in frame.columns:
+                raise InputError(f"{key}={column!r} is no column; {nearest(column, frame.columns)}")
+            found[key] = frame[column].to_native() if key == "y" else frame[column].to_numpy()
+        X = frame.drop(list(set(named.values()))).to_native()
+    target = found.pop("y")
+    X, notes = features_of(X)
+    reader = ProblemReader(task, rows=found, notes=[*renamed, *notes], multi_output=multi_output)
+    return reader.problem(X, target)
+
+
+def compare(
+    X: Any,
+    y: Any,
+    methods: Sequence[Any] | Mapping[str, Any] = ("auto",),
+    estimators: Sequence[Any] | Mapping[str, Any] = ("knn", "linear"),
+    *,
+    n_features_to_select: Size = "auto",
+    task: Task | None = None,
+    scoring: Any = None,
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
+    cv: Any = 5,
+    n_repeats: int = 1,
+    rare: str = "refuse",
+    n_jobs: int | None = None,
+    random_state: int | None = None,
+    on_progress: OnProgress | None = None,
+    resume_dir: Path | str | None = None,
+) -> Comparison:
+    """Compare selection methods, and not selecting at all, on rows that none of them saw.
+
+    Read more in the guide: :doc:`/guide/does-it-help`.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        Or a table that is not in memory, as in `select`; a stratified sample of its rows is compared on, with a note,
+        unless it is one file that memory holds.
+    y : array of shape (n_samples,)
+        Or the name of a column of X.
+    methods : list of str or selectors, or dict of selectors
+        Named methods (`fewer.registry.METHODS`), `"auto"`, or any selector with `fit(X, y)` and `get_support()`.
+    estimators : list of str or estimators, or dict of estimators, default=("knn", "linear")
+        Who judges the chosen features: names (knn, linear, svm, tree, forest, boosting) or scikit-learn estimators.
+    n_features_to_select : int, float, (int, int) or "auto"
+        For named methods.
+    task, groups, time, sample_weight, rare
+        As in `select`.
+    scoring, cv, n_repeats, n_jobs, on_progress, resume_dir
+        As in `fewer.evaluate.compare`; `cv` may be any scikit-learn splitter.
+    random_state : int, optional
+
+    Returns
+    -------
+    Comparison
+        All features, random subsets of the same size and a univariate filter always take part.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> comparison = fewer.compare(X, y, ["knn-forward", SelectKBest(k=2)], ["knn"], random_state=0)
+    >>> comparison.to_frame()["name"].to_list()[:2]
+    ['knn-forward', 'SelectKBest']
+    """
+    rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
+    seed = _seed(random_state)
+    problem = treat_rare(_compared_rows(X, y, task, rows, seed), cv if isinstance(cv, int) else 0, rare)
+    return compare_problem(
+        problem, methods, estimators, n_features_to_select=n_features_to_select, scoring=scoring, cv=_reusable(cv),
+        n_repeats=n_repeats, n_jobs=n_jobs, seed=seed, on_progress=on_progress, resume_dir=resume_dir,
+    )  # fmt: skip
+
+
+def compare_problem(
+    problem: Problem,
+    methods: Sequence[Any] | Mapping[str, Any],
+    estimators: Sequence[Any] | Mapping[str, Any],
+    *,
+    n_features_to_select: Size = "auto",
+    seed: int = 0,
+    **options: Any,
+) -> Comparison:
+    """Compare methods on a problem that came through the input reader already.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    methods, estimators : list or dict
+        As in `compare`.
+    n_features_to_select : int, float, (int, int) or "auto", default="auto"
+        Of every method.
+    seed : int, default=0
+        With it the comparison repeats.
+    **options
+        Those of `fewer.evaluate.compare`.
+
+    Returns
+    -------
+    Comparison
+        The methods beside baselines.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> problem = Problem.from_arrays(*load_iris(return_X_y=True))
+    >>> comparison = compare_problem(problem, ["fisher"], ["tree"], n_features_to_select=2, cv=2)
+    >>> [row.name for row in comparison.methods if row.role == "method"]
+    ['fisher']
+    """
+    if any(method == "auto" for method in methods if isinstance(method, str)):
+        problem = thin(problem, AUTO_ROWS, seed)
+
+    def method(component: str) -> tuple[str, Any]:
+        if ":" in component:
+            return component.partition(":")[2], registry.build_foreign(component, problem.task)
+        plan = make_plan(problem, component, n_features_to_select=n_features_to_select, seed=seed)
+        return plan.name, plan.selector
+
+    def estimator(component: str) -> tuple[str, Any]:
+        return component, registry.build("estimator", component, problem.task)
+
+    comparison = evaluate.compare(
+        problem, _named(methods, method), _named(estimators, estimator), random_state=seed, **options
+    )
+    return replace(comparison, versions=versions())
+
+
+def _named(given: Sequence[Any] | Mapping[str, Any], build: Callable[[str], tuple[str, Any]]) -> dict[str, Any]:
+    """Assign each component a name: its own, or that of its class, numbered where it is taken."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    named: dict[str, Any] = {}
+    for component in [given] if isinstance(given, str) else given:
+        name, built = build(component) if isinstance(component, str) else (type(component).__name__, component)
+        number, first = 1, name
+        while name in named:
+            number += 1
+            name = f"{first} {number}"
+        named[name] = built
+    return named
+
+
+def _seed(random_state: int | None) -> int:
+    return int(np.random.default_rng().integers(2**31)) if random_state is None else int(random_state)
+
+
+def _reusable(cv: Any) -> Any:
+    """Return splits that can be gone through more than once."""
+    plain = isinstance(cv, int | np.integer | str | list) or hasattr(cv, "split")
+    return int(cv) if isinstance(cv, np.integer) else cv if plain else list(cv)
+
+
+__all__ = ["compare", "compare_problem", "read_rows", "select", "select_problem"]

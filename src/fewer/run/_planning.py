@@ -1,0 +1,600 @@
+"""From names and options to a plan: the selector that runs, what it may cost, and how to repeat it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from fewer import registry
+from fewer.columns import Column
+from fewer.contracts import SearchSpace, refuse_unmet_needs
+from fewer.control import Prefilter
+from fewer.criteria import KNN
+from fewer.errors import InputError
+from fewer.evaluate._grading import refuse_scoring
+from fewer.problem import Problem
+from fewer.run._budget import BESIDE, GROWTH, MARGIN, Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto
+from fewer.search import Forward
+from fewer.selectors import AutoSelector, RankSelector, Size, SubsetSelector
+from fewer.selectors._base import lay_out_space
+from fewer.validate import near_copies, stratified_sample
+
+STEPS = 10
+"""Fewer folds are planned before a search gets less than so many steps."""
+AUTO_ROWS = 5_000
+COPIES = 0.5
+"""The share of rows with near-copies from which on a note asks for groups."""
+RARE = "(rare)"
+# From so many classes on, with fewer rows a class than this, the luck of their frequencies shows in held-out scores
+# (experiments/interval_coverage.md).
+MANY_CLASSES, FEW_A_CLASS = 10, 12
+
+AnySelector = SubsetSelector | RankSelector | AutoSelector
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks for: a method by name or by its components, and on which terms.
+
+    Parameters
+    ----------
+    method : str
+        A named method, or "auto".
+    criterion, search, control, ranker : component or str, optional
+        Components instead of a named method.
+    n_features_to_select, include, exclude, feature_groups, feature_costs, cost_weight, start : as in `SubsetSelector`
+        Size, what is forced, what enters together, prices, and where the search begins.
+    scoring : str or scorer, optional
+        The metric for held-out rows, and for the search where its criterion takes one.
+    prefer : {"fewest", "balanced", "accuracy"}, default="balanced"
+        What `auto` prefers.
+    estimator : estimator or str, optional
+        The model that the features are for; "auto" asks it, other methods are judged by it.
+    cv : int, "loo", splitter or list of (train, test)
+        The outer splits; 0 leaves the held-out evaluation out.
+    budget : str, float or Budget, optional
+        Seconds for the whole answer, or a number of subsets for each search ("5000 subsets").
+    rare : {"refuse", "drop", "merge"}
+        What happens to classes with fewer rows than there are folds.
+    memory, device, n_jobs : as in `SubsetSelector`
+        What the run may use.
+    seed : int, default=0
+        With it the run repeats.
+
+    Examples
+    --------
+    >>> Request("knn-forward", cv=10).changed()
+    {'method': 'knn-forward', 'cv': 10}
+    """
+
+    method: str = "auto"
+    criterion: Any = None
+    search: Any = None
+    control: Any = None
+    ranker: Any = None
+    n_features_to_select: Size = "auto"
+    include: Sequence[Column] | None = None
+    exclude: Sequence[Column] | None = None
+    feature_groups: Sequence[Sequence[Column]] | None = None
+    feature_costs: Any = None
+    cost_weight: float = 0.0
+    start: Sequence[Column] | None = None
+    scoring: Any = None
+    prefer: str = "balanced"
+    estimator: Any = None
+    cv: Any = 5
+    budget: Any = None
+    rare: str = "refuse"
+    memory: str | int = "1GiB"
+    device: str = "cpu"
+    n_jobs: int | None = None
+    seed: int = 0
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether the method is left to `auto`."""
+        return self.method == "auto" and not self.has_components
+
+    @property
+    def has_components(self) -> bool:
+        """Whether components were given instead of a name."""
+        return any(part is not None for part in (self.criterion, self.search, self.control, self.ranker))
+
+    @property
+    def n_folds(self) -> int:
+        """How often the whole selection will be repeated, as far as it is known beforehand."""
+        return self.cv if isinstance(self.cv, int) else 5
+
+    def changed(self) -> dict[str, Any]:
+        """Return the options that are not at their defaults.
+
+        Returns
+        -------
+        dict
+            By name.
+        """
+        default = Request()
+        return {
+            f.name: value for f in fields(self) if not _same(value := getattr(self, f.name), getattr(default, f.name))
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A selector that is ready to run, its name, what it may cost, and what was asked for.
+
+    Parameters
+    ----------
+    name : str
+        The method's name, or "custom".
+    selector : estimator
+        Not fitted yet.
+    budget : Budget, optional
+        What the run may cost.
+    command : str
+        What was typed, where it came from the command line.
+    request : Request
+        What was asked for.
+    reading : str
+        The Python lines that read the table into `problem`; without them it came as X and y.
+    rows : tuple of str
+        What was given for each row: groups, sample_weight, time.
+    notes : tuple of str
+        What the reader of the answer should know of the plan.
+
+    Examples
+    --------
+    >>> from fewer.rankers import Fisher
+    >>> Plan("fisher", RankSelector(Fisher())).name
+    'fisher'
+    """
+
+    name: str
+    selector: AnySelector
+    budget: Budget | None = None
+    command: str = ""
+    request: Request = field(default_factory=Request)
+    reading: str = ""
+    rows: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def make_plan(problem: Problem, method: str | Request = "auto", **options: Any) -> Plan:
+    """Turn a method's name, or components (names or objects), into a selector for a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : str or Request
+    **options
+        Fields of `Request`.
+
+    Returns
+    -------
+    Plan
+        Seconds to spend are turned into a number of subsets by measuring this machine; a `Budget` was measured before.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0.0, 1.0], [1.0, 1.5], [5.0, 1.2], [6.0, 1.1]], [0, 0, 1, 1])
+    >>> make_plan(problem, "knn-forward").selector.search
+    Forward()
+    """
+    asked = replace(method, **options) if isinstance(method, Request) else Request(method, **options)
+    if asked.has_components and asked.method != "auto":
+        raise InputError("Give either a method or components (criterion, search, control), not both.")
+    if isinstance(asked.scoring, str):
+        refuse_scoring(asked.scoring, problem.task)
+    if asked.is_auto:
+        return _plan_auto(problem, asked)
+    name, chosen = (
+        ("custom", _components(asked)) if asked.has_components else (asked.method, registry.method_named(asked.method))
+    )
+    if chosen.ranker is not None:
+        return _plan_ranker(problem, asked, name, chosen)
+    return _plan_search(problem, asked, name, chosen)
+
+
+def _components(asked: Request) -> registry.Method:
+    if asked.ranker is not None:
+        if asked.criterion is not None or asked.search is not None:
+            raise InputError("A ranker needs no criterion and no search; give a ranker, or a criterion and a search.")
+        return registry.Method("", ranker=asked.ranker, control=asked.control)
+    return registry.Method("", asked.criterion or "knn", asked.search or "forward", asked.control)
+
+
+def _plan_auto(problem: Problem, asked: Request) -> Plan:
+    auto = AutoSelector(
+        prefer=asked.prefer,
+        estimator=build_estimator(asked.estimator, problem),
+        scoring=asked.scoring,
+        n_features_to_select=asked.n_features_to_select,
+        include=asked.include,
+        exclude=asked.exclude,
+        feature_groups=asked.feature_groups,
+        memory=asked.memory,
+        n_jobs=asked.n_jobs,
+        random_state=asked.seed,
+    )
+    if asked.start is not None:
+        raise InputError("auto takes no start; choose a method by name.")
+    _refuse_cost_weight(asked, "`auto` shows what features cost")
+    if asked.budget is None:
+        return Plan("auto", auto, request=asked)
+    budget = asked.budget if isinstance(asked.budget, Budget) else _budget_of_auto(problem, asked, auto)
+    return Plan("auto", auto.set_params(budget=budget.nominal), budget, request=asked)
+
+
+def _budget_of_auto(problem: Problem, asked: Request, auto: AutoSelector) -> Budget:
+    """Find how wide the race may be: a small one is timed on some of the rows."""
+    seconds = parse_budget(asked.budget)
+    began = time.monotonic()
+    rows, one = seconds_of_auto(auto, problem, asked.seed)
+    spent = time.monotonic() - began
+    share = MARGIN * (seconds - spent) / (1 + asked.n_folds + BESIDE)
+    affordable = min(int(rows * (max(share, 0.0) / one) ** (1 / GROWTH)), problem.n_samples)
+    each = one * (max(affordable, 1) / rows) ** GROWTH
+    return Budget(
+        seconds, nominal=round(auto.budget_for(affordable, problem), 9), spent=round(spent, 3), each=round(each, 3)
+    )
+
+
+def _refuse_cost_weight(asked: Request, who: str) -> None:
+    if asked.cost_weight:
+        raise InputError(f"{who}, but does not weigh it against the score; cost_weight is for subset searches.")
+
+
+def _plan_ranker(problem: Problem, asked: Request, name: str, chosen: registry.Method) -> Plan:
+    ranker = build_component("ranker", chosen.ranker, problem)
+    who = chosen.ranker if isinstance(chosen.ranker, str) else type(ranker).__name__
+    if asked.budget is not None:
+        raise InputError(f"A budget is for searches; the ranker {who!r} has nothing to cut short.")
+    if asked.start is not None:
+        raise InputError(f"start is for subset searches; the ranker {who!r} ranks all features.")
+    _refuse_cost_weight(asked, f"The ranker {who!r} shows what features cost")
+    control = None if chosen.control is None else build_component("control", chosen.control, problem)
+    options: dict[str, Any] = {
+        "n_features_to_select": asked.n_features_to_select,
+        "device": asked.device,
+        "n_jobs": asked.n_jobs,
+        "random_state": asked.seed,
+    }
+    forced = {name: getattr(asked, name) for name in ("include", "exclude", "feature_groups") if getattr(asked, name)}
+    known = RankSelector(ranker).get_params(deep=False)
+    for option in forced:
+        if option not in known:
+            raise InputError(f"{option} is for subset searches; the ranker {who!r} ranks all features.")
+    if isinstance(asked.n_features_to_select, tuple | list):
+        raise InputError(f"A ranker takes a number, a share or 'auto', not the range {asked.n_features_to_select}.")
+    if control is not None:
+        options["control"] = control
+    return Plan(name, RankSelector(ranker, **options, **forced), request=asked)
+
+
+def _plan_search(problem: Problem, asked: Request, name: str, chosen: registry.Method) -> Plan:
+    criterion = chosen.criterion
+    if name != "custom" and criterion == "knn" and problem.task == "regression":
+        criterion = "knn:n_neighbors=auto"  # the value of one neighbor alone is too noisy to predict quantities
+    prefilter = None
+    if chosen.prefilter is not None:
+        prefilter = Prefilter(registry.build("ranker", chosen.prefilter, problem.task), keep=50)
+    selector = SubsetSelector(
+        with_scoring(build_component("criterion", criterion, problem), asked.scoring),
+        build_component("search", chosen.search, problem),
+        control=build_component("control", chosen.control, problem),
+        n_features_to_select=asked.n_features_to_select,
+        prefilter=prefilter,
+        include=asked.include,
+        exclude=asked.exclude,
+        feature_groups=asked.feature_groups,
+        feature_costs=asked.feature_costs,
+        cost_weight=asked.cost_weight,
+        start=asked.start,
+        memory=asked.memory,
+        device=asked.device,
+        n_jobs=asked.n_jobs,
+        random_state=asked.seed,
+    )
+    if asked.budget is None:
+        return Plan(name, selector, request=asked)
+    n_searches = 1 if selector.control is None else selector.control.n_searches(problem.n_samples)
+    space = lay_out_space(selector, problem)
+    if prefilter is not None:
+        space = SearchSpace.of(min(prefilter.keep, space.n_units))
+    budget = _budget_of_search(problem, asked, selector, n_searches, space)
+    whole = selector.search or Forward()
+    search = budget.laid_out(whole, n_searches, space)
+    notes = _shortened_note(whole.max_evaluations(space), search.max_evaluations(space))
+    return Plan(name, selector.set_params(search=search), budget, request=asked, notes=notes)
+
+
+def _shortened_note(usual: int | None, laid_out: int | None) -> tuple[str, ...]:
+    if usual is None or laid_out is None or laid_out >= usual:
+        return ()
+    return (f"The budget has room for searches of up to {laid_out:,} subsets; without it they try up to {usual:,}.",)
+
+
+def _budget_of_search(
+    problem: Problem, asked: Request, selector: SubsetSelector, n_searches: int, space: SearchSpace
+) -> Budget:
+    """Turn what was asked for into subsets: so many for the search on all rows and for each of its repetitions."""
+    if isinstance(asked.budget, Budget):
+        return asked.budget
+    if isinstance(asked.budget, str) and "subset" in asked.budget:
+        return Budget.of_subsets(asked.budget)
+    seconds, began = parse_budget(asked.budget), time.monotonic()
+    n_jobs = effective_n_jobs(asked.n_jobs)
+    criterion, search = selector.criterion or KNN(), selector.search or Forward()
+    refuse_unmet_needs(criterion, search, selector.control, space, problem)
+    least = space.n_units  # a search looks at each unit once
+    if search.stochastic:
+        whole = lay_out_space(selector, problem)
+        start, each = seconds_along(search, criterion, problem, whole, n_jobs, asked.seed)
+        first, begun = n_searches * start, 0
+        least = max(search.shortened(0.0).max_evaluations(space) or 1, least)
+    else:
+        alone, each = seconds_for(criterion, problem, n_jobs, asked.seed)
+        first, begun = alone * n_searches * space.n_units, n_searches * space.n_units
+    spent = time.monotonic() - began
+    shortest = first + each * max(n_searches * least - begun, 0)
+    _refuse_too_little(shortest, asked)
+    for n_folds in (asked.n_folds, min(asked.n_folds, 2)):  # rather fewer folds than a search cut off at its beginning
+        share = MARGIN * (seconds - spent) / (1 + n_folds)
+        n_subsets = begun + int((share - first) / each)
+        if n_subsets >= STEPS * n_searches * space.n_units:
+            break
+    n_subsets = max(n_subsets, n_searches * least)
+    expected = first + each * max(n_subsets - begun, 0)
+    return Budget(seconds, n_subsets, spent=round(spent, 3), each=round(expected, 3))
+
+
+def _refuse_too_little(shortest: float, asked: Request) -> None:
+    """Refuse seconds in which the shortest search does not end on all rows and on two folds, which measure least."""
+    needed = (1 + min(asked.n_folds, 2)) * shortest
+    if needed > parse_budget(asked.budget):
+        what = asked.method if not asked.has_components else "this search"
+        raise InputError(
+            f"budget={asked.budget!r} is too little for {what}: the shortest search and two folds take about "
+            f"{np.ceil(needed):,.0f} s here; allow more, or choose a faster method (auto, fisher)."
+        )
+
+
+def build_component(kind: registry.ComponentKind, component: Any, problem: Problem) -> Any:
+    """Build a component from its name, or take it as it is.
+
+    Parameters
+    ----------
+    kind : {"criterion", "search", "control", "ranker", "estimator"}
+        What it is.
+    component : component, str or None
+        None stays None.
+    problem : Problem
+        Whose task decides, where a name stands for two classes.
+
+    Returns
+    -------
+    component or None
+        Ready to use.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0.0], [1.0]], [0, 1])
+    >>> build_component("criterion", "knn:n_neighbors=3", problem)
+    KNN(n_neighbors=3)
+    """
+    if isinstance(component, type):
+        raise InputError(f"{component.__name__} is a class; give an object: {component.__name__}().")
+    return registry.build(kind, component, problem.task) if isinstance(component, str) else component
+
+
+def build_estimator(estimator: Any, problem: Problem) -> Any:
+    """Build the model that the features are for, from its name or as it is; None stays None.
+
+    Parameters
+    ----------
+    estimator : estimator, str or None
+        A scikit-learn estimator or a name such as "forest".
+    problem : Problem
+        Whose task decides, where a name stands for two classes.
+
+    Returns
+    -------
+    estimator or None
+        Not fitted.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0.0], [1.0]], [0, 1])
+    >>> type(build_estimator("tree", problem)).__name__
+    'DecisionTreeClassifier'
+    """
+    return build_component("estimator", estimator, problem)
+
+
+def with_scoring(criterion: Any, scoring: Any) -> Any:
+    """Let a criterion search by the user's metric, where it takes one.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        One that takes an estimator, or another, which is left as it is.
+    scoring : str, scorer or None
+        The user's metric.
+
+    Returns
+    -------
+    Criterion
+        The same object.
+
+    Examples
+    --------
+    >>> from fewer.criteria import CrossValidated
+    >>> with_scoring(CrossValidated("nb"), "roc_auc").scoring
+    'roc_auc'
+    """
+    if scoring is None or "estimator" not in criterion.get_params(deep=False):
+        return criterion
+    return criterion if criterion.scoring is not None else criterion.set_params(scoring=scoring)
+
+
+def prepare_rows(problem: Problem, asked: Request) -> Problem:
+    """Look at the rows before anything runs: rare classes, many rows, near-copies; what is done is noted.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows as they were read.
+    asked : Request
+        What the user asks for.
+
+    Returns
+    -------
+    Problem
+        The rows that the run uses, with notes on what was done.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    >>> prepare_rows(problem, Request(cv=2)).n_samples
+    4
+    """
+    problem = treat_rare(problem, asked.n_folds if asked.cv else 0, asked.rare)
+    if asked.is_auto and problem.n_samples > AUTO_ROWS:
+        problem = thin(problem, AUTO_ROWS, asked.seed)
+    if asked.cv and problem.n_classes >= MANY_CLASSES and problem.n_samples < FEW_A_CLASS * problem.n_classes:
+        note = (
+            f"{problem.n_classes} classes share {problem.n_samples} rows: held-out scores are for new rows in which "
+            "every class is as frequent as it happens to be here. Where small classes are more frequent, or there are "
+            "classes that are not here, they are too high."
+        )
+        problem = replace(problem, notes=(*problem.notes, note))
+    if problem.groups is None and near_copies(problem) > COPIES:
+        note = (
+            "Many rows are near-copies of a few others, as if several belonged to one patient or machine, and no "
+            "groups are given: held-out scores are then far too good. Name what they belong to (groups=, --groups)."
+        )
+        problem = replace(problem, notes=(*problem.notes, note))
+    return problem
+
+
+def thin(problem: Problem, n_samples: int, seed: int) -> Problem:
+    """Draw a stratified sample of the rows, which is noted; all of them if there are no more.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    n_samples : int
+        How many to keep at the most.
+    seed : int
+        Draws them.
+
+    Returns
+    -------
+    Problem
+        The sample.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays(np.zeros((6, 1)), [0, 0, 0, 0, 1, 1])
+    >>> thin(problem, 3, seed=0).n_samples
+    3
+    """
+    if problem.n_samples <= n_samples:
+        return problem
+    sample = problem.take(stratified_sample(problem, n_samples, np.random.default_rng([seed, 2])))
+    note = (
+        f"auto worked on a sample of {sample.n_samples:,} of the {problem.n_samples:,} rows; "
+        "any method by name works on all of them."
+    )
+    return replace(sample, notes=(*sample.notes, note))
+
+
+def treat_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
+    """Refuse classes with fewer rows than folds, leave their rows out, or merge them into one class.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    n_folds : int
+        0 where nothing is held out.
+    rare : {"refuse", "drop", "merge"}
+        What to do.
+
+    Returns
+    -------
+    Problem
+        With a note if anything changed.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0.0], [1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b", "c"])
+    >>> treat_rare(problem, 2, "drop").classes
+    ('a', 'b')
+    """
+    if rare not in ("refuse", "drop", "merge"):
+        raise InputError(f"rare={rare!r} is not known; choose 'refuse', 'drop' or 'merge'.")
+    if problem.task != "classification" or problem.y.ndim != 1 or n_folds < 2:
+        return problem
+    counts = np.bincount(problem.y, minlength=problem.n_classes)
+    few = counts < n_folds
+    if not few.any():
+        return problem
+    names = ", ".join(repr(problem.classes[code]) for code in np.flatnonzero(few)[:5])
+    rarest = int(counts[few].min())
+    if rare == "refuse":
+        raise InputError(
+            f"Class {names} has {rarest} rows, fewer than the {n_folds} folds; use fewer folds "
+            f"(cv={max(rarest, 2)}, --folds {max(rarest, 2)}), or leave rare classes out or merge them "
+            "(rare='drop' or 'merge', --rare drop or merge)."
+        )
+    if rare == "drop":
+        changed = problem.take(~few[problem.y])
+        what = f"{int(counts[few].sum())} rows of rare classes ({names}) were left out."
+    else:
+        changed, what = _merged(problem, few), f"Rare classes ({names}) were merged into {RARE!r}."
+    if (np.bincount(changed.y, minlength=changed.n_classes) > 0).sum() < 2:
+        raise InputError(f"Without its rare classes ({names}) the target has one class left; use fewer folds.")
+    return replace(_recoded(changed), notes=(*problem.notes, what))
+
+
+def _merged(problem: Problem, few: np.ndarray) -> Problem:
+    labels = (*(label for code, label in enumerate(problem.classes) if not few[code]), RARE)
+    place = np.cumsum(~few) - 1
+    codes = np.where(few[problem.y], len(labels) - 1, place[problem.y])
+    return replace(problem, y=codes.astype(np.int64), classes=labels)
+
+
+def _recoded(problem: Problem) -> Problem:
+    """Drop classes that no row has."""
+    there, codes = np.unique(problem.y, return_inverse=True)
+    return replace(problem, y=codes.astype(np.int64), classes=tuple(problem.classes[code] for code in there))
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    if type(one) is not type(other) and not (isinstance(one, int | float) and isinstance(other, int | float)):
+        return False
+    return bool(np.array_equal(np.asarray(one, dtype=object), np.asarray(other, dtype=object)))
+
+
+__all__ = [
+    "AUTO_ROWS",
+    "AnySelector",
+    "Plan",
+    "Request",
+    "build_component",
+    "build_estimator",
+    "make_plan",
+    "prepare_rows",
+    "thin",
+    "treat_rare",
+    "with_scoring",
+]

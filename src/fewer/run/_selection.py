@@ -1,0 +1,522 @@
+"""The answer: what was selected, how, and whether it helped."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from fewer.errors import InputError
+from fewer.text import html_card, html_table, latex_table, markdown_table
+from fewer.trace import Trace
+
+TOLD_DIFFERENCE = 0.02
+"""The difference for which the rows that would tell it are counted: 2 points, or 0.02 of R²."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was selected, how, and whether it helped.
+
+    Read more in the guide: :doc:`/guide/does-it-help`.
+
+    Parameters
+    ----------
+    features : list of str
+        The chosen features, in the order in which a stepwise search took them.
+    support : list of bool
+        One truth value for each feature of the table.
+    score_search : float or None
+        What the search believed of them. It is optimistic: this score chose them.
+    score_heldout, score_heldout_all_features : float or None
+        The score on rows that the whole selection never saw, with the features selected without those rows, and
+        with all features. The first estimates the *procedure*; the features above come from all rows.
+    score_name : str
+        What scores are measured in, such as accuracy.
+    method : str
+        The method's name.
+    criterion, search, control : str or None
+        Its components.
+    n_evaluations : int
+        How many subsets were scored.
+    seconds : float
+        How long the run took.
+    seed : int
+        With it the run repeats.
+    set_aside : list of str
+        Columns that were not looked at, such as constant ones.
+    warnings : list of str
+        What a reader should know.
+    reason : str
+        Why `auto` chose as it did.
+    heldout : dict
+        The interval of the held-out score, the difference from all features with its interval and p-value, and the
+        number of folds.
+    sizes : dict
+        Score against the number of features (`fewer.evaluate.scores_by_size`).
+    redundancy : dict
+        How far the chosen features repeat each other (`fewer.evaluate.redundancy`).
+    score_without : dict
+        For each chosen feature, the search's score of the others without it.
+    frequency : dict
+        For each feature chosen at least once when the selection was repeated on the folds, the share of those
+        repetitions: how sure we can be of it.
+    stability : dict
+        How alike the subsets of the repetitions are (`index`, Nogueira), and the same with stand-ins taken for the
+        feature that they stand in for (`with_stand_ins`); `returns`: for each chosen feature, the share of repetitions
+        in which it or a stand-in was chosen.
+    n_rows, n_features : int
+        The size of the table.
+    data : dict
+        The table at a glance.
+    command, code : str
+        What repeats the run on the command line, where it came from there, and in Python.
+    versions : dict
+        Of the packages that the result depends on.
+    interrupted : bool
+        Whether the run was ended early.
+    fingerprint : str
+        Names the run on disk (data, method, options, seed); empty without one.
+    prefer : str
+        What `auto` was asked to prefer.
+    curve : dict
+        The held-out score against the number of features, with the sizes that each preference would take (`chosen`)
+        and its features (`answers`); `order` names features so that the first k of them are the answer of size k,
+        where the answers nest.
+    stand_ins : dict
+        For each chosen feature, others that can stand in for it at no measurable loss.
+    judges : dict
+        Who predicts the held-out rows with the chosen features and with all.
+    nothing_found : bool
+        No feature predicts better than chance; `features` is empty.
+    promise : str
+        What a control promises: a rate of false discoveries, a number of false selections.
+    effort : int
+        Subsets after which each search ended, where a budget ended it; with it the run repeats without a clock.
+    costs : dict
+        What each chosen feature costs, where costs were given.
+    evidence : dict
+        What the page draws (`fewer.evaluate.Evidence`): distributions, the answers of other sizes, what is lost without
+        each feature, held-out predictions, rows.
+    trace : Trace or None
+        The history of the search; it is not part of the JSON.
+
+    See Also
+    --------
+    fewer.select : Makes one.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selection = fewer.select(X, y, "fisher", cv=0, n_features_to_select=1, random_state=0)
+    >>> selection.features
+    ['petal length (cm)']
+    >>> fewer.Selection.from_json(selection.to_json()).features == selection.features
+    True
+    """
+
+    features: list[str]
+    support: list[bool]
+    score_search: float | None
+    score_heldout: float | None
+    score_heldout_all_features: float | None
+    score_name: str
+    method: str
+    criterion: str | None
+    search: str | None
+    control: str | None
+    n_evaluations: int
+    seconds: float
+    seed: int
+    set_aside: list[str]
+    warnings: list[str]
+    reason: str = ""
+    heldout: dict[str, Any] = field(default_factory=dict)
+    sizes: dict[str, Any] = field(default_factory=dict)
+    redundancy: dict[str, Any] = field(default_factory=dict)
+    score_without: dict[str, float] = field(default_factory=dict)
+    frequency: dict[str, float] = field(default_factory=dict)
+    stability: dict[str, Any] = field(default_factory=dict)
+    n_rows: int = 0
+    n_features: int = 0
+    data: dict[str, Any] = field(default_factory=dict)
+    command: str = ""
+    code: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+    fingerprint: str = ""
+    prefer: str = ""
+    curve: dict[str, Any] = field(default_factory=dict)
+    stand_ins: dict[str, list[str]] = field(default_factory=dict)
+    judges: dict[str, str] = field(default_factory=dict)
+    nothing_found: bool = False
+    promise: str = ""
+    effort: int = 0
+    costs: dict[str, float] = field(default_factory=dict)
+    evidence: dict[str, Any] = field(default_factory=dict)
+    trace: Trace | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def verdict(self) -> str:
+        """Say in one sentence or two whether selecting helped, and what the data can exclude."""
+        if self.nothing_found:
+            told = f"Nothing was found: no feature predicts the target better than chance in these {self.n_rows} rows."
+            return f"{told} What was asked for is kept all the same." if self.features else told
+        if self.score_heldout is None or self.score_heldout_all_features is None:
+            return "Whether this helps was not measured: there is no held-out score."
+        low, high = self.heldout.get("difference_low"), self.heldout.get("difference_high")
+        if low is None or high is None or high - low >= 1.0:
+            return f"Whether this helps cannot be told from {self.n_rows} rows."
+        difference = self.score_heldout - self.score_heldout_all_features
+        ends = [self._amount(end, sign=True, unit=False) for end in (low, high)]
+        numbers = f"{self._amount(difference, sign=True)} ({ends[0]} to {ends[1]})"
+        fewer = f"{len(self.features)} of {self.n_features} features{self._judged_by()}"
+        if low > 0:
+            return f"Selection helps: {numbers} of held-out {self.score_name} with {fewer}."
+        if high < 0:
+            smallest = self.curve.get("smallest_without_loss")
+            cure = f" The fewest that lose nothing the data can see: {smallest}." if smallest else ""
+            lost = f"{self._amount(difference, sign=True)[1:]} ({ends[1][1:]} to {ends[0][1:]})"  # without the minus
+            return f"Selection costs {lost} of held-out {self.score_name}; all features do better than {fewer}.{cure}"
+        found = f"No difference in held-out {self.score_name} was found: {numbers} with {fewer}."
+        return f"{found} {self._excluded(low)}"
+
+    def _excluded(self, low: float) -> str:
+        lost = f"At most {self._amount(-low)} may be lost, at 95 %" if low < 0 else "Nothing is lost, at 95 %"
+        rows = self.heldout.get("rows_to_tell")
+        if not rows:
+            return f"{lost}."
+        return f"{lost}; about {rows:,} rows would tell a difference of {self._amount(TOLD_DIFFERENCE)}."
+
+    def _amount(self, value: float, *, sign: bool = False, unit: bool = True) -> str:
+        """Write a difference in the metric's own unit: points of a share, else as it is."""
+        plus = "+" if sign else ""
+        if self.score_name in ("R²", "r2") or not self.heldout.get("in_points", True):
+            return f"{value:{plus}.3f}" + (f" of {self.score_name}" if unit and not sign else "")
+        return f"{100 * value:{plus}.1f}" + (" points" if unit else "")
+
+    def _judged_by(self) -> str:
+        ours, all_ = self.judges.get("chosen"), self.judges.get("all")
+        if not ours or not all_:
+            return ""
+        return f" (by {ours}; all by {all_})" if ours != all_ else f" (both by {ours})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the selection as plain JSON data; NaN becomes None, infinity the largest number.
+
+        Returns
+        -------
+        dict
+            Every field but the trace.
+        """
+        return {f.name: _finite(getattr(self, f.name)) for f in fields(self) if f.name != "trace"}
+
+    def to_json(self) -> str:
+        """Return the selection as JSON text.
+
+        Returns
+        -------
+        str
+            What `from_json` reads: a line for each value, what pages draw on one line.
+        """
+        content = self.to_dict()
+        evidence = json.dumps(content.pop("evidence"), ensure_ascii=False)
+        text = json.dumps(content, ensure_ascii=False, indent=1)
+        return f'{text[:-2]},\n "evidence": {evidence}\n}}'
+
+    def pipeline_json(self, features: Sequence[str] | None = None) -> str:
+        """Return what a pipeline needs of this selection as JSON: `fewer.selectors.KeepFeatures.from_json` reads it.
+
+        Parameters
+        ----------
+        features : sequence of str, optional
+            Another answer than the selection's own: one of another size or preference.
+
+        Returns
+        -------
+        str
+            The fitted step: which columns there are and which are kept, how they were understood, who chose them and
+            who judged, with what result; `fewer transform` takes it as well.
+
+        Examples
+        --------
+        >>> import json
+        >>> import fewer
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> selection = fewer.select(X, y, "fisher", cv=0, n_features_to_select=1, random_state=0)
+        >>> told = json.loads(selection.pipeline_json())
+        >>> told["features"], told["support"], told["n_features_in"]
+        (['petal length (cm)'], [2], 4)
+        """
+        kept = list(self.features if features is None else features)
+        names = self._names_in()
+        if names is None and features is not None:
+            raise InputError("The table had too many columns to name them all; give no features.")
+        if names is not None and (absent := [name for name in kept if name not in names]):
+            raise InputError(f"The table had no column {absent[0]!r}.")
+        places = {name: i for i, name in enumerate(names or ())}
+        own = [i for i, is_kept in enumerate(self.support) if is_kept]
+        columns = {column["name"]: column for column in self.data.get("columns", ())}
+        support = own if names is None else sorted(places[name] for name in kept)
+        content = {
+            "kind": "fewer pipeline",
+            "version": 1,
+            "features": kept,
+            "support": support,
+            "n_features_in": len(self.support),
+            "feature_names_in": None if names == [f"x{i}" for i in range(len(self.support))] else names,
+            "columns": [columns[name] for name in kept if name in columns],
+            "task": self.data.get("task"),
+            "classes": list(self.data.get("classes", {})),
+            "chosen_by": {"method": self.method, "criterion": self.criterion, "search": self.search,
+                          "control": self.control, "prefer": self.prefer, "seed": self.seed, "command": self.command},
+            "judged_by": self.judges.get("chosen") or self.evidence.get("judge"),
+            "score_name": self.score_name,
+            "score_heldout": self.score_heldout if kept == self.features else None,
+            "fingerprint": self.data.get("fingerprint"),
+            "versions": self.versions,
+            "code": self.code,
+        }  # fmt: skip
+        return json.dumps(_finite(content), ensure_ascii=False, indent=1)
+
+    def _names_in(self) -> list[str] | None:
+        """Return the names of all columns, where they are known."""
+        names = [str(column["name"]) for column in self.data.get("columns", ())]
+        return names if len(names) == len(self.support) else None
+
+    @classmethod
+    def from_json(cls, text: str) -> Selection:
+        """Read a selection from JSON text; nothing in it is run.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` wrote.
+
+        Returns
+        -------
+        Selection
+            Without its trace.
+        """
+        try:
+            content = json.loads(text)
+            return cls(**{f.name: content[f.name] for f in fields(cls) if f.name in content})
+        except (ValueError, TypeError) as error:
+            raise InputError(f"This is not a selection in JSON: {error}") from None
+
+    def to_frame(self) -> Any:
+        """Return one row a chosen feature, as a polars frame.
+
+        Returns
+        -------
+        polars.DataFrame
+            The features with their frequency and the score without each.
+        """
+        import polars as pl
+
+        without = [self.score_without.get(name) for name in self.features]
+        return pl.DataFrame(
+            {"feature": self.features, "score_without": without},
+            schema={"feature": pl.String, "score_without": pl.Float64},
+        )
+
+    def summary(self) -> list[str]:
+        """Return the lines that go with the table of features.
+
+        Returns
+        -------
+        list of str
+            One sentence or a few a line.
+        """
+        grammar = " × ".join(component for component in (self.criterion, self.search, self.control) if component)
+        lines = [f"{len(self.features)} of {self.n_features} features chosen by {self.method} ({grammar})."]
+        if self.reason:
+            lines.append(self.reason)
+        if self.score_heldout is not None:
+            lines.append(
+                f"Held-out {self.score_name}: {self.score_heldout:.4f} with the chosen features, "
+                f"{self.score_heldout_all_features:.4f} with all {self.n_features} "
+                f"({self.heldout['n_folds']} folds, the selection repeated in each)."
+            )
+        lines.append(self.verdict)
+        if self.promise:
+            lines.append(self.promise)
+        lines += [f"{name} can be replaced by {', '.join(others)}." for name, others in self.stand_ins.items()]
+        if self.stability.get("with_stand_ins") is not None:
+            lines.append(self._stability())
+        if self.score_search is not None:
+            lines.append(f"The search itself believed {self.score_search:.4f}, on the rows that it chose by.")
+        lines.append(f"{self.n_evaluations:,} subsets scored; {self.seconds:.1f} s in all; seed {self.seed}.")
+        if self.set_aside:
+            lines.append(f"Set aside, since they do not vary: {', '.join(self.set_aside)}.")
+        return [*lines, *(f"Note: {warning}" for warning in self.warnings)]
+
+    def __str__(self) -> str:
+        width = max([len(name) for name in self.features], default=0)
+        rows = []
+        for place, name in enumerate(self.features, 1):
+            without = self.score_without.get(name)
+            fall = "" if without is None else f"   {without:.4f} without it"
+            rows.append(f"{place:>3}  {name:<{width}}{fall}")
+        return "\n".join([*rows, "", *self.summary()])
+
+    def _stability(self) -> str:
+        """Say how alike the repetitions are, with and without stand-ins."""
+        alone, merged = self.stability["index"], self.stability["with_stand_ins"]
+        told = f"Stability over {self.stability['n_repetitions']} repetitions: {alone:.2f}"
+        return f"{told}; {merged:.2f} if a stand-in counts as the feature."
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the titles and rows of the table of features, with the columns that there are."""
+        titles = ["feature"]
+        titles += ["chosen again"] if self.frequency else []
+        returns = self.stability.get("returns")
+        titles += ["or a stand-in"] if returns else []
+        titles += ["score without it"] if self.score_without else []
+        rows = []
+        for name in self.features:
+            without = self.score_without.get(name)
+            row = [name]
+            row += [f"{self.frequency.get(name, 0.0):.0%}"] if self.frequency else []
+            row += [f"{returns.get(name, 0.0):.0%}"] if returns else []
+            row += ["–" if without is None else f"{without:.4f}"] if self.score_without else []
+            rows.append(row)
+        return titles, rows
+
+    def _repr_html_(self) -> str:
+        title = f"{len(self.features)} of {self.n_features} features chosen by {self.method}"
+        told = [line for line in self.summary() if line != self.verdict]
+        return html_card(title, self.verdict, html_table(*self._table()), told)
+
+    def to_markdown(self) -> str:
+        """Return the table of features and what goes with it in Markdown.
+
+        Returns
+        -------
+        str
+        """
+        lines = [f"- {line}" for line in self.summary()]
+        return "\n".join([markdown_table(*self._table()), "", *lines]) + "\n"
+
+    def to_latex(self, label: str = "tab:features") -> str:
+        """Return the table of features in LaTeX, for the package booktabs; the caption says whether it helped.
+
+        Parameters
+        ----------
+        label : str
+
+        Returns
+        -------
+        str
+        """
+        return latex_table(*self._table(), caption=" ".join([*self.summary()[:1], self.verdict]), label=label) + "\n"
+
+    def plot(self, kind: str = "frequency", ax: Any = None) -> Any:
+        """Draw the selection.
+
+        Parameters
+        ----------
+        kind : {"frequency", "sizes"}, default="frequency"
+            How often each feature was chosen when the selection was repeated; or the score against the number of
+            features.
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        display
+            With `ax_` and `figure_`.
+        """
+        from fewer.plots import FrequencyDisplay, SizeDisplay
+
+        if kind == "frequency":
+            if not self.frequency:
+                raise InputError("The selection was not repeated, so there are no frequencies; give cv of at least 2.")
+            names = list(dict.fromkeys([*self.frequency, *self.features]))[:30]
+            shares = [self.frequency.get(name, 0.0) for name in names]
+            return FrequencyDisplay(names, shares, [name in self.features for name in names]).plot(ax)
+        if kind != "sizes":
+            raise InputError(f"kind={kind!r} is not known; choose 'frequency' or 'sizes'.")
+        if not self.sizes:
+            raise InputError("This method has no score for each number of features; plot 'frequency'.")
+        return SizeDisplay.from_curve(self.sizes, len(self.features), score_name=self.score_name).plot(ax)
+
+    def to_pipeline(self, estimator: Any) -> Any:
+        """Return a scikit-learn pipeline to go on with: the chosen columns, then an estimator.
+
+        The columns are fixed. To select anew inside each training fold, put a selector into a pipeline instead.
+
+        Parameters
+        ----------
+        estimator : scikit-learn estimator
+
+        Returns
+        -------
+        sklearn.pipeline.Pipeline
+            Not fitted.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> import fewer
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> selection = fewer.select(X, y, "knn-forward", random_state=0)
+        >>> selection.to_pipeline(KNeighborsClassifier()).fit(X, y).score(X, y) > 0.9
+        True
+        """
+        from sklearn.compose import ColumnTransformer
+        from sklearn.pipeline import Pipeline
+
+        if not self.features:
+            raise InputError("No feature was chosen; there is nothing to build a pipeline on.")
+        places = [place for place, chosen in enumerate(self.support) if chosen]
+        unnamed = sorted(self.features) == sorted(f"x{place}" for place in places)  # an array: by place
+        columns: list[Any] = [int(name[1:]) for name in self.features] if unnamed else list(self.features)
+        keep = ColumnTransformer([("chosen", "passthrough", columns)], verbose_feature_names_out=False)
+        return Pipeline([("features", keep), ("estimator", estimator)])
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and math.isinf(value):
+        return math.copysign(sys.float_info.max, value)  # JSON has no infinity, and it is no missing number
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def rows_to_tell(low: float | None, high: float | None, n_rows: int) -> int:
+    """Count the rows from which a difference of 0.02 could be told, if the interval shrinks with the root of the rows.
+
+    Parameters
+    ----------
+    low, high : float or None
+        The ends of the interval of the difference.
+    n_rows : int
+        The rows it was measured on.
+
+    Returns
+    -------
+    int
+        0 where it is not known; rounded to two digits.
+
+    Examples
+    --------
+    >>> rows_to_tell(-0.1, 0.1, 200)
+    5000
+    """
+    if low is None or high is None or not math.isfinite(high - low):
+        return 0
+    needed = n_rows * ((high - low) / 2 / TOLD_DIFFERENCE) ** 2
+    digits = 1 - math.floor(math.log10(needed)) if needed >= 1 else 0
+    return int(round(needed, digits))
+
+
+__all__ = ["Selection", "rows_to_tell"]

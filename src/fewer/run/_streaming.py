@@ -1,0 +1,586 @@
+"""Ranking and selecting on tables that are never in memory as a whole."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import clone
+
+from fewer import registry
+from fewer.contracts import Criterion, IncompatibleError, Ranker, Ranking, Resources, Scorer
+from fewer.criteria import LeastSquares, NaiveBayes
+from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
+from fewer.criteria._naive_bayes import CountedTable, Rules, StreamedNaiveBayesScorer
+from fewer.errors import InputError
+from fewer.evaluate import Evidence
+from fewer.io import Stream, open_stream, refuse_constant
+from fewer.io._memory import available_memory
+from fewer.models._rann import one_blas_thread
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.rankers._streamed import rank_stream
+from fewer.run._folder import RUN
+from fewer.run._planning import AUTO_ROWS, Plan, Request, make_plan, prepare_rows
+from fewer.run._running import components_of, open_folder, run_plan, versions
+from fewer.run._selection import Selection
+from fewer.selectors import SubsetSelector
+from fewer.statistics import GramSums, RowSample, Statistics, collect, row_folds
+from fewer.validate import ConfidenceInterval, fold_interval
+
+SAMPLE_ROWS = 50_000
+SHOWN_ROWS, SHOWN_CELLS = 5_000, 200_000_000
+"""Rows that are drawn for the page, and cells of a table up to which they are."""
+LEAST_OF_A_CLASS = 20
+"""Rows of a rare class that a sample keeps, so that folds of it have some."""
+
+
+def rank(
+    data: Any,
+    ranker: Ranker | str,
+    *,
+    target: str | int | None = None,
+    random_state: int = 0,
+    resources: Resources | None = None,
+) -> tuple[Ranking, tuple[str, ...]]:
+    """Rank the columns of a table that is read in chunks.
+
+    Parameters
+    ----------
+    data : Stream, path, folder, glob, polars LazyFrame, pyarrow dataset, DuckDB relation or Dask dataframe
+        `fewer.io.open_stream` makes a stream of any of them, with more to say about kinds and weights.
+    ranker : Ranker or str
+        One that works on statistics sees all rows; another gets a sample of them, which is noted.
+    target : str or int, optional
+        The column to predict; a stream knows it.
+    random_state : int, default=0
+    resources : Resources, optional
+
+    Returns
+    -------
+    ranking : Ranking
+    notes : tuple of str
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.LazyFrame({"a": [1.0, 2.0, 4.0, 5.0], "b": [1.0, 4.0, 2.0, 5.0], "y": [0, 0, 1, 1]})
+    >>> rank(table, "fisher", target="y")[0].order
+    array([0, 1])
+    """
+    resources = Resources(effective_n_jobs(None)) if resources is None else resources
+    stream = _opened(data, target)
+    like = stream.like
+    ranker = registry.build("ranker", ranker, like.task) if isinstance(ranker, str) else ranker
+    if like.task not in ranker.tasks:
+        raise InputError(
+            f"{type(ranker).__name__} ranks for {' and '.join(ranker.tasks)}, but the target is for {like.task}."
+        )
+    rng = np.random.default_rng(random_state)
+    if ranker.statistics:
+        return rank_stream(ranker, stream, rng, resources), like.notes
+    rows = draw_sample(stream, SAMPLE_ROWS, random_state, resources)
+    return ranker.rank(rows, rng, resources), rows.notes
+
+
+def _opened(data: Any, target: str | int | None) -> Stream:
+    if isinstance(data, Stream):
+        return data
+    if target is None:
+        raise InputError("The table holds its target: name that column, target='…'.")
+    return open_stream(data, target)
+
+
+def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) -> Problem:
+    """Draw a stratified sample while reading, and note it; a table with fewer rows is read as a whole.
+
+    Parameters
+    ----------
+    stream : Stream
+    n_rows : int
+        About how many; fewer if they would take more than half of the memory that is free.
+    seed : int
+    resources : Resources
+
+    Returns
+    -------
+    Problem
+    """
+    most = int(available_memory() // 2 // (32 * max(stream.n_features, 1)))
+    n_rows = min(n_rows, max(most, 100))
+    quota = RowSample.of_classes(stream.class_counts, n_rows, seed, LEAST_OF_A_CLASS).quota
+    rows = collect(stream, partial(RowSample, quota, seed), resources).rows
+    rows = replace(rows, X=np.ascontiguousarray(rows.X))
+    refuse_constant(rows.constant)
+    if rows.n_samples == stream.n_samples:
+        return rows
+    note = (
+        f"This worked on a sample of {rows.n_samples:,} of the {stream.n_samples:,} rows, drawn while reading: it "
+        "needs the rows themselves. Least squares with folds and rankers by moments and counts work on all rows."
+    )
+    return replace(rows, notes=(*rows.notes, note))
+
+
+def select(
+    data: Any,
+    method: str = "auto",
+    *,
+    target: str | int | None = None,
+    cv: int = 5,
+    random_state: int = 0,
+    resources: Resources | None = None,
+    command: str = "",
+    resume_dir: Path | str | None = None,
+    **choices: Any,
+) -> Selection:
+    """Select features of a table that is read in chunks, and measure on held-out rows whether that helped.
+
+    `LeastSquares` with folds works on all rows: one pass for Gram matrices, from which any search, and the whole
+    selection without each fold, are scored; one more pass judges the held-out rows. `NaiveBayes` with folds works on
+    all rows too, given its cuts: one pass counts, and each step of a search is a pass. Every other criterion, ranker
+    and `auto` work on a stratified sample, drawn in one pass, and a note says so.
+
+    Parameters
+    ----------
+    data : Stream, path, folder, glob, polars LazyFrame, pyarrow dataset, DuckDB relation or Dask dataframe
+        `fewer.io.open_stream` makes a stream of any of them, with more to say about kinds and weights.
+    method : str, default="auto"
+    target : str or int, optional
+        The column to predict; a stream knows it.
+    cv : int, default=5
+        Folds of the held-out evaluation; 0 leaves it out.
+    random_state : int, default=0
+    resources : Resources, optional
+        Who reads the table. A run on a sample goes by `n_jobs` and joblib's backend.
+    command : str
+        What was typed.
+    resume_dir : path, optional
+        A folder in which a run on a sample is kept; see `fewer.select`.
+    **choices
+        As in `fewer.select`: `criterion`, `search`, `control`, `n_features_to_select`, `include`, …
+
+    Returns
+    -------
+    Selection
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> table = pl.from_pandas(X.assign(label=y)).lazy()
+    >>> select(table, target="label", criterion="least-squares:cv=10", n_features_to_select=2).features
+    ['worst concave points', 'worst radius']
+    """
+    began = time.perf_counter()
+    resources = Resources(effective_n_jobs(None)) if resources is None else resources
+    stream = _opened(data, target)
+    asked = Request(method, cv=cv, seed=random_state, **choices)
+    plan = replace(make_plan(stream.like, asked, budget=None), command=command)
+    selector = plan.selector
+    criterion = selector._criterion() if isinstance(selector, SubsetSelector) else None
+    if not isinstance(criterion, LeastSquares | NaiveBayes):
+        return _on_sample(stream, asked, resources, command, resume_dir)
+    assert isinstance(selector, SubsetSelector)
+    _refuse_whole_rows(criterion, selector, asked, resume_dir)
+    with one_blas_thread():
+        work: _Work
+        if isinstance(criterion, LeastSquares):
+            work = _LeastSquaresWork.of(stream, selector, criterion, max(cv, 1), random_state, resources)
+        else:
+            work = _NaiveBayesWork.of(stream, selector, criterion, max(cv, 1), random_state, resources)
+        fitted = work.fit(None)
+        outcome = work.judge(cv) if cv else None
+    return _describe(work, plan, fitted, outcome, time.perf_counter() - began)
+
+
+def _refuse_whole_rows(
+    criterion: LeastSquares | NaiveBayes, selector: SubsetSelector, asked: Request, folder: Any
+) -> None:
+    """Refuse what sums over rows cannot answer."""
+    if isinstance(criterion.cv, str):
+        raise IncompatibleError(
+            "Leaving one row out needs every row again, and the table is read in chunks: give folds, "
+            f"{criterion.command_name}:cv=10."
+        )
+    if not isinstance(criterion.cv, int | np.integer):
+        raise IncompatibleError(f"cv={criterion.cv!r} needs the rows in memory: give a number of folds, cv=10.")
+    if not isinstance(asked.cv, int | np.integer) or asked.cv == 1:
+        raise IncompatibleError(f"cv={asked.cv!r} needs the rows in memory: give a number of folds, cv=5.")
+    if selector._control() is not None:
+        raise IncompatibleError(
+            f"{type(selector._control()).__name__} runs on some of the rows, and the table is read in chunks: "
+            "leave the control out."
+        )
+    given = {name: getattr(asked, name) for name in ("scoring", "estimator", "budget")} | {"resume_dir": folder}
+    given["rare"] = None if asked.rare == "refuse" else asked.rare
+    if others := [name for name, value in given.items() if value is not None]:
+        raise IncompatibleError(
+            f"On a table in chunks {type(criterion).__name__} is judged by its own predictions in one run: "
+            f"leave {others[0]} out."
+        )
+
+
+def _on_sample(
+    stream: Stream, asked: Request, resources: Resources, command: str, folder: Path | str | None
+) -> Selection:
+    """Select on a sample of the rows, as if it were the table."""
+    n_rows = max(AUTO_ROWS - len(stream.class_counts), AUTO_ROWS // 2) if asked.is_auto else SAMPLE_ROWS
+    rows = prepare_rows(draw_sample(stream, n_rows, asked.seed, resources), asked)
+    plan = replace(make_plan(rows, asked), command=command)
+    if folder is None:
+        return run_plan(plan, rows)
+    kept = open_folder(folder, plan, rows, resume=(Path(folder) / RUN).exists())
+    try:
+        return run_plan(plan, rows, folder=kept)
+    finally:
+        kept.close()
+
+
+class _Known(Criterion):
+    """A criterion that was bound already."""
+
+    predictive = True
+
+    def __init__(self, scorer: Any = None) -> None:
+        self.scorer = scorer
+
+    def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
+        """Return the scorer."""
+        return self.scorer
+
+
+@dataclass(frozen=True, eq=False)
+class _Work(ABC):
+    """A search on sums: one cell for each pair of an outer fold (who judges) and an inner one (who scores)."""
+
+    stream: Stream
+    selector: SubsetSelector
+    n_outer: int
+    n_inner: int
+    seed: int
+    resources: Resources
+
+    @abstractmethod
+    def scorer(self, without: int | None) -> Any:
+        """Bind to all rows, or to those outside one outer fold."""
+
+    @abstractmethod
+    def varies(self, scorer: Any) -> BoolArray:
+        """Say which columns vary in the rows of a scorer."""
+
+    @abstractmethod
+    def rule(self, fold: int, scorer: Any, mask: BoolArray) -> _Rule:
+        """Return who predicts an outer fold, from the other rows."""
+
+    @property
+    @abstractmethod
+    def n_missing(self) -> int:
+        """How many cells are missing."""
+
+    @property
+    @abstractmethod
+    def told(self) -> str:
+        """How often the table was read."""
+
+    @property
+    def cuts(self) -> dict[str, list[float]]:
+        """Where columns were cut."""
+        return {}
+
+    def fit(self, without: int | None) -> SubsetSelector:
+        """Search on all rows, or on those outside one outer fold."""
+        return self.fit_to(self.scorer(without), without)
+
+    def fit_to(self, scorer: Any, without: int | None) -> SubsetSelector:
+        """Search by a scorer."""
+        seed = self.seed if without is None else int(np.random.default_rng([self.seed, 1, without]).integers(2**31))
+        selector = clone(self.selector).set_params(criterion=_Known(), random_state=seed)
+        selector.criterion = _Known(scorer)
+        return selector.fit_problem(self.outline(scorer))
+
+    def outline(self, scorer: Any) -> Problem:
+        """Return two rows with the names and kinds of the table, in which the same columns vary."""
+        varies = self.varies(scorer)
+        refuse_constant(~varies)
+        y = np.arange(2) if self.stream.like.task == "classification" else np.arange(2.0)
+        return replace(self.stream.like, X=np.array([np.zeros(len(varies)), varies.astype(np.float64)]), y=y)
+
+    def judge(self, n_folds: int) -> _Outcome:
+        """Repeat the selection without each outer fold, and let one more pass judge that fold."""
+        rules, masks = [], []
+        for fold in range(n_folds):
+            scorer = self.scorer(fold)
+            mask = self.fit_to(scorer, fold).support_
+            masks.append(mask)
+            rules.append(self.rule(fold, scorer, mask))
+        make = partial(HeldoutSums, rules, self.n_inner, self.seed)
+        is_share = self.stream.like.task == "classification"
+        return _Outcome.of(collect(self.stream, make, self.resources), masks, is_share)
+
+
+@dataclass(frozen=True, eq=False)
+class _LeastSquaresWork(_Work):
+    """Least squares: everything but the judgement comes from one Gram matrix for each cell."""
+
+    sums: GramSums
+    alpha: float
+
+    @classmethod
+    def of(
+        cls, stream: Stream, selector: SubsetSelector, criterion: LeastSquares, n_outer: int, seed: int,
+        resources: Resources,
+    ) -> _LeastSquaresWork:  # fmt: skip
+        """Pass over the table once."""
+        n_inner = int(criterion.cv)
+        sums = collect(stream, partial(GramSums, stream.like, n_outer * n_inner, seed), resources)
+        return cls(stream, selector, n_outer, n_inner, seed, resources, sums, float(criterion.alpha))
+
+    def scorer(self, without: int | None) -> FoldedLeastSquaresScorer:
+        outer = np.array([fold for fold in range(self.n_outer) if fold != without])
+        groups = [outer * self.n_inner + inner for inner in range(self.n_inner)]
+        return FoldedLeastSquaresScorer(self.sums, groups, self.alpha)
+
+    def varies(self, scorer: FoldedLeastSquaresScorer) -> BoolArray:
+        return np.asarray(np.bincount(scorer.owner, scorer.system.varies, minlength=self.stream.n_features) > 0)
+
+    def rule(self, fold: int, scorer: FoldedLeastSquaresScorer, mask: BoolArray) -> _Rule:
+        whole = self.scorer(None)._held.sum(axis=0)
+        spread = float(whole[-1, -1] / whole[0, 0]) or 1.0
+        return _LinearRule(
+            self.sums, scorer, scorer.coefficients(mask), scorer.coefficients(np.ones_like(mask)), spread
+        )
+
+    @property
+    def n_missing(self) -> int:
+        present = self.sums.about[:, :, 0].sum(axis=0)
+        first = np.searchsorted(self.sums.owner, np.arange(self.stream.n_features))
+        return int((self.stream.n_samples - present[np.minimum(first, len(present) - 1)]).sum())
+
+    @property
+    def told(self) -> str:
+        return "in few passes"
+
+
+@dataclass(frozen=True, eq=False)
+class _NaiveBayesWork(_Work):
+    """Naive Bayes: what it learns comes from one count for each cell; each step of a search is a pass."""
+
+    counted: CountedTable
+
+    @classmethod
+    def of(
+        cls, stream: Stream, selector: SubsetSelector, criterion: NaiveBayes, n_outer: int, seed: int,
+        resources: Resources,
+    ) -> _NaiveBayesWork:  # fmt: skip
+        """Pass over the table twice."""
+        n_inner = int(criterion.cv)
+        counted = CountedTable.of(stream, criterion, (n_outer, n_inner), seed, resources)
+        return cls(stream, selector, n_outer, n_inner, seed, resources, counted)
+
+    def scorer(self, without: int | None) -> StreamedNaiveBayesScorer:
+        return StreamedNaiveBayesScorer(self.counted, without)
+
+    def varies(self, scorer: Any) -> BoolArray:
+        return self.counted.varies
+
+    def rule(self, fold: int, scorer: Any, mask: BoolArray) -> _Rule:
+        outer = np.arange(self.n_outer * self.n_inner) // self.n_inner
+        return _CountedRule(self.counted.rules([outer != fold], np.where(outer == fold, 0, -1)), mask)
+
+    @property
+    def n_missing(self) -> int:
+        return self.counted.n_missing
+
+    @property
+    def told(self) -> str:
+        n_rows = self.counted.n_cut
+        share = "all" if n_rows == self.stream.n_samples else f"a sample of {n_rows:,}"
+        return f"once for each step; columns were cut by MDLP on {share} of them"
+
+    @property
+    def cuts(self) -> dict[str, list[float]]:
+        edges = zip(self.stream.like.names, self.counted.bins.edges, strict=True)
+        return {name: own.tolist() for name, own in edges if len(own)}
+
+
+class _Rule(ABC):
+    """What predicts one held-out fold."""
+
+    @abstractmethod
+    def grades(self, rows: Problem) -> tuple[FloatArray, FloatArray]:
+        """Grade each row, with the chosen features and with all."""
+
+
+@dataclass(frozen=True, eq=False)
+class _LinearRule(_Rule):
+    gram: GramSums
+    scorer: FoldedLeastSquaresScorer
+    chosen: FloatArray
+    everyone: FloatArray
+    spread: float
+
+    def grades(self, rows: Problem) -> tuple[FloatArray, FloatArray]:
+        base = self.gram.base(rows, np.arange(rows.n_samples))
+        return self._grade(base @ self.chosen, rows.y), self._grade(base @ self.everyone, rows.y)
+
+    def _grade(self, answers: FloatArray, y: IntArray | FloatArray) -> FloatArray:
+        outputs = self.scorer.readable(answers)
+        if outputs.ndim == 2:
+            return (outputs.argmax(axis=1) == y).astype(np.float64)
+        return np.asarray(1.0 - (y - outputs) ** 2 / self.spread)
+
+
+@dataclass(frozen=True, eq=False)
+class _CountedRule(_Rule):
+    rules: Rules
+    mask: BoolArray
+
+    def grades(self, rows: Problem) -> tuple[FloatArray, FloatArray]:
+        return self.rules.right(rows, self.mask), self.rules.right(rows, np.ones_like(self.mask))
+
+
+class HeldoutSums(Statistics):
+    """How well each fold's rows are predicted by the rule that was found without them.
+
+    Attributes
+    ----------
+    sums : array of shape (n_folds, 3, 4)
+        For the chosen features, all features and their difference: the weighted sum of the rows' grades; and of squared
+        weights, of these times grades and times squared grades.
+    """
+
+    def __init__(self, rules: list[_Rule], n_inner: int, seed: int) -> None:
+        self._rules, self._n_inner, self._seed = rules, n_inner, seed
+        self.mass = np.zeros(len(rules))
+        self.rows = np.zeros(len(rules), dtype=np.int64)
+        self.sums = np.zeros((len(rules), 3, 4))
+
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        """Add rows."""
+        cells = row_folds(part, start, chunk.n_samples, len(self._rules) * self._n_inner, self._seed)
+        outer = cells // self._n_inner
+        for fold, rule in enumerate(self._rules):
+            rows = chunk.take(np.flatnonzero(outer == fold))
+            w = rows.row_weights
+            grades = rule.grades(rows)
+            self.mass[fold] += w.sum()
+            self.rows[fold] += rows.n_samples
+            for place, v in enumerate((*grades, grades[0] - grades[1])):
+                self.sums[fold, place] += [w @ v, w @ w, w**2 @ v, w**2 @ v**2]
+
+    def merge(self, other: HeldoutSums) -> None:
+        """Add what another one has summed over other rows."""
+        self.mass += other.mass
+        self.rows += other.rows
+        self.sums += other.sums
+
+    def interval(self, place: int, is_share: bool) -> ConfidenceInterval:
+        """Return the mean over the folds, with its interval, of the chosen (0), all (1) or the difference (2)."""
+        total, square, first, second = self.sums[:, place].T
+        mean = total / self.mass
+        lone = 1.0 - square / self.mass**2
+        variance = (second - 2.0 * mean * first + mean**2 * square) / self.mass**2 / lone
+        n_rows = int(self.rows.sum())
+        found = fold_interval(
+            mean.tolist(),
+            np.maximum(variance, 0.0).tolist(),
+            sizes=self.mass.tolist(),
+            correlation=float(np.mean(self.rows / (n_rows - self.rows))),
+            degrees_of_freedom=n_rows - len(mean),
+            resolution=1.5 / n_rows if is_share else 0.0,
+        )
+        return found.within(0.0, 1.0) if is_share and place < 2 else found
+
+
+@dataclass(frozen=True, eq=False)
+class _Outcome:
+    chosen: ConfidenceInterval
+    everyone: ConfidenceInterval
+    difference: ConfidenceInterval
+    masks: list[BoolArray]
+
+    @classmethod
+    def of(cls, sums: HeldoutSums, masks: list[BoolArray], is_share: bool) -> _Outcome:
+        chosen, everyone, difference = (sums.interval(place, is_share) for place in range(3))
+        return cls(chosen, everyone, difference, masks)
+
+    def numbers(self) -> dict[str, Any]:
+        """Return what the selection tells of it."""
+        return {
+            "low": self.chosen.low,
+            "high": self.chosen.high,
+            "difference": self.difference.estimate,
+            "difference_low": self.difference.low,
+            "difference_high": self.difference.high,
+            "p_value": self.difference.p_value,
+            "n_folds": len(self.masks),
+        }
+
+
+def _describe(work: _Work, plan: Plan, fitted: SubsetSelector, outcome: _Outcome | None, seconds: float) -> Selection:
+    like, stream = work.stream.like, work.stream
+    chosen = np.flatnonzero(fitted.support_)
+    order = chosen[np.argsort(fitted.ranking_[chosen], kind="stable")]
+    assert isinstance(fitted.criterion, _Known)
+    scorer = fitted.criterion.scorer
+    units = [np.array([column]) for column in chosen]
+    without = scorer.flips(fitted.support_, units, np.zeros(len(chosen), dtype=bool))
+    glance: dict[str, Any] = {
+        "task": like.task,
+        "missing_cells": work.n_missing,
+        **{kind: like.kinds.count(kind) for kind in ("numeric", "nominal", "boolean")},
+    }
+    if work.cuts:
+        glance["cuts"] = work.cuts
+    if like.task == "classification":
+        pairs = zip(like.classes, stream.class_counts.tolist(), strict=True)
+        glance["classes"] = {str(label): count for label, count in pairs}
+    note = (
+        f"The table was read in chunks: {stream.n_samples:,} rows in {stream.n_parts} part(s), {work.told}; all rows "
+        "were used."
+    )
+    components = components_of(plan.selector)
+    shares = np.zeros(like.n_features) if outcome is None else np.mean(outcome.masks, axis=0)
+    often = np.argsort(-shares, kind="stable")
+    return Selection(
+        features=[like.names[i] for i in order],
+        support=fitted.support_.tolist(),
+        score_search=fitted.score_,
+        score_heldout=None if outcome is None else outcome.chosen.estimate,
+        score_heldout_all_features=None if outcome is None else outcome.everyone.estimate,
+        score_name="accuracy" if like.task == "classification" else "R²",
+        method=plan.name,
+        criterion=components["criterion"],
+        search=components["search"],
+        control=components["control"],
+        n_evaluations=fitted.trace_.n_evaluations,
+        seconds=round(seconds, 3),
+        seed=work.seed,
+        set_aside=[like.names[i] for i in fitted.set_aside_],
+        warnings=[*like.notes, note],
+        heldout={} if outcome is None else outcome.numbers(),
+        score_without={like.names[c]: round(float(s), 12) for c, s in zip(chosen, without, strict=True)},
+        frequency={like.names[i]: round(float(shares[i]), 4) for i in often if shares[i] > 0},
+        n_rows=stream.n_samples,
+        n_features=like.n_features,
+        data=glance,
+        command=plan.command,
+        versions=versions(),
+        evidence=_evidence(work, fitted, order),
+        trace=fitted.trace_,
+    )
+
+
+def _evidence(work: _Work, fitted: SubsetSelector, order: IntArray) -> dict[str, Any]:
+    """Draw rows for the page in one more pass, where that is cheap."""
+    stream = work.stream
+    if stream.n_samples * stream.n_features > SHOWN_CELLS or fitted.support_.sum() == 0:
+        return {}
+    rows = draw_sample(stream, SHOWN_ROWS, work.seed, work.resources)
+    return Evidence(rows, fitted, order, work.selector._criterion(), None, work.seed, n_total=stream.n_samples).gather()

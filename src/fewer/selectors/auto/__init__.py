@@ -1,0 +1,5 @@
+"""The selector that chooses the method by itself."""
+
+from fewer.selectors.auto._selector import AutoSelector
+
+__all__ = ["AutoSelector"]

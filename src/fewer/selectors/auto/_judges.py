@@ -1,0 +1,246 @@
+"""Who judges subsets in `auto`: neighbors, a ridge and a forest, each on growing lists of features of one split.
+
+All predict a matrix of targets: class memberships, or one quantity. Rows of rare classes weigh as much as those of
+frequent ones, so that every class counts the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.validation import has_fit_parameter
+
+from fewer.contracts import Criterion
+from fewer.criteria import CrossValidated
+from fewer.errors import InputError
+from fewer.kernels._trees import random_trees
+from fewer.problem import FloatArray, IntArray, Task
+
+NEIGHBORS, LINEAR, FOREST = "5 neighbors", "a linear fit", "a forest"
+N_NEIGHBORS = 5
+N_TREES, LEAF = 60, 2
+MOST_TRIED = 100
+"""Inputs from which a split of a tree for a quantity chooses, at most: half of all is slow where there are many."""
+PENALTIES = np.array([1e-4, 1e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Encoded training and test rows of one split.
+
+    Attributes
+    ----------
+    train, test : arrays of shape (n_train, n_inputs), (n_test, n_inputs)
+    target : array of shape (n_train, n_targets)
+    weights : array of shape (n_train,)
+        Every class counts the same.
+    own_weights : array of shape (n_train,) or None
+        What the user gave.
+    classes : bool
+        Whether the targets are class memberships.
+    seed : int
+    grown : dict
+        What trees said of sets of inputs that were asked about before: orders begin alike, and all end with all inputs.
+    """
+
+    train: FloatArray
+    test: FloatArray
+    target: FloatArray
+    weights: FloatArray
+    own_weights: FloatArray | None
+    classes: bool
+    seed: int
+    grown: dict[bytes, FloatArray] = field(default_factory=dict)
+
+    def tidy(self, outputs: FloatArray) -> FloatArray:
+        """Turn outputs into memberships that are not negative and sum to one."""
+        if not self.classes:
+            return outputs
+        clipped = np.clip(outputs, 0.0, 1.0)
+        total = clipped.sum(axis=1, keepdims=True)
+        return np.where(total > 0, clipped / np.where(total > 0, total, 1.0), 1.0 / outputs.shape[1])
+
+
+Judge = Callable[[Split, Sequence[IntArray]], Iterator[FloatArray]]
+"""Predicts the test rows from growing lists of inputs: each item says which inputs come on top of those before."""
+
+
+def neighbors(split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
+    """Predict by the weighted mean of the five nearest rows; distances add up from list to list."""
+    distances = np.zeros((len(split.test), len(split.train)))
+    for new in steps:
+        add_distances(distances, split.test[:, new], split.train[:, new])
+        yield neighbor_means(distances, split)
+
+
+def add_distances(distances: FloatArray, test: FloatArray, train: FloatArray) -> None:
+    """Add squared distances over some inputs."""
+    distances += (test**2).sum(axis=1)[:, None]
+    distances += (train**2).sum(axis=1)
+    distances -= 2.0 * (test @ train.T)
+
+
+def neighbor_means(distances: FloatArray, split: Split) -> FloatArray:
+    """Return the weighted mean target of the nearest rows, classes a little drawn to the middle."""
+    k = min(N_NEIGHBORS, distances.shape[1])
+    rounded = np.round(distances, 9)
+    nearest = np.argpartition(rounded, k - 1, axis=1)[:, :k]
+    weights = split.weights[nearest]
+    sums = np.einsum("ik,ikc->ic", weights, split.target[nearest])
+    total = weights.sum(axis=1, keepdims=True)
+    if split.classes:
+        return (sums + 1.0 / split.target.shape[1]) / (total + 1.0)
+    return sums / np.maximum(total, 1e-300)
+
+
+def ridge(split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
+    """Predict by a ridge whose penalty is chosen by leaving single rows out."""
+    known = np.empty(0, dtype=np.int64)
+    for new in steps:
+        known = np.concatenate([known, new])
+        center, coefficients, constant = ridge_fit(split.train[:, known], split.target, split.weights)
+        yield split.tidy((split.test[:, known] - center) @ coefficients + constant)
+
+
+def ridge_fit(X: FloatArray, target: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Fit a ridge: the middle of the inputs, coefficients (n_inputs, n_targets) and the constants."""
+    total = weights.sum()
+    root = np.sqrt(weights)[:, None]
+    center, constant = weights @ X / total, weights @ target / total
+    Z, T = root * (X - center), root * (target - constant)
+    if Z.shape[1] <= Z.shape[0]:
+        values, vectors = np.linalg.eigh(Z.T @ Z)
+        values, vectors = values[keep := values > 1e-10 * max(values[-1], 1e-300)], vectors[:, keep]
+        U = Z @ vectors / np.sqrt(values)
+        alpha = best_penalty(values, U, T, weights / total)
+        return center, vectors @ ((np.sqrt(values) / (values + alpha))[:, None] * (U.T @ T)), constant
+    dual, _ = kernel_ridge(Z @ Z.T, T, weights / total)
+    return center, Z.T @ dual, constant
+
+
+def kernel_ridge(kernel: FloatArray, T: FloatArray, shares: FloatArray) -> tuple[FloatArray, float]:
+    """Fit a ridge by the products of its weighted, centered rows: dual coefficients and the penalty."""
+    values, U = np.linalg.eigh(kernel)
+    values, U = values[keep := values > 1e-10 * max(values[-1], 1e-300)], U[:, keep]
+    alpha = best_penalty(values, U, T, shares)
+    return U @ ((1.0 / (values + alpha))[:, None] * (U.T @ T)), alpha
+
+
+def best_penalty(values: FloatArray, U: FloatArray, T: FloatArray, shares: FloatArray) -> float:
+    """Choose the penalty with the least error of leaving single rows out."""
+    if not len(values):
+        return 1.0
+    alphas = PENALTIES * float(values.sum()) / min(len(values), 20)
+    moments, squares = U.T @ T, U**2
+    shrink = values[:, None] / (values[:, None] + alphas)
+    leverage = np.minimum(squares @ shrink + shares[:, None], 0.999)
+    errors = [float((((T - U @ (s[:, None] * moments)) / (1.0 - h)[:, None]) ** 2).sum())
+              for s, h in zip(shrink.T, leverage.T, strict=True)]  # fmt: skip
+    return float(alphas[int(np.argmin(np.round(errors, 9)))])
+
+
+def forest(split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
+    """Predict by extremely randomised trees; a set of inputs is asked about once, in whatever order it came."""
+    known = np.empty(0, dtype=np.int64)
+    for new in steps:
+        known = np.sort(np.concatenate([known, new]))
+        key = known.tobytes()
+        if key not in split.grown:
+            split.grown[key] = trees(split, known, N_TREES)[0]
+        yield split.grown[key]
+
+
+def trees(split: Split, inputs: IntArray, n_trees: int) -> tuple[FloatArray, FloatArray]:
+    """Grow trees on some inputs: predictions of the test rows, and what each input gained."""
+    n_tried = int(np.sqrt(len(inputs)) + 0.999) if split.classes else min(-(-len(inputs) // 2), MOST_TRIED)
+    train, test = split.train[:, inputs], split.test[:, inputs]
+    return random_trees(
+        train, test, split.target, split.weights, n_trees=n_trees, n_tried=n_tried, leaf=LEAF, seed=split.seed
+    )
+
+
+def given(estimator: Any) -> Judge:
+    """Make a judge of any estimator."""
+    return lambda split, steps: fitted(estimator, split, steps)
+
+
+def fitted(model: Any, split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
+    """Fit a model to each list of inputs as its user would: with the user's weights, where it takes any."""
+    known = np.empty(0, dtype=np.int64)
+    codes = split.target.argmax(axis=1) if split.classes else split.target[:, 0]
+    for new in steps:
+        known = np.concatenate([known, new])
+        own = seeded(model, split.seed)
+        last = own.steps[-1][0] if isinstance(own, Pipeline) else None
+        takes = split.own_weights is not None and has_fit_parameter(own.steps[-1][1] if last else own, "sample_weight")
+        weights = {f"{last}__sample_weight" if last else "sample_weight": split.own_weights} if takes else {}
+        own.fit(split.train[:, known], codes, **weights)
+        yield memberships(own, split.test[:, known], split)
+
+
+def seeded(model: Any, seed: int) -> Any:
+    """Copy a model; whatever has no seed gets one."""
+    own = clone(model)
+    return own.set_params(**{
+        name: seed for name, value in own.get_params(deep=True).items()
+        if name.split("__")[-1] == "random_state" and value is None
+    })  # fmt: skip
+
+
+def memberships(model: Any, X: FloatArray, split: Split) -> FloatArray:
+    """Predict memberships or a quantity, whatever a model offers."""
+    if not split.classes:
+        return np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1)
+    out = np.zeros((len(X), split.target.shape[1]))
+    if hasattr(model, "predict_proba"):
+        out[:, model.classes_] = model.predict_proba(X)
+    else:
+        out[np.arange(len(X)), model.predict(X)] = 1.0
+    return split.tidy(out)
+
+
+def estimator_named(estimator: Any, task: Task) -> Any:
+    """Return an estimator for a name; an estimator, or none, as it is."""
+    if not isinstance(estimator, str):
+        return estimator
+    classes = task == "classification"
+    makers: dict[str, Any] = {
+        "knn": lambda: KNeighborsClassifier() if classes else KNeighborsRegressor(),
+        "linear": lambda: LogisticRegression(max_iter=1000) if classes else Ridge(),
+        "forest": lambda: (RandomForestClassifier if classes else RandomForestRegressor)(random_state=0),
+        "boosting": lambda: (HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor)(
+            random_state=0
+        ),
+        "tree": lambda: (DecisionTreeClassifier if classes else DecisionTreeRegressor)(random_state=0),
+        "svm": lambda: SVC() if classes else SVR(),
+    }
+    aliases = {"logistic": "linear", "ridge": "linear", "neighbors": "knn"}
+    name = aliases.get(estimator, estimator)
+    if name not in makers:
+        raise InputError(f"estimator={estimator!r} is not known; give an estimator or one of {', '.join(makers)}.")
+    model = makers[name]()
+    return model if name in ("forest", "boosting", "tree") else make_pipeline(StandardScaler(copy=False), model)
+
+
+def criterion_of(judge: str, task: Task, estimator: Any, scoring: Any) -> Criterion:
+    """Return a judge as a criterion that predicts rows: the model that people would fit."""
+    names = {NEIGHBORS: "knn", LINEAR: "linear", FOREST: "forest"}
+    if estimator is None:
+        estimator = estimator_named(names.get(judge, "knn"), task)
+    return CrossValidated(estimator, scoring)

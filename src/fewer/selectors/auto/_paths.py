@@ -1,0 +1,190 @@
+"""Orders in which `auto` takes features: rankings and searches that see differently, on the rows of one part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from fewer.contracts import Resources
+from fewer.criteria import KNN
+from fewer.problem import FloatArray, IntArray, Problem
+from fewer.rankers import ReliefF, RReliefF
+from fewer.search import Floating
+from fewer.selectors.auto._judges import Split, ridge_fit, seeded, trees
+
+N_TREES = 300
+MOST_FORWARD = 60
+SEARCHED_ROWS, SEARCHED_COLUMNS, SEARCHED_SIZE = 300, 16, 8
+
+TREES, LINEAR, RELIEF, MEAN = "forest importance", "ridge elimination", "ReliefF", "mean of rankings"
+FORWARD, NEAR, OWN = "forward linear fit", "search by neighbors", "elimination by the model itself"
+DISTINCT = "forest importance without near copies"
+COPY = 0.8
+"""The share of a feature's spread from which on one that explains it counts as a copy."""
+LOOKED_BACK = 100
+"""Features before it that a feature is compared with."""
+COMBINED = {TREES, LINEAR, RELIEF, MEAN, OWN}
+"""Rankings that are averaged over the parts; a search keeps the order that it found on all rows, since of two copies it
+takes one, and an average would take both."""
+SEARCHED = {FORWARD, NEAR}
+"""Orders that look at many subsets of the same rows."""
+
+
+def ranks_of(order: IntArray, n: int) -> FloatArray:
+    """Return the place of each of n features in an order, 1 for the first; those that are not in it share the end."""
+    places = np.full(n, (len(order) + n + 1) / 2 if len(order) < n else float(n))
+    places[order] = np.arange(1, len(order) + 1)
+    return places
+
+
+def order_by(places: FloatArray) -> IntArray:
+    """Order features by their places; ties keep the order of the table."""
+    return np.argsort(np.round(places, 9), kind="stable").astype(np.int64)
+
+
+def forest_order(split: Split, owner: IntArray, n: int) -> IntArray:
+    """Order features by how much they lower impurity in a forest."""
+    _, gains = trees(split, np.arange(split.train.shape[1]), N_TREES)
+    share = np.bincount(owner, gains / max(gains.sum(), 1e-300), minlength=n)
+    return order_by(-share.astype(np.float64))
+
+
+def elimination_order(split: Split, owner: IntArray, n: int) -> IntArray:
+    """Order features by when a ridge that drops its least ones, a quarter at a time, lets them go."""
+    kept, dropped = np.unique(owner), []
+    while len(kept):
+        used = np.isin(owner, kept)
+        _, coefficients, _ = ridge_fit(split.train[:, used], split.target, split.weights)
+        size = np.bincount(owner[used], (coefficients**2).sum(axis=1), minlength=n)[kept]
+        order = np.argsort(np.round(size, 12), kind="stable")
+        out = kept[order[: max(len(kept) // 4, 1)]]
+        dropped.append(out)
+        kept = np.setdiff1d(kept, out)
+    return np.concatenate(dropped)[::-1].astype(np.int64)
+
+
+def forward_order(split: Split, owner: IntArray, n: int) -> IntArray:
+    """Order features by a forward selection for a linear fit: each explains most of what those before leave over."""
+    root = np.sqrt(split.weights)[:, None]
+    total = split.weights.sum()
+    Z = root * (split.train - split.weights @ split.train / total)
+    T = root * (split.target - split.weights @ split.target / total)
+    penalty = 0.01 * total
+    order: list[int] = []
+    size = (Z**2).sum(axis=0)
+    for _ in range(min(MOST_FORWARD, len(np.unique(owner)), max(len(Z) // 4, 1))):
+        gain = ((Z.T @ T) ** 2).sum(axis=1) / (size + penalty)
+        gain[np.isin(owner, order) | (size <= 1e-9 * total)] = -1.0
+        best = int(np.argmax(np.round(gain, 9)))
+        if gain[best] <= 0:
+            break
+        order.append(int(owner[best]))
+        for column in np.flatnonzero(owner == owner[best]):
+            if size[column] > 1e-9 * total:
+                z = Z[:, column] / np.sqrt(size[column])
+                Z, T = Z - np.outer(z, z @ Z), T - np.outer(z, z @ T)
+                size = (Z**2).sum(axis=0)
+    return np.array(order, dtype=np.int64)
+
+
+def relief_order(rows: Problem, seed: int) -> IntArray:
+    """Order features by ReliefF, classes weighing the same; it sees what features tell together."""
+    ranker = ReliefF() if rows.task == "classification" else RReliefF()
+    return ranker.rank(rows, np.random.default_rng(seed), Resources()).order
+
+
+def search_order(rows: Problem, columns: IntArray, seed: int) -> IntArray:
+    """Order some features by a floating search with nearest neighbors that looks at all pairs first."""
+    from fewer.selectors._subset import SubsetSelector
+
+    rng = np.random.default_rng(seed)
+    if rows.n_samples > SEARCHED_ROWS:
+        drawn = rng.permutation(rows.n_samples)[:SEARCHED_ROWS]
+        rows = rows.take(np.sort(drawn))
+    columns = np.sort(columns)
+    part = columns_of(rows, columns)
+    selector = SubsetSelector(
+        KNN(5), Floating(exhaust=2), n_features_to_select=(1, min(SEARCHED_SIZE, len(columns))), random_state=seed
+    )
+    selector.fit_problem(replace(part, sample_weight=None))
+    chosen = np.flatnonzero(selector.support_)
+    return columns[chosen[np.argsort(selector.ranking_[chosen], kind="stable")]]
+
+
+def own_order(split: Split, owner: IntArray, n: int, estimator: Any) -> IntArray | None:
+    """Order features by when a model drops them, a third at a time, by its own coefficients or importances, if any."""
+    kept, dropped = np.unique(owner), []
+    codes = split.target.argmax(axis=1) if split.classes else split.target[:, 0]
+    while len(kept):
+        used = np.isin(owner, kept)
+        model = seeded(estimator, split.seed).fit(split.train[:, used], codes)
+        last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+        size = getattr(last, "feature_importances_", None)
+        if size is None and hasattr(last, "coef_"):
+            size = (np.atleast_2d(np.asarray(last.coef_, dtype=np.float64)) ** 2).sum(axis=0)
+        if size is None or len(np.ravel(size)) != int(used.sum()):
+            return None
+        own = np.bincount(owner[used], np.ravel(size), minlength=n)[kept]
+        out = kept[np.argsort(np.round(own, 12), kind="stable")[: max(len(kept) // 3, 1)]]
+        dropped.append(out)
+        kept = np.setdiff1d(kept, out)
+    return np.concatenate(dropped)[::-1].astype(np.int64)
+
+
+def all_orders(split: Split, owner: IntArray, rows: Problem, estimator: Any = None) -> dict[str, IntArray]:
+    """Return every order of the features of some rows, best first, each of them complete."""
+    n = rows.n_features
+    orders: dict[str, IntArray] = {
+        TREES: forest_order(split, owner, n),
+        LINEAR: elimination_order(split, owner, n),
+        RELIEF: relief_order(rows, split.seed),
+    }
+    orders[MEAN] = order_by(np.asarray(sum(np.log(ranks_of(order, n)) for order in orders.values())))
+    orders[DISTINCT] = distinct_order(orders[TREES], split, owner)
+    orders[FORWARD] = completed(forward_order(split, owner, n), orders[MEAN])
+    half = SEARCHED_COLUMNS // 2
+    looked_at = np.union1d(orders[RELIEF][:half], orders[MEAN][:half])
+    orders[NEAR] = completed(search_order(rows, looked_at, split.seed), orders[MEAN])
+    own = None if estimator is None else own_order(split, owner, n, estimator)
+    if own is not None:
+        orders[OWN] = completed(own, orders[MEAN])
+    return {name: completed(order, orders[MEAN]) for name, order in orders.items()}
+
+
+def completed(order: IntArray, others: IntArray) -> IntArray:
+    """Put the features that an order lacks behind it, as another order has them."""
+    return np.concatenate([order, others[~np.isin(others, order)]]).astype(np.int64)
+
+
+def distinct_order(order: IntArray, split: Split, owner: IntArray) -> IntArray:
+    """Move features that are nearly copies of an earlier one to the end of an order; levels are left as they are."""
+    Z = np.sqrt(split.weights)[:, None] * (split.train - split.weights @ split.train / split.weights.sum())
+    Z = Z / np.maximum(np.sqrt((Z**2).sum(axis=0)), 1e-300)
+    inputs, counts = np.unique(owner, return_counts=True)
+    single = {int(feature): int(np.searchsorted(owner, feature)) for feature in inputs[counts == 1]}
+    kept: list[int] = []
+    first, copies = [], []
+    for feature in order.tolist():
+        place = single.get(feature)
+        if place is not None and kept and float(((Z[:, kept].T @ Z[:, place]) ** 2).max()) >= COPY:
+            copies.append(feature)
+            continue
+        first.append(feature)
+        if place is not None and len(kept) < LOOKED_BACK:
+            kept.append(place)
+    return np.array(first + copies, dtype=np.int64)
+
+
+def columns_of(problem: Problem, columns: IntArray) -> Problem:
+    """Keep some columns of a problem."""
+    place = {int(column): i for i, column in enumerate(columns)}
+    return replace(
+        problem,
+        X=np.ascontiguousarray(problem.X[:, columns]),
+        names=tuple(problem.names[i] for i in columns),
+        kinds=tuple(problem.kinds[i] for i in columns),
+        levels={place[i]: levels for i, levels in problem.levels.items() if i in place},
+    )

@@ -1,0 +1,338 @@
+"""Select features without choosing a method."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from threadpoolctl import threadpool_limits
+
+from fewer.columns import Column, column_numbers
+from fewer.contracts import OnStep, Stopped
+from fewer.criteria import KNN
+from fewer.errors import FewerWarning, interruptible
+from fewer.problem import Problem, Task
+from fewer.search import Floating
+from fewer.selectors._base import Selector, Size, lay_out_space, parse_size
+from fewer.selectors._subset import SubsetSelector
+from fewer.selectors.auto._answer import Answer, answer_of, answer_without_validation
+from fewer.selectors.auto._encoding import constant_columns
+from fewer.selectors.auto._judges import criterion_of, estimator_named
+from fewer.selectors.auto._race import QUICK, NothingVaries, Race, Units, judges_of, prepare
+from fewer.selectors.auto._standins import stand_ins
+from fewer.trace import Step, Trace
+from fewer.validate import split_rows, stratified_sample
+from fewer.validate._splits import CV_OBJECT
+
+ROWS, ROWS_OF_A_CLASS, FEWEST = 1500, 30, 400
+"""Rows that the race sees at most, with a budget of three seconds; more for many classes, fewer for many columns."""
+LEVEL = 0.05
+"""How likely what was found may be by luck before the answer is that there is nothing."""
+
+
+class AutoSelector(Selector):
+    """Select features without choosing a method: ways of seeing the data race, and held-out rows decide.
+
+    Orders of the features (forest importance, elimination by a ridge, ReliefF, the mean of these, a forward linear fit,
+    a search by nearest neighbors) are found on all rows and again without each fold; nearest neighbors, a ridge and
+    trees judge the orders at every size on the rows left out, every class counting the same; the order with the least
+    loss answers. What the user prefers says how many features are taken.
+
+    Read more in the guide: :doc:`/guide/which-method`.
+
+    Parameters
+    ----------
+    prefer : {"fewest", "balanced", "accuracy"}, default="balanced"
+        How many: `"accuracy"` the number with the least held-out loss; `"balanced"` the smallest that held-out rows can
+        hardly tell from it; `"fewest"` the smallest that they cannot tell from it for sure. The three nest.
+    estimator : estimator or str, optional
+        The model that the features are for. It judges, and where it has coefficients or importances it also orders. By
+        name: "knn", "linear", "forest", "boosting", "tree", "svm".
+    scoring : str or callable, optional
+        As in scikit-learn: what counts. If left out, every class counts the same; for quantities, squared errors.
+    cv : int, "loo", splitter or list of (train, test), default=5
+        How rows are held out.
+    standins : bool, default=True
+        Whether to look for features that can stand in for chosen ones.
+    budget : float, default=3.0
+        Seconds that one fit should take on one core of a nominal machine. Costs that are written down, and not a clock,
+        turn them into numbers of rows, columns and subsets, so that the result does not depend on the machine.
+    n_features_to_select : int, float, (int, int) or "auto", default="auto"
+        How many; a number, a share, or a smallest and largest number, within which `prefer` decides.
+    include, exclude, feature_groups, task, memory, n_jobs, verbose, random_state
+        As in `SubsetSelector`.
+
+    Attributes
+    ----------
+    support_ : bool array of shape (n_features_in_,)
+        The chosen features. Where nothing was found, the best guess alone, with a warning.
+    ranking_ : int array of shape (n_features_in_,)
+        1 is best.
+    nothing_found_ : bool
+        Whether all that was seen may well be luck.
+    p_value_ : float
+        How likely luck alone gives the best candidate so much, all candidates taken into account.
+    choices_ : dict
+        By preference, the mask that it gets.
+    curve_ : dict
+        By size: `size`, held-out `score` and its `standard_error`, the `loss` that decides and the standard error of
+        its difference to the best, `loss_error`; `chosen` (the size of each preference), `all` (the place of all
+        features, or None), `score_name` and `loss_name`.
+    cost_ : dict
+        What selecting costs: `behind` (loss of the choice less that of all features), `error` of that, `costs` (whether
+        rows can see it), `smallest` (the smallest size that costs nothing that they can see).
+    standins_ : dict
+        For chosen features, others that can stand in for them, up to five.
+    judge_, judge_all_ : Criterion
+        Who predicts best with the chosen features, and with all; `judge_name_`, `judge_all_name_` say it in words.
+    score_, trace_, candidates_, n_evaluations_, reason_, set_aside_
+        The held-out score at the chosen size; the history; each candidate's name, size and held-out score; how many
+        subsets were looked at; what was chosen, and why; columns that do not vary.
+    n_samples_seen_ : int
+        Rows that the race saw: a sample, where there are very many or the budget is small.
+    n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fewer import AutoSelector
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(200, 10))
+    >>> AutoSelector(random_state=0).fit(X, X[:, 3] * X[:, 7] > 0).get_support(indices=True)
+    array([3, 7])
+    """
+
+    standins_: dict[int, list[int]]
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "prefer": [StrOptions({"fewest", "balanced", "accuracy"})],
+        "estimator": [HasMethods(["fit", "predict"]), str, None],
+        "scoring": [str, callable, None],
+        "cv": CV_OBJECT,
+        "standins": ["boolean"],
+        "budget": [Interval(Real, 0, None, closed="neither")],
+        **{
+            name: SubsetSelector._parameter_constraints[name]
+            for name in (
+                "n_features_to_select", "include", "exclude", "feature_groups", "task", "memory", "n_jobs", "verbose",
+                "random_state",
+            )
+        },
+    }  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        prefer: str = "balanced",
+        estimator: Any = None,
+        scoring: Any = None,
+        cv: Any = 5,
+        standins: bool = True,
+        budget: float = 3.0,
+        n_features_to_select: Size = "auto",
+        include: Sequence[Column] | None = None,
+        exclude: Sequence[Column] | None = None,
+        feature_groups: Sequence[Sequence[Column]] | None = None,
+        task: Task | None = None,
+        memory: str | int = "1GiB",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.prefer = prefer
+        self.estimator = estimator
+        self.scoring = scoring
+        self.cv = cv
+        self.standins = standins
+        self.budget = budget
+        self.n_features_to_select = n_features_to_select
+        self.include = include
+        self.exclude = exclude
+        self.feature_groups = feature_groups
+        self.task = task
+        self.memory = memory
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, **params: Any) -> AutoSelector:
+        """Select features, as every selector does; warn where nothing was found and the best guess is kept.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Missing cells are allowed; string and categorical columns of a frame are nominal.
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Classes or quantities.
+        **params
+            As for every selector: `sample_weight`, `groups`, `time`.
+
+        Returns
+        -------
+        self
+        """
+        super().fit(X, y, **params)
+        if self.nothing_found_:
+            kept = "What was asked for" if self.wants_features else "The best guess"
+            warnings.warn(
+                "Nothing was found: no subset predicts rows held out better than luck would "
+                f"(p = {self.p_value_:.2g}). {kept} is kept.",
+                FewerWarning,
+                stacklevel=2,
+            )
+        return self
+
+    @threadpool_limits.wrap(limits=1, user_api="blas")  # the same bits with any number of threads
+    def fit_problem(self, problem: Problem, on_step: OnStep | None = None) -> AutoSelector:
+        """Run the race. If the user stops it, the best candidate so far answers.
+
+        Parameters
+        ----------
+        problem : Problem
+            The rows.
+        on_step : callable, optional
+            Called with the trace after each step.
+
+        Returns
+        -------
+        self
+        """
+        rng = self._generator()
+        n_rows = self._n_rows(problem)
+        rows = problem if problem.n_samples <= n_rows else problem.take(stratified_sample(problem, n_rows, rng))
+        self.n_samples_seen_ = rows.n_samples
+        splits = split_rows(rows, self.cv, rng)
+        seed = int(rng.integers(2**31 - 10_000))
+        units = self._units(problem)
+        sizes = parse_size(self.n_features_to_select, len(units.members))
+        estimator = estimator_named(self.estimator, problem.task)
+        try:
+            race = prepare(
+                rows, splits, units, sizes, scoring=self.scoring, estimator=estimator, seed=seed,
+                n_jobs=effective_n_jobs(self.n_jobs),
+            )  # fmt: skip
+        except NothingVaries:  # some part of few rows leaves nothing to choose from
+            return self._fit_plain(problem, seed, on_step)
+        trace = Trace()
+        judges = judges_of(estimator, "the given model")
+        try:
+            with interruptible():
+                self._judge_paths(race, trace, judges, on_step)
+        except KeyboardInterrupt:
+            if race.outputs:
+                self._keep(answer_of(race, rows, judges, seed), problem, trace)
+            raise
+        except Stopped as stop:
+            trace.notes.append(str(stop))
+        trace.done = True
+        self._keep(answer_of(race, rows, judges, seed), problem, trace)
+        if self.standins and not self.nothing_found_:
+            self.standins_ = stand_ins(rows, self.support_, splits, seed=seed)
+        return self
+
+    def _fit_plain(self, problem: Problem, seed: int, on_step: OnStep | None) -> AutoSelector:
+        """Answer without validation, by nearest neighbors."""
+        plain = SubsetSelector(
+            KNN("auto"), Floating(exhaust=2), n_features_to_select=self.n_features_to_select, include=self.include,
+            exclude=self.exclude, feature_groups=self.feature_groups, random_state=seed,
+        )  # fmt: skip
+        self.selector_ = plain.fit_problem(problem, on_step)
+        self._keep(answer_without_validation(plain), problem, plain.trace_)
+        return self
+
+    def _judge_paths(self, race: Race, trace: Trace, judges: Any, on_step: OnStep | None) -> None:
+        """Let the quick judges look at all paths and the others at the best of them; report each path."""
+        best, best_loss = None, np.inf
+        for path in race.whole.orders:
+            for name, who in QUICK.items():
+                race.run(path, name, who)
+            curve = race.curve(path, QUICK)
+            place = int(np.argmin(np.where(race.free, curve.loss, np.inf)))
+            mask = race.prefix(path, int(race.sizes[place]))
+            if curve.loss[place] < best_loss:
+                best, best_loss = mask, float(curve.loss[place])
+            trace.n_evaluations += len(race.sizes)
+            trace.offer(mask[None], np.array([-curve.loss[place]]))
+            trace.record(Step(mask, -float(curve.loss[place]), mask if best is None else best, -best_loss))
+            if on_step is not None:
+                on_step(trace)
+        for path in race.finalists():
+            for name, who in judges.items():
+                race.run(path, name, who)
+
+    def _keep(self, answer: Answer, problem: Problem, trace: Trace) -> None:
+        self.n_features_in_ = problem.n_features
+        self.trace_ = trace
+        self.n_evaluations_ = trace.n_evaluations
+        self.p_value_ = answer.p_value
+        self.nothing_found_ = bool(answer.p_value > LEVEL)
+        self.choices_ = answer.choices
+        if self.nothing_found_ and not self.wants_features:
+            self.choices_ = dict.fromkeys(answer.choices, answer.guess)
+        self.notes_ = [*problem.notes, *trace.notes]
+        self.support_ = self.choices_[self.prefer]
+        self.ranking_ = answer.ranking
+        self.curve_ = answer.curve
+        size = answer.curve["size"]
+        place = int(np.argmax(size == answer.curve["chosen"][self.prefer])) if len(size) else -1
+        self.score_ = float(answer.curve["score"][place]) if len(size) else float("nan")
+        self.cost_ = answer.cost(self.prefer)
+        self.judge_name_, self.judge_all_name_ = answer.judges[self.prefer], answer.judge_all
+        estimator = estimator_named(self.estimator, problem.task)
+        self.judge_ = answer.criterion or criterion_of(self.judge_name_, problem.task, estimator, self.scoring)
+        self.judge_all_ = criterion_of(self.judge_all_name_, problem.task, estimator, self.scoring)
+        self.candidates_ = answer.candidates
+        self.reason_ = answer.reason(self.prefer, self.nothing_found_)
+        self.standins_ = {}
+        self.set_aside_ = np.flatnonzero(constant_columns(problem.X) & ~self.support_)
+
+    @property
+    def wants_features(self) -> bool:
+        """A number of features, or some by name, is asked for: they are given even where nothing was found."""
+        return self.n_features_to_select != "auto" or bool(self.include is not None and len(self.include))
+
+    def _units(self, problem: Problem) -> Units:
+        lay_out_space(self, problem)  # says what cannot be
+        names = problem.names
+        return Units.of(
+            problem.n_features,
+            column_numbers(self.include, names, "include"),
+            column_numbers(self.exclude, names, "exclude"),
+            [column_numbers(group, names, "feature_groups") for group in self.feature_groups or ()],
+        )
+
+    def budget_for(self, n_rows: int, problem: Problem) -> float:
+        """Return the budget with which the race sees so many rows of a table like this.
+
+        Parameters
+        ----------
+        n_rows : int
+            At least 60 are seen.
+        problem : Problem
+            The rows.
+
+        Returns
+        -------
+        float
+            For the parameter `budget`.
+        """
+        usual, least = self._usual_rows(problem)
+        n_rows = max(n_rows, 60)
+        return float(3.0 * (n_rows / (max(usual, least) if n_rows <= least else usual)) ** 2)
+
+    def _n_rows(self, problem: Problem) -> int:
+        usual, least = self._usual_rows(problem)
+        share = np.sqrt(self.budget / 3.0)
+        return int(max(usual * share, least * min(share, 1.0)) + 1e-3)
+
+    def _usual_rows(self, problem: Problem) -> tuple[float, float]:
+        """Return the rows that the race sees with the default budget, and those it sees at least."""
+        usual = ROWS * min((50.0 / problem.n_features) ** 0.25, 1.0)
+        return usual, float(max(FEWEST, ROWS_OF_A_CLASS * problem.n_classes))
+
+    def _tasks(self) -> Any:
+        return KNN.tasks

@@ -1,0 +1,145 @@
+"""Interchangeable features: which others could stand in for a chosen one at no measurable loss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy import stats
+
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.selectors.auto._curve import Loss, balanced_weights, mean_and_error, targets
+from fewer.selectors.auto._encoding import Encoder, constant_columns, f_scores
+from fewer.selectors.auto._judges import Split, neighbors, ridge, trees
+from fewer.selectors.auto._paths import columns_of
+from fewer.validate import Split as Rows
+
+MOST = 5
+"""Stand-ins that are named for one feature."""
+MOST_CHOSEN = 40
+"""Of more chosen features than that, the first so many are looked at."""
+N_TREES = 30
+ALIKE = 0.3
+"""The share of a feature's spread that a stand-in must explain, at least."""
+N_ERRORS = 0.5
+
+
+def stand_ins(problem: Problem, support: BoolArray, splits: list[Rows], *, seed: int = 0) -> dict[int, list[int]]:
+    """Find the features that can stand in for each chosen one.
+
+    A stand-in must be like the feature: alone it explains at least three tenths of its spread, and more than chance
+    would in so many columns. Put in its place, it must raise the loss of held-out rows by less than half a standard
+    error of that very difference, in the mean of neighbors, a ridge and trees.
+
+    Parameters
+    ----------
+    problem : Problem
+    support : bool array of shape (n_features,)
+        The chosen features.
+    splits : list of Split
+        Rows to fit on and rows to judge by.
+    seed : int, default=0
+
+    Returns
+    -------
+    dict
+        For chosen features that have any, up to five others, the most alike first.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(200, 3))
+    >>> X = np.column_stack([x, x[:, 0] + 0.01 * rng.normal(size=200)])
+    >>> from fewer.validate import split_rows
+    >>> problem = Problem.from_arrays(X, x[:, 0] + x[:, 1] + rng.normal(size=200) > 0)
+    >>> stand_ins(problem, np.array([True, True, False, False]), split_rows(problem, 5, rng))
+    {0: [3]}
+    """
+    chosen = np.flatnonzero(support)
+    others = np.flatnonzero(~support & ~constant_columns(problem.X))
+    if not len(chosen) or not len(others):
+        return {}
+    candidates = {int(j): _alike(problem, int(j), others) for j in chosen[:MOST_CHOSEN]}
+    wanted = np.unique(np.concatenate([chosen, *candidates.values()])).astype(np.int64)
+    if len(wanted) == len(chosen):
+        return {}
+    part = columns_of(problem, wanted)
+    loss, _ = Loss.of(part, splits)
+    encoded = [_encoded(part, rows, seed) for rows in splits]
+    held = np.sort(np.concatenate([rows.test for rows in splits]))
+    place = {int(column): i for i, column in enumerate(wanted)}
+    own = [place[int(j)] for j in chosen]
+    base = _losses(encoded, splits, own, loss, held)
+    clusters = np.arange(len(held)) if loss.problem.groups is None else loss.problem.groups
+    found: dict[int, list[int]] = {}
+    for j, names in candidates.items():
+        for k in names:
+            swapped = [place[int(k)] if i == place[j] else i for i in own]
+            behind, error = mean_and_error(
+                (_losses(encoded, splits, swapped, loss, held) - base)[:, None], loss.weights, clusters
+            )
+            if behind[0] <= N_ERRORS * error[0]:
+                found.setdefault(j, []).append(int(k))
+    return found
+
+
+def with_stand_ins(masks: BoolArray, stand_ins: Mapping[int, Sequence[int]]) -> BoolArray:
+    """Put each chosen feature that a repetition lacks in the place of its first stand-in there, each of them once.
+
+    Parameters
+    ----------
+    masks : bool array of shape (n_repetitions, n_features)
+    stand_ins : dict
+        For features, those that can stand in for them.
+
+    Returns
+    -------
+    bool array of shape (n_repetitions, n_features)
+
+    Examples
+    --------
+    >>> with_stand_ins(np.array([[True, False, True], [False, True, True]]), {0: [1, 2]}).astype(int)
+    array([[1, 0, 1],
+           [1, 0, 1]])
+    """
+    merged = np.array(masks, dtype=bool)
+    for mask in merged:
+        for feature, others in stand_ins.items():
+            used = next((other for other in others if mask[other] and not mask[feature]), None)
+            if used is not None:
+                mask[feature], mask[used] = True, False
+    return merged
+
+
+def _alike(problem: Problem, feature: int, others: IntArray) -> IntArray:
+    """Return the features that explain most of a feature, if that is more than chance and enough."""
+    rows = np.arange(problem.n_samples)
+    weights = problem.row_weights
+    own = Encoder.of(problem.X, np.array([feature]), problem.nominal, weights).transform(problem.X)
+    share = f_scores(problem, rows, own, weights)[others]
+    chance = stats.chi2.isf(1e-3 / len(others), 1) / max(len(rows), 1)
+    order = np.argsort(-np.round(share, 12), kind="stable")[:MOST]
+    return others[order[share[order] >= max(ALIKE, min(chance, 0.95))]]
+
+
+def _encoded(part: Problem, rows: Rows, seed: int) -> tuple[Split, IntArray]:
+    train = part.take(rows.train)
+    weights = balanced_weights(train)
+    encoder = Encoder.of(train.X, np.arange(part.n_features), part.nominal, weights)
+    split = Split(
+        encoder.transform(train.X), encoder.transform(part.X[rows.test]), targets(train), weights,
+        train.sample_weight, part.task == "classification", seed,
+    )  # fmt: skip
+    return split, encoder.columns
+
+
+def _losses(
+    encoded: list[tuple[Split, IntArray]], splits: list[Rows], features: list[int], loss: Loss, held: IntArray
+) -> FloatArray:
+    """Return the mean loss of the judges for each held-out row."""
+    out = np.full((int(held.max()) + 1, loss.target.shape[1], 3), np.nan)
+    for (split, columns), rows in zip(encoded, splits, strict=True):
+        inputs = np.flatnonzero(np.isin(columns, features))
+        near, linear = next(neighbors(split, [inputs])), next(ridge(split, [inputs]))
+        out[rows.test] = np.stack([near, linear, trees(split, inputs, N_TREES)[0]], axis=2)
+    return loss.squared(out[held].transpose(0, 2, 1)).mean(axis=1)

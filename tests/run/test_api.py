@@ -1,0 +1,149 @@
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fewer
+from fewer.criteria import KNN
+from fewer.errors import InputError
+from fewer.problem import Problem
+from fewer.run._planning import AUTO_ROWS, make_plan, thin
+from fewer.run._selection import Selection
+from fewer.search import Floating
+from making import make_problem
+
+
+@pytest.fixture(scope="module")
+def selection():
+    problem = make_problem(n_rows=80)
+    return fewer.select(pd.DataFrame(problem.X, columns=problem.names), problem.y, "knn-forward", random_state=0)
+
+
+def test_the_answer_is_complete_and_repeatable(selection):
+    problem = make_problem(n_rows=80)
+    again = fewer.select(pd.DataFrame(problem.X, columns=problem.names), problem.y, "knn-forward", random_state=0)
+    assert dataclasses.replace(again, seconds=0.0) == dataclasses.replace(selection, seconds=0.0)
+    assert set(selection.score_without) == set(selection.features)
+    assert set(selection.frequency.values()) <= {0.2, 0.4, 0.6, 0.8, 1.0}
+    assert selection.score_search >= selection.score_heldout - 0.2
+    for part in (*selection.features, "Held-out accuracy", "without it"):
+        assert part in str(selection)
+
+
+def test_words_may_be_objects():
+    problem = make_problem()
+    chosen = fewer.select(problem.X, problem.y, criterion=KNN(3), search=Floating(), cv=0, random_state=1)
+    assert chosen.criterion == "KNN(n_neighbors=3)"
+    assert chosen.score_heldout is None
+    assert "not measured" in chosen.verdict
+    with pytest.raises(InputError, match="not both"):
+        fewer.select(problem.X, problem.y, "fisher", search=Floating())
+
+
+def test_json_frame_and_html(selection):
+    again = Selection.from_json(selection.to_json())
+    assert again == selection
+    assert selection.to_frame()["feature"].to_list() == selection.features
+    evil = dataclasses.replace(selection, features=["<b>bold</b>"], score_without={})
+    assert "<b>bold" not in evil._repr_html_()
+    with pytest.raises(InputError, match="not a selection"):
+        Selection.from_json("[1, 2")
+    with pytest.raises(InputError, match="not a selection"):
+        Selection.from_json('{"features": []}')
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "begins"),
+    [
+        (0.01, 0.09, "Selection helps: +5.0 points (+1.0 to +9.0) of held-out accuracy"),
+        (-0.02, 0.12, "No difference in held-out accuracy was found: +5.0 points (-2.0 to +12.0)"),
+        (-0.6, 0.7, "Whether this helps cannot be told from 80 rows"),
+        (None, None, "Whether this helps cannot be told from 80 rows"),
+    ],
+)
+def test_verdicts_agree_with_the_numbers(selection, low, high, begins):
+    numbers = {"difference_low": low, "difference_high": high}
+    made = dataclasses.replace(selection, score_heldout=0.85, score_heldout_all_features=0.80, heldout=numbers)
+    assert made.verdict.startswith(begins)
+
+
+def test_a_loss_is_called_a_loss(selection):
+    numbers = {"difference_low": -0.09, "difference_high": -0.01}
+    made = dataclasses.replace(selection, score_heldout=0.80, score_heldout_all_features=0.85, heldout=numbers)
+    assert made.verdict.startswith("Selection costs 5.0 points (1.0 to 9.0) of held-out")
+
+
+def test_the_verdict_names_both_judges_and_the_text_the_stand_ins(selection):
+    told = {**selection.heldout, "difference_low": -0.01, "difference_high": 0.02}
+    other = dataclasses.replace(selection, heldout=told, judges={"chosen": "5 neighbors", "all": "a forest"})
+    assert " features (by 5 neighbors; all by a forest)." in other.verdict
+    same = dataclasses.replace(other, judges={"chosen": "a forest", "all": "a forest"}, stand_ins={"x0": ["x5", "x6"]})
+    assert " features (both by a forest)." in same.verdict
+    assert "x0 can be replaced by x5, x6.\n" in str(same)
+
+
+def test_numbers_that_are_not_finite_do_not_break_json(selection):
+    made = dataclasses.replace(selection, score_search=float("-inf"), heldout={"p_value": float("nan")})
+    assert json.loads(made.to_json(), parse_constant=pytest.fail)["heldout"]["p_value"] is None
+
+
+def test_auto_samples_many_rows():
+    rng = np.random.default_rng(0)
+    many = Problem.from_arrays(rng.normal(size=(3 * AUTO_ROWS, 2)), np.arange(3 * AUTO_ROWS) % 3)
+    sample = thin(many, AUTO_ROWS, 0)
+    assert sample.n_samples == AUTO_ROWS
+    assert np.ptp(np.bincount(sample.y)) <= 1
+    assert "sample of 5,000 of the 15,000 rows" in sample.notes[-1]
+    assert thin(many, many.n_samples, 0) is many
+
+
+def test_rankers_refuse_what_they_cannot_do():
+    problem = make_problem()
+    with pytest.raises(InputError, match="start is for subset searches"):
+        fewer.select(problem.X, problem.y, "fisher", start=[0])
+    with pytest.raises(InputError, match="cost_weight is for subset searches"):
+        fewer.select(problem.X, problem.y, "fisher", feature_costs={0: 2.0}, cost_weight=0.1)
+    with pytest.raises(InputError, match="not the range"):
+        fewer.select(problem.X, problem.y, "fisher", n_features_to_select=(1, 2))
+    assert fewer.select(problem.X, problem.y, "fisher", n_features_to_select=2, cv=2).score_search is None
+
+
+def test_quantities_are_predicted_by_several_neighbors():
+    plan = make_plan(make_problem(task="regression"), "knn-forward")
+    assert plan.selector.criterion.n_neighbors == "auto"
+    assert make_plan(make_problem(), "knn-forward").selector.criterion.n_neighbors == 1
+
+
+def test_auto_tells_the_winners_words_and_judges_by_it():
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, size=(150, 5))
+    found = fewer.select(X, X[:, 1] * X[:, 2] > 0, random_state=0)
+    assert found.method == "auto"
+    assert found.features == ["x1", "x2"] or found.features == ["x2", "x1"]
+    assert found.criterion.startswith("CrossValidated(")
+    assert " of 7 orders, judged by 5 neighbors, a linear fit and a forest in 5 splits of 150 rows." in found.reason
+    assert found.score_heldout > 0.8 > found.score_heldout_all_features - 0.2
+    assert len(found.redundancy["values"]) == 2
+    assert "fewer.select(X, y, random_state=0)" in found.code
+    linear = fewer.select(X, X[:, 0] - X[:, 3] + 0.05 * rng.normal(size=150), random_state=0)
+    assert "Ridge()" in linear.criterion
+    assert sorted(linear.features) == ["x0", "x3"]
+    assert linear.score_name == "R²"
+    assert linear.score_heldout > 0.9
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_every_preference_is_told_with_its_features(task):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 6))
+    quantity = 2 * X[:, 1] + X[:, 4] + 0.3 * rng.normal(size=150)
+    y = quantity if task == "regression" else quantity > 0
+    told = {p: fewer.select(X, y, prefer=p, cv=0, random_state=0) for p in ("fewest", "balanced", "accuracy")}
+    one = told["balanced"].curve
+    for prefer, selection in told.items():
+        assert sorted(one["answers"][prefer]) == sorted(selection.features)
+        if "order" in one:
+            assert one["order"][: one["chosen"][prefer]] == one["answers"][prefer]
+    assert "order" in one

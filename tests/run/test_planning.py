@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from fewer.contracts import IncompatibleError
+from fewer.control import Prefilter
+from fewer.criteria import KNN, CrossValidated
+from fewer.errors import InputError
+from fewer.problem import Problem
+from fewer.run._planning import Request, build_component, make_plan, prepare_rows, treat_rare, with_scoring
+from fewer.search import Forward
+from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
+from making import make_problem
+
+
+def test_what_was_asked_for():
+    assert Request().is_auto
+    assert not Request("knn-forward").is_auto
+    assert not Request(ranker="fisher").is_auto
+    assert Request(cv=7).n_folds == 7
+    assert Request(cv="loo").n_folds == 5
+    assert Request(cv=5, seed=0).changed() == {}
+    assert Request("fisher", cv=3, include=["a"]).changed() == {"method": "fisher", "cv": 3, "include": ["a"]}
+
+
+def test_names_and_objects_become_selectors():
+    problem = make_problem()
+    assert isinstance(make_plan(problem).selector, AutoSelector)
+    named = make_plan(problem, "knn-forward")
+    assert isinstance(named.selector, SubsetSelector)
+    assert isinstance(named.selector.search, Forward)
+    assert named.name == "knn-forward"
+    assert isinstance(make_plan(problem, "fisher").selector, RankSelector)
+    own = make_plan(problem, criterion=KNN(5), search="backward")
+    assert own.name == "custom"
+    assert own.selector.criterion.n_neighbors == 5
+    with pytest.raises(InputError, match="KNN is a class; give an object: KNN"):
+        build_component("criterion", KNN, problem)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "fisher", "search": Forward()}, "not both"),
+        ({"ranker": "fisher", "search": "forward"}, "A ranker needs no criterion and no search"),
+        ({"method": "fisher", "start": [0]}, "start is for subset searches"),
+        ({"method": "fisher", "n_features_to_select": (1, 2)}, "not the range"),
+        ({"start": [0]}, "auto takes no start"),
+    ],
+)
+def test_contradictions(options, message):
+    with pytest.raises(InputError, match=message):
+        make_plan(make_problem(), **options)
+
+
+def test_the_users_metric_reaches_criteria_that_take_one():
+    model = CrossValidated(LogisticRegression())
+    assert with_scoring(model, "roc_auc").scoring == "roc_auc"
+    assert with_scoring(CrossValidated(LogisticRegression(), scoring="f1"), "roc_auc").scoring == "f1"
+    knn = KNN()
+    assert with_scoring(knn, "roc_auc") is knn
+
+
+def counts(problem):
+    return dict(zip(problem.classes, np.bincount(problem.y).tolist(), strict=True))
+
+
+def rare_problem():
+    y = np.repeat(["a", "b", "c", "d"], [10, 8, 2, 3])
+    return Problem.from_arrays(np.arange(46.0).reshape(23, 2), y)
+
+
+def test_rare_classes():
+    problem = rare_problem()
+    assert treat_rare(problem, 2, "refuse") is problem
+    assert treat_rare(problem, 0, "refuse") is problem
+    with pytest.raises(InputError, match="Class 'c', 'd' has 2 rows, fewer than the 5 folds"):
+        treat_rare(problem, 5, "refuse")
+    dropped = treat_rare(problem, 5, "drop")
+    assert counts(dropped) == {"a": 10, "b": 8}
+    assert dropped.notes[-1] == "5 rows of rare classes ('c', 'd') were left out."
+    assert counts(treat_rare(problem, 5, "merge")) == {"a": 10, "b": 8, "(rare)": 5}
+    assert counts(treat_rare(problem, 3, "merge")) == {"a": 10, "b": 8, "d": 3, "(rare)": 2}
+    with pytest.raises(InputError, match="one class left"):
+        treat_rare(problem, 9, "drop")
+    with pytest.raises(InputError, match="rare='keep' is not known"):
+        treat_rare(problem, 5, "keep")
+
+
+def test_near_copies_without_groups_are_noted():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(40, 6)), 5, axis=0) + rng.normal(scale=0.01, size=(200, 6))
+    y = np.arange(200) % 2
+    noted = prepare_rows(Problem.from_arrays(X, y), Request("knn-forward"))
+    assert "near-copies" in noted.notes[-1]
+    told = Problem.from_arrays(X, y, groups=np.arange(200) // 5)
+    assert prepare_rows(told, Request("knn-forward")).notes == ()
+
+
+def test_a_method_may_cut_columns_first():
+    control = make_plan(make_problem(), "auto", criterion="knn", search="forward", control="one-standard-error")
+    assert not isinstance(control.selector.control, Prefilter)
+
+
+def test_what_cannot_work_together_is_refused_before_the_clock_is_asked():
+    problem = make_problem(task="regression")
+    with pytest.raises(IncompatibleError, match="NaiveBayes works for classification"):
+        make_plan(problem, Request("naive-bayes-forward", budget="1s", cv=0))

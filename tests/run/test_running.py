@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from fewer import registry
+from fewer.contracts import Resources
+from fewer.criteria import KNN, CrossValidated
+from fewer.problem import Problem
+from fewer.rankers import Fisher
+from fewer.run._planning import Request, make_plan
+from fewer.run._running import Followers, Interrupted, components_of, judge_of, run_plan, winner_of
+from fewer.search import Forward
+from making import make_problem
+
+
+def test_followers_are_told_of_every_step_and_fold():
+    steps, folds = [], []
+    plan = make_plan(make_problem(), "knn-forward", cv=3)
+    run_plan(plan, make_problem(), followers=Followers(lambda trace: steps.append(trace.n_steps), folds.append))
+    assert steps == list(range(1, len(steps) + 1))
+    assert folds[-1] == 3
+
+
+def test_nothing_is_held_out_if_no_folds_are_asked_for():
+    found = run_plan(make_plan(make_problem(), "knn-forward", cv=0), make_problem())
+    assert found.score_heldout is None
+    assert found.frequency == {}
+    assert found.n_evaluations > 6
+
+
+def test_ctrl_c_leaves_the_best_so_far():
+    def stop(trace):
+        if trace.n_steps == 3:
+            raise KeyboardInterrupt
+
+    plan = make_plan(make_problem(), "knn-backward", cv=3)
+    with pytest.raises(Interrupted) as ended:
+        run_plan(plan, make_problem(), followers=Followers(stop))
+    assert len(ended.value.selection.features) == 6 - 2
+
+
+def test_who_judges_held_out_rows():
+    problem = make_problem()
+    forward = make_plan(problem, "knn-forward")
+    assert isinstance(judge_of(forward.selector, forward, problem), KNN)
+    own = make_plan(problem, "knn-forward", estimator=LogisticRegression())
+    assert isinstance(judge_of(own.selector, own, problem), CrossValidated)
+    ranked = make_plan(problem, "fisher")
+    assert isinstance(judge_of(ranked.selector, ranked, problem), KNN)
+
+
+def test_neighbors_that_stand_in_as_the_judge_of_many_rows_learn_from_some_and_say_so(monkeypatch):
+    monkeypatch.setattr("fewer.run._running.JUDGE_ROWS", 30)
+    said = "learned from a sample of 30 rows"
+    for method, told in (("fisher", True), ("knn-forward", False)):
+        found = run_plan(make_plan(make_problem(), method, cv=3), make_problem())
+        assert any(said in note for note in found.warnings) is told
+
+
+def test_components_are_written_out():
+    plan = make_plan(make_problem(), criterion=KNN(3), search=Forward(min_gain=0.01))
+    written = components_of(plan.selector)
+    assert written["criterion"] == "KNN(n_neighbors=3)"
+    assert written["search"] == "Forward(min_gain=0.01)"
+    assert winner_of(plan.selector) is plan.selector
+    assert Fisher.__name__ in str(components_of(make_plan(make_problem(), "fisher").selector))
+
+
+def test_scores_without_each_feature_are_those_of_the_searchs_own_folds():
+    problem = make_problem(n_features=4)
+    found = run_plan(make_plan(problem, "knn-forward", cv=0), problem)
+    assert set(found.score_without) == set(found.features)
+    assert all(score <= found.score_search + 1e-12 for score in found.score_without.values())
+    assert np.isfinite(list(found.score_without.values())).all()
+
+
+@pytest.mark.parametrize("name", registry.COMPONENTS["criterion"])
+def test_every_criterion_scores_no_changes_as_none(name):
+    problem = make_problem(task="regression") if name == "gamma-test" else make_problem()
+    criterion = registry.build("criterion", name, problem.task)
+    scorer = criterion.bind(problem, np.random.default_rng(0), Resources())
+    assert len(scorer.flips(np.zeros(problem.n_features, dtype=bool), [], np.empty(0, dtype=bool))) == 0
+
+
+def test_an_answer_without_features_is_described():
+    """`Probe` may keep none, and then there is nothing to leave out."""
+    rng = np.random.default_rng(1)
+    noise = Problem.from_arrays(rng.normal(size=(300, 6)), rng.integers(0, 2, 300))
+    plan = make_plan(noise, Request("auto", criterion="knn:cv=loo", search="floating", control="probe", cv=0))
+    found = run_plan(plan, noise)
+    assert found.features == []
+    assert found.score_without == {}
+
+
+def test_features_that_were_asked_for_are_given_even_where_nothing_was_found():
+    rng = np.random.default_rng(0)
+    noise = Problem.from_arrays(rng.normal(size=(60, 5)), rng.integers(0, 2, 60))
+    two = run_plan(make_plan(noise, Request("auto", n_features_to_select=2, cv=0)), noise)
+    assert two.nothing_found
+    assert (len(two.features), sum(two.support)) == (2, 2)
+    assert two.verdict.endswith("What was asked for is kept all the same.")
+    none = run_plan(make_plan(noise, Request("auto", cv=0)), noise)
+    assert (none.features, sum(none.support)) == ([], 0)
+    assert none.verdict.endswith("rows.")

@@ -1,0 +1,350 @@
+"""Selecting on a table in chunks: as in memory, with the same folds."""
+
+import json
+import re
+import runpy
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import fewer
+from fewer.cli import main
+from fewer.contracts import IncompatibleError, Resources
+from fewer.criteria import LeastSquares
+from fewer.errors import InputError
+from fewer.io import open_stream, read_table
+from fewer.rankers import MRMR, Fisher, FTest, ReliefF
+from fewer.run import _streaming as streaming
+from fewer.search import Floating, Forward
+from fewer.selectors import SubsetSelector
+from fewer.statistics import (
+    Bins,
+    ClassMoments,
+    GramSums,
+    JointCounts,
+    PairCounts,
+    TargetMoments,
+    collect,
+    row_folds,
+)
+from fewer.statistics._moments import shift_of
+from fewer.validate import FixedFolds
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setattr("fewer.io._stream.CHUNK_BYTES", 1 << 13)
+    monkeypatch.setattr("fewer.io._source.PART_ROWS", 700)
+    rng = np.random.default_rng(0)
+    n = 2000
+    X = rng.normal(size=(n, 6))
+    columns = {f"x{i}": X[:, i] for i in range(6)}
+    columns["gap"] = np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n))
+    columns["word"] = np.where(X[:, 5] > 0.5, "high", rng.choice(["low", "mid"], n))
+    columns["fixed"] = np.ones(n)
+    signal = X[:, 0] - 0.5 * X[:, 1] + (X[:, 5] > 0.5)
+    columns["amount"] = signal + rng.normal(size=n)
+    columns["label"] = np.where(signal + rng.normal(size=n) > 0, "yes", "no")
+    pl.DataFrame(columns).write_parquet(tmp_path / "table.parquet", row_group_size=300)
+    return tmp_path / "table.parquet"
+
+
+def folds_of(stream, n_folds, seed):
+    parts = []
+    for part in range(stream.n_parts):
+        n_rows = sum(chunk.n_samples for chunk in stream.chunks(part))
+        parts.append(row_folds(part, 0, n_rows, n_folds, seed))
+    return np.concatenate(parts)
+
+
+@pytest.mark.parametrize(("target", "other"), [("label", "amount"), ("amount", "label")])
+@pytest.mark.parametrize("search", [Forward(), Floating()], ids=str)
+def test_selection_is_that_of_the_rows_in_memory_with_the_same_folds(path, tmp_path, target, other, search):
+    stream = open_stream(path, target, exclude=[other])
+    chosen = streaming.select(stream, criterion=LeastSquares(cv=4), search=search, cv=3, random_state=7)
+    cells = folds_of(stream, 12, 7)
+    pl.read_parquet(path).drop(other).write_parquet(tmp_path / "own.parquet")
+    problem = read_table(tmp_path / "own.parquet", target)
+    selector = SubsetSelector(LeastSquares(cv=FixedFolds(cells % 4)), search, random_state=7).fit_problem(problem)
+    assert chosen.support == selector.support_.tolist()
+    assert chosen.score_search == pytest.approx(selector.score_, rel=1e-10)
+    assert chosen.set_aside == ["fixed"]
+    scores, everyone = [], []
+    for fold in range(3):
+        train, test = problem.take(cells // 4 != fold), problem.take(cells // 4 == fold)
+        criterion = LeastSquares(cv=FixedFolds((cells % 4)[cells // 4 != fold]))
+        mask = SubsetSelector(criterion, search, random_state=0).fit_problem(train).support_
+        scorer = criterion.bind(train, np.random.default_rng(0), Resources())
+        for kept, own in ((scores, mask), (everyone, np.ones_like(mask))):
+            outputs = scorer.predict(own, test.X)
+            if target == "label":
+                kept.append(np.mean(outputs.argmax(axis=1) == test.y))
+            else:
+                kept.append(1 - np.mean((test.y - outputs) ** 2) / problem.y.var())
+    sizes = np.bincount(cells // 4)
+    assert chosen.score_heldout == pytest.approx(np.average(scores, weights=sizes), rel=1e-9)
+    assert chosen.score_heldout_all_features == pytest.approx(np.average(everyone, weights=sizes), rel=1e-9)
+    assert chosen.heldout["low"] < chosen.score_heldout < chosen.heldout["high"]
+    assert chosen.data["missing_cells"] == int(problem.missing.sum())
+    assert "read in chunks: 2,000 rows" in chosen.warnings[-1]
+
+
+def test_threads_change_nothing(path):
+    stream = open_stream(path, "label")
+    serial, threaded = (
+        streaming.select(stream, criterion="least-squares:cv=3", search="forward", resources=Resources(n_jobs=n))
+        for n in (1, 2)
+    )
+    assert serial.score_search == threaded.score_search
+    assert serial.heldout == threaded.heldout
+
+
+def test_others_work_on_a_sample_and_say_so(path, monkeypatch):
+    monkeypatch.setattr(streaming, "SAMPLE_ROWS", 300)
+    stream = open_stream(path, "label")
+    chosen = streaming.select(stream, "knn-forward", cv=0)
+    assert any("sample of 301 of the 2,000 rows" in note for note in chosen.warnings)
+    ranking, notes = streaming.rank(stream, ReliefF())
+    assert len(ranking.order) == stream.n_features
+    assert any("sample of 301" in note for note in notes)
+    assert streaming.rank(stream, Fisher())[1] == ()
+
+
+def test_what_needs_the_rows_again_is_refused(path):
+    stream = open_stream(path, "label")
+    with pytest.raises(IncompatibleError, match="give folds, least-squares:cv=10"):
+        streaming.select(stream, criterion="least-squares")
+    with pytest.raises(IncompatibleError, match="leave the control out"):
+        streaming.select(stream, criterion="least-squares:cv=3", control="aggregate")
+    with pytest.raises(IncompatibleError, match="leave rare out"):
+        streaming.select(stream, criterion="least-squares:cv=3", rare="drop")
+
+
+def test_command_line_reads_folders_and_tells_cuts(path, capsys):
+    with pytest.raises(SystemExit) as done:
+        main(
+            ["rank", str(path.parent), "-t", "label", "-m", "mrmr", "--features", "2", "--exclude", "amount", "--json"]
+        )
+    assert done.value.code == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["ranking"][0]["feature"] == "x0"
+    assert len(answer["ranking"]) == 2
+    assert len(answer["cuts"]["x0"]) == 9
+    words = "--criterion least-squares:cv=4 --search forward --exclude amount --json".split()
+    with pytest.raises(SystemExit) as done:
+        main(["select", str(path), "-t", "label", "--stream", *words])
+    assert done.value.code == 0
+    assert "x0" in json.loads(capsys.readouterr().out)["features"]
+    with pytest.raises(SystemExit) as done:
+        main(["select", str(path), "-t", "label", "--stream", "--criterion", "least-squares"])
+    assert done.value.code == 2
+
+
+def lazy(path, kind):
+    """The same table in another guise."""
+    import duckdb
+    import pyarrow.dataset
+
+    if kind == "Dask dataframe":
+        dd = pytest.importorskip("dask.dataframe")
+        return dd.from_pandas(pl.read_parquet(path).to_pandas(), npartitions=3)
+    return {
+        "file": path,
+        "folder": str(path.parent),
+        "glob": str(path.parent / "*.parquet"),
+        "LazyFrame": pl.scan_parquet(path),
+        "dataset": pyarrow.dataset.dataset(path),
+        "relation": duckdb.sql(f"select * from '{path}'"),
+    }[kind]
+
+
+KINDS = ["file", "folder", "glob", "LazyFrame", "dataset", "relation", "Dask dataframe"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_select_and_rank_take_any_table_that_is_not_in_memory(path, kind, monkeypatch):
+    monkeypatch.setattr("fewer.io._source.available_memory", lambda: 0)
+    stream = open_stream(path, "label", exclude=["amount"])
+    table = lazy(path, kind)
+    words = {"criterion": "least-squares:cv=4", "search": "forward", "n_features_to_select": 3, "random_state": 7}
+    found = fewer.select(table, "label", **words, exclude=["amount"], cv=3)
+    expected = streaming.select(stream, **words, cv=3)
+    one_part = kind in ("dataset", "LazyFrame", "relation", "Dask dataframe")  # other parts, other folds
+    assert found.features == expected.features
+    assert found.score_heldout == pytest.approx(expected.score_heldout, abs=0.02 if one_part else 1e-12)
+    assert "read in chunks: 2,000 rows" in found.warnings[-1]
+    ranking, _ = streaming.rank(table, "fisher", target="label")
+    whole, _ = streaming.rank(open_stream(path, "label"), Fisher())
+    np.testing.assert_allclose(ranking.scores, whole.scores, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_compare_takes_them_too_and_works_on_a_sample(path, kind, monkeypatch):
+    monkeypatch.setattr("fewer.io._source.available_memory", lambda: 0)
+    monkeypatch.setattr("fewer.run._streaming.SAMPLE_ROWS", 300)
+    words = {"n_features_to_select": 2, "cv": 2, "random_state": 0}
+    found = fewer.compare(lazy(path, kind), "label", ["fisher"], ["tree"], **words)
+    assert any(re.search(r"sample of 30\d of the 2,000 rows", note) for note in found.notes)
+    assert {row.n_features for row in found.methods if row.name == "fisher"} == {2.0}
+
+
+def test_the_command_compares_on_a_sample_of_a_folder(path, monkeypatch, capsys):
+    monkeypatch.setattr("fewer.run._streaming.SAMPLE_ROWS", 300)
+    words = "-t label -m fisher -f 2 -e tree --folds 2 --exclude amount --json".split()
+    with pytest.raises(SystemExit) as done:
+        main(["compare", str(path.parent), *words])
+    assert done.value.code == 0
+    assert re.search(r"sample of 30\d of the 2,000 rows", capsys.readouterr().out)
+
+
+def test_one_file_that_memory_holds_is_read_as_a_whole(path):
+    found = fewer.select(path, "label", "fisher", exclude=["amount"], cv=0, random_state=0)
+    frame = pl.read_parquet(path)
+    expected = fewer.select(frame.drop("label"), frame["label"], "fisher", exclude=["amount"], cv=0, random_state=0)
+    assert found.features == expected.features
+    assert not any("sample" in note for note in found.warnings)
+
+
+def test_a_table_that_is_not_in_memory_needs_the_names_of_its_columns(path):
+    table = pl.scan_parquet(path)
+    with pytest.raises(InputError, match="LazyFrame that holds the target too: name its column"):
+        fewer.select(table, np.zeros(2000))
+    with pytest.raises(InputError, match="sample_weight is the name of one of its columns"):
+        fewer.select(table, "label", sample_weight=np.ones(2000))
+    with pytest.raises(InputError, match="groups needs the rows in memory"):
+        fewer.select(table, "label", groups="word")
+    with pytest.raises(InputError, match="name that column"):
+        streaming.rank(table, "fisher")
+    for option in ({"scoring": "f1"}, {"budget": "5s"}, {"resume_dir": path.parent / "run"}):
+        with pytest.raises(IncompatibleError, match=f"leave {next(iter(option))} out"):
+            fewer.select(table, "label", criterion="least-squares:cv=4", **option)
+
+
+def test_weights_of_a_lazy_table_count(path):
+    frame = pl.read_parquet(path).drop("label")
+    weights = np.arange(2000) % 3
+    table = frame.with_columns(pl.Series("w", weights)).lazy()
+    words = {"criterion": "least-squares:cv=3", "n_features_to_select": 2, "cv": 0, "random_state": 0}
+    chosen = fewer.select(table, "amount", sample_weight="w", **words)
+    assert chosen.score_search != fewer.select(frame.lazy(), "amount", **words).score_search
+    assert chosen.n_features == frame.width - 1
+
+
+def test_a_run_on_a_sample_goes_on_where_it_was_stopped(path, tmp_path, capsys):
+    words = ["select", str(path), "-t", "label", "--stream", "--exclude", "amount", "-m", "knn-forward", "--json"]
+    answers = []
+    for more in ([], ["--out", str(tmp_path / "run")], ["--out", str(tmp_path / "run"), "--resume"]):
+        with pytest.raises(SystemExit) as done:
+            main([*words, "--folds", "2", *more])
+        assert done.value.code == 0
+        answers.append(json.loads(capsys.readouterr().out))
+    assert answers[0]["features"] == answers[1]["features"] == answers[2]["features"]
+    assert answers[0]["score_heldout"] == answers[2]["score_heldout"]
+    with pytest.raises(SystemExit) as done:
+        main([*words, "--groups", "word"])
+    assert done.value.code == 2
+    assert "--groups needs the table in memory" in capsys.readouterr().err
+
+
+def test_rare_classes_keep_rows_in_a_sample(tmp_path, monkeypatch):
+    monkeypatch.setattr(streaming, "SAMPLE_ROWS", 100)
+    rng = np.random.default_rng(0)
+    y = np.repeat(["often", "seldom"], [1970, 30])
+    pl.DataFrame({"x": rng.normal(size=2000), "z": (y == "seldom") + rng.normal(size=2000), "y": y}).write_parquet(
+        tmp_path / "t.parquet"
+    )
+    chosen = streaming.select(tmp_path / "t.parquet", "fisher", target="y", n_features_to_select=1)
+    assert chosen.data["classes"]["seldom"] == 20
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A part of the table of `benchmarks/make_large_table.py`: its path, and a folder."""
+    script = Path(__file__).parents[2] / "benchmarks" / "make_large_table.py"
+    block = runpy.run_path(str(script))["block"]
+    folder = tmp_path_factory.mktemp("large")
+    pl.concat([pl.from_arrow(block(4_000, seed)) for seed in range(3)]).write_parquet(
+        folder / "large.parquet", row_group_size=900
+    )
+    return folder / "large.parquet"
+
+
+@pytest.fixture(params=[("label", "amount"), ("amount", "label")], ids=["classes", "quantity"])
+def part(large, request, tmp_path, monkeypatch):
+    """The part as a stream of many chunks and as rows in memory."""
+    monkeypatch.setattr("fewer.io._stream.CHUNK_BYTES", 1 << 17)
+    monkeypatch.setattr("fewer.io._source.PART_ROWS", 2_000)
+    target, other = request.param
+    pl.read_parquet(large).drop(other).write_parquet(tmp_path / "own.parquet")
+    stream, rows = open_stream(large, target, exclude=[other]), read_table(tmp_path / "own.parquet", target)
+    assert stream.n_parts > 4
+    assert rows.missing.any()
+    return stream, rows
+
+
+def test_sums_of_a_part_of_the_large_table_are_those_in_memory(part):
+    stream, rows = part
+    like, folds = stream.like, folds_of(stream, 10, 3)
+    edges = [np.quantile(cells[~np.isnan(cells)], [0.25, 0.5, 0.75]) for cells in rows.X.T]
+    bins = Bins.of(rows, edges, None if rows.task == "classification" else np.array([-1.0, 1.0]))
+    moments = (
+        partial(ClassMoments, shift_of(like))
+        if rows.task == "classification"
+        else partial(TargetMoments, shift_of(like)[:, 0], float(like.y.mean()))
+    )
+    chunks = collect(
+        stream, lambda: (moments(), JointCounts(bins), PairCounts(bins), GramSums(like, 10, 3)), Resources()
+    )
+    whole = (moments(), JointCounts(bins), PairCounts(bins), GramSums(like, 10, folds=folds))
+    for one in whole:
+        one.add(rows)
+    for place in (1, 2):
+        np.testing.assert_array_equal(chunks[place]._counts, whole[place]._counts)
+    np.testing.assert_array_equal(chunks[0].counts, whole[0].counts)
+    np.testing.assert_array_equal(chunks[3].n_rows, whole[3].n_rows)
+    size = np.sqrt(np.einsum("fii->fi", whole[3].products))
+    error = np.abs(chunks[3].products - whole[3].products) / (size[:, :, None] * size[:, None, :])
+    assert error.max() < 1e-12
+    if rows.task == "classification":
+        np.testing.assert_allclose(chunks[0].deviation, whole[0].deviation, rtol=1e-12)
+        spread = np.sqrt(whole[0].deviation * whole[0].mass)
+        assert (np.abs(chunks[0].sums - whole[0].sums) / spread).max() < 1e-12
+    else:
+        np.testing.assert_allclose(chunks[0].sums[:, [2, 4]], whole[0].sums[:, [2, 4]], rtol=1e-12)
+        np.testing.assert_allclose(chunks[0].correlation, whole[0].correlation, rtol=0, atol=1e-12)
+
+
+def test_answers_on_a_part_of_the_large_table_are_those_in_memory(part):
+    stream, rows = part
+    for ranker in (FTest(), MRMR(n_ranked=20)):
+        chunks, _ = streaming.rank(stream, ranker, random_state=5)
+        memory = ranker.rank(rows, np.random.default_rng(5), Resources())
+        np.testing.assert_array_equal(chunks.order, memory.order)
+        np.testing.assert_allclose(chunks.scores, memory.scores, rtol=1e-10, atol=1e-12)
+    chosen = streaming.select(stream, criterion="least-squares:cv=10", search="forward", cv=0, random_state=7)
+    criterion = LeastSquares(cv=FixedFolds(folds_of(stream, 10, 7)))
+    fitted = SubsetSelector(criterion, Forward(), random_state=7).fit_problem(rows)
+    assert chosen.support == fitted.support_.tolist()
+    assert chosen.score_search == pytest.approx(fitted.score_, rel=1e-12)
+
+
+@pytest.mark.parametrize("cells", [[7.5] * 60, ["blue"] * 60, [None] * 60], ids=["number", "word", "empty"])
+def test_a_table_in_which_nothing_varies_is_refused_as_in_memory(cells, tmp_path):
+    table = pl.DataFrame(
+        {"w": pl.Series(cells, dtype=pl.Float64 if cells[0] != "blue" else pl.String), "y": [0, 1] * 30}
+    )
+    table.write_parquet(tmp_path / "flat.parquet")
+    message = "Every column is constant or empty; give at least one that varies."
+    with pytest.raises(InputError, match=message):
+        fewer.select(table.drop("y"), table["y"])
+    for ranker in ("fisher", "chi2", "information-gain", "mrmr", "jim", "relieff"):
+        with pytest.raises(InputError, match=message):
+            streaming.rank(tmp_path / "flat.parquet", ranker, target="y")
+    for criterion in ("least-squares:cv=3", "naive-bayes:cv=3", "knn"):
+        with pytest.raises(InputError, match=message):
+            streaming.select(tmp_path / "flat.parquet", target="y", criterion=criterion)
+    with pytest.raises(InputError, match=message):
+        streaming.select(tmp_path / "flat.parquet", "fisher", target="y", cv=0)
