@@ -18,8 +18,33 @@ BoolArray = NDArray[np.bool_]
 
 Kind = Literal["numeric", "nominal", "boolean"]
 Task = Literal["classification", "regression"]
+SuspicionKind = Literal["leak", "copy of the target", "identifier", "row number", "known afterwards", "duplicated rows"]
 
-__all__ = ["BoolArray", "FloatArray", "InputError", "IntArray", "Kind", "Problem", "Task"]
+__all__ = ["BoolArray", "FloatArray", "InputError", "IntArray", "Kind", "Problem", "Suspicion", "Task"]
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """A column, or rows, that make scores too good to be true.
+
+    Parameters
+    ----------
+    kind : {"leak", "copy of the target", "identifier", "row number", "known afterwards", "duplicated rows"}
+        What it looks like.
+    column : str or None
+        The column; None for duplicated rows.
+    evidence : str
+        What was found and what to do, in a sentence.
+
+    Examples
+    --------
+    >>> Suspicion("identifier", "tx_id", "'tx_id' has a different value in every row.").column
+    'tx_id'
+    """
+
+    kind: SuspicionKind
+    column: str | None
+    evidence: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +74,9 @@ class Problem:
     time : array of shape (n_samples,), optional
         When each row was, as a number; equal times are equal numbers. Training rows are always earlier than test rows.
     notes : tuple of str
-        What was noticed by the input reader, such as columns that look like identifiers.
+        What was noticed by the input reader.
+    suspicions : tuple of Suspicion
+        Columns and rows that make scores too good to be true, such as leaks; their evidence stands in `notes` too.
     schema : FrameSchema, optional
         How to make a frame like the one that came in, for estimators that look at names and types (`fewer.io`).
     sparse : CSC array, optional
@@ -73,6 +100,7 @@ class Problem:
     groups: IntArray | None = None
     time: IntArray | None = None
     notes: tuple[str, ...] = ()
+    suspicions: tuple[Suspicion, ...] = ()
     schema: Any = None
     sparse: Any = None
 
@@ -249,7 +277,7 @@ class Problem:
         """
         return self
 
-    def told(self, notes: Sequence[str], schema: Any = None) -> Problem:
+    def told(self, notes: Sequence[str], schema: Any = None, suspicions: Sequence[Suspicion] = ()) -> Problem:
         """Return the same problem with what was noticed about it; what is known of its table stays known.
 
         Parameters
@@ -258,13 +286,15 @@ class Problem:
             What was noticed.
         schema : FrameSchema, optional
             How to make a frame like the one that came in.
+        suspicions : sequence of Suspicion, default=()
+            What makes scores too good to be true.
 
         Returns
         -------
         Problem
             The same rows.
         """
-        problem = replace(self, notes=tuple(notes), schema=schema)
+        problem = replace(self, notes=tuple(notes), schema=schema, suspicions=tuple(suspicions))
         for fact in ("extremes", "missing", "has_missing", "nominal", "constant"):
             if fact in self.__dict__:
                 problem.__dict__[fact] = self.__dict__[fact]

@@ -201,7 +201,7 @@ def test_long_and_wide_files_pass(tmp_path):
 def test_pandas_index_columns_draw_a_note(tmp_path):
     pd.DataFrame({"a": np.sin(np.arange(20)), "y": np.arange(20) % 2}).to_csv(tmp_path / "t.csv")
     notes = read_table(tmp_path / "t.csv", "y").notes
-    assert notes == ("Column 'column 1' looks like an identifier, a value for each row; exclude it.",)
+    assert notes == ("'column 1' looks like an identifier: it has a different value in every row. Exclude it.",)
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet", "t.arff"])

@@ -338,7 +338,7 @@ def test_identifiers_draw_a_note_and_ordinary_columns_do_not():
     )
     notes = to_problem(frame, np.arange(n) % 2).notes
     assert notes == tuple(
-        f"Column {name!r} looks like an identifier, a value for each row; exclude it."
+        f"{name!r} looks like an identifier: it has a different value in every row. Exclude it."
         for name in ("patient", "code", "customer_id")
     )
     assert to_problem(frame[:9], np.arange(9) % 2).notes == ()

@@ -113,7 +113,7 @@ def test_a_share_of_each_class_is_kept_aside(rng):
     assert (kept[:10].sum(), kept[10:].sum()) == (2, 8)
 
 
-@pytest.mark.filterwarnings("ignore:Column .x0. tells the target")
+@pytest.mark.filterwarnings("ignore:Possible leak")
 @pytest.mark.parametrize("options", [{}, {"method": "scott"}])
 def test_a_parcel_of_rows_in_time(options):
     """The time itself tells runs of one class apart, but nothing about later runs."""

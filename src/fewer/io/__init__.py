@@ -44,6 +44,7 @@ from fewer.io._schema import Schema
 from fewer.io._source import Source, in_chunks, is_lazy, is_path, open_source
 from fewer.io._sparse import SparseProblem
 from fewer.io._stream import Stream, open_stream
+from fewer.problem import Suspicion
 
 __all__ = [
     "ColumnSummary",
@@ -53,6 +54,7 @@ __all__ = [
     "Source",
     "SparseProblem",
     "Stream",
+    "Suspicion",
     "TableError",
     "TableOptions",
     "calendar_groups",

@@ -274,7 +274,9 @@ class ProblemReader:
         refuse_constant(~(low < high))
         missing = problem.missing.mean(axis=0).tolist() if problem.has_missing else None
         shares = {} if missing is None else dict(zip(table.names, missing, strict=True))
-        return problem.told((*self.notes, *renamed, *table.notes, *missing_notes(shares), *suspicions(problem)), schema)
+        found = suspicions(problem, table.dated, _days_of(self.rows.get("time")))
+        notes = (*self.notes, *renamed, *table.notes, *missing_notes(shares), *(one.evidence for one in found))
+        return problem.told(notes, schema, found)
 
     def _sparse_problem(self, X: Any, y: Any) -> Problem:
         """Make a problem of a sparse table, and leave it sparse."""
@@ -327,7 +329,7 @@ class ProblemReader:
             kinds.append(kind)
             if kind == "nominal":
                 levels[i] = labels
-        return Table(table, names, tuple(kinds), levels, _dated_notes(dated))
+        return Table(table, names, tuple(kinds), levels, _dated_notes(dated), dated)
 
 
 def refuse_constant(constant: BoolArray) -> None:
@@ -398,6 +400,8 @@ class Table:
         What the codes of nominal columns stand for.
     notes : list of str
         What was noticed on the way.
+    dated : list of str
+        Columns of dates, which count as days.
 
     Examples
     --------
@@ -410,6 +414,7 @@ class Table:
     kinds: tuple[Kind, ...]
     levels: dict[int, tuple[str, ...]]
     notes: list[str]
+    dated: list[str] = field(default_factory=list)
 
 
 def _dated_notes(dated: list[str]) -> list[str]:
@@ -583,6 +588,18 @@ def _is_missing(cell: Any) -> bool:
         or type(cell).__name__ in ("NAType", "NaTType")
         or (isinstance(cell, NUMBERS) and bool(cell != cell))
     )
+
+
+def _days_of(time: Any) -> FloatArray | None:
+    """Return dates as days; None if they are no dates."""
+    cells = np.asarray([] if time is None else time)
+    if cells.dtype.kind == "M":
+        return cells.astype("datetime64[us]").astype(np.int64) / 86_400e6
+    return _scatter([_days(cell) for cell in cells], [True] * len(cells)) if _are_dates(cells) else None
+
+
+def _are_dates(cells: NDArray[Any]) -> bool:
+    return cells.ndim == 1 and len(cells) > 0 and all(isinstance(cell, date) for cell in cells.tolist())
 
 
 def _days(cell: date) -> float:

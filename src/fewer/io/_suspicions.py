@@ -1,15 +1,19 @@
-"""Columns that are too good to be true: names of rows, counters, copies of the target. They are told, never dropped."""
+"""Columns that are too good to be true: identifiers, row numbers, leaks. They are reported, never dropped."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import get_args
 
 import numpy as np
 from scipy.stats import rankdata
 
-from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Suspicion, SuspicionKind
+
+KINDS = get_args(SuspicionKind)
+"""In the order in which they are shown."""
 
 MIN_ROWS = 10
 SAMPLE = 2_000
@@ -28,44 +32,100 @@ NEAR_ENOUGH = 0.97
 IDENTIFIER_NAME = re.compile(
     r"(?i)(^|[^a-z])(id|uuid|guid|index|key|row|nr|no)([^a-z]|$)|identifier|^unnamed|^column 1$"
 )
+SHARED_NAME = re.compile(r"(?i:(^|[^a-z])(id|uuid|guid)$)|[a-z]I[dD]$")
+"""Names of identifiers that several rows may share: customer_id, CustomerID."""
+MIN_IDENTIFIERS, MAX_ROWS_OF_ONE = 20, 20
+"""A column named like an identifier has at least so many values, and so many rows or fewer share one on average."""
+TWICE = 0.01
+"""The share of rows that are copies of others from which that is reported."""
 MAX_ALIKE = 0.1
 """Where a larger share of the columns holds a different whole number in each row, such numbers are measurements."""
 
 
-def suspicions(problem: Problem) -> list[str]:
-    """Warn of columns that name or count the rows, follow their order, or tell the target by themselves.
+def suspicions(problem: Problem, dated: Sequence[str] = (), when: FloatArray | None = None) -> list[Suspicion]:
+    """Find columns that name or count the rows or give the target away, and rows that stand there twice.
 
-    A warning is a sentence for people; the columns stay as they are.
+    The columns and rows stay as they are.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    dated : sequence of str, default=()
+        Its columns of dates, which hold days.
+    when : array of shape (n_samples,), optional
+        The time of each row, in days: what is later was not known then.
+
+    Returns
+    -------
+    list of Suspicion
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 20)
     >>> table = np.column_stack([rng.normal(size=40), 7 * rng.permutation(40), 10 * y])
-    >>> for line in suspicions(Problem.from_arrays(table, y, names=["a", "b", "c"])):
-    ...     print(line)
-    Column 'b' looks like an identifier, a value for each row; exclude it.
-    Column 'c' tells the target by itself, value by value; exclude it if it is known only afterwards.
+    >>> for suspicion in suspicions(Problem.from_arrays(table, y, names=["a", "b", "c"])):
+    ...     print(suspicion.kind, "-", suspicion.evidence)
+    identifier - 'b' looks like an identifier: it has a different value in every row. Exclude it.
+    copy of the target - 'c' is a copy of the target. Exclude it.
     """
     if problem.n_samples < MIN_ROWS or problem.y.ndim > 1:
         return []
     columns = _worth_a_look(problem)
-    names, counters = _names_of_rows(problem, columns)
-    told = [f"Column {problem.names[i]!r} looks like an identifier, a value for each row; exclude it." for i in names]
-    told += [
-        f"Column {problem.names[i]!r} follows the order of the rows; exclude it if it only says when a row was written."
-        for i in counters
-    ]
-    known = {*names, *counters}
+    found = _names_of_rows(problem, columns)
     target = _Classes(problem) if problem.task == "classification" else _Quantity(problem)
     part = _some_rows(problem)
     for i in columns:
-        if i not in known and target.tells(problem.X[part, i], part) and target.tells(problem.X[:, i], slice(None)):
-            told.append(
-                f"Column {problem.names[i]!r} tells the target by itself, {target.how}; exclude it if it is known only "
-                "afterwards."
+        if i not in found and target.tells(problem.X[part, i], part) and target.tells(problem.X[:, i], slice(None)):
+            found[i] = _leak(problem.names[i], target)
+    for name in dated:
+        i = problem.names.index(name)
+        if i not in found and when is not None and (later := int((problem.X[:, i] > when).sum())):
+            evidence = (
+                f"{name!r} lies after the time of the row in {later:,} of {problem.n_samples:,} rows, so it was not "
+                "known then. Exclude it."
             )
-    return told
+            found[i] = Suspicion("known afterwards", name, evidence)
+    return [*(found[i] for i in sorted(found, key=lambda i: (KINDS.index(found[i].kind), i))), *_twice(problem)]
+
+
+def _leak(name: str, target: _Classes | _Quantity) -> Suspicion:
+    if target.is_copy:
+        return Suspicion("copy of the target", name, f"{name!r} is a copy of the target. Exclude it.")
+    evidence = (
+        f"Possible leak: {name!r} alone predicts the target ({target.how}). Exclude it unless its value is known "
+        "before the prediction is made."
+    )
+    return Suspicion("leak", name, evidence)
+
+
+def _twice(problem: Problem) -> list[Suspicion]:
+    """Find rows that stand there twice, where that cannot be chance: a measured column differs in most rows."""
+    n = problem.n_samples
+    if problem.groups is not None or problem.sparse is not None:
+        return []
+    measured = [i for i in range(min(problem.n_features, 2 * FEW)) if _n_distinct(problem.X[:, i]) > n / 2][:4]
+    if not measured:
+        return []
+    copies = _n_copies(np.column_stack([problem.X[:, measured], problem.y]))
+    copies = _n_copies(np.column_stack([problem.X, problem.y])) if copies >= max(2, TWICE * n) else 0
+    if copies < max(2, TWICE * n):
+        return []
+    evidence = (
+        f"{copies:,} of {n:,} rows are exact copies of other rows. A row that is both in the training and in the test "
+        "rows makes the score too good: remove the copies, or give groups."
+    )
+    return [Suspicion("duplicated rows", None, evidence)]
+
+
+def _n_copies(table: FloatArray) -> int:
+    known = np.where(np.isnan(table), np.inf, table)
+    return len(known) - len(np.unique(known, axis=0))
+
+
+def _n_distinct(column: FloatArray) -> int:
+    return len(np.unique(column))
 
 
 def _some_rows(problem: Problem) -> IntArray | slice:
@@ -130,33 +190,59 @@ def _rises(X: FloatArray) -> BoolArray:
     return np.asarray((X[1:] > X[:-1]).all(axis=0))
 
 
-def _names_of_rows(problem: Problem, columns: list[int]) -> tuple[list[int], list[int]]:
+def _names_of_rows(problem: Problem, columns: list[int]) -> dict[int, Suspicion]:
     """Find columns that name the rows, and columns that rise or fall from row to row."""
-    n = problem.n_samples
-    names, counters, plain = [], [], []
+    found: dict[int, Suspicion] = {}
+    plain = []
     n_alike = 0
     for i in columns:
-        kind, column = problem.kinds[i], problem.X[:, i]
-        if kind == "boolean" or not _all_different(column[:SAMPLE]):
+        name, kind, column = problem.names[i], problem.kinds[i], problem.X[:, i]
+        if kind == "boolean":
             continue
-        if not _all_different(column):
+        if not (_all_different(column[:SAMPLE]) and _all_different(column)):
+            if SHARED_NAME.search(name) is not None and (n_distinct := _repeated_identifier(column, kind)):
+                found[i] = _identifier(name, f"its name says so, and it has {n_distinct:,} different values")
             continue
         if kind == "nominal":
-            names.append(i)
+            found[i] = _identifier(name)
             continue
         gaps = np.diff(np.sort(column))
-        whole = bool((column == np.round(column)).all())
-        if whole and (IDENTIFIER_NAME.search(problem.names[i]) is not None or gaps.min() == gaps.max()):
-            names.append(i)
-        elif gaps.max() - gaps.min() <= 1e-6 * gaps.max() or _is_sorted(column):
-            counters.append(i)
+        whole, even = _is_whole_column(column), gaps.max() - gaps.min() <= 1e-6 * gaps.max()
+        if whole and (IDENTIFIER_NAME.search(name) is not None or (even and not _is_sorted(column))):
+            found[i] = _identifier(name)
+        elif even or _is_sorted(column):
+            found[i] = _row_number(name, column)
         elif whole:
             n_alike += 1
-            if _same_length(column) and n >= MIN_NEAR_COPY_ROWS:
+            if _same_length(column) and problem.n_samples >= MIN_NEAR_COPY_ROWS:
                 plain.append(i)
     if n_alike <= max(1, MAX_ALIKE * problem.n_features):
-        names = sorted([*names, *plain])
-    return names, counters
+        found |= {i: _identifier(problem.names[i]) for i in plain}
+    return found
+
+
+def _identifier(name: str, why: str = "it has a different value in every row") -> Suspicion:
+    return Suspicion("identifier", name, f"{name!r} looks like an identifier: {why}. Exclude it.")
+
+
+def _row_number(name: str, column: FloatArray) -> Suspicion:
+    how = "increases" if column[-1] > column[0] else "decreases"
+    evidence = f"{name!r} {how} with the row number. Exclude it if it only records when a row was added."
+    if not _is_sorted(column):
+        evidence = f"{name!r} numbers the rows: its values are evenly spaced. Exclude it."
+    return Suspicion("row number", name, evidence)
+
+
+def _repeated_identifier(column: FloatArray, kind: str) -> int:
+    """Count the values of whole numbers or levels that few rows share: of a customer with several rows. 0 if not so."""
+    known = column[~np.isnan(column)]
+    n_distinct = _n_distinct(known)
+    few_share = n_distinct >= max(MIN_IDENTIFIERS, len(known) / MAX_ROWS_OF_ONE)
+    return n_distinct if few_share and (kind == "nominal" or _is_whole_column(known)) else 0
+
+
+def _is_whole_column(column: FloatArray) -> bool:
+    return bool((column == np.round(column)).all())
 
 
 def _all_different(column: FloatArray) -> bool:
@@ -178,16 +264,16 @@ def _same_length(column: FloatArray) -> bool:
 
 
 class _Classes:
-    """Columns that tell the class."""
+    """Finds columns that give the class away."""
 
     def __init__(self, problem: Problem) -> None:
         self.y = np.asarray(problem.y)
         self.n_classes, self.n_columns = problem.n_classes, problem.n_features
         self.shares = np.bincount(self.y, minlength=self.n_classes) / len(self.y)
-        self.how = "value by value"
+        self.how, self.is_copy = "", False
 
     def tells(self, column: FloatArray, rows: IntArray | slice) -> bool:
-        """Say whether a column tells the class of these rows."""
+        """Say whether a column gives the class of these rows away; `how` says how."""
         y = self.y[rows]
         column = np.where(np.isnan(column), np.inf, column)
         order = np.argsort(column, kind="stable")
@@ -198,15 +284,16 @@ class _Classes:
         if right == len(y):
             chance = float(np.log(np.maximum((self.shares ** sizes[:, None]).sum(axis=1), 1e-300)).sum())
             if chance + np.log(self.n_columns) < np.log(CHANCE):
-                self.how = "value by value"
+                self.how, self.is_copy = "each of its values belongs to one class", len(starts) == self.n_classes
                 return True
+        self.is_copy = False
         if self._apart(column, y):
-            self.how = "each class in a range of its own"
+            self.how = "each class has a range of its own"
             return True
         if len(starts) > max(self.n_classes, len(y) // MIN_NEAR_COPY_ROWS) or len(y) < MIN_NEAR_COPY_ROWS:
             return False
         expected = float(self.shares.max())
-        self.how = "but for few rows"
+        self.how = "except in a few rows"
         return bool((right / len(y) - expected) / (1.0 - expected) >= NEAR_COPY)
 
     def _apart(self, column: FloatArray, y: IntArray) -> bool:
@@ -220,26 +307,27 @@ class _Classes:
 
 
 class _Quantity:
-    """Columns that tell a quantity."""
+    """Finds columns that give a quantity away."""
 
     def __init__(self, problem: Problem) -> None:
         self.y = np.asarray(problem.y, dtype=np.float64)
-        self.how = "but for a scale"
+        self.how, self.is_copy = "", False
 
     def tells(self, column: FloatArray, rows: IntArray | slice) -> bool:
-        """Say whether a column tells the quantity in these rows."""
+        """Say whether a column gives the quantity in these rows away; `how` says how."""
         known = ~np.isnan(column)
         x, y = column[known], self.y[rows][known]
         if len(x) < MIN_ROWS or x.min() == x.max() or y.min() == y.max():
             return False
         if _correlation(x, y) >= NEAR_LINE or _correlation(rankdata(x), rankdata(y)) >= 1.0 - 1e-12:
-            self.how = "but for a scale"
+            self.how, self.is_copy = "the two rise and fall together in every row", bool((x == y).all())
             return True
+        self.is_copy = False
         order = np.argsort(x, kind="stable")
         starts = _starts(x[order])
         if len(starts) > len(x) // 2:
             return False
-        self.how = "value by value"
+        self.how = "each of its values belongs to one value of the target"
         low, high = np.minimum.reduceat(y[order], starts), np.maximum.reduceat(y[order], starts)
         return bool((low == high).all()) and len(np.unique(y)) > 2
 
