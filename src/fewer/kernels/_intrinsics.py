@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
@@ -71,3 +72,108 @@ def on_floats(operator: str) -> Any:
 
 
 least_float, largest_float = on_floats("<"), on_floats(">")
+
+
+# Cells of histograms, four numbers each (sum of gradients, sum of hessians, rows, bin), are read and written whole. The
+# caller answers for places inside the array: nothing is checked, so that loops have no branches.
+DOUBLE, WHOLE, SHORT = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+FOUR = ir.VectorType(DOUBLE, 4)
+NOTHING = ir.Constant(FOUR, [ir.Constant(DOUBLE, 0.0)] * 4)
+ROWS, BIN = ir.Constant(SHORT, 2), ir.Constant(SHORT, 3)
+
+
+def _place(context: Any, builder: Any, kind: Any, array: Any, i: Any, whole_cell: bool = True) -> Any:
+    place = builder.gep(context.make_array(kind)(context, builder, value=array).data, [i])
+    return builder.bitcast(place, FOUR.as_pointer()) if whole_cell else place
+
+
+def _read(builder: Any, place: Any) -> Any:
+    cell = builder.load(place)
+    cell.align = 8
+    return cell
+
+
+def _write(builder: Any, cell: Any, place: Any) -> None:
+    builder.store(cell, place).align = 8
+
+
+def _is_used(builder: Any, cell: Any) -> Any:
+    """Return 1 where a cell counts rows, else 0."""
+    rows = builder.extract_element(cell, ROWS)
+    return builder.zext(builder.fcmp_ordered(">", rows, ir.Constant(DOUBLE, 0.0)), WHOLE)
+
+
+@intrinsic
+def get(typing_context: Any, array: Any, i: Any) -> Any:
+    """Read array[i] unchecked."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(_place(context, builder, signature.args[0], *args, whole_cell=False))
+
+    return array.dtype(array, types.int64), build
+
+
+@intrinsic
+def put(typing_context: Any, array: Any, i: Any, value: Any) -> Any:
+    """Write array[i] unchecked."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[2], _place(context, builder, signature.args[0], *args[:2], whole_cell=False))
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, array.dtype), build
+
+
+@intrinsic
+def add_cell(typing_context: Any, to: Any, i: Any, source: Any, j: Any) -> Any:
+    """Do to[i : i + 4] += source[j : j + 4]."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = _place(context, builder, signature.args[0], *args[:2])
+        more = _read(builder, _place(context, builder, signature.args[2], *args[2:]))
+        _write(builder, builder.fadd(_read(builder, place), more), place)
+        return context.get_dummy_value()
+
+    return types.void(to, types.int64, source, types.int64), build
+
+
+@intrinsic
+def take_cell(typing_context: Any, lists: Any, i: Any, dense: Any, j: Any, name: Any) -> Any:
+    """Move the cell dense[j : j + 4] to lists[i : i + 4] under the name of its bin; return 1 if it counts rows."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = _place(context, builder, signature.args[2], *args[2:4])
+        cell = _read(builder, place)
+        _write(builder, NOTHING, place)
+        named = builder.insert_element(cell, args[4], BIN)
+        _write(builder, named, _place(context, builder, signature.args[0], *args[:2]))
+        return _is_used(builder, cell)
+
+    return types.int64(lists, types.int64, dense, types.int64, types.float64), build
+
+
+@intrinsic
+def part_cell(typing_context: Any, lists: Any, i: Any, dense: Any, j: Any, rest: Any, part: Any) -> Any:
+    """Part the cell at i: what dense[j] has goes to `part`, the rest to `rest`; dense[j] becomes zero.
+
+    Returns 1 if the part counts rows, plus 2 if anything is left: residues of the subtraction stay in the list, as they
+    stay in scikit-learn's histograms, unless all three sums are exactly zero.
+    """
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = signature.args[0]
+        whole = _read(builder, _place(context, builder, kind, *args[:2]))
+        place = _place(context, builder, signature.args[2], *args[2:4])
+        cell = _read(builder, place)
+        _write(builder, NOTHING, place)
+        named = builder.insert_element(cell, builder.extract_element(whole, BIN), BIN)
+        _write(builder, named, _place(context, builder, kind, args[0], args[5]))
+        left = builder.fsub(whole, cell)
+        _write(builder, left, _place(context, builder, kind, args[0], args[4]))
+        four = ir.IntType(4)
+        nonzero = builder.bitcast(builder.fcmp_unordered("!=", left, NOTHING), four)
+        stays = builder.icmp_unsigned("!=", builder.and_(nonzero, ir.Constant(four, 7)), ir.Constant(four, 0))
+        return builder.or_(_is_used(builder, cell), builder.shl(builder.zext(stays, WHOLE), ir.Constant(WHOLE, 1)))
+
+    numbers = types.int64
+    return numbers(lists, numbers, dense, numbers, numbers, numbers), build
