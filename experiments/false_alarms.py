@@ -21,7 +21,7 @@ def main() -> None:
         n_columns, n_told = n_columns + problem.n_features, n_told + len(told)
         print(f"{file.name:<28} {problem.n_samples:>7,} rows {problem.n_features:>7,} columns {len(told):>4} warnings")
         for line in told:
-            print(f"    {line}")
+            print(f"    {line.kind}: {line.evidence}")
     print(f"{len(files)} tables, {n_columns:,} columns, {n_told} warnings")
 
 

@@ -1,6 +1,5 @@
-"""One table, every file format, one problem; files that are not what they seem."""
-
 import gzip
+import io
 import json
 from datetime import date, datetime, timedelta
 
@@ -11,10 +10,9 @@ import pytest
 
 import fewer
 from fewer.cli import main
-from fewer.errors import FewerWarning
-from fewer.io import read_frame, read_table, to_problem
+from fewer.errors import FewerWarning, InputError
+from fewer.io import frame_bytes, read_frame, read_table, reduce_table, to_problem
 from fewer.io._memory import available_memory
-from fewer.problem import InputError
 
 N = 60
 
@@ -252,3 +250,20 @@ def test_a_panic_of_polars_is_a_damaged_file(tmp_path, monkeypatch):
     monkeypatch.setattr(pl, "read_parquet", panic)
     with pytest.raises(InputError, match=r"^hurt.parquet is a Parquet file that cannot be read \(it is damaged\)"):
         read_table(tmp_path / "hurt.parquet", "y")
+
+
+def test_columns_that_are_no_features_can_be_kept(tmp_path):
+    rows = [f"{i:032x},{i % 3},{i % 2}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("code,a,y\n" + "\n".join(rows) + "\n")
+    small = reduce_table(tmp_path / "t.csv", ["y", "code"])
+    assert small.columns == ["y", "code"]
+    assert small["code"][1] == f"{1:032x}"
+    assert small["y"].dtype == pl.Float64
+
+
+def test_formats_come_back(tmp_path):
+    frame = pl.DataFrame({"a": [1.5, None], "b": ["x", "y"]})
+    assert pl.read_parquet(io.BytesIO(frame_bytes(frame, "t.parquet"))).equals(frame)
+    assert pl.read_csv(io.BytesIO(frame_bytes(frame, "t.tsv")), separator="\t").equals(frame)
+    with pytest.raises(InputError, match="names no format"):
+        frame_bytes(frame, "t.xlsx")

@@ -1,10 +1,56 @@
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
+from fewer.errors import InputError
 from fewer.io import to_problem
-from fewer.io._frames import label_of, schema_of
+from fewer.io._frames import forced_kinds, label_of, refuse_repeated_names, row_number, schema_of
+
+WITHOUT = """
+import sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "polars":
+            raise ImportError(name)
+
+sys.meta_path.insert(0, Blocked())
+import fewer
+X, y = [[0.0, 3.0], [1.0, 9.0], [10.0, 4.0], [11.0, 8.0]] * 3, [0, 0, 1, 1] * 3
+print(fewer.SubsetSelector(fewer.criteria.KNN(), fewer.search.Forward(), random_state=0).fit(X, y).support_)
+print(fewer.RankSelector(fewer.rankers.ReliefF(2)).fit(X, y).ranking_)
+"""
+
+
+def test_selectors_on_arrays_need_no_polars():
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["[ True False]", "[1 2]"]
+
+
+def test_rows_are_counted_from_zero():
+    assert row_number(0) == "row 0"
+
+
+def test_two_columns_of_one_name():
+    refuse_repeated_names(["a", "b"])
+    with pytest.raises(InputError, match="In x.csv, 2 columns are named 'a'"):
+        refuse_repeated_names(["a", "b", "a"], "In x.csv, ")
+
+
+def test_kinds_that_were_chosen():
+    names = ["a", "b", "c"]
+    assert forced_kinds(["a", -1], [1], names) == {0: "nominal", 2: "nominal", 1: "numeric"}
+    assert forced_kinds([], [], names) == {}
+    with pytest.raises(InputError, match="Column 'b' is named as nominal and as numeric; choose one"):
+        forced_kinds(["b"], [1], names)
+    with pytest.raises(InputError, match="nominal names 'd', which is no feature"):
+        forced_kinds(["d"], [], names)
+
 
 COLUMNS = {
     "size": [1, 2, 4],

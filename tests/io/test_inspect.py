@@ -1,13 +1,83 @@
-"""What was understood, told before any selection."""
-
 import json
 
 import numpy as np
 import polars as pl
 import pytest
 
-from fewer.io import describe_columns, inspect_table, read_table, to_problem
+from fewer.errors import InputError
+from fewer.io import Schema, TableError, describe_columns, inspect_table, read_table, to_problem
+from fewer.io._files import understand_table
 from messy import N, make_messy
+
+TEXT = 'price,day,zip,note,y\n"1,188",1/2/2026,01067,a,0\n"2,345",3/4/2026,00001,b,1\n"9,876",5/6/2026,01067,a,1\n'
+
+
+@pytest.fixture
+def table(tmp_path):
+    (tmp_path / "t.csv").write_text(TEXT)
+    return tmp_path / "t.csv"
+
+
+def test_what_was_understood_comes_back(table, tmp_path):
+    understood = understand_table(table, "y").understood
+    schema = Schema(understood.readings, ("", "NA"))
+    (tmp_path / "s.json").write_text(schema.to_json())
+    assert Schema.from_json(schema.to_json()).to_json() == schema.to_json()
+    one, other = read_table(table, "y"), read_table(table, "y", schema=tmp_path / "s.json")
+    np.testing.assert_array_equal(one.X, other.X)
+    assert (one.kinds, one.levels) == (other.kinds, other.levels)
+
+
+def test_a_corrected_schema_is_obeyed(table, tmp_path):
+    text = Schema(understand_table(table, "y").understood.readings).to_json()
+    text = text.replace('"thousands": ","', '"decimal": ","').replace("day-month-year", "month-day-year")
+    text = text.replace('"note": {"kind": "nominal"}', '"note": {"kind": "left out", "reason": "secret"}')
+    (tmp_path / "s.json").write_text(text)
+    problem = read_table(table, "y", schema=tmp_path / "s.json")
+    assert problem.names == ("price", "day", "zip")
+    np.testing.assert_array_equal(problem.X[:, 0], [1.188, 2.345, 9.876])
+    assert problem.X[0, 1] == 20455
+    assert "'note' (secret)" in " ".join(problem.notes)
+
+
+def test_cells_that_break_a_schema_are_listed(table, tmp_path):
+    schema = Schema(understand_table(table, "y").understood.readings)
+    table.write_text(TEXT.replace("5/6/2026", "5/16/2026").replace("9,876", "9 876"))
+    with pytest.raises(TableError) as error:
+        read_table(table, "y", schema=schema)
+    assert [p.column for p in error.value.problems] == ["price", "day"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "s.json is no JSON"),
+        ("[]", "s.json has no 'columns'"),
+        ('{"columns": {"a": {"kind": "number"}}}', "s.json, 'a': 'kind' must be one of numeric, nominal"),
+        ('{"columns": {"a": {"kind": "date", "order": "x"}}}', "'order' must be one of year-month-day"),
+        ('{"columns": {"a": {"kind": "numeric", "decimal": ";"}}}', "'decimal' is . or a comma"),
+        ('{"columns": {"a": {"kind": "numeric", "thousands": "."}}}', "cannot both be"),
+        ('{"columns": {"a": {"kind": "nominal", "order": 1}}}', "'order' is not known for nominal columns"),
+        ('{"columns": {}, "missing": 5}', "'missing' must be a list of texts"),
+    ],
+)
+def test_a_schema_that_is_none_is_refused(table, tmp_path, text, message):
+    (tmp_path / "s.json").write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_table(table, "y", schema=tmp_path / "s.json")
+
+
+def test_a_schema_that_is_not_there(table):
+    with pytest.raises(InputError, match="cannot be read"):
+        read_table(table, "y", schema="nowhere.json")
+
+
+def test_columns_that_the_table_lacks_draw_a_note(table):
+    schema = Schema(understand_table(table, "y").understood.readings)
+    table.write_text(TEXT.replace("note", "remark"))
+    problem = read_table(table, "y", schema=schema)
+    assert problem.notes[0] == "The schema names columns that t.csv does not have: 'note'."
+    assert problem.names == ("price", "day", "zip", "remark")
 
 
 @pytest.fixture(scope="module")

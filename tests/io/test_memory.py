@@ -1,4 +1,4 @@
-"""What is said about memory before a file is read."""
+import gzip
 
 import numpy as np
 import polars as pl
@@ -6,8 +6,55 @@ import pytest
 
 from fewer.cli._shared import wants_stream
 from fewer.errors import InputError
-from fewer.io._layout import OF_PARQUET, OF_TEXT
-from fewer.io._memory import OF_ROW, PROGRAM, TABLES, needed_memory
+from fewer.io._memory import HEAD, OF_PARQUET, OF_ROW, OF_TEXT, PROGRAM, TABLES, layout_of, needed_memory
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_cells_of_a_text_are_counted_in_its_first_bytes(tmp_path, separator, packed):
+    rng = np.random.default_rng(0)
+    numbers = pl.DataFrame(rng.normal(size=(20_000, 12)), schema=[f"x{i}" for i in range(12)])
+    text = numbers.write_csv(separator=separator, float_precision=6).encode()
+    path = tmp_path / "t.csv"
+    path.write_bytes(gzip.compress(text) if packed else text)
+    assert len(text) > 2 * HEAD
+    found = layout_of(path)
+    assert found.n_columns == 12
+    assert found.size == pytest.approx(len(text), rel=0.02)
+    assert found.n_cells == pytest.approx(12 * 20_001, rel=0.02)
+    assert found.columns == 24 * found.n_cells + 12 * OF_TEXT  # no cell is longer than polars keeps in place
+
+
+def test_cells_that_are_longer_count_twice(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "1,a text of 20 letters\n" * 1000)
+    found = layout_of(path)
+    assert (found.n_cells, found.n_columns) == (2002, 2)
+    assert found.columns == 24 * 2002 + 20 * 1000 + 2 * OF_TEXT
+
+
+def test_the_types_of_a_parquet_file_say_what_its_columns_take(tmp_path):
+    path = tmp_path / "t.parquet"
+    numbers = pl.Series(np.arange(100) % 7)
+    kinds = [pl.Float64, pl.Int64, pl.Float32, pl.Int16, pl.UInt8, pl.Boolean, pl.String]
+    pl.DataFrame({str(i): numbers.cast(kind) for i, kind in enumerate(kinds)}).write_parquet(path)
+    found = layout_of(path)
+    assert (found.n_rows, found.n_columns, found.n_cells) == (100, 7, 700)
+    assert found.columns == 100 * (8 + 8 + 4 + 2 + 1 + 1 + 32) + 7 * OF_PARQUET
+
+
+@pytest.mark.parametrize("content", [b"", b"a", b"\n", b"\x1f\x8bno gzip", b"a,b\n1,2"])
+def test_nothing_is_too_short_or_too_strange(tmp_path, content):
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    found = layout_of(path)
+    assert found.n_cells == {b"": 0, b"a": 1, b"\n": 1, b"a,b\n1,2": 4}.get(content, 0)
+
+
+def test_a_damaged_parquet_file_says_nothing(tmp_path):
+    path = tmp_path / "t.parquet"
+    path.write_bytes(b"PAR1 and no more")
+    assert layout_of(path) is None
 
 
 def test_a_parquet_file_says_its_cells_and_a_text_its_length(tmp_path, monkeypatch):

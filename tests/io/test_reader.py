@@ -1,5 +1,3 @@
-"""The input reader: one problem for one table, whatever holds it; what cannot be used is refused in one line."""
-
 import re
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -13,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fewer
-from fewer.io import infer_task, is_frame, read_table, to_problem
+from fewer.io import features_of, infer_task, is_frame, read_table, to_problem
 from fewer.problem import InputError
 
 SIZES = [1.5, None, 2.0, -3.0, 4.25, 0.0, 1.0, 9.0, 2.5, 7.0, 6.0]
@@ -454,3 +452,33 @@ def test_frames_agree_on_any_table(rows):
         np.testing.assert_array_equal(outcomes[0].X, other.X)
         kinds = zip(outcomes[0].kinds, other.kinds, strict=True)
         assert all(one == two for i, (one, two) in enumerate(kinds) if i not in empty)
+
+
+N = 40
+COLUMNS = {
+    "a": [float(i % 7) for i in range(N)],
+    "color": ["red", "blue"] * (N // 2),
+    "code": [f"{i:08x}-{i * 7919:08x}" for i in range(N)],
+    "note": [f"the customer called {i} times about the price of {i * 3} things" for i in range(N)],
+    "list": [[i, i + 1] for i in range(N)],
+}
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, lambda c: pl.DataFrame(c).to_arrow()])
+def test_what_is_no_feature_is_left_out_with_a_note(make):
+    kept, notes = features_of(make(COLUMNS))
+    names = kept.column_names if hasattr(kept, "column_names") else list(kept.columns)
+    assert names == ["a", "color"]
+    assert notes == [
+        "Left out, being no features: 'code' (a code for nearly each row), 'note' (free text), 'list' (lists). "
+        "Make one a category to keep it."
+    ]
+
+
+def test_what_was_meant_and_what_is_no_frame_stay():
+    frame = pl.DataFrame(COLUMNS).select("a", pl.col("code").cast(pl.Categorical))
+    assert features_of(frame)[0] is frame
+    array = np.eye(3)
+    assert features_of(array) == (array, [])
+    only = pl.DataFrame({"code": COLUMNS["code"]})
+    assert features_of(only)[0] is only

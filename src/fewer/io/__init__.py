@@ -24,23 +24,13 @@ Rules of the reader
 - The same table gives the same problem whatever it is stored in.
 """
 
-from fewer.io._calendar import calendar_groups
-from fewer.io._features import features_of
-from fewer.io._files import TableOptions, read_frame, read_table
+from fewer.io._cells import calendar_groups
+from fewer.io._files import TableOptions, frame_bytes, read_frame, read_table, reduce_table
+from fewer.io._frames import is_frame, plain_frame, without_arrow_text
 from fewer.io._inspect import ColumnSummary, Inspection, describe_columns, inspect_table
+from fewer.io._kinds import ParseProblem, Schema, TableError
 from fewer.io._memory import refuse_unfit
-from fewer.io._problems import ParseProblem, TableError
-from fewer.io._reader import (
-    infer_task,
-    is_frame,
-    plain_frame,
-    refuse_constant,
-    refuse_useless_target,
-    to_problem,
-    without_arrow_text,
-)
-from fewer.io._reduce import frame_bytes, reduce_table
-from fewer.io._schema import Schema
+from fewer.io._reader import features_of, infer_task, refuse_constant, refuse_useless_target, to_problem
 from fewer.io._source import Source, in_chunks, is_lazy, is_path, open_source
 from fewer.io._sparse import SparseProblem
 from fewer.io._stream import Stream, open_stream

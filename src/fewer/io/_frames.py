@@ -1,15 +1,189 @@
-"""Frames like the one that came in, made of a problem's numbers: the reader's work backwards."""
+"""One thin layer for frames: names of columns, frames in and out, and polars when it is first used."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.problem import BoolArray, FloatArray, Problem
+from fewer.columns import column_number
+from fewer.problem import BoolArray, FloatArray, InputError, Kind, Problem
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+
+    class _Later:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(import_module("polars"), name)
+
+    pl = _Later()
+
+
+Place = Callable[[int], str]
+
+
+def row_number(row: int) -> str:
+    """Say where a row of an array or a frame is: counted from 0, as there."""
+    return f"row {row}"
+
+
+def refuse_repeated_names(names: Sequence[str], where: str = "") -> None:
+    """Refuse two columns of one name."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise InputError(f"{where}{count} columns are named {name!r}; give every column a name of its own.")
+
+
+def text_names(labels: Iterable[Any]) -> tuple[list[str], list[str]]:
+    """Turn the labels of columns into distinct names, with a note on names that stood there twice.
+
+    The parts of a label of several levels are joined by an underscore.
+
+    Examples
+    --------
+    >>> text_names(["a", 3, ("b", "x"), "a"])
+    (['a', '3', 'b_x', 'a (2)'], ["2 columns are named 'a'; the others are called 'a (2)'."])
+    """
+    names = ["_".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in labels]
+    counts = Counter(names)
+    if len(counts) == len(names):
+        return names, []
+    taken, renamed = set(counts), dict[str, list[str]]()
+    seen: Counter[str] = Counter()
+    for i, name in enumerate(names):
+        seen[name] += 1
+        if counts[name] > 1 and seen[name] > 1:
+            number = seen[name]
+            while (new := f"{name} ({number})") in taken:
+                number += 1
+            taken.add(new)
+            names[i] = new
+            renamed.setdefault(name, []).append(new)
+    return names, [
+        f"{counts[name]:,} columns are named {name!r}; the others are called "
+        f"{', '.join(map(repr, others[:5]))}{', …' * (len(others) > 5)}."
+        for name, others in renamed.items()
+    ]
+
+
+def forced_kinds(nominal: Iterable[str | int], numeric: Iterable[str | int], names: Sequence[str]) -> dict[int, Kind]:
+    """Return the kinds that the user chose, by column."""
+    forced: dict[int, Kind] = {column_number(column, names, "nominal"): "nominal" for column in nominal}
+    for column in numeric:
+        number = column_number(column, names, "numeric")
+        if number in forced:
+            raise InputError(f"Column {names[number]!r} is named as nominal and as numeric; choose one.")
+        forced[number] = "numeric"
+    return forced
+
+
+def is_frame(X: Any) -> bool:
+    """Say whether X is a data frame (pandas, polars, …); refuse one that is not there yet, with the cure.
+
+    Parameters
+    ----------
+    X : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for a frame in memory.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> is_frame(pl.DataFrame({"a": [1.0]})), is_frame([[1.0]])
+    (True, False)
+    """
+    if isinstance(X, np.ndarray | list):
+        return False
+    try:
+        frame = nw.from_native(X, pass_through=True)
+    except nw.exceptions.DuplicateError:
+        return True
+    if isinstance(frame, nw.LazyFrame):
+        raise InputError(_lazy(X, frame.implementation.name.lower()))
+    return isinstance(frame, nw.DataFrame)
+
+
+def plain_frame(X: Any) -> tuple[Any, list[str]]:
+    """Return a table whose columns have distinct names that are text; other tables than frames stay as they are.
+
+    pandas takes any labels: numbers, tuples, one label twice. A structured array becomes a frame.
+
+    Parameters
+    ----------
+    X : table
+        Of any kind.
+
+    Returns
+    -------
+    X, notes : table and list of str
+        X itself if its names will do; what was renamed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> plain_frame(pd.DataFrame([[1.0, 2.0]], columns=[0, ("a", "b")]))[0].columns.tolist()
+    ['0', 'a_b']
+    """
+    if isinstance(X, np.ndarray) and X.dtype.names is not None and X.ndim == 1:
+        return pl.DataFrame({name: np.ascontiguousarray(X[name]) for name in X.dtype.names}), []
+    if not is_frame(X):
+        return X, []
+    if hasattr(X, "iloc"):
+        labels = list(X.columns)
+        if all(type(label) is str for label in labels) and len(set(labels)) == len(labels):
+            return X, []
+        names, notes = text_names(labels)
+        return X.set_axis(names, axis=1), notes
+    if hasattr(X, "rename_columns"):  # an Arrow table, the only other one that takes a name twice
+        names, notes = text_names(X.column_names)
+        return (X.rename_columns(names) if notes else X), notes
+    return X, []
+
+
+def without_arrow_text(X: Any) -> Any:
+    """Return a pandas frame without the types that scikit-learn cannot make an array of: Arrow's text, and dates.
+
+    Parameters
+    ----------
+    X : table
+        A pandas frame, or anything else.
+
+    Returns
+    -------
+    table
+        X itself if nothing changes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"c": pd.Series(["u", "v"], dtype="category")})
+    >>> without_arrow_text(frame) is frame
+    True
+    """
+    if not (hasattr(X, "dtypes") and hasattr(X, "astype") and hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2):
+        return X
+    odd = [
+        dtype.kind in "mM" or (type(dtype).__name__ == "ArrowDtype" and dtype.kind not in "biuf") for dtype in X.dtypes
+    ]
+    return X.astype(object) if any(odd) else X
+
+
+def _lazy(X: Any, library: str) -> str:
+    cure = {"polars": "X.collect()", "duckdb": "X.pl()", "dask": "X.compute()", "ibis": "X.to_pandas()"}
+    kind = {"polars": "a lazy polars frame", "duckdb": "a DuckDB relation", "dask": "a Dask frame"}
+    what = kind.get(library, f"a lazy frame ({type(X).__module__.partition('.')[0]})")
+    return f"The table is {what}, whose cells are not there yet; give {cure.get(library, 'X.toPandas()')} instead of X."
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,3 +296,19 @@ def _series(like: nw.Series[Any], values: Any, dtype: Any) -> nw.Series[Any]:
         native = library.Series(values, name=like.name).astype(like.to_native().dtype)
         return nw.from_native(native, series_only=True)
     return nw.new_series(like.name, values, backend=like.implementation).cast(dtype)
+
+
+__all__ = [
+    "FrameSchema",
+    "Place",
+    "forced_kinds",
+    "is_frame",
+    "label_of",
+    "pl",
+    "plain_frame",
+    "refuse_repeated_names",
+    "row_number",
+    "schema_of",
+    "text_names",
+    "without_arrow_text",
+]

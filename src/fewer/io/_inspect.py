@@ -1,4 +1,4 @@
-"""What the reader understood of a table, column by column, before any selection."""
+"""What the reader understood of a table, column by column; the same as a schema file that can be corrected."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from fewer.io._files import TableOptions, UnderstoodTable, display_name, understand_table
-from fewer.io._polars import pl
-from fewer.io._problems import ParseProblem
-from fewer.io._schema import Schema
-from fewer.io._typed import MOSTLY_MISSING, Reading
+from fewer.io._frames import pl
+from fewer.io._kinds import MOSTLY_MISSING, ParseProblem, Reading, Schema
 from fewer.problem import Problem, Task
 from fewer.text import printable
 

@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fewer.io._frames import schema_of
+from fewer.io._cells import find_number_format
+from fewer.io._frames import Place, forced_kinds, is_frame, pl, plain_frame, row_number, schema_of
+from fewer.io._kinds import Reading, ReadOptions, left_out_notes, missing_notes, name_list, typed_columns, why_left_out
 from fewer.io._memory import available_memory, refuse_too_large
-from fewer.io._names import Place, forced_kinds, row_number, text_names
-from fewer.io._numbers import find_number_format
-from fewer.io._polars import pl
 from fewer.io._sparse import SparseProblem, column_ranges
 from fewer.io._suspicions import suspicions
-from fewer.io._typed import ReadOptions, missing_notes, name_list, typed_columns
 from fewer.problem import BoolArray, FloatArray, InputError, Kind, Problem, Task, plain_names
 
 MAX_INTEGER_CLASSES = 20
@@ -38,108 +36,6 @@ SMALL_NUMBERS = (nw.Float32, nw.Int8, nw.Int16, nw.Int32, nw.UInt8, nw.UInt16, n
 """Types that NumPy turns into doubles without loss."""
 
 Encoded = tuple[FloatArray, Kind, tuple[str, ...]]
-
-
-def is_frame(X: Any) -> bool:
-    """Say whether X is a data frame (pandas, polars, …); refuse one that is not there yet, with the cure.
-
-    Parameters
-    ----------
-    X : object
-        Anything.
-
-    Returns
-    -------
-    bool
-        True for a frame in memory.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> is_frame(pl.DataFrame({"a": [1.0]})), is_frame([[1.0]])
-    (True, False)
-    """
-    if isinstance(X, np.ndarray | list):
-        return False
-    try:
-        frame = nw.from_native(X, pass_through=True)
-    except nw.exceptions.DuplicateError:
-        return True
-    if isinstance(frame, nw.LazyFrame):
-        raise InputError(_lazy(X, frame.implementation.name.lower()))
-    return isinstance(frame, nw.DataFrame)
-
-
-def plain_frame(X: Any) -> tuple[Any, list[str]]:
-    """Return a table whose columns have distinct names that are text; other tables than frames stay as they are.
-
-    pandas takes any labels: numbers, tuples, one label twice. A structured array becomes a frame.
-
-    Parameters
-    ----------
-    X : table
-        Of any kind.
-
-    Returns
-    -------
-    X, notes : table and list of str
-        X itself if its names will do; what was renamed.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> plain_frame(pd.DataFrame([[1.0, 2.0]], columns=[0, ("a", "b")]))[0].columns.tolist()
-    ['0', 'a_b']
-    """
-    if isinstance(X, np.ndarray) and X.dtype.names is not None and X.ndim == 1:
-        return pl.DataFrame({name: np.ascontiguousarray(X[name]) for name in X.dtype.names}), []
-    if not is_frame(X):
-        return X, []
-    if hasattr(X, "iloc"):
-        labels = list(X.columns)
-        if all(type(label) is str for label in labels) and len(set(labels)) == len(labels):
-            return X, []
-        names, notes = text_names(labels)
-        return X.set_axis(names, axis=1), notes
-    if hasattr(X, "rename_columns"):  # an Arrow table, the only other one that takes a name twice
-        names, notes = text_names(X.column_names)
-        return (X.rename_columns(names) if notes else X), notes
-    return X, []
-
-
-def without_arrow_text(X: Any) -> Any:
-    """Return a pandas frame without the types that scikit-learn cannot make an array of: Arrow's text, and dates.
-
-    Parameters
-    ----------
-    X : table
-        A pandas frame, or anything else.
-
-    Returns
-    -------
-    table
-        X itself if nothing changes.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"c": pd.Series(["u", "v"], dtype="category")})
-    >>> without_arrow_text(frame) is frame
-    True
-    """
-    if not (hasattr(X, "dtypes") and hasattr(X, "astype") and hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2):
-        return X
-    odd = [
-        dtype.kind in "mM" or (type(dtype).__name__ == "ArrowDtype" and dtype.kind not in "biuf") for dtype in X.dtypes
-    ]
-    return X.astype(object) if any(odd) else X
-
-
-def _lazy(X: Any, library: str) -> str:
-    cure = {"polars": "X.collect()", "duckdb": "X.pl()", "dask": "X.compute()", "ibis": "X.to_pandas()"}
-    kind = {"polars": "a lazy polars frame", "duckdb": "a DuckDB relation", "dask": "a Dask frame"}
-    what = kind.get(library, f"a lazy frame ({type(X).__module__.partition('.')[0]})")
-    return f"The table is {what}, whose cells are not there yet; give {cure.get(library, 'X.toPandas()')} instead of X."
 
 
 def infer_task(y: NDArray[Any]) -> Task:
@@ -734,3 +630,58 @@ def _refuse_endless(column: FloatArray, what: str, place: Place) -> None:
         how = "infinite" if np.isinf(column[row]) else f"{column[row]:g}, too large to compute with,"
         cure = "delete the row" if what == "The target" else "empty it if it is not known"
         raise InputError(f"{what} is {how} in {place(row)}; correct the cell, or {cure}.")
+
+
+def features_of(X: Any) -> tuple[Any, list[str]]:
+    """Leave out the columns of a frame that are no features, with a note; other tables stay as they are.
+
+    Free text, lists, records, and codes that nearly every row has to itself are left out, as in files. A column of
+    categories stays: whoever made it meant it.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or data frame
+
+    Returns
+    -------
+    X, notes : table and list of str
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"a": range(30), "code": [f"{i:08x}-{i * 7919:08x}" for i in range(30)]})
+    >>> kept, notes = features_of(frame)
+    >>> kept.columns, notes[0][:42]
+    (['a'], "Left out, being no features: 'code' (a cod")
+    """
+    X, renamed = plain_frame(X)
+    if not is_frame(X):
+        return X, []
+    frame = nw.from_native(X, eager_only=True)
+    reasons = {name: _why(frame[name]) for name in frame.columns}
+    out = {name: Reading("left out", reason=reason) for name, reason in reasons.items() if reason is not None}
+    if not out or len(out) == len(reasons):
+        return X, renamed
+    kept = frame.select([name for name, reason in reasons.items() if reason is None]).to_native()
+    return kept, [*renamed, *left_out_notes(out, "Make one a category to keep it.")]
+
+
+def _why(column: nw.Series[Any]) -> str | None:
+    dtype = column.dtype
+    if dtype.is_nested():
+        return "lists" if isinstance(dtype, nw.List | nw.Array) else "records"
+    if dtype == nw.Binary or dtype == nw.Time:
+        return f"{dtype} cells"
+    if dtype == nw.String:
+        return _why_text(column.to_list())
+    if dtype == nw.Object:
+        cells = column.drop_nulls().to_list()
+        if any(isinstance(cell, list | tuple | set | dict) for cell in cells):
+            return "records" if any(isinstance(cell, dict) for cell in cells) else "lists"
+        if cells and all(isinstance(cell, str) for cell in cells):
+            return _why_text(cells)
+    return None
+
+
+def _why_text(cells: list[Any]) -> str | None:
+    """Say why text is no feature. pandas has missing cells of three kinds, none of them text."""
+    return why_left_out(pl.Series([cell for cell in cells if isinstance(cell, str)], dtype=pl.String))

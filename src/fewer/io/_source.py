@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fewer.io._frames import pl, refuse_repeated_names
 from fewer.io._memory import available_memory, needed_memory
-from fewer.io._names import refuse_repeated_names
-from fewer.io._polars import pl
 from fewer.io._text import find_separator
 from fewer.problem import InputError
 

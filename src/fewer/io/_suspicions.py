@@ -67,8 +67,8 @@ def suspicions(problem: Problem, dated: Sequence[str] = (), when: FloatArray | N
     >>> table = np.column_stack([rng.normal(size=40), 7 * rng.permutation(40), 10 * y])
     >>> for suspicion in suspicions(Problem.from_arrays(table, y, names=["a", "b", "c"])):
     ...     print(suspicion.kind, "-", suspicion.evidence)
-    identifier - 'b' looks like an identifier: it has a different value in every row. Exclude it.
     copy of the target - 'c' is a copy of the target. Exclude it.
+    identifier - 'b' looks like an identifier: it has a different value in every row. Exclude it.
     """
     if problem.n_samples < MIN_ROWS or problem.y.ndim > 1:
         return []

@@ -12,10 +12,9 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from fewer.io._frames import Place, pl, refuse_repeated_names, row_number
+from fewer.io._kinds import MISSING, ReadOptions, Understood, typed_columns, typed_frame
 from fewer.io._memory import refuse_too_large
-from fewer.io._names import Place, refuse_repeated_names, row_number
-from fewer.io._polars import pl
-from fewer.io._typed import MISSING, ReadOptions, Understood, typed_columns, typed_frame
 from fewer.problem import InputError
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}

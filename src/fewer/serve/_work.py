@@ -142,8 +142,8 @@ def table_options(choices: dict[str, Any]) -> dict[str, Any]:
     dict
     """
     from fewer.io import Schema
-    from fewer.io._dates import DateFormat
-    from fewer.io._typed import Reading
+    from fewer.io._cells import DateFormat
+    from fewer.io._kinds import Reading
 
     kinds = choices.get("kinds") or {}
     readings: dict[str, Any] = {}

@@ -1,13 +1,12 @@
-"""Columns of text get types by the whole column; a messy table is read as it was meant."""
-
 import numpy as np
 import polars as pl
 import pytest
 
+from fewer.cli import main
 from fewer.contracts import Resources
-from fewer.io import read_table
-from fewer.io._names import row_number
-from fewer.io._typed import ReadOptions, typed_columns
+from fewer.io import TableError, read_table
+from fewer.io._frames import row_number
+from fewer.io._kinds import ReadOptions, typed_columns, why_left_out
 from fewer.rankers import (
     CMIM,
     DISR,
@@ -23,6 +22,94 @@ from fewer.rankers import (
     ReliefF,
 )
 from messy import make_messy
+
+ROWS = "".join(f"{i},{i / 7:.3f},{i % 5}.5,2026-01-{i % 28 + 1:02d},{i % 2}\n" for i in range(40))
+BROKEN = "score,age,size,day,y\n" + ROWS + "abc,n.d.,1.5,soon,1\n3,n.d.,inf,2026-01-01,\n"
+
+
+@pytest.fixture
+def broken(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(BROKEN)
+    return path
+
+
+def test_every_problem_is_listed_with_its_place(broken):
+    with pytest.raises(TableError) as error:
+        read_table(broken, "y")
+    found = {p.column: (p.place, p.cell, p.count) for p in error.value.problems}
+    assert found == {
+        "score": ("line 42", "abc", 1),
+        "age": ("line 42", "n.d.", 2),
+        "day": ("line 42", "soon", 1),
+        "y": ("line 43", "", 1),
+        "size": ("line 43", "inf", 1),
+    }
+    assert "--missing abc,n.d.,soon,inf" in str(error.value)
+    assert "--exclude score,age,day,size" in str(error.value)
+
+
+def test_the_cures_cure(broken):
+    cures = {"missing": ["abc", "n.d.", "soon", "inf"], "skip_rows_without_target": True}
+    problem = read_table(broken, "y", **cures)
+    assert problem.n_samples == 41
+    assert problem.notes[0] == "1 row has no target; left out."
+    excluded = ["score", "age", "day"]
+    others = read_table(broken, "y", exclude=excluded, missing=["inf"], skip_rows_without_target=True)
+    assert others.names == ("size",)
+
+
+def test_the_command_line_prints_a_table_of_at_most_100_columns(broken, capsys):
+    with pytest.raises(SystemExit) as leaving:
+        main(["rank", str(broken), "-t", "y"])
+    assert leaving.value.code == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "fewer: 5 columns cannot be read:"
+    assert lines[2].split() == ["score", "line", "42", "1", "'abc'", "no", "number"]
+    assert all(len(line) <= 100 for line in lines[:-1])
+
+
+def test_words_among_many_numbers_are_asked_about_and_not_taken_for_levels(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,y\n" + "".join(f"{'-' if i % 3 else i / 8},{i % 2}\n" for i in range(90)))
+    assert read_table(path, "y", missing=["-"]).kinds == ("numeric",)
+    path.write_text("a,y\n" + "".join(f"{'-' if i % 3 == 0 else i / 8},{i % 2}\n" for i in range(90)))
+    with pytest.raises(TableError, match="Column 'a' holds numbers, but line 2 holds '-'"):
+        read_table(path, "y")
+
+
+rng = np.random.default_rng(0)
+WORDS = "the customer called again about late delivery and wants to talk about price next week".split()
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        ([" ".join(rng.choice(WORDS, 8)) for _ in range(60)], "free text"),
+        ([";".join(rng.choice(list("abcdef"), k, replace=False)) for k in [1, 2, 3, 4] * 15], "lists"),
+        (["|".join(rng.choice(list("abcdef"), k, replace=False)) for k in [1, 2, 3, 4] * 15], "lists"),
+        ([str(rng.integers(0, 9, 3).tolist()) for _ in range(60)], "lists"),
+        ([f"{value:032x}" for value in range(60)], "a code for nearly each row"),
+        ([f"p{i}@example.org" for i in range(60)], "a code for nearly each row"),
+        (["red", "dark blue", 'the "new", one'] * 20, None),
+        ([f"city {i % 25}" for i in range(60)], None),
+        (["New York, NY", "Boston, MA", "Austin, TX"] * 20, None),
+        ([f"Street {i % 20}, House {i % 7}" for i in range(400)], None),
+        ([f"x{i}" for i in range(19)], None),
+        ([None] * 60, None),
+    ],
+)
+def test_reasons(cells, reason):
+    assert why_left_out(pl.Series(cells, dtype=pl.String)) == reason
+
+
+@pytest.mark.parametrize(
+    ("n_distinct", "reason"),
+    [(100, "a code for nearly each row"), (90, "a code for nearly each row"), (89, None), (60, None)],
+)
+def test_nine_in_ten_cells_that_differ_make_a_code(n_distinct, reason):
+    cells = [f"q{i % n_distinct}" for i in range(100)]
+    assert why_left_out(pl.Series(cells)) == reason
 
 
 def read(options=None, **columns):
@@ -108,7 +195,7 @@ def test_other_columns_settle_what_one_column_leaves_open():
 
 
 def test_times_of_day_count_as_hours_and_come_back_from_a_schema():
-    from fewer.io._schema import Schema
+    from fewer.io._inspect import Schema
 
     cells = ["8:30", "12:15:36", "11:45 pm", None, "12:00 AM"]
     found = read(t=cells)

@@ -2,25 +2,165 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast, get_args
 
-from fewer.io._dates import (
+from fewer.errors import InputError
+from fewer.io._cells import (
     COMPACT,
     ZONED,
     DateFormat,
+    NumberFormat,
+    Order,
+    find_clock,
     find_compact,
     find_date_format,
     find_epoch,
     find_moments,
+    find_number_format,
     mixes_dates,
 )
-from fewer.io._names import Place
-from fewer.io._numbers import MOSTLY, NumberFormat, find_clock, find_number_format
-from fewer.io._polars import pl
-from fewer.io._problems import ParseProblem, TableError
-from fewer.io._words import MIN_CELLS, why_left_out
+from fewer.io._frames import Place, pl
+
+MOST = 20
+
+
+@dataclass(frozen=True)
+class ParseProblem:
+    """A column of which some cells cannot be read.
+
+    Parameters
+    ----------
+    column, place, cell : str
+        The first such cell.
+    count : int
+        How many there are.
+    trouble : str
+        What is wrong, in a few words.
+    message : str
+        The same with its cure, where it is the only problem.
+    is_target : bool
+        The target cannot be left out.
+
+    Examples
+    --------
+    >>> ParseProblem("age", "row 3", "4O", 1, "is no number", "Column 'age' has '4O' in row 3.").count
+    1
+    """
+
+    column: str
+    place: str
+    cell: str
+    count: int
+    trouble: str
+    message: str
+    is_target: bool = False
+
+
+class TableError(InputError):
+    """A table with cells that cannot be read: `problems` lists them all, `table` shows them as lines.
+
+    Parameters
+    ----------
+    problems : sequence of ParseProblem
+        One or more.
+
+    Examples
+    --------
+    >>> trouble = ParseProblem("age", "row 3", "4O", 1, "is no number", "Column 'age' has '4O' in row 3.")
+    >>> str(TableError([trouble]))
+    "Column 'age' has '4O' in row 3."
+    """
+
+    def __init__(self, problems: Sequence[ParseProblem]) -> None:
+        self.problems = tuple(problems)
+        self.table = () if len(problems) == 1 else tuple(_lines(problems))
+        super().__init__(problems[0].message if len(problems) == 1 else "\n".join(self.table))
+
+
+def _lines(problems: Sequence[ParseProblem]) -> list[str]:
+    rows = [("column", "where", "cells", "first cell", "trouble")]
+    rows += [
+        (_short(p.column, 20), p.place, str(p.count), _short(repr(p.cell), 16), p.trouble) for p in problems[:MOST]
+    ]
+    widths = [max(len(row[i]) for row in rows) for i in range(4)]
+    shown = ["  " + "  ".join([*map(str.ljust, row[:4], widths), row[4]]) for row in rows]
+    if len(problems) > MOST:
+        shown.append(f"  … and {len(problems) - MOST} more")
+    cells = list(dict.fromkeys(p.cell for p in problems if p.cell and len(p.cell) <= 12 and "," not in p.cell))[:4]
+    names = [p.column for p in problems if "," not in p.column and not p.is_target][:4]
+    cures = ["correct or empty the cells"]
+    if cells:
+        cures.append(f"name what means missing (--missing {shlex.quote(','.join(cells))})")
+    if names:
+        cures.append(f"leave columns out (--exclude {shlex.quote(','.join(names))})")
+    return [f"{len(problems)} columns cannot be read:", *shown, f"  Cures: {', or '.join(cures)}."]
+
+
+def _short(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+MIN_CELLS = 20
+"""Fewer cells than this say little about a column."""
+MANY = 0.5
+NEARLY_ALL = 0.9
+_LIST = r"^\s*[\[{(].*[\])}]\s*$"
+
+
+def why_left_out(text: pl.Series) -> str | None:
+    """Say why a column of text is no feature, or return None if it may be one.
+
+    Examples
+    --------
+    >>> why_left_out(pl.Series([f"row {i} has a note of its own" for i in range(30)]))
+    'free text'
+    >>> why_left_out(pl.Series(["red", "blue"] * 15)) is None
+    True
+    """
+    present = text.drop_nulls()
+    n_cells = len(present)
+    if n_cells < MIN_CELLS:
+        return None
+    distinct = present.unique(maintain_order=True)
+    if len(distinct) < MIN_CELLS / 2:
+        return None
+    if _is_list(present, distinct):
+        return "lists"
+    words, letters = _mean(distinct.str.count_matches(r"\S+")), _mean(distinct.str.len_chars())
+    if len(distinct) >= MANY * n_cells and (words >= 4 or (words >= 2.5 and letters >= 30) or letters >= 80):
+        return "free text"
+    if len(distinct) >= NEARLY_ALL * n_cells:
+        return "a code for nearly each row"
+    return None
+
+
+def _mean(values: pl.Series) -> float:
+    return cast(float, values.cast(pl.Float64).mean() or 0.0)
+
+
+def _is_list(present: pl.Series, distinct: pl.Series) -> bool:
+    if present.str.contains(_LIST).all():
+        return True
+    for separator, least in ((";", 0.3), ("|", 0.3), (",", 0.5)):
+        several = distinct.str.contains(separator, literal=True)
+        if _mean(several) < least:
+            continue
+        items = distinct.str.split(separator).explode().str.strip_chars()
+        lengths = distinct.str.count_matches(separator, literal=True)
+        # The items of lists come again in other lists, and there are not always equally many.
+        if (
+            _mean(items.str.count_matches(r"\S+")) < 3
+            and items.n_unique() <= 0.5 * len(items)
+            and lengths.n_unique() > 1
+        ):
+            return True
+    return False
+
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "null", "NULL")
 MOSTLY_MISSING = 0.9
@@ -503,4 +643,137 @@ def name_list(names: Iterable[str]) -> str:
     return f"Columns {', '.join(quoted[:MOST_NAMED])}{more} are"
 
 
-__all__ = ["MISSING", "MOSTLY", "ReadOptions", "Reading", "Understood", "typed_columns", "typed_frame"]
+# --------------------------------------------------------------------------------------------------- schema
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Schema:
+    """How each column of a table is read.
+
+    Read more in the guide: :doc:`/guide/tables`.
+
+    Parameters
+    ----------
+    columns : mapping of str to Reading
+        By name. Columns that a schema does not name are understood from their cells.
+    missing : tuple of str or None
+        The cells that mean missing.
+
+    See Also
+    --------
+    read_table : Takes one as `schema`.
+
+    Examples
+    --------
+    >>> Schema.from_json(Schema(missing=("-",)).to_json()).missing
+    ('-',)
+    """
+
+    columns: Mapping[str, Reading] = field(default_factory=dict)
+    missing: tuple[str, ...] | None = None
+
+    def to_json(self) -> str:
+        """Return the schema as JSON text, one line a column.
+
+        Returns
+        -------
+        str
+            What `from_json` reads.
+        """
+        lines = [
+            f"  {json.dumps(name, ensure_ascii=False)}: {json.dumps(_to_dict(reading), ensure_ascii=False)}"
+            for name, reading in self.columns.items()
+        ]
+        missing = "" if self.missing is None else f' "missing": {json.dumps(list(self.missing), ensure_ascii=False)},\n'
+        body = ",\n".join(lines)
+        return f'{{\n "fewer_schema": {VERSION},\n{missing} "columns": {{\n{body}\n }}\n}}\n'
+
+    @classmethod
+    def from_json(cls, text: str, name: str = "The schema") -> Schema:
+        """Read a schema from JSON text.
+
+        Parameters
+        ----------
+        text : str
+            What `to_json` wrote.
+        name : str, default="The schema"
+            What it is called in messages.
+
+        Returns
+        -------
+        Schema
+            Refused with its line if it is not one.
+
+        Examples
+        --------
+        >>> text = Schema({"d": Reading("date", DateFormat("day-month-year"))}).to_json()
+        >>> Schema.from_json(text).columns["d"].format.describe()
+        'day/month/year'
+        """
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            raise InputError(f"{name} is no JSON ({error}); write it anew with fewer inspect --write-schema.") from None
+        if not isinstance(content, dict) or not isinstance(content.get("columns"), dict):
+            raise InputError(f"{name} has no 'columns'; write it anew with fewer inspect --write-schema.")
+        missing = content.get("missing")
+        if missing is not None and not (isinstance(missing, list) and all(isinstance(cell, str) for cell in missing)):
+            raise InputError(f"{name}: 'missing' must be a list of texts.")
+        columns = {column: _from_dict(about, f"{name}, {column!r}") for column, about in content["columns"].items()}
+        return cls(columns, None if missing is None else tuple(missing))
+
+
+def read_schema(schema: Schema | Path | str | None) -> Schema:
+    """Return a schema, from its file if need be."""
+    if schema is None or isinstance(schema, Schema):
+        return Schema() if schema is None else schema
+    path = Path(schema)
+    try:
+        return Schema.from_json(path.read_text(encoding="utf-8"), path.name)
+    except UnicodeDecodeError:
+        raise InputError(f"{path.name} is no JSON; write it anew with fewer inspect --write-schema.") from None
+    except OSError as error:
+        raise InputError(f"The schema {path} cannot be read ({error.strerror}); check its name and folder.") from None
+
+
+def _to_dict(reading: Reading) -> dict[str, Any]:
+    about: dict[str, Any] = {"kind": reading.kind}
+    if isinstance(reading.format, DateFormat):
+        about["order"] = reading.format.order
+    elif reading.format is not None:
+        about |= {key: value for key, value in asdict(reading.format).items() if value != getattr(NumberFormat(), key)}
+    if reading.kind == "left out":
+        about["reason"] = reading.reason
+    return about
+
+
+def _from_dict(about: Any, where: str) -> Reading:
+    kinds = get_args(ColumnKind)
+    if not isinstance(about, dict) or about.get("kind") not in kinds:
+        raise InputError(f"{where}: 'kind' must be one of {', '.join(kinds)}.")
+    kind: ColumnKind = about["kind"]
+    known = {
+        "kind",
+        "reason",
+        *(("order",) if kind == "date" else ()),
+        *(asdict(NumberFormat()) if kind == "numeric" else ()),
+    }
+    if odd := [key for key in about if key not in known]:
+        raise InputError(f"{where}: {odd[0]!r} is not known for {kind} columns; there are {', '.join(sorted(known))}.")
+    if kind == "date":
+        if about.get("order", "year-month-day") not in get_args(Order):
+            raise InputError(f"{where}: 'order' must be one of {', '.join(get_args(Order))}.")
+        return Reading("date", DateFormat(about.get("order", "year-month-day")))
+    if kind == "numeric":
+        marks = {key: about.get(key, default) for key, default in asdict(NumberFormat()).items()}
+        good = all(isinstance(mark, str) for mark in marks.values())
+        if not good or marks["decimal"] not in (".", ",", ":") or marks["thousands"] not in ("", ",", ".", " ", "'"):
+            raise InputError(
+                f"{where}: 'decimal' is . or a comma (or : for 12:30), 'thousands' one of , . ' or a space."
+            )
+        if marks["decimal"] == marks["thousands"]:
+            raise InputError(f"{where}: 'decimal' and 'thousands' cannot both be {marks['decimal']!r}.")
+        return Reading("numeric", NumberFormat(**marks))
+    return Reading(kind, reason=str(about.get("reason", "the schema says so")) if kind == "left out" else "")
