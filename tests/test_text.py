@@ -1,7 +1,9 @@
 import json
+import shlex
 import unicodedata
 
-from fewer.text import printable, printable_json
+from fewer.cli._shared import names_of
+from fewer.text import printable, printable_json, without_columns
 
 
 def test_nothing_that_moves_a_cursor_is_left():
@@ -18,3 +20,13 @@ def test_json_says_the_same_without_control_characters():
     text = printable_json(json.dumps(content, ensure_ascii=False, indent=1))
     assert json.loads(text) == content
     assert text.replace("\n", "").isprintable()
+
+
+def test_a_command_without_columns_can_be_typed_as_it_is():
+    again = without_columns("fewer select 'a b.csv' --target y --resume --exclude=q --save s.csv", ['5" disk', "a,b"])
+    assert shlex.split(again) == [
+        "fewer", "select", "a b.csv", "--target", "y", "--exclude", 'q,5" disk,"a,b"', "--save", "s-2.csv",
+    ]  # fmt: skip
+    assert names_of(shlex.split(again)[6]) == ["q", '5" disk', "a,b"]
+    assert without_columns("fewer demo", ["a"]) == without_columns("fewer select 'x", ["a"]) == ""
+    assert without_columns("fewer select t.csv -t y", ["a\x1b[31m"]) == ""

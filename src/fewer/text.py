@@ -6,7 +6,9 @@ Results as text for other places: small HTML for notebooks, Markdown, LaTeX.
 from __future__ import annotations
 
 import html
+import os
 import re
+import shlex
 from collections.abc import Sequence
 
 HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
@@ -64,7 +66,66 @@ def _escape(letter: str) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
-__all__ = ["printable", "printable_json"]
+OWN_PLACES = ("--out", "--save")
+"""Options whose place is taken once a command has run."""
+
+
+def without_columns(command: str, columns: Sequence[str]) -> str:
+    """Write the command that runs again without some columns, to be typed as it is.
+
+    Parameters
+    ----------
+    command : str
+        As it was typed.
+    columns : sequence of str
+        What to leave out.
+
+    Returns
+    -------
+    str
+        Empty where no such command can be typed; what the first run saved stays as it is.
+
+    Examples
+    --------
+    >>> without_columns("fewer select t.csv -t y --exclude a --out run", ["id", "b c"])
+    "fewer select t.csv -t y --exclude 'a,id,b c' --out run-2"
+    """
+    try:
+        parts = shlex.split(command)
+    except ValueError:
+        return ""
+    if parts[:2] != ["fewer", "select"]:
+        return ""
+    kept, excluded, place = [], "", 0
+    rest = iter(parts)
+    for part in rest:
+        name, equals, value = part.partition("=")
+        if name not in ("--exclude", *OWN_PLACES):
+            kept += [] if part == "--resume" else [part]
+            continue
+        value = value if equals else next(rest, "")
+        if name == "--exclude":
+            excluded, place = f"{value},", len(kept)
+        else:
+            kept += [name, _second(value)]
+    place = place or len(kept)
+    names = excluded + ",".join(_quoted(column) for column in columns)
+    again = shlex.join([*kept[:place], "--exclude", names, *kept[place:]])
+    return again if printable(again) == again else ""
+
+
+def _quoted(name: str) -> str:
+    quoted = name.replace('"', '""')
+    return f'"{quoted}"' if "," in name or name.startswith('"') else name
+
+
+def _second(path: str) -> str:
+    """Name a place beside another: run-2, table-2.csv."""
+    stem, suffix = os.path.splitext(path.rstrip("/"))
+    return f"{stem}-2{suffix}"
+
+
+__all__ = ["printable", "printable_json", "without_columns"]
 
 
 _LINE = "1px solid rgba(128,128,128,.35)"
@@ -96,13 +157,16 @@ def _cell(tag: str, text: str, place: int) -> str:
     return f'<{tag} style="{_CELL};text-align:{side}">{html.escape(text)}</{tag}>'
 
 
-def html_card(title: str, verdict: str, table: str, lines: Sequence[str]) -> str:
-    """Return a heading, a sentence that matters, a table, and lines to unfold."""
+def html_card(title: str, verdict: str, table: str, lines: Sequence[str], alarm: Sequence[str] = ()) -> str:
+    """Return a warning, a heading, a sentence that matters, a table, and lines to unfold."""
     more = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
-    folded = f"<details><summary>How it came about</summary><ul>{more}</ul></details>" if lines else ""
+    folded = f"<details><summary>Details</summary><ul>{more}</ul></details>" if lines else ""
+    warned = "".join(f'<p style="margin:.2em 0">{html.escape(line)}</p>' for line in alarm)
+    style = "border:2px solid #b3261e;border-left-width:8px;padding:.4em .7em;margin:.4em 0"
+    banner = f'<div role="alert" style="{style}">{warned}</div>' if alarm else ""
     said = f'<p style="border-left:3px solid #1b7f6b;padding-left:.7em;margin:.4em 0">{html.escape(verdict)}</p>'
     return (
-        '<div style="font-family:system-ui,sans-serif;max-width:46em;color:inherit">'
+        f'<div style="font-family:system-ui,sans-serif;max-width:46em;color:inherit">{banner}'
         f'<p style="font-weight:600;margin:.2em 0">{html.escape(title)}</p>'
         f"{said if verdict else ''}{table}{folded}</div>"
     )

@@ -192,3 +192,16 @@ def test_a_mistake_of_ours_is_told_to_both_sides(client, monkeypatch, caplog):
     assert answer.json()["error"].endswith("please report it: ZeroDivisionError: by hand")
     assert "GET /api/state failed" in caplog.text
     assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_run_is_started_again_without_the_columns_that_leak(open_bench, tmp_path):
+    client = open_bench(program="import sys; sys.exit(0)")
+    rows = "".join(f"{i},{i % 7},{'ab'[i % 2]}\n" for i in range(40))
+    (tmp_path / "t.csv").write_text("number,x,y\n" + rows)
+    run = client.post("/api/start", json={"table": "t.csv", "target": "y", "seed": 3}).json()["id"]
+    again = client.post("/api/again", json={"id": run, "without": ["number"]}).json()["id"]
+    choices = client.bench.folder.job(again)["choices"]
+    assert (choices["kinds"], choices["seed"]) == ({"number": "left out"}, 3)
+    assert choices["schema"] is not None
+    for odd in ("number", [1], None):
+        assert client.post("/api/again", json={"id": run, "without": odd}).status_code == 400

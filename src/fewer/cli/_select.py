@@ -554,4 +554,6 @@ def _text(selection: Selection, as_json: bool) -> str:
         cells = ["–" if without is None else f"{without:.4f}"] if selection.score_without else []
         cells += [f"{selection.frequency.get(name, 0):.0%}"] if selection.frequency else []
         table.add_row(str(place), escape(printable(name)), *cells)
-    return shown(table, "", *(escape(printable(line)) for line in selection.summary()))
+    alarm = [f"[bold red]{escape(printable(line))}[/]" for line in selection.banner]
+    lines = [escape(printable(line)) for line in selection.summary()]
+    return shown(*alarm, *([""] if alarm else []), table, "", *lines)

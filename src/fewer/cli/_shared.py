@@ -12,6 +12,7 @@ What the commands share: options that are lists, and progress on standard error.
 from __future__ import annotations
 
 import contextlib
+import csv
 import inspect
 import os
 import signal
@@ -274,14 +275,16 @@ def typed(*without: str) -> str:
 
 
 def names_of(text: str | None) -> list[str]:
-    """Split a list of column names at its commas.
+    """Split a list of column names at its commas; a name that has one stands in double quotes.
 
     Examples
     --------
-    >>> names_of("zip, code")
-    ['zip', 'code']
+    >>> names_of("zip, code"), names_of('"last, first",zip')
+    (['zip', 'code'], ['last, first', 'zip'])
     """
-    return [] if text is None else [name.strip() for name in text.split(",") if name.strip()]
+    if text is None:
+        return []
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
 
 
 def parse_features(text: str) -> Any:

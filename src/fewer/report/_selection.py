@@ -52,7 +52,7 @@ def worries(selection: Selection) -> list[str]:
     -------
     list of str
     """
-    found = [*selection.warnings, *_missing(selection), *_rare(selection), *_seldom(selection), *_copies(selection)]
+    found = [*selection.notes, *_missing(selection), *_rare(selection), *_seldom(selection), *_copies(selection)]
     return list(dict.fromkeys([*found, *selection.evidence.get("untold", ())]))
 
 

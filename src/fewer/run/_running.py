@@ -485,6 +485,7 @@ def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: boo
         seed=plan.request.seed,
         set_aside=[problem.names[i] for i in np.flatnonzero(problem.constant & ~selector.support_)],
         warnings=notes,
+        suspicions=list(problem.suspicions),
         reason=getattr(selector, "reason_", ""),
         sizes=evaluate.scores_by_size(winner, problem, running.run)
         if whole and not isinstance(winner, AutoSelector)

@@ -6,11 +6,12 @@ import json
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from fewer.errors import InputError
-from fewer.text import html_card, html_table, latex_table, markdown_table
+from fewer.problem import Suspicion
+from fewer.text import html_card, html_table, latex_table, markdown_table, without_columns
 from fewer.trace import Trace
 
 TOLD_DIFFERENCE = 0.02
@@ -50,6 +51,8 @@ class Selection:
         Columns that were not looked at, such as constant ones.
     warnings : list of str
         What a reader should know.
+    suspicions : list of Suspicion
+        Columns, or rows, that make the scores too good to be true.
     reason : str
         Why `auto` chose as it did.
     heldout : dict
@@ -135,6 +138,7 @@ class Selection:
     seed: int
     set_aside: list[str]
     warnings: list[str]
+    suspicions: list[Suspicion] = field(default_factory=list)
     reason: str = ""
     heldout: dict[str, Any] = field(default_factory=dict)
     sizes: dict[str, Any] = field(default_factory=dict)
@@ -205,6 +209,34 @@ class Selection:
         if not ours or not all_:
             return ""
         return f" (by {ours}; all by {all_})" if ours != all_ else f" (both by {ours})"
+
+    @property
+    def suspects(self) -> list[str]:
+        """The columns to leave out first: they give the target away or name the rows."""
+        columns = [found.column for found in self.suspicions if found.column is not None]
+        return columns if len(columns) < self.n_features else []
+
+    @property
+    def again(self) -> str:
+        """What runs again without the suspects: a command to type, or an argument of `fewer.select`."""
+        if not self.suspects:
+            return ""
+        return without_columns(self.command, self.suspects) if self.command else f"exclude={self.suspects!r}"
+
+    @property
+    def banner(self) -> list[str]:
+        """What to read before anything else: why the scores may be too good to be true, and what to do."""
+        if not self.suspicions:
+            return []
+        lines = ["Check this first: the scores below may be too good to be true."]
+        lines += [found.evidence for found in self.suspicions]
+        which = "this column" if len(self.suspects) == 1 else "these columns"
+        return [*lines, f"Run again without {which}: {self.again}"] if self.again else lines
+
+    @property
+    def notes(self) -> list[str]:
+        """The warnings that are not in the banner."""
+        return [warning for warning in self.warnings if warning not in {found.evidence for found in self.suspicions}]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the selection as plain JSON data; NaN becomes None, infinity the largest number.
@@ -306,6 +338,7 @@ class Selection:
         """
         try:
             content = json.loads(text)
+            content["suspicions"] = [Suspicion(**found) for found in content.get("suspicions", ())]
             return cls(**{f.name: content[f.name] for f in fields(cls) if f.name in content})
         except (ValueError, TypeError) as error:
             raise InputError(f"This is not a selection in JSON: {error}") from None
@@ -355,7 +388,7 @@ class Selection:
         lines.append(f"{self.n_evaluations:,} subsets scored; {self.seconds:.1f} s in all; seed {self.seed}.")
         if self.set_aside:
             lines.append(f"Set aside, since they do not vary: {', '.join(self.set_aside)}.")
-        return [*lines, *(f"Note: {warning}" for warning in self.warnings)]
+        return [*lines, *(f"Note: {warning}" for warning in self.notes)]
 
     def __str__(self) -> str:
         width = max([len(name) for name in self.features], default=0)
@@ -364,7 +397,7 @@ class Selection:
             without = self.score_without.get(name)
             fall = "" if without is None else f"   {without:.4f} without it"
             rows.append(f"{place:>3}  {name:<{width}}{fall}")
-        return "\n".join([*rows, "", *self.summary()])
+        return "\n".join([*self.banner, *([""] if self.banner else []), *rows, "", *self.summary()])
 
     def _stability(self) -> str:
         """Say how alike the repetitions are, with and without stand-ins."""
@@ -392,7 +425,7 @@ class Selection:
     def _repr_html_(self) -> str:
         title = f"{len(self.features)} of {self.n_features} features chosen by {self.method}"
         told = [line for line in self.summary() if line != self.verdict]
-        return html_card(title, self.verdict, html_table(*self._table()), told)
+        return html_card(title, self.verdict, html_table(*self._table()), told, self.banner)
 
     def to_markdown(self) -> str:
         """Return the table of features and what goes with it in Markdown.
@@ -402,7 +435,8 @@ class Selection:
         str
         """
         lines = [f"- {line}" for line in self.summary()]
-        return "\n".join([markdown_table(*self._table()), "", *lines]) + "\n"
+        alarm = [f"> {line}" for line in self.banner]
+        return "\n".join([*alarm, *([""] if alarm else []), markdown_table(*self._table()), "", *lines]) + "\n"
 
     def to_latex(self, label: str = "tab:features") -> str:
         """Return the table of features in LaTeX, for the package booktabs; the caption says whether it helped.
@@ -483,6 +517,8 @@ class Selection:
 
 
 def _finite(value: Any) -> Any:
+    if isinstance(value, Suspicion):
+        return asdict(value)
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -117,6 +117,7 @@ def make_app(settings: Settings) -> Starlette:
         Route("/api/upload", _told(bench.upload), methods=["PUT"]),
         Route("/api/inspect", _told(bench.inspect), methods=["POST"]),
         Route("/api/start", _told(bench.start), methods=["POST"]),
+        Route("/api/again", _told(bench.again), methods=["POST"]),
         Route("/api/stop", _told(bench.stop), methods=["POST"]),
         Route("/api/resume", _told(bench.resume), methods=["POST"]),
         Route("/api/delete", _told(bench.delete), methods=["POST"]),
@@ -315,7 +316,21 @@ class _Bench:
     async def start(self, request: Request) -> Response:
         content = await _body(request)
         content.pop("schema", None)
-        choices = Choices.read(content)
+        return await self._begin(Choices.read(content))
+
+    async def again(self, request: Request) -> Response:
+        """Start a run once more without some columns."""
+        content = await _body(request)
+        job, without = self.folder.job(self.folder.run(content.get("id")).name), content.get("without")
+        if job is None:
+            raise InputError("This run was started in a terminal. Use the command in its report.")
+        if not isinstance(without, list) or not all(isinstance(name, str) for name in without):
+            raise InputError("The columns to exclude must be a list of names. Reload the page.")
+        before = {**job["choices"], "schema": None}
+        kinds = {**(before.get("kinds") or {}), **dict.fromkeys(without, "left out")}
+        return await self._begin(Choices.read({**before, "kinds": kinds}))
+
+    async def _begin(self, choices: Choices) -> Response:
         path = self.folder.table(choices.table)
         found = await self._inspect(path, choices.to_dict())
         if choices.kinds or choices.missing is not None:
@@ -380,7 +395,16 @@ def features_of(result: dict[str, Any], prefer: str | None, size: str | None) ->
 def _told_of(place: Path | None) -> dict[str, Any]:
     """Return what the page of a run shows of its answer."""
     result = {} if place is None else read_json(place)
-    return {"answer": shown_answer(result), "verdict": verdict_of(result)}
+    return {"answer": shown_answer(result), "verdict": verdict_of(result), **_suspected(result)}
+
+
+def _suspected(result: dict[str, Any]) -> dict[str, Any]:
+    """Return what makes the scores of a run too good to be true, and the columns to leave out."""
+    try:
+        selection = Selection.from_json(json.dumps(result))
+    except InputError:
+        return {"suspicions": [], "suspects": []}
+    return {"suspicions": selection.suspicions, "suspects": selection.suspects}
 
 
 def stops_of(result: dict[str, Any]) -> list[dict[str, Any]]:

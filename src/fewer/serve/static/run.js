@@ -128,6 +128,15 @@ if (run.state === "running") {
     at("stop").textContent = "Stop at once";
   }));
 } else if (at("answers")) choosing();
+at("without")?.addEventListener("click", async () => {
+  at("without").disabled = true;
+  try {
+    location.href = url("/run", { id: (await ask("/api/again", { id: run.id, without: state.suspects })).id });
+  } catch (error) {
+    at("without").disabled = false;
+    tell(error);
+  }
+});
 at("resume")?.addEventListener("click", () => act("/api/resume", () => location.reload()));
 at("delete")?.addEventListener("click", () => at("sure").showModal());
 at("sure").addEventListener("close", () => at("sure").returnValue === "yes" && act("/api/delete", () => { location.href = "/"; }));
