@@ -221,6 +221,33 @@ class Problem:
         return np.ones(self.n_samples) if self.sample_weight is None else self.sample_weight
 
     @cached_property
+    def row_groups(self) -> IntArray:
+        """The group of each row; each row is a group of its own where no groups were given."""
+        return np.arange(self.n_samples) if self.groups is None else self.groups
+
+    def check_neighbors(self, component: str) -> None:
+        """Refuse groups that leave no row a neighbor, or for classes no row one of its own class.
+
+        Parameters
+        ----------
+        component : str
+            The name of what looks for neighbors, for the message.
+        """
+        if self.groups is None or self.n_samples < 2:
+            return
+        if (self.groups == self.groups[0]).all():
+            raise InputError(
+                f"{component} compares rows with their neighbors, and rows of one group are never neighbors; "
+                "here all rows are of one group. Give groups with several values, or none."
+            )
+        by_class = [self.groups[self.y == code] for code in range(self.n_classes)] if self.y.ndim == 1 else []
+        if by_class and all((groups == groups[:1]).all() for groups in by_class):
+            raise InputError(
+                f"{component} compares rows with neighbors of their own class, and rows of one group are never "
+                "neighbors; here each class is one group. Give groups that do not follow the classes, or none."
+            )
+
+    @cached_property
     def has_missing(self) -> bool:
         """Whether any cell is missing: one look at the table, and no copy of its size."""
         cells = self.X if self.sparse is None else self.sparse.data

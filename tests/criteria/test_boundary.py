@@ -8,6 +8,7 @@ from scipy.spatial.distance import pdist, squareform
 from fewer import SubsetSelector
 from fewer.contracts import IncompatibleError, Resources
 from fewer.criteria import BoundaryShare, FisherRatio, boundary_share, fisher_ratio
+from fewer.problem import InputError, Problem
 from fewer.search import Forward
 from making import make_problem
 
@@ -36,6 +37,21 @@ def test_boundary_share_equals_scipys_tree(seed):
     X = rng.normal(size=(120, 3)) + y[:, None]
     tree = minimum_spanning_tree(squareform(pdist(X / np.ptp(X, axis=0)))).tocoo()
     assert boundary_share(X, y) == pytest.approx(np.mean(y[tree.row] != y[tree.col]), abs=1e-12)
+
+
+def test_no_edge_of_the_tree_joins_rows_of_one_group():
+    rng = np.random.default_rng(0)
+    y, groups = rng.integers(0, 2, 60), rng.integers(0, 12, 60)
+    X = rng.normal(size=(60, 3)) + y[:, None]
+    problem = Problem.from_arrays(X, y, groups=groups)
+    distances = squareform(pdist(X / np.ptp(X, axis=0)))
+    distances[groups[:, None] == groups] = 0.0  # no edge, to SciPy
+    tree = minimum_spanning_tree(distances).tocoo()
+    scorer = BoundaryShare().bind(problem, rng, Resources())
+    assert scorer.score(np.ones((1, 3)))[0] == pytest.approx(1 - np.mean(y[tree.row] != y[tree.col]), abs=1e-12)
+    for refused in (np.zeros(60), y):
+        with pytest.raises(InputError, match="BoundaryShare .* group"):
+            BoundaryShare().bind(Problem.from_arrays(X, y, groups=refused), rng, Resources())
 
 
 def test_boundary_share_of_one_clean_cut():

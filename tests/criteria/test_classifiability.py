@@ -1,6 +1,7 @@
 """Classifiability against its definition written out, its limits, and itself by other routes."""
 
 import tracemalloc
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -18,7 +19,7 @@ from fewer.problem import InputError, Problem
 from fewer.search import Annealing, Exhaustive, Floating, Forward
 
 
-def mixed_problem(seed=0, n_rows=50, task="classification", missing=0.1, weights=False, n_classes=3):
+def mixed_problem(seed=0, n_rows=50, task="classification", missing=0.1, weights=False, n_classes=3, grouped=False):
     """Numbers with and without repeats, levels, missing, a class that leans on two columns."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n_rows) if task == "classification" else rng.normal(size=n_rows)
@@ -34,9 +35,9 @@ def mixed_problem(seed=0, n_rows=50, task="classification", missing=0.1, weights
     X[:, 3:][rng.random((n_rows, 2)) < missing] = np.nan
     X[:, 2][rng.random(n_rows) < missing] = np.nan
     kinds = ("numeric", "nominal", "nominal", "numeric", "numeric")
-    return Problem.from_arrays(
-        X, y, task=task, kinds=kinds, sample_weight=rng.integers(1, 4, n_rows) if weights else None
-    )  # fmt: skip
+    groups = rng.integers(0, 20, n_rows) if grouped else None
+    sample_weight = rng.integers(1, 4, n_rows) if weights else None
+    return Problem.from_arrays(X, y, task=task, kinds=kinds, sample_weight=sample_weight, groups=groups)
 
 
 def squared_distances(problem, mask, coding="kinds"):
@@ -64,7 +65,8 @@ def plain_classifiability(
     w = problem.row_weights
     D2 = squared_distances(problem, mask, coding)
     np.fill_diagonal(D2, 0.0)
-    nearest = np.where(np.eye(n, dtype=bool), np.inf, D2).min(axis=1)
+    mates = problem.row_groups[:, None] == problem.row_groups
+    nearest = np.where(mates, np.inf, D2).min(axis=1)
     r = np.sqrt(w @ nearest / w.sum()) if typical == "rms" else w @ np.sqrt(nearest) / w.sum()
     d = factor * r if radius is None else radius
     C, size = np.zeros(n), np.zeros(n)
@@ -72,7 +74,7 @@ def plain_classifiability(
     spread *= w.sum() / (w.sum() - w @ w / w.sum())
     for i in range(n):
         inside = D2[i] <= d**2 * (1 + 1e-9)
-        inside[i] = include_self
+        inside[mates[i]] = include_self and D2[i, mates[i]] == 0  # copies in the group count as the row itself
         size[i] = w[inside].sum()
         if not size[i]:
             continue
@@ -107,6 +109,34 @@ def test_equals_the_definition(task, typical, weighting, include_self, estimate)
         ours = bind(problem, radius=radius, **options).score(ALL_MASKS)
         truth = [plain_classifiability(problem, mask, radius=radius, **options)[0] for mask in ALL_MASKS]
         np.testing.assert_allclose(ours, truth, atol=1e-9)
+
+
+@pytest.mark.parametrize("include_self", [True, False])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_rows_of_one_group_are_no_neighbors(task, include_self):
+    problem = mixed_problem(4, task=task, grouped=True, weights=True)
+    for radius in (None, 0.4):
+        ours = bind(problem, radius=radius, include_self=include_self).score(ALL_MASKS)
+        twin = [plain_classifiability(problem, m, radius=radius, include_self=include_self)[0] for m in ALL_MASKS]
+        np.testing.assert_allclose(ours, twin, atol=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"estimate": "soft"}, {"include_self": False}, {"weighting": "uniform"}])
+def test_a_twin_of_every_row_changes_nothing(options):
+    alone = mixed_problem(6, n_rows=60, missing=0.0)
+    rows = np.repeat(np.arange(60), 2)
+    twins = replace(alone.take(rows), groups=rows)
+    np.testing.assert_allclose(bind(twins, **options).score(ALL_MASKS), bind(alone, **options).score(ALL_MASKS))
+    unmarked = bind(alone.take(rows), **options).score(ALL_MASKS)
+    assert unmarked[-1] == pytest.approx(1.0) or not options.get("include_self", True)  # without groups: too good
+
+
+def test_groups_that_leave_no_neighbor_are_refused():
+    problem = mixed_problem(0)
+    with pytest.raises(InputError, match="Classifiability .* all rows are of one group"):
+        bind(replace(problem, groups=np.zeros(50, dtype=np.int64)))
+    with pytest.raises(InputError, match="Classifiability .* each class is one group"):
+        bind(replace(problem, groups=problem.y))
 
 
 @pytest.mark.parametrize("factor", [1.0, 2.5, 8.0])

@@ -18,6 +18,7 @@ def test_coarse_distances_are_mean_differences_within_a_step():
         others,
         np.arange(50),
         np.float32(1e-3),
+        np.arange(50),
     )
     scratch = scratch_for(50, 3)
     coarse_distances(scratch.d[:QUERIES], 0, scratch, table)

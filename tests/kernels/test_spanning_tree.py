@@ -15,7 +15,7 @@ def test_the_tree_is_as_short_as_scipys(columns):
     problem = Problem.from_arrays(X, np.arange(30) % 2)
     table = BoundaryShare().bind(problem, np.random.default_rng(0), Resources())._layout
     weights = np.isin(np.arange(3), columns).astype(float)
-    parent = spanning_tree(table, weights)
+    parent = spanning_tree(table, weights, np.arange(30))
     scaled = ((X - X.min(axis=0)) / np.ptp(X, axis=0))[:, columns]
     squares = cdist(scaled, scaled, "sqeuclidean")
     assert np.flatnonzero(parent < 0).tolist() == [0]

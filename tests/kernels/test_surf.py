@@ -18,10 +18,11 @@ def test_coarse_steps_leave_the_same_rows_near(bits, radius):
     steps = np.rint(rows.T * 2.0**bits).astype(np.int32)
     slack = 2 * np.abs(steps.T - rows * 2.0**bits).sum(axis=1).max()
     found, d, whole = np.empty(80, dtype=np.int64), np.empty(80), np.empty(80, dtype=np.int32)
+    table = rows, steps, 2.0**-bits, np.zeros(5, dtype=np.uint8), slack, np.arange(80)
     for i in range(80):
-        size = near_rows(found, i, radius, d, whole, rows, steps, 2.0**-bits, slack)
+        size = near_rows(found, i, radius, d, whole, table)
         exact = np.abs(rows - rows[i]).mean(axis=1)
-        limit = radius if radius == radius else radius_of(exact, i)
+        limit = radius if radius == radius else radius_of(exact, i, np.arange(80))
         assert found[:size].tolist() == [j for j in range(80) if j != i and exact[j] < limit]
 
 

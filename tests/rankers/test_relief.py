@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from fewer.contracts import Resources
 from fewer.problem import InputError, Problem
-from fewer.rankers import Relief, ReliefF, RReliefF, _relief
+from fewer.rankers import SURF, MultiSURF, Relief, ReliefF, RReliefF, _relief
 
 # Weights of skrebate 0.8.4.
 SKREBATE_TWO_CLASSES = [
@@ -56,9 +56,10 @@ def distances(gaps):
         return np.nansum(gaps, axis=2) / (~np.isnan(gaps)).sum(axis=2)
 
 
-def slow_relieff(X, y, k, nominal=(), pooled=False):
+def slow_relieff(X, y, k, nominal=(), pooled=False, groups=None):
     gaps = all_differences(X, nominal)
     distance, total = distances(gaps), np.zeros(X.shape[1])
+    distance[same_group(groups, len(y))] = np.inf
     shares = {c: np.mean(y == c) for c in np.unique(y)}
     for i in range(len(y)):
         total -= present_mean(gaps[i, neighbors(distance, i, y == y[i], k)])
@@ -71,9 +72,27 @@ def slow_relieff(X, y, k, nominal=(), pooled=False):
     return total / len(y)
 
 
-def slow_rrelieff(X, y, k, sigma=None):
+def same_group(groups, n):
+    groups = np.arange(n) if groups is None else groups
+    return groups[:, None] == groups
+
+
+def slow_surf(X, y, groups, *, each):
+    """SURF (one radius for all rows) or MultiSURF (one for each), of two classes."""
+    gaps = all_differences(X)
+    distance, apart, total = distances(gaps), ~same_group(groups, len(y)), np.zeros(X.shape[1])
+    for i in range(len(y)):
+        others = distance[i, apart[i]]
+        near = apart[i] & (distance[i] < (others.mean() - others.std() / 2 if each else distance.mean()))
+        for sign, kind in ((1, near & (y != y[i])), (-1, near & (y == y[i]))):
+            total += sign * (gaps[i, kind].mean(axis=0) if kind.any() else 0.0)
+    return total / len(y)
+
+
+def slow_rrelieff(X, y, k, sigma=None, groups=None):
     gaps = all_differences(X)
     distance, apart = distances(gaps), np.abs(y[:, None] - y) / np.ptp(y)
+    distance[same_group(groups, len(y))] = np.inf
     out = []
     for f in range(X.shape[1]):
         dc = da = both = whole = 0.0
@@ -149,6 +168,46 @@ def test_rrelieff_equals_the_slow_twin(sigma):
     X[rng.random(X.shape) < 0.2] = np.nan
     ours = scores(RReliefF(8, sigma), X, y, task="regression")
     assert ours == pytest.approx(slow_rrelieff(X, y, 8, sigma), abs=1e-12)
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_rows_of_one_group_are_never_neighbors(holes):
+    rng = np.random.default_rng(7)
+    X, y, groups = rng.normal(size=(90, 4)), rng.integers(0, 2, 90), rng.integers(0, 30, 90)
+    X[:, 0] += y
+    X[45:] = X[:45] + 0.01 * rng.normal(size=(45, 4))  # near copies that would be everyone's neighbors
+    groups[45:] = groups[:45]
+    if holes:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    for ranker, twin in (
+        (ReliefF(5), slow_relieff(X, y, 5, groups=groups)),
+        (Relief(), slow_relieff(X, y, 1, pooled=True, groups=groups)),
+    ):
+        assert scores(ranker, X, y, groups=groups) == pytest.approx(twin, abs=1e-12)
+        assert scores(ranker, X, y) != pytest.approx(twin, abs=1e-3)
+    target = np.nan_to_num(X[:, 0])
+    ours = scores(RReliefF(5), X, target, task="regression", groups=groups)
+    assert ours == pytest.approx(slow_rrelieff(X, target, 5, groups=groups), abs=1e-12)
+    if not holes:
+        for ranker in (SURF(), MultiSURF()):
+            twin = slow_surf(X, y, groups, each=isinstance(ranker, MultiSURF))
+            assert scores(ranker, X, y, groups=groups) == pytest.approx(twin, abs=1e-12)
+            kinds = ["numeric", "numeric", "numeric", "nominal"]
+            mixed = np.column_stack([X[:, :3], np.arange(90)])  # the kernel for nominal columns, one that never agrees
+            plain = scores(ranker, mixed, y, groups=groups, kinds=kinds)[:3]
+            assert np.isfinite(plain).all()
+
+
+@pytest.mark.parametrize("ranker", [Relief(), ReliefF(), RReliefF(), SURF(), MultiSURF()])
+def test_groups_that_leave_no_neighbor_are_refused(ranker):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
+    task = ranker.tasks[0]
+    with pytest.raises(InputError, match=f"{type(ranker).__name__} .* all rows are of one group"):
+        scores(ranker, X, y, task=task, groups=np.zeros(30))
+    if task == "classification":
+        with pytest.raises(InputError, match="each class is one group"):
+            scores(ranker, X, y, groups=y)
 
 
 def test_threads_change_nothing():

@@ -63,8 +63,9 @@ class Classifiability(Criterion):
     neighbors) / (2 s²), one minus Geary's contiguity ratio, and soft C(xᵢ) = 1 − (variance in the neighborhood) / s².
     For two equally frequent classes coded 0 and 1 both are the same as above.
 
-    Row weights count in neighborhoods, in the typical distance and in the sum. With `device="cuda"` a GPU counts the
-    neighborhoods, of up to 64 classes.
+    Row weights count in neighborhoods, in the typical distance and in the sum. Rows of one group are never each other's
+    neighbors; where a row counts itself, its copies in the group (rows at distance 0) count as the row itself. With
+    `device="cuda"` a GPU counts the neighborhoods, of up to 64 classes and without groups.
 
     References
     ----------
@@ -123,6 +124,7 @@ class Classifiability(Criterion):
             if complete.sum() < 2:
                 raise InputError(f"{int(complete.sum())} rows have no missing cell; use missing='keep'.")
             problem = problem.take(complete)
+        problem.check_neighbors("Classifiability")
         return ClassifiabilityScorer(problem, self, resources)
 
 
@@ -150,6 +152,9 @@ class ClassifiabilityScorer(Scorer):
 
     def _on_devices(self) -> list[ExactDevice]:
         """Bring the rows to the devices asked for."""
+        if self._resources.device != "cpu" and self.problem.groups is not None:
+            tell("Classifiability", "rows have groups")
+            return []
         if self._resources.device != "cpu" and self.problem.n_classes > MOST_CLASSES:
             tell("Classifiability", f"{self.problem.n_classes} classes are more than {MOST_CLASSES}")
             return []
@@ -229,7 +234,7 @@ class ClassifiabilityScorer(Scorer):
         )  # fmt: skip
         sizes, agreeing = np.empty((m, n)), np.empty((m, n))
         if self._criterion.radius is None:
-            self._in_blocks(n_jobs, kernels.nearest, table, candidates, sizes)
+            self._in_blocks(n_jobs, kernels.nearest, table, candidates, self._groups_in(order), sizes)
             squares = self._typical_square(np.take(sizes, back, axis=1)) * self._criterion.factor**2
         else:
             squares = np.full(m, float(self._criterion.radius) ** 2)
@@ -252,8 +257,12 @@ class ClassifiabilityScorer(Scorer):
         """Return what rows agree on, in an order."""
         return kernels.Targets(
             self._mode, self._criterion.include_self, self._codes[order], self._values[order],
-            self._row_weights[order], self.problem.n_classes,
+            self._row_weights[order], self._groups_in(order), self.problem.n_classes,
         )  # fmt: skip
+
+    def _groups_in(self, order: IntArray) -> IntArray:
+        """Return the group of each row in an order, or nothing where rows have none."""
+        return np.empty(0, dtype=np.int64) if self.problem.groups is None else self.problem.groups[order]
 
     def _score_on_devices(self, masks: FloatArray) -> FloatArray:
         """Score (m, p) masks or weights on devices, batch by batch."""

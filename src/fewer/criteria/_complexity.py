@@ -299,7 +299,7 @@ class BoundaryShare(Criterion):
     The tree joins all rows by the shortest edges; where classes lie apart, few edges cross between them (Friedman &
     Rafsky). Near 1 is easy; for two equal classes thrown at random it is about 0.5. Distances are those of
     `Classifiability`: columns divided by their ranges, nominal values equal or not. Of equally short edges the one
-    from the row that joined earlier is taken. The empty subset scores 0.
+    from the row that joined earlier is taken. No edge joins two rows of one group. The empty subset scores 0.
 
     Read more in the guide: :doc:`/methods/neighbors`.
 
@@ -318,6 +318,7 @@ class BoundaryShare(Criterion):
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
+        problem.check_neighbors("BoundaryShare")
         return _BoundaryScorer(problem)
 
 
@@ -333,7 +334,7 @@ class _LargestOf(Scorer):
 
 class _BoundaryScorer(Scorer):
     def __init__(self, problem: Problem) -> None:
-        self._y = problem.y
+        self._y, self._groups = problem.y, problem.row_groups
         layout = Differences.within(problem, np.zeros(problem.n_samples, dtype=np.int64), "global")
         plain = np.where(layout.missing.any(axis=1), 2, np.where(problem.nominal, 1, 0)).astype(np.int64)
         self._layout = Table(
@@ -344,7 +345,7 @@ class _BoundaryScorer(Scorer):
         return np.array([1.0 - self.share(mask) if mask.any() else 0.0 for mask in masks])
 
     def share(self, mask: Masks) -> float:
-        parent = spanning_tree(self._layout, mask.astype(np.float64))
+        parent = spanning_tree(self._layout, mask.astype(np.float64), self._groups)
         children = np.flatnonzero(parent >= 0)
         return float(np.mean(self._y[children] != self._y[parent[children]]))
 

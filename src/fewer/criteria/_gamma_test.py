@@ -123,7 +123,7 @@ class GammaTestScorer(Scorer):
         self._slope_weight = criterion.slope_weight
         self._local = criterion.fit == "local"
         self._resources = resources
-        group = np.arange(n) if problem.groups is None else problem.groups
+        group = problem.row_groups
         self.n_neighbors = min(criterion.n_neighbors, n - int(np.bincount(group).max(initial=0)))
         if self.n_neighbors < 1:
             raise InputError("The Gamma Test needs at least two rows that may be each other's neighbors.")

@@ -71,13 +71,18 @@ class Candidates(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """What rows agree on: one of the four modes; class codes or values, and weights (n,); does a row count itself?"""
+    """What rows agree on: one of the four modes; class codes or values, weights and groups (n,).
+
+    A row is never a neighbor of another of its group (no groups: an empty array); if it counts itself, its copies in
+    the group count as itself.
+    """
 
     mode: Any
     with_self: Any
     codes: Any
     values: Any
     row_weights: Any
+    groups: Any
     n_classes: Any
 
 
@@ -140,20 +145,30 @@ def add_changes(d, common, i, low, c, candidates, table):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def smallest(d, low, i):
-    """Return the smallest distance of a chunk, row i itself apart."""
-    own = i - low
+def put_group_far(d, low, i, groups, with_copies):
+    """Put the rows of row i's group out of reach; where copies count, those at distance 0 stay."""
+    if groups.shape[0] == 0:  # without groups one row is to be put away, not a whole chunk to be looked through
+        if low <= i < low + d.shape[0] and not with_copies:
+            d[i - low] = FAR
+        return
+    own = groups[i]
+    for j in range(d.shape[0]):
+        if groups[low + j] == own and not (with_copies and d[j] == 0.0):
+            d[j] = FAR
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def smallest(d):
+    """Return the smallest distance of a chunk."""
     best = FAR
-    if 0 <= own < d.shape[0]:
-        d[own] = FAR
     for j in range(d.shape[0]):
         best = least_float(best, d[j])
     return best
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def nearest(start, stop, table, candidates, out):
-    """Write the squared distance from each row to its nearest other row into out (m, n)."""
+def nearest(start, stop, table, candidates, groups, out):
+    """Write the squared distance from each row to the nearest row of another group into out (m, n)."""
     n, m, pivot = table.columns.shape[1], candidates.offsets.shape[0] - 1, candidates.pivot
     used = np.flatnonzero(candidates.weights)
     common, d = np.empty(CHUNK), np.empty(CHUNK)
@@ -170,7 +185,8 @@ def nearest(start, stop, table, candidates, out):
                     continue
                 whole = d[: high - low]
                 add_changes(whole, chunk, i, low, c, candidates, table)
-                best[c] = min(best[c], smallest(whole, low, i))
+                put_group_far(whole, low, i, groups, False)
+                best[c] = min(best[c], smallest(whole))
             # The next chunk lies on the side where the pivot is nearer; stop when it is beyond every candidate's best.
             below, above = FAR, FAR
             if left > 0:
@@ -302,8 +318,9 @@ def neighborhoods(start, stop, table, candidates, limits, targets, sizes, agreei
                     continue
                 whole = d[: high - low]
                 add_changes(whole, chunk, i, low, c, candidates, table)
-                if low <= i < high:
-                    whole[i - low] = 0.0 if targets.with_self else FAR
+                if low <= i < high:  # a row with missing cells is 0 from itself, too
+                    whole[i - low] = 0.0
+                put_group_far(whole, low, i, targets.groups, targets.with_self)
                 count_chunk(whole, c, i, low, limits[c], targets, tallies)
         sizes[:, i] = tallies.size
         for c in range(m):
@@ -311,8 +328,11 @@ def neighborhoods(start, stop, table, candidates, limits, targets, sizes, agreei
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def spanning_tree(table, weights):
-    """Return the parent of each row in the tree that grows from row 0 (−1 there); of equal edges the earlier row's."""
+def spanning_tree(table, weights, groups):
+    """Return the parent of each row in the tree that grows from row 0 (−1 there); of equal edges the earlier row's.
+
+    No edge joins two rows of one group.
+    """
     n = table.columns.shape[1]
     used = np.flatnonzero(weights)
     parent = np.full(n, -1)
@@ -328,7 +348,7 @@ def spanning_tree(table, weights):
         nearest, distance = -1, 2.0 * FAR
         for j in range(n):
             if outside[j]:
-                if d[j] < best[j]:
+                if d[j] < best[j] and groups[j] != groups[newest]:
                     best[j] = d[j]
                     parent[j] = newest
                 if best[j] < distance:

@@ -43,8 +43,8 @@ class Table(NamedTuple):
         Nominal features and those with missing cells, one after the other.
     nominal, others : (p,) uint8 and int64
         Which features are nominal; which features `columns` holds.
-    numbers : (n,) int64
-        Among equally near rows the smaller number comes first.
+    numbers, groups : (n,) int64
+        Among equally near rows the smaller number comes first; rows of one group are never each other's neighbors.
     slack : float
         How far coarse distances can be off.
     """
@@ -56,6 +56,7 @@ class Table(NamedTuple):
     others: Any
     numbers: Any
     slack: Any
+    groups: Any
 
 
 class Classes(NamedTuple):
@@ -290,6 +291,15 @@ def _mean_differences(mean, i, found, size, table):
 
 
 @inner()
+def _put_group_far(row, i, groups):
+    """Put row i and the others of its group out of reach."""
+    own = groups[i]
+    for j in range(row.shape[0]):
+        if groups[j] == own:
+            row[j] = FAR
+
+
+@inner()
 def _add_nearest(scores, mean, weight, i, d, low, high, scratch, table):
     """Add the mean differences to the nearest of rows low … high − 1, times a weight."""
     size = nearest(i, d, low, high, scratch, table)
@@ -314,7 +324,7 @@ def relief_scores(first, last, k, classes, table):
             if votes[i] == 0.0:
                 continue
             own, row = classes.codes[i], scratch.d[i - start]
-            row[i] = FAR
+            _put_group_far(row, i, table.groups)
             # One call for all, own class first: each call would be compiled anew.
             for turn in range(2 if classes.pooled else shares.shape[0] + 1):
                 c = own if turn == 0 else turn - 1
@@ -385,7 +395,7 @@ def regression_sums(first, last, votes, influence, target, table):
         coarse_distances(scratch.d[: stop - start], start, scratch, table)
         for i in range(start, stop):
             row = scratch.d[i - start]
-            row[i] = FAR
+            _put_group_far(row, i, table.groups)
             size = nearest(i, row, 0, n_rows, scratch, table)
             _add_pairs(sums, i, scratch.found, size, votes, influence, target, table)
     return sums
@@ -419,11 +429,12 @@ def _add_pairs(sums, i, found, size, votes, influence, target, table):
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True)
-def small_scores(first, last, classes, rows, nominal, near, found, scores):
+def small_scores(first, last, classes, rows, nominal, groups, near, found, scores):
     """Add, over rows first … last − 1, the differences to misses less those to hits, times the row's votes.
 
-    See `_relief` for what `classes` (without its last entry: misses of each class count by themselves), `rows` and
-    `nominal` are. The room in `near` and `found` is the number of neighbors; among equally near rows the first counts.
+    See `_relief` for what `classes` (without its last entry: misses of each class count by themselves), `rows`,
+    `nominal` and `groups` are. The room in `near` and `found` is the number of neighbors; among equally near rows the
+    first counts.
     """
     votes, codes, bounds, shares = classes
     n_features, k = rows.shape[1], near.shape[0]
@@ -442,7 +453,7 @@ def small_scores(first, last, classes, rows, nominal, near, found, scores):
                         gap = 1.0 if gap > 0.0 else gap
                     seen -= gap != gap  # a cell is missing
                     total += gap if gap == gap else 0.0
-                if j == i or seen == 0:
+                if groups[j] == groups[i] or seen == 0:
                     continue
                 distance, place = np.rint(total / seen * GRID) / GRID, size
                 while place > 0 and distance < near[place - 1]:
@@ -510,40 +521,41 @@ def mixed_distance(x, z, nominal):
 
 
 @njit(nogil=True, cache=True)
-def radius_of(d, i):
-    """Return the mean of row i's distances to the others less half their standard deviation, those known."""
+def radius_of(d, i, groups):
+    """Return the mean of row i's known distances to rows of other groups less half their standard deviation."""
     total, seen = 0.0, 0
     for j in range(d.shape[0]):
-        if j != i and d[j] == d[j]:
+        if groups[j] != groups[i] and d[j] == d[j]:
             total += d[j]
             seen += 1
     if seen == 0:
         return 0.0
     mean, square = total / seen, 0.0
     for j in range(d.shape[0]):
-        if j != i and d[j] == d[j]:
+        if groups[j] != groups[i] and d[j] == d[j]:
             square += (d[j] - mean) ** 2
     return mean - 0.5 * np.sqrt(square / seen)
 
 
 @njit(nogil=True, cache=True)
-def near_rows(found, i, radius, d, whole, rows, steps, step, slack):
-    """List the rows nearer to row i than a radius (NaN: its own, by the spread of its distances); count them.
+def near_rows(found, i, radius, d, whole, table):
+    """List the rows of other groups nearer to row i than a radius (NaN: its own, by its distances); count them.
 
-    `d` and `whole` are room for distances, `step` is the size of a step, `slack` how many steps a distance may be off.
+    `d` and `whole` are room for distances; `table` is that of `surf_scores`.
     """
+    rows, steps, step, _, slack, groups = table
     n, n_features = rows.shape
     whole_distances(whole, steps, i)
     own = radius != radius
     limit = radius * n_features / step
     if own:
-        limit = _whole_radius(whole, i)
+        limit = _whole_radius(whole, i, groups)
     band = (2.5 if own else 1.0) * slack + 1e-9 * abs(limit)
     most = 2.0**31 - 1.0
     sure, perhaps = np.int32(max(np.floor(limit - band), 0.0)), np.int32(min(np.ceil(limit + band), most))
     size, undecided = 0, 0
     for j in range(n):
-        if whole[j] < perhaps and j != i:
+        if whole[j] < perhaps and groups[j] != groups[i]:
             found[size] = j
             size += 1
             undecided += whole[j] >= sure
@@ -552,7 +564,7 @@ def near_rows(found, i, radius, d, whole, rows, steps, step, slack):
     if own:
         for j in range(n):
             d[j] = mean_difference(rows[i], rows[j])
-        radius = radius_of(d, i)
+        radius = radius_of(d, i, groups)
     kept = 0
     for m in range(size):
         j = found[m]
@@ -563,29 +575,30 @@ def near_rows(found, i, radius, d, whole, rows, steps, step, slack):
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc"})
-def _whole_radius(whole, i):
-    """Return the radius of row i in steps, from whole-number distances."""
-    n = whole.shape[0]
-    total = 0.0
-    for j in range(n):
-        total += whole[j]
-    mean = total / max(n - 1, 1)  # a row is 0 from itself
-    square = -mean * mean
-    for j in range(n):
-        square += (whole[j] - mean) ** 2
-    return mean - 0.5 * np.sqrt(max(square, 0.0) / max(n - 1, 1))
+def _whole_radius(whole, i, groups):
+    """Return the radius of row i in steps, from whole-number distances to rows of other groups."""
+    own, total, seen, square = groups[i], 0.0, 0, 0.0
+    for j in range(whole.shape[0]):
+        other = groups[j] != own
+        total += whole[j] if other else 0.0
+        seen += other
+    mean = total / max(seen, 1)
+    for j in range(whole.shape[0]):
+        square += (whole[j] - mean) ** 2 if groups[j] != own else 0.0
+    return mean - 0.5 * np.sqrt(square / max(seen, 1))
 
 
 @njit(nogil=True, cache=True)
-def near_mixed_rows(found, i, radius, d, rows, nominal):
-    """List the rows nearer to row i than a radius (NaN: its own), where cells may be missing or nominal."""
+def near_mixed_rows(found, i, radius, d, table):
+    """List the rows of other groups nearer to row i than a radius (NaN: its own); cells may be missing or nominal."""
+    rows, _, _, nominal, _, groups = table
     n = rows.shape[0]
     for j in range(n):
         d[j] = mixed_distance(rows[i], rows[j], nominal)
-    limit = radius_of(d, i) if radius != radius else radius
+    limit = radius_of(d, i, groups) if radius != radius else radius
     size = 0
     for j in range(n):
-        if j != i and d[j] < limit:  # false for NaN
+        if groups[j] != groups[i] and d[j] < limit:  # false for NaN
             found[size] = j
             size += 1
     return size
@@ -660,12 +673,13 @@ def surf_scores(first, last, votes, radius, target, table):
 
     target : (codes, y, bound, shares)
         Classes of rows and their shares; or, with a bound above 0, quantities that are alike within it.
-    table : (rows, steps, step, nominal, slack)
+    table : (rows, steps, step, nominal, slack, groups)
         Rows (n, p) scaled to 0 … 1, NaN where missing; the same as whole numbers, (p, n), or none of those where cells
-        are missing or nominal; the size of a step; which features are nominal; how many steps a distance may be off.
+        are missing or nominal; the size of a step; which features are nominal; how many steps a distance may be off;
+        the group of each row (n,): rows of one group are never each other's neighbors.
     """
     codes, y, bound, shares = target
-    rows, steps, step, nominal, slack = table
+    rows, steps, _, nominal, _, _ = table
     n, n_features = rows.shape
     scores = np.zeros(n_features)
     found, kind = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -674,9 +688,9 @@ def surf_scores(first, last, votes, radius, target, table):
         if votes[i] == 0.0:
             continue
         if steps.shape[0]:
-            size = near_rows(found, i, radius, d, whole, rows, steps, step, slack)
+            size = near_rows(found, i, radius, d, whole, table)
         else:
-            size = near_mixed_rows(found, i, radius, d, rows, nominal)
+            size = near_mixed_rows(found, i, radius, d, table)
         relations(kind, i, found, size, codes, y, bound)
         if steps.shape[0]:
             add_plain(scores, votes[i], i, found, kind, size, shares, rows)

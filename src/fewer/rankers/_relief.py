@@ -140,11 +140,16 @@ class ReliefDevice:
 
 
 def relief_devices(
-    resources: Resources, rows: FloatArray, nominal: NDArray[np.uint8], bounds: IntArray, k: int = 0
+    resources: Resources,
+    problem: Problem,
+    rows: FloatArray,
+    nominal: NDArray[np.uint8],
+    bounds: IntArray,
+    k: int = 0,
 ) -> list[ReliefDevice]:
     """Bring the rows to the devices asked for; none if the CPU does the work."""
-    if resources.device != "cpu" and k > CAPACITIES[-1]:
-        tell("Relief", f"n_neighbors={k} is more than {CAPACITIES[-1]}")
+    if resources.device != "cpu" and (k > CAPACITIES[-1] or problem.groups is not None):
+        tell("Relief", "rows have groups" if k <= CAPACITIES[-1] else f"n_neighbors={k} is more than {CAPACITIES[-1]}")
         return []
     return on_devices(resources.device, lambda device: ReliefDevice(device, rows, nominal, bounds))
 
@@ -187,7 +192,8 @@ class ReliefF(Ranker):
     The difference of two cells is their distance over the feature's range, or 0 or 1 for nominal features; the distance
     of two rows is the mean of their differences (Manhattan). Where a cell is missing, distances and means go over those
     that are present. Equally near rows are taken in the order of the table. A class with fewer than k rows gives what
-    it has. Row weights are votes: rows count by them in the mean and in P.
+    it has. Row weights are votes: rows count by them in the mean and in P. Rows of one group are never each other's
+    neighbors.
 
     Read more in the guide: :doc:`/methods/relief`.
 
@@ -224,6 +230,7 @@ class ReliefF(Ranker):
         self.n_rows = n_rows
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        problem.check_neighbors("ReliefF")
         return Ranking.by_score(_relief(problem, self.n_neighbors, self.n_rows, False, rng, resources))
 
 
@@ -231,7 +238,7 @@ class Relief(Ranker):
     """Weigh features by the one nearest row of the same class and the one nearest of any other class.
 
     Kira and Rendell's Relief: `ReliefF` with one neighbor, and one miss whatever its class. Differences, nominal
-    features, missing cells and row weights are treated as there.
+    features, missing cells, row weights and row groups are treated as there.
 
     Read more in the guide: :doc:`/methods/relief`.
 
@@ -260,6 +267,7 @@ class Relief(Ranker):
         self.n_rows = n_rows
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        problem.check_neighbors("Relief")
         return Ranking.by_score(_relief(problem, 1, self.n_rows, True, rng, resources))
 
 
@@ -271,8 +279,8 @@ class RReliefF(Ranker):
 
         W_f = Σ d_y d_f / Σ d_y  −  Σ (1 − d_y) d_f / (N − Σ d_y).
 
-    Nominal features, missing cells (pairs without both cells are left out of the sums of that feature) and row weights
-    are treated as in `ReliefF`.
+    Nominal features, missing cells (pairs without both cells are left out of the sums of that feature), row weights and
+    row groups are treated as in `ReliefF`.
 
     Read more in the guide: :doc:`/methods/relief`.
 
@@ -313,6 +321,7 @@ class RReliefF(Ranker):
         self.n_rows = n_rows
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        problem.check_neighbors(type(self).__name__)
         places = np.arange(1, min(self.n_neighbors, max(problem.n_samples - 1, 1)) + 1)
         influence = np.ones(len(places)) if self.sigma is None else np.exp(-((places / self.sigma) ** 2))
         span = float(np.ptp(problem.y)) or 1.0
@@ -320,7 +329,7 @@ class RReliefF(Ranker):
         votes = _votes(problem, self.n_rows, rng)
 
         everyone, target = np.array([0, problem.n_samples]), problem.y / span
-        devices = relief_devices(resources, table.rows, table.nominal, everyone, len(places))
+        devices = relief_devices(resources, problem, table.rows, table.nominal, everyone, len(places))
         lists = np.ascontiguousarray(nearest_lists(devices, len(places))[0][:, 0]) if devices else None
 
         def sums(first: int, last: int) -> FloatArray:
@@ -345,6 +354,7 @@ class _Table:
     others: IntArray
     numbers: IntArray
     slack: np.float32
+    groups: IntArray
 
     @classmethod
     def of(cls, problem: Problem, order: IntArray) -> _Table:
@@ -366,11 +376,14 @@ class _Table:
             others=np.flatnonzero(special).astype(np.int64),
             numbers=order.astype(np.int64),
             slack=np.float32(_slack(problem.n_features)),
+            groups=problem.row_groups[order],
         )
 
     def arrays(self) -> Table:
         """Return what the kernels take."""
-        return Table(self.rows, self.steps, self.columns, self.nominal, self.others, self.numbers, self.slack)
+        return Table(
+            self.rows, self.steps, self.columns, self.nominal, self.others, self.numbers, self.slack, self.groups
+        )
 
 
 def _in_steps(rows: FloatArray, columns: IntArray) -> NDArray[np.int16]:
@@ -406,7 +419,7 @@ def _relief(
     votes = _votes(problem, n_rows, rng)[order]
     classes = Classes(votes, codes, bounds, shares, one_miss)
     k = min(k, problem.n_samples)
-    devices, lists = relief_devices(resources, table.rows, table.nominal, bounds, k), None
+    devices, lists = relief_devices(resources, problem, table.rows, table.nominal, bounds, k), None
     if devices:
         lists, far = nearest_lists(devices, k)
         lists = pooled(lists, far, codes, table.numbers) if one_miss else lists
@@ -424,7 +437,7 @@ def _relief(
 def _small(first: int, last: int, k: int, classes: Classes, table: _Table) -> FloatArray:
     scores = np.zeros(table.rows.shape[1])
     scratch = np.empty(k), np.empty(k, dtype=np.int64)
-    small_scores(first, last, tuple(classes)[:-1], table.rows, table.nominal, *scratch, scores)
+    small_scores(first, last, tuple(classes)[:-1], table.rows, table.nominal, table.groups, *scratch, scores)
     return scores
 
 
@@ -454,6 +467,7 @@ class _WithinRadius(Ranker):
     supports_device: ClassVar[bool] = True
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        problem.check_neighbors(type(self).__name__)
         votes = problem.row_weights
         table = _table_of(problem)
         target = _target_of(problem, votes)
@@ -503,7 +517,7 @@ class SURF(_WithinRadius):
     -----
     With more than two classes the near rows of each other class count by its share among those met, as in `ReliefF`.
     Differences, nominal features and missing cells are treated as there. Row weights are votes: rows count by them in
-    the mean and in the shares. Row groups play no part.
+    the mean and in the shares. Rows of one group are never each other's neighbors; the radius is that of all rows.
 
     See Also
     --------
@@ -526,7 +540,7 @@ class SURF(_WithinRadius):
     command_name = "surf"
 
     def _radius(self, table: Any, resources: Resources, devices: Sequence[ReliefDevice] = ()) -> float:
-        rows, steps, _, nominal, _ = table
+        rows, steps, _, nominal, _, _ = table
         if not steps.shape[0] and devices:
             total, count = sum(deal(devices, lambda one, low, high: one.distance_sum(low, high), len(rows)))
             return float(total / count)
@@ -543,7 +557,8 @@ class SURF(_WithinRadius):
 class MultiSURF(_WithinRadius):
     """Weigh features by all rows that are near by each row's own distances.
 
-    As `SURF`, with a radius for each row: the mean of its distances to all others, less half their standard deviation.
+    As `SURF`, with a radius for each row: the mean of its distances to all others, less half their standard deviation;
+    those of its own group left out.
 
     Read more in the guide: :doc:`/methods/relief`.
 
@@ -584,7 +599,7 @@ def _on_devices(problem: Problem, table: Any, resources: Resources) -> tuple[lis
     codes = problem.y if problem.task == "classification" else np.zeros(problem.n_samples, dtype=np.int64)
     order = np.argsort(codes, kind="stable")
     bounds = np.searchsorted(codes[order], np.arange(int(codes.max(initial=0)) + 2))
-    devices = relief_devices(resources, table[0][order], table[3], bounds)
+    devices = relief_devices(resources, problem, table[0][order], table[3], bounds)
     return (devices, order) if devices else None
 
 
@@ -601,7 +616,8 @@ def _table_of(problem: Problem) -> Any:
     scale = 2.0 ** (30 - int(np.ceil(np.log2(problem.n_features + 1))))  # sums of differences stay below 2³¹
     steps = np.rint(rows[:, : 0 if special else None].T * scale)
     slack = 0.0 if special else 2.0 * float(np.abs(steps.T - rows * scale).sum(axis=1).max())
-    return rows, np.ascontiguousarray(steps, dtype=np.int32), 1.0 / scale, nominal.astype(np.uint8), slack
+    whole = np.ascontiguousarray(steps, dtype=np.int32)
+    return rows, whole, 1.0 / scale, nominal.astype(np.uint8), slack, problem.row_groups
 
 
 def _target_of(problem: Problem, votes: FloatArray) -> Any:
