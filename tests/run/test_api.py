@@ -57,10 +57,10 @@ def test_json_frame_and_html(selection):
 @pytest.mark.parametrize(
     ("low", "high", "begins"),
     [
-        (0.01, 0.09, "Selection helps: +5.0 points (+1.0 to +9.0) of held-out accuracy"),
-        (-0.02, 0.12, "No difference in held-out accuracy was found: +5.0 points (-2.0 to +12.0)"),
-        (-0.6, 0.7, "Whether this helps cannot be told from 80 rows"),
-        (None, None, "Whether this helps cannot be told from 80 rows"),
+        (0.01, 0.09, "Better with 1 of 6 features: +5.0 points of held-out accuracy (+1.0 to +9.0, 95 %)."),
+        (-0.012, 0.12, "As good with 1 of 6 features: at most 1.2 points of held-out accuracy are lost (95 %)."),
+        (-0.05, 0.12, "Not known: between −5.0 and +12.0 points of held-out accuracy with 1 of 6 features (95 %)."),
+        (None, None, "Not known: whether this helps was not measured on held-out rows."),
     ],
 )
 def test_verdicts_agree_with_the_numbers(selection, low, high, begins):
@@ -72,15 +72,26 @@ def test_verdicts_agree_with_the_numbers(selection, low, high, begins):
 def test_a_loss_is_called_a_loss(selection):
     numbers = {"difference_low": -0.09, "difference_high": -0.01}
     made = dataclasses.replace(selection, score_heldout=0.80, score_heldout_all_features=0.85, heldout=numbers)
-    assert made.verdict.startswith("Selection costs 5.0 points (1.0 to 9.0) of held-out")
+    assert made.verdict == "Worse with 1 of 6 features: 5.0 points of held-out accuracy are lost (−9.0 to −1.0, 95 %)."
+    assert made.outcome.kind == "worse"
+    assert made.outcome.at_most_lost == 0.09
+
+
+def test_all_features_are_not_compared_with_themselves(selection):
+    every = [f"x{i}" for i in range(6)]
+    numbers = {"difference_low": -0.09, "difference_high": -0.01, "baseline": 0.6}
+    made = dataclasses.replace(selection, features=every, heldout={**selection.heldout, **numbers})
+    assert made.verdict.startswith("All 6 features are kept")
+    assert made.outcome.baseline == 0.6
+    assert "0.6000 knowing nothing" in str(made)
 
 
 def test_the_verdict_names_both_judges_and_the_text_the_stand_ins(selection):
     told = {**selection.heldout, "difference_low": -0.01, "difference_high": 0.02}
     other = dataclasses.replace(selection, heldout=told, judges={"chosen": "5 neighbors", "all": "a forest"})
-    assert " features (by 5 neighbors; all by a forest)." in other.verdict
+    assert " features (by 5 neighbors; all by a forest):" in other.verdict
     same = dataclasses.replace(other, judges={"chosen": "a forest", "all": "a forest"}, stand_ins={"x0": ["x5", "x6"]})
-    assert " features (both by a forest)." in same.verdict
+    assert " features (both by a forest):" in same.verdict
     assert "x0 can be replaced by x5, x6.\n" in str(same)
 
 

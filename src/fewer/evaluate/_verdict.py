@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
 
+import numpy as np
+
+from fewer.criteria._cross_validated import score_outputs
 from fewer.evaluate._grading import is_share
+from fewer.problem import Problem
 
+TOLERATED = 0.02
+"""What may be lost with fewer features that are called as good: 2 points, or 0.02 of R²."""
+SMALL = 0.005
+"""A gain below that is not called one: half a point."""
 TOO_WIDE = 0.10
 """An undecided interval that reaches further than this to either side is put down to too few rows."""
 FEW_ROWS = 30
@@ -19,6 +29,158 @@ NAMES = {
     "tree": "the tree",
     "forest": "the random forest",
 }
+
+
+class Kind(StrEnum):
+    """The five things that can be said of a selection."""
+
+    BETTER = "better"
+    AS_GOOD = "as good"
+    WORSE = "worse"
+    NOT_KNOWN = "not known"
+    NOTHING = "nothing found"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the chosen features do as well as all of them, with the numbers, and in one sentence.
+
+    Parameters
+    ----------
+    kind : Kind
+        Better; as good (at most `at_most_lost` is lost); worse; not known; nothing found.
+    difference, low, high : float or None
+        Held-out score with the chosen features less that with all, and its interval.
+    at_most_lost : float or None
+        What may be lost, at the level of the interval.
+    baseline : float or None
+        The score of knowing nothing (`baseline_score`).
+    rows_needed : int
+        About so many rows would tell a difference of 2 points; 0 where that is not known.
+    sentence : str
+        All of it in plain words.
+
+    Examples
+    --------
+    >>> made = Verdict.of(-0.002, -0.011, 0.007, n_chosen=8, n_features=30, score_name="accuracy")
+    >>> made.kind.value, made.at_most_lost
+    ('as good', 0.011)
+    >>> print(made)
+    As good with 8 of 30 features: at most 1.1 points of held-out accuracy are lost (95 %).
+    """
+
+    kind: Kind
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    at_most_lost: float | None = None
+    baseline: float | None = None
+    rows_needed: int = 0
+    sentence: str = ""
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    @classmethod
+    def of(
+        cls, difference: float | None, low: float | None, high: float | None, *,
+        n_chosen: int, n_features: int, score_name: str, by: str = "", rows_needed: int = 0,
+        baseline: float | None = None,
+    ) -> Verdict:  # fmt: skip
+        """Decide which of the kinds it is, other than that nothing was found.
+
+        Parameters
+        ----------
+        difference, low, high : float or None
+            As in the class.
+        n_chosen, n_features : int
+            Features chosen, and all.
+        score_name : str
+            scikit-learn's, or R².
+        by : str
+            Who predicted, put behind the number of features.
+        rows_needed : int
+        baseline : float or None
+            As in the class.
+
+        Returns
+        -------
+        Verdict
+        """
+        amount = _Amount("r2" if score_name == "R²" else score_name)
+        kept = f"{n_chosen} of {n_features} features{by}"
+        if n_chosen == n_features:
+            told = f"All {n_features} features are kept: with fewer, held-out {score_name} is expected to be lower."
+            return cls(Kind.AS_GOOD, 0.0, 0.0, 0.0, 0.0, baseline, 0, told)
+        if difference is None or low is None or high is None:
+            return cls(Kind.NOT_KNOWN, difference, None, None, None, baseline, 0,
+                       "Not known: whether this helps was not measured on held-out rows.")  # fmt: skip
+        lost = max(-low, 0.0)
+        numbers = (difference, low, high, lost, baseline, rows_needed)
+        span, of = f"{amount(low)} to {amount(high)}, 95 %", f"of held-out {score_name}"
+        if low > 0 and difference >= SMALL:
+            told = f"Better with {kept}: {amount(difference, unit=True)} {of} ({span})."
+            return cls(Kind.BETTER, *numbers, told)
+        if lost <= TOLERATED:
+            most = f"at most {amount.plain(lost)} {of} {amount.verb(lost)} lost" if lost else "nothing is lost"
+            return cls(Kind.AS_GOOD, *numbers, f"As good with {kept}: {most} (95 %).")
+        if high < 0:
+            told = f"Worse with {kept}: {amount.plain(difference)} {of} {amount.verb(difference)} lost ({span})."
+            return cls(Kind.WORSE, *numbers, told)
+        more = f"; about {rows_needed:,} rows would be needed" if rows_needed else ""
+        told = f"Not known: between {amount(low)} and {amount(high, unit=True)} {of} with {kept} (95 %){more}."
+        return cls(Kind.NOT_KNOWN, *numbers, told)
+
+
+@dataclass(frozen=True)
+class _Amount:
+    """Writes differences in a score's own unit: points of a share, else as they are."""
+
+    scoring: str
+
+    def __call__(self, value: float, *, unit: bool = False) -> str:
+        return _number(value, self.scoring, sign=True) + (" points" if unit and in_points(self.scoring) else "")
+
+    def plain(self, value: float) -> str:
+        return self(abs(value), unit=True)[1:]
+
+    def verb(self, value: float) -> str:
+        return "are" if in_points(self.scoring) and self.plain(value) != "1.0 points" else "is"
+
+
+def baseline_score(problem: Problem, scoring: Any = None) -> float | None:
+    """Return the score of knowing nothing: the share of the largest class, the mean of the quantity.
+
+    Parameters
+    ----------
+    problem : Problem
+    scoring : str or callable, optional
+        As in scikit-learn; accuracy or R² if left out.
+
+    Returns
+    -------
+    float or None
+        What predicting the classes' shares (or the mean) for every row scores; None where a score cannot be had so.
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays(np.zeros((4, 1)), ["a", "a", "a", "b"])
+    >>> baseline_score(problem), baseline_score(problem, "balanced_accuracy"), baseline_score(problem, "roc_auc")
+    (0.75, 0.5, 0.5)
+    """
+    weights = problem.row_weights
+    if problem.y.ndim > 1:
+        return None
+    if problem.task == "regression":
+        outputs = np.full(problem.n_samples, np.average(problem.y, weights=weights))
+    else:
+        shares = np.bincount(problem.y, weights, minlength=problem.n_classes) / weights.sum()
+        outputs = np.tile(shares, (problem.n_samples, 1))
+    named = ("accuracy" if problem.task == "classification" else "r2") if scoring is None else scoring
+    try:
+        return score_outputs(named, outputs, problem)
+    except (ValueError, TypeError, AttributeError):
+        return None
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from fewer.errors import interruptible
 from fewer.estimators import parse_costs
 from fewer.evaluate import Choice, Evidence, HeldOutScores, heldout
 from fewer.evaluate._grading import is_share
+from fewer.evaluate._verdict import baseline_score
 from fewer.io import describe_columns
 from fewer.problem import IntArray, Problem
 from fewer.registry import build
@@ -555,10 +556,14 @@ def _trace_of(selector: AnySelector) -> Trace:
     return getattr(winner_of(selector), "trace_", None) or Trace()
 
 
+def _scoring(running: _Running, problem: Problem) -> Any:
+    """Return what scores are measured by: what was asked for, or the judge's own."""
+    own = getattr(judge_of(running.selector, running.plan, problem), "scoring", None)
+    return own if running.request.scoring is None else running.request.scoring
+
+
 def _score_name(running: _Running, problem: Problem) -> str:
-    scoring = running.request.scoring
-    if scoring is None:
-        scoring = getattr(judge_of(running.selector, running.plan, problem), "scoring", None)
+    scoring = _scoring(running, problem)
     if scoring is None:
         return "accuracy" if problem.task == "classification" else "R²"
     return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", "score"))
@@ -574,6 +579,7 @@ def _numbers(outcome: HeldOutScores, problem: Problem, running: _Running) -> dic
         "in_points": is_share(_score_name(running, problem)),
         "rows_to_tell": rows_to_tell(outcome.difference_low, outcome.difference_high, n_units),
         "by": "row" if problem.groups is None else "group",
+        "baseline": baseline_score(problem, _scoring(running, problem)),
     }
 
 

@@ -10,12 +10,10 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from fewer.errors import InputError
+from fewer.evaluate._verdict import TOLERATED, Kind, Verdict
 from fewer.problem import Suspicion
 from fewer.text import html_card, html_table, latex_table, markdown_table, without_columns
 from fewer.trace import Trace
-
-TOLD_DIFFERENCE = 0.02
-"""The difference for which the rows that would tell it are counted: 2 points, or 0.02 of R²."""
 
 
 @dataclass(frozen=True)
@@ -166,43 +164,31 @@ class Selection:
     trace: Trace | None = field(default=None, repr=False, compare=False)
 
     @property
-    def verdict(self) -> str:
-        """Say in one sentence or two whether selecting helped, and what the data can exclude."""
+    def outcome(self) -> Verdict:
+        """Whether the chosen features do as well as all: the kind, the numbers, and a sentence."""
         if self.nothing_found:
             told = f"Nothing was found: no feature predicts the target better than chance in these {self.n_rows} rows."
-            return f"{told} What was asked for is kept all the same." if self.features else told
-        if self.score_heldout is None or self.score_heldout_all_features is None:
-            return "Whether this helps was not measured: there is no held-out score."
-        low, high = self.heldout.get("difference_low"), self.heldout.get("difference_high")
-        if low is None or high is None or high - low >= 1.0:
-            return f"Whether this helps cannot be told from {self.n_rows} rows."
-        difference = self.score_heldout - self.score_heldout_all_features
-        ends = [self._amount(end, sign=True, unit=False) for end in (low, high)]
-        numbers = f"{self._amount(difference, sign=True)} ({ends[0]} to {ends[1]})"
-        fewer = f"{len(self.features)} of {self.n_features} features{self._judged_by()}"
-        if low > 0:
-            return f"Selection helps: {numbers} of held-out {self.score_name} with {fewer}."
-        if high < 0:
-            smallest = self.curve.get("smallest_without_loss")
-            cure = f" The fewest that lose nothing the data can see: {smallest}." if smallest else ""
-            lost = f"{self._amount(difference, sign=True)[1:]} ({ends[1][1:]} to {ends[0][1:]})"  # without the minus
-            return f"Selection costs {lost} of held-out {self.score_name}; all features do better than {fewer}.{cure}"
-        found = f"No difference in held-out {self.score_name} was found: {numbers} with {fewer}."
-        return f"{found} {self._excluded(low)}"
+            told += " What was asked for is kept all the same." if self.features else ""
+            return Verdict(Kind.NOTHING, baseline=self.baseline, sentence=told)
+        told = self.heldout
+        measured = self.score_heldout is not None and self.score_heldout_all_features is not None
+        return Verdict.of(
+            self.score_heldout - self.score_heldout_all_features if measured else None,
+            told.get("difference_low"), told.get("difference_high"),
+            n_chosen=len(self.features), n_features=self.n_features, score_name=self.score_name, by=self._judged_by(),
+            rows_needed=told.get("rows_to_tell", 0), baseline=self.baseline,
+        )  # fmt: skip
 
-    def _excluded(self, low: float) -> str:
-        lost = f"At most {self._amount(-low)} may be lost, at 95 %" if low < 0 else "Nothing is lost, at 95 %"
-        rows = self.heldout.get("rows_to_tell")
-        if not rows:
-            return f"{lost}."
-        return f"{lost}; about {rows:,} rows would tell a difference of {self._amount(TOLD_DIFFERENCE)}."
+    @property
+    def verdict(self) -> str:
+        """Say in one sentence whether the chosen features do as well as all."""
+        return self.outcome.sentence
 
-    def _amount(self, value: float, *, sign: bool = False, unit: bool = True) -> str:
-        """Write a difference in the metric's own unit: points of a share, else as it is."""
-        plus = "+" if sign else ""
-        if self.score_name in ("R²", "r2") or not self.heldout.get("in_points", True):
-            return f"{value:{plus}.3f}" + (f" of {self.score_name}" if unit and not sign else "")
-        return f"{100 * value:{plus}.1f}" + (" points" if unit else "")
+    @property
+    def baseline(self) -> float | None:
+        """The score of knowing nothing: the largest class, or the mean, for every row."""
+        found = self.heldout.get("baseline")
+        return None if found is None else float(found)
 
     def _judged_by(self) -> str:
         ours, all_ = self.judges.get("chosen"), self.judges.get("all")
@@ -374,7 +360,8 @@ class Selection:
         if self.score_heldout is not None:
             lines.append(
                 f"Held-out {self.score_name}: {self.score_heldout:.4f} with the chosen features, "
-                f"{self.score_heldout_all_features:.4f} with all {self.n_features} "
+                f"{self.score_heldout_all_features:.4f} with all {self.n_features}"
+                f"{'' if self.baseline is None else f', {self.baseline:.4f} knowing nothing'} "
                 f"({self.heldout['n_folds']} folds, the selection repeated in each)."
             )
         lines.append(self.verdict)
@@ -550,7 +537,7 @@ def rows_to_tell(low: float | None, high: float | None, n_rows: int) -> int:
     """
     if low is None or high is None or not math.isfinite(high - low):
         return 0
-    needed = n_rows * ((high - low) / 2 / TOLD_DIFFERENCE) ** 2
+    needed = n_rows * ((high - low) / 2 / TOLERATED) ** 2
     digits = 1 - math.floor(math.log10(needed)) if needed >= 1 else 0
     return int(round(needed, digits))
 
