@@ -121,7 +121,7 @@ def test_what_is_native_is_tried_on_few_rows_of_every_kind_first(least, n_fits):
     y = np.where(np.arange(2000) < 1990, np.arange(2000) % 2, 2)
     seen = []
     ready = prepared(Shy(least, seen), Problem.from_arrays(X, y))
-    assert ready._is_native == (least < 2000)
+    assert ready.is_native == (least < 2000)
     assert len(seen) == n_fits
     n_rows, missing, n_classes = seen[0]
     assert n_rows < 300

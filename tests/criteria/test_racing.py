@@ -14,9 +14,9 @@ from fewer.problem import Problem
 
 def run(scores, ceiling):
     asked = []
-    places, means = race(lambda i, f: asked.append((i, f)) or scores[i, f], *scores.shape, ceiling)
+    places, found = race(lambda i, f: asked.append((i, f)) or scores[i, f], *scores.shape, ceiling)
     assert len(asked) == len(set(asked))
-    return places, means, len(asked)
+    return places, found.mean(axis=1), len(asked)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -28,6 +28,15 @@ def test_the_exact_race_keeps_every_candidate_that_may_be_best(seed):
     assert means == pytest.approx(scores[places].mean(axis=1))
     assert set(np.flatnonzero(scores.mean(axis=1) >= scores.mean(axis=1).max() - 1e-12)) <= set(places)
     assert n_asked < scores.size
+
+
+def test_hard_folds_first_save_more():
+    rng = np.random.default_rng(0)
+    scores = np.clip(rng.uniform(0.6, 0.9, (20, 1)) + np.linspace(0.1, -0.3, 10), 0, 1)
+    asked = []
+    places, _ = race(lambda i, f: asked.append(f) or scores[i, f], 20, 10, 1.0, np.arange(10)[::-1])
+    assert int(np.argmax(scores.mean(axis=1))) in places
+    assert len(asked) < run(scores, 1.0)[2]
 
 
 @pytest.mark.parametrize("near", [False, True])

@@ -1,7 +1,4 @@
-"""How important each column is to a fitted estimator, as scikit-learn's `RFE` weighs it.
-
-Any scikit-learn estimator as criterion, judged by cross-validation.
-"""
+"""Any scikit-learn estimator as criterion, judged by cross-validation; how important each column is to it."""
 
 from __future__ import annotations
 
@@ -14,20 +11,20 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from fewer.contracts import Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
-from fewer.criteria._boosting import boosting_outputs, is_plain_boosting
-from fewer.criteria._forests import can_be_cut, forest_outputs, is_plain_forest
 from fewer.criteria._preparation import WORTH_THREADS, Preparation
 from fewer.criteria._racing import ceiling_of, race
-from fewer.criteria.engines import find_engine
+from fewer.criteria.engines import PartMaker, find_engine, find_part
 from fewer.criteria.engines._engine import Engine, Split
+from fewer.criteria.engines._parts import Part
 from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 from fewer.validate import assign_folds, split_rows
@@ -92,8 +89,6 @@ def _owners(transformer: ColumnTransformer) -> IntArray:
 MOST_REMEMBERED = 100_000
 MARGIN = 1e-9
 """A column is given up only if it is worse by more than rounding can do."""
-FEW_TREES = 5
-"""Trees that are compared with scikit-learn's before those of a run are trusted."""
 LOGGER = logging.getLogger(__name__)
 
 
@@ -206,13 +201,11 @@ class CrossValidatedScorer(PredictiveScorer):
         self._seed = int(rng.integers(2**31))
         self._resources = resources
         self._shared: Shared | None = None
-        self._grow = None if problem.sample_weight is not None else _grower_of(criterion.estimator, criterion.scoring)
-        if getattr(criterion.estimator, "n_jobs", None) not in (None, 1) and not self._is_small(problem):
-            self._grow = None  # its own threads are worth more
-        self._is_accuracy = criterion.scoring in (None, "accuracy")
-        self._trees_checked = False
+        self._is_accuracy = criterion.scoring in (None, "accuracy") and problem.task == "classification"
         self._metric = criterion.scoring
         self._why_fitted = ""
+        self._parts: dict[int, Part | None] = {}
+        self._hardest: IntArray | None = None
 
     @cached_property
     def _engine(self) -> Engine | None:
@@ -220,15 +213,34 @@ class CrossValidatedScorer(PredictiveScorer):
         found = find_engine(
             self._estimator, self._metric, self.problem, self._splits, self._preprocess, self._resources.memory
         )
-        told = self._why_fitted = found if isinstance(found, str) else ""
-        way = f"scikit-learn fits each subset: {told}" if told else "compiled"
+        self._why_fitted = found if isinstance(found, str) else ""
+        engine = None if isinstance(found, str) else found
+        way = "compiled" if engine is not None else self._way_of_fits
         LOGGER.info("CrossValidated(%s): %s.", type(self._estimator).__name__, way)
-        return None if isinstance(found, str) else found
+        return engine
+
+    @cached_property
+    def _maker(self) -> PartMaker | str:
+        """What fits the estimator fold by fold without what surrounds it, or why nothing does."""
+        if not (self._metric is None or isinstance(self._metric, str)):
+            return "the metric is a function, which gets the fitted model"
+        if getattr(self._estimator, "n_jobs", None) not in (None, 1) and not self._is_small(self.problem):
+            return "its own threads are worth more"
+        rows = max((train for train, _ in self._splits), key=len)
+        native = self.problem.has_missing and self._preparation.is_native
+        return find_part(self._preparation.bare(), self.problem, rows, native, self._preprocess)
+
+    @property
+    def _way_of_fits(self) -> str:
+        if isinstance(self._maker, PartMaker):
+            return "compiled, fold by fold"
+        unknown = self._why_fitted.endswith("recognised estimators")
+        return f"scikit-learn fits each subset: {self._maker if unknown else self._why_fitted}"
 
     @property
     def way(self) -> str:
         """How subsets are scored: compiled, or why not."""
-        return "compiled" if self._engine is not None else f"scikit-learn fits each subset: {self._why_fitted}"
+        return "compiled" if self._engine is not None else self._way_of_fits
 
     @cached_property
     def _preparation(self) -> Preparation:
@@ -238,12 +250,6 @@ class CrossValidatedScorer(PredictiveScorer):
     @cached_property
     def _labels(self) -> NDArray[Any]:
         return self.problem.labels
-
-    @cached_property
-    def _unfitted(self) -> Any:
-        """The model of all subsets, where no column needs to be prepared for it."""
-        rows = self.problem
-        return None if rows.nominal.any() or rows.has_missing else self._preparation.model(np.arange(1))
 
     def score(self, masks: Masks) -> FloatArray:
         """Score (m, p) masks, batches of masks in parallel, on a cluster or whatever backend joblib is set to.
@@ -295,9 +301,13 @@ class CrossValidatedScorer(PredictiveScorer):
 
         def score(i: int, fold: int) -> float:
             self.n_fits += 1
-            return self._attempt(lambda: self._score_split(children[i], self._splits[fold]))
+            return self._attempt(lambda: self._score_split(children[i], fold))
 
-        places, means = race(score, len(columns), len(self._splits), self._ceiling if self._race == "exact" else None)
+        ceiling = self._ceiling if self._race == "exact" else None
+        places, scores = race(score, len(columns), len(self._splits), ceiling, self._hardest)
+        means = scores.mean(axis=1)
+        if ceiling is not None and not np.isnan(means).all():
+            self._hardest = np.argsort(scores[np.nanargmax(means)], kind="stable")
         for place, mean in zip(places, means, strict=True):
             self._memo[children[place].tobytes()] = float(mean)
         return places, means
@@ -344,7 +354,7 @@ class CrossValidatedScorer(PredictiveScorer):
     def _decide_fold(self, mask: Masks, fold: int) -> float:
         assert self._engine is not None
         score = self._engine.decide(np.flatnonzero(mask), fold)
-        return self._score_split(mask, self._splits[fold]) if np.isnan(score) else score
+        return self._score_split(mask, fold) if np.isnan(score) else score
 
     def _score_fitted(self, masks: Masks) -> FloatArray:
         """Score masks by fitting; those met before are not fitted again."""
@@ -366,7 +376,7 @@ class CrossValidatedScorer(PredictiveScorer):
             self._preparation.decide()
             alone = copy(self)
             alone._resources = self._resources.alone()
-            alone._engine, alone._memo = None, {}
+            alone._engine, alone._memo, alone._parts = None, {}, {}
             alone._preparation = self._preparation.in_one_thread()
             self._shared = Shared(alone)
         batches = [(batch,) for batch in np.array_split(masks, min(len(masks), 4 * n_workers))]
@@ -379,19 +389,20 @@ class CrossValidatedScorer(PredictiveScorer):
         rows = self.problem
         shape = (rows.n_samples, rows.n_classes) if rows.task == "classification" else rows.y.shape
         out = np.full(shape, np.nan)
-        for train, test in self._splits:
+        for fold, (train, test) in enumerate(self._splits):
             cells = self._preparation.cells(mask, test)
-            model = None if self._grow is None else self._grown(mask, train, cells, self._grow)
+            model = self._recorded(mask, self._part(fold))
             out[test] = _outputs(self._fit(mask, train) if model is None else model, cells, rows)
         return out
 
     def predict(self, mask: Masks, X: FloatArray) -> FloatArray:
         """Predict new rows from a fit on all bound rows."""
-        if self._grow is not None and mask.any():
-            cells = self._preparation.new_cells(mask, X)
-            model = self._grown(mask, np.arange(self.problem.n_samples), cells, self._grow)
+        if mask.any() and isinstance(self._maker, PartMaker):
+            rows, columns = self.problem, np.flatnonzero(mask)
+            part = self._maker.make(rows.X[:, columns], self._labels, X[:, columns], rows.sample_weight)
+            model = self._recorded(np.ones(len(columns), dtype=bool), part)
             if model is not None:
-                return _outputs(model, cells, self.problem)
+                return _outputs(model, X, rows)
         return self.fit_rule(mask, np.isnan(X).any(axis=0))(X)
 
     @staticmethod
@@ -422,7 +433,7 @@ class CrossValidatedScorer(PredictiveScorer):
     def score_one(self, mask: Masks) -> float:
         """Score one mask: the mean over the splits."""
         self.n_fits += len(self._splits)
-        return float(np.mean([self._attempt(lambda s=split: self._score_split(mask, s)) for split in self._splits]))
+        return float(np.mean([self._attempt(lambda k=k: self._score_split(mask, k)) for k in range(self.n_parts)]))
 
     @property
     def n_parts(self) -> int:
@@ -453,40 +464,38 @@ class CrossValidatedScorer(PredictiveScorer):
         cells, weights = self._preparation.cells(mask, test), _weights(self.problem.sample_weight, test)
         return importances, self._attempt(lambda: self._scoring(model, cells, self._labels[test], **weights))
 
-    def _score_split(self, mask: Masks, split: Split) -> float:
-        train, test = split
+    def _score_split(self, mask: Masks, fold: int) -> float:
+        train, test = self._splits[fold]
         weights = _weights(self.problem.sample_weight, test)
-        cells = self._preparation.cells(mask, test)
-        model = None if self._grow is None else self._grown(mask, train, cells, self._grow)
-        if self._is_accuracy and isinstance(model, _RecordedClassifier):
-            return float(np.mean(model.predict(cells) == self._labels[test]))
-        model = self._fit(mask, train) if model is None else model
+        model = self._recorded(mask, self._part(fold))
+        if model is None:
+            model, cells = self._fit(mask, train), self._preparation.cells(mask, test)
+        elif self._is_accuracy and not weights:
+            return float(np.mean(model.predict(test) == self._labels[test]))
+        else:
+            cells = np.empty((len(test), 0))  # what it predicts was computed
         return float(self._scoring(model, cells, self._labels[test], **weights))
 
-    def _grown(self, mask: Masks, train: IntArray, cells: Any, grow: Callable[..., Any]) -> Any:
-        """Fit a forest or a boosting by its compiled trees alone; None where that does not do.
+    def _part(self, fold: int) -> Part | None:
+        """Return a fold laid out for models that are fitted on many subsets; None if these go the ordinary way."""
+        if fold not in self._parts:
+            train, test = self._splits[fold]
+            weights = None if self.problem.sample_weight is None else self.problem.sample_weight[train]
+            self._parts[fold] = None
+            if isinstance(self._maker, PartMaker):
+                X = self.problem.X
+                self._parts[fold] = self._maker.make(X[train], self._labels[train], X[test], weights)
+        return self._parts[fold]
 
-        First a few trees are compared with scikit-learn's own: a version that builds trees otherwise goes the ordinary
-        way.
-        """
-        model = self._unfitted if mask.any() else None
-        model = self._preparation.model(np.flatnonzero(mask)) if model is None else model
-        rows, labels = self._preparation.cells(mask, train), self._labels[train]
-        if type(model) is not type(self._estimator) or not can_be_cut(rows) or not can_be_cut(cells):
+    def _recorded(self, mask: Masks, part: Part | None) -> Any:
+        """Fit a part on the columns of a subset; return its predictions in the shape of a fitted model, or None."""
+        columns = np.flatnonzero(mask)
+        outputs = None if part is None or not len(columns) else part.outputs(columns)
+        if part is None or outputs is None:
             return None
-        try:
-            found = grow(model, rows, labels, cells)
-            if found is not None and not self._trees_checked:
-                self._trees_checked = True
-                few = clone(model).set_params(n_estimators=min(model.n_estimators, FEW_TREES))
-                if not _are_trees_of(few.fit(rows, labels), cells, grow(few, rows, labels, cells)):
-                    self._grow = found = None
-        except Exception:
-            self._grow = found = None
-        if found is None:
-            return None
-        outputs, classes = found
-        return _RecordedRegressor(outputs) if classes is None else _RecordedClassifier(outputs, classes)
+        if part.classes_ is None:
+            return _RecordedRegressor(outputs)
+        return _RecordedClassifier(outputs, part.classes_, part.codes(outputs), part.decisions(outputs))
 
     def _attempt(self, work: Any) -> float:
         """Score, or give the score that stands for a failure."""
@@ -507,15 +516,6 @@ class CrossValidatedScorer(PredictiveScorer):
             name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
             weights = {name: rows.sample_weight[train]}
         return model.fit(self._preparation.cells(mask, train), self._labels[train], **weights)
-
-
-def _grower_of(estimator: Any, scoring: Any) -> Callable[..., Any] | None:
-    """Return what fits an estimator and predicts by its compiled trees alone, if there is such a way."""
-    if not (scoring is None or isinstance(scoring, str)):
-        return None
-    if is_plain_forest(estimator):
-        return forest_outputs
-    return boosting_outputs if is_plain_boosting(estimator, scoring) else None
 
 
 def score_outputs(scoring: Any, outputs: FloatArray, rows: Problem) -> float:
@@ -547,14 +547,6 @@ def score_outputs(scoring: Any, outputs: FloatArray, rows: Problem) -> float:
     return float(get_scorer(scoring)(recorded, rows.X, rows.labels, **_weights(rows.sample_weight, slice(None))))
 
 
-def _are_trees_of(fitted: Any, cells: Any, found: tuple[FloatArray, Any] | None) -> bool:
-    """Say whether outputs that were grown, where they could be, are those of a fitted model."""
-    if found is None:
-        return True
-    outputs, classes = found
-    return np.array_equal(outputs, fitted.predict(cells) if classes is None else fitted.predict_proba(cells))
-
-
 class FittedRule:
     """An estimator that was fitted on the columns of a subset."""
 
@@ -569,12 +561,18 @@ class FittedRule:
 class _RecordedClassifier(ClassifierMixin, BaseEstimator):
     """Outputs that were computed before, in the shape of a fitted classifier."""
 
-    def __init__(self, outputs: FloatArray, classes: NDArray[Any]) -> None:
+    def __init__(self, outputs: FloatArray, classes: NDArray[Any], codes: Any = None, decisions: Any = None) -> None:
         self.outputs = outputs
         self.classes_ = classes
+        self.codes = codes
+        self.decisions = decisions
 
     def predict(self, X: Any) -> NDArray[Any]:
-        return self.classes_[self.outputs.argmax(axis=1)]
+        return self.classes_[self.outputs.argmax(axis=1) if self.codes is None else self.codes]
+
+    @available_if(lambda self: self.decisions is not None)
+    def decision_function(self, X: Any) -> FloatArray:
+        return np.asarray(self.decisions)
 
     def predict_proba(self, X: Any) -> FloatArray:
         return np.minimum(self.outputs, 1.0)  # a nearest neighbor that decides a tie adds a hair

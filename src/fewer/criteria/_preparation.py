@@ -67,7 +67,7 @@ class Preparation:
 
     def decide(self) -> None:
         """Find out now what the estimator can take."""
-        self._is_native  # noqa: B018 - computed once, here
+        self.is_native  # noqa: B018 - computed once, here
 
     def cells(self, mask: Masks, rows: IntArray) -> Any:
         """Return the cells of some bound rows in the columns of a subset."""
@@ -75,23 +75,23 @@ class Preparation:
 
     def new_cells(self, mask: Masks, X: FloatArray) -> Any:
         """Return the cells of other rows in the columns of a subset."""
-        table = self._problem.schema.frame(self._problem, X) if self._framed and self._is_native else X
+        table = self._problem.schema.frame(self._problem, X) if self._framed and self.is_native else X
         return self._some(table, mask, np.arange(len(X)))
 
     def model(self, columns: IntArray, new_missing: Any = False) -> Any:
         """Return an unfitted model for some columns, with what it needs before it."""
         if not len(columns):
             return DummyClassifier() if self._problem.task == "classification" else DummyRegressor()
-        nominal = self._problem.nominal if not self._is_native else self._coded
+        nominal = self._problem.nominal if not self.is_native else self._coded
         has_missing = (
             self._has_missing | new_missing
-            if not (self._is_native and self._has_missing.any())
+            if not (self.is_native and self._has_missing.any())
             else np.zeros_like(self._has_missing)
         )
-        return self._prepared(columns, nominal, has_missing) if self._prepare else self._bare()
+        return self._prepared(columns, nominal, has_missing) if self._prepare else self.bare()
 
     @cached_property
-    def _is_native(self) -> bool:
+    def is_native(self) -> bool:
         """Whether the estimator takes the cells as they are."""
         if not self._prepare:
             return True
@@ -126,7 +126,7 @@ class Preparation:
         rows = self._problem
         if rows.sparse is not None:
             return rows.sparse
-        return rows.schema.frame(rows, rows.X) if self._framed and self._is_native else rows.X
+        return rows.schema.frame(rows, rows.X) if self._framed and self.is_native else rows.X
 
     def _some(self, table: Any, mask: Masks, rows: IntArray) -> Any:
         if not np.any(mask):
@@ -138,7 +138,8 @@ class Preparation:
             return table[np.ix_(rows, np.flatnonzero(mask))]
         return _safe_indexing(_safe_indexing(table, np.flatnonzero(mask), axis=1), rows)
 
-    def _bare(self) -> Any:
+    def bare(self) -> Any:
+        """Return the unfitted estimator with a seed, and one thread where threads do not pay."""
         model = clone(self._estimator)
         if "random_state" in model.get_params(deep=False) and model.get_params(deep=False)["random_state"] is None:
             model.set_params(random_state=self._seed)
@@ -167,8 +168,8 @@ class Preparation:
             )
             steps.append(("encode", encode, nominal))
         if not steps:
-            return self._bare()
-        return make_pipeline(ColumnTransformer(steps, remainder="passthrough"), self._bare())
+            return self.bare()
+        return make_pipeline(ColumnTransformer(steps, remainder="passthrough"), self.bare())
 
 
 def _looks_at_names(estimator: Any) -> bool:

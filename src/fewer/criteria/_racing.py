@@ -39,9 +39,9 @@ def ceiling_of(scoring: Any) -> float | None:
 
 
 def race(
-    score: Callable[[int, int], float], n: int, n_folds: int, ceiling: float | None
+    score: Callable[[int, int], float], n: int, n_folds: int, ceiling: float | None, order: IntArray | None = None
 ) -> tuple[IntArray, FloatArray]:
-    """Score n candidates fold by fold; return those that ran to the end, in order, and their means.
+    """Score n candidates fold by fold; return those that ran to the end, in order, and their scores.
 
     Parameters
     ----------
@@ -51,33 +51,44 @@ def race(
     ceiling : float or None
         The best score that a fold can have: a candidate is given up once it cannot reach the best complete mean even so
         (one that can still tie is not). None: once it lies behind the leader by more than folds differ by chance.
+    order : int array of shape (n_folds,), optional
+        The folds, the hardest first: in these a candidate loses most of what it can reach.
+
+    Returns
+    -------
+    places : int array of shape (m,)
+    scores : array of shape (m, n_folds)
     """
     scores = np.full((n, n_folds), np.nan)
     running = np.ones(n, dtype=bool)
+    folds = np.arange(n_folds) if order is None else order
     for i in range(n):
-        scores[i, 0] = score(i, 0)
+        scores[i, folds[0]] = score(i, int(folds[0]))
     if ceiling is not None:
         # The leader of the first fold runs to the end at once, so that there is something to beat.
-        leader = int(np.argmax(np.where(np.isnan(scores[:, 0]), -np.inf, scores[:, 0])))
-        for fold in range(1, n_folds):
+        first = scores[:, folds[0]]
+        leader = int(np.argmax(np.where(np.isnan(first), -np.inf, first)))
+        for fold in folds[1:].tolist():
             scores[leader, fold] = score(leader, fold)
-    for fold in range(1, n_folds):
+        if order is None:
+            folds = np.concatenate([folds[:1], folds[1:][np.argsort(scores[leader, folds[1:]], kind="stable")]])
+    for n_done, fold in enumerate(folds[1:].tolist(), start=2):
         for i in np.flatnonzero(running).tolist():
             if np.isnan(scores[i, fold]):
                 scores[i, fold] = score(i, fold)
         if ceiling is not None:
-            running &= _can_still_win(scores, fold + 1, ceiling)
-        elif fold + 1 >= FIRST_FOLDS and fold + 1 < n_folds:
-            running &= ~_far_behind(scores[:, : fold + 1], running, n_folds)
+            running &= _can_still_win(scores, folds[:n_done], ceiling)
+        elif n_done >= FIRST_FOLDS and n_done < n_folds:
+            running &= ~_far_behind(scores[:, folds[:n_done]], running, n_folds)
     places = np.flatnonzero(running)
-    return places, scores[places].mean(axis=1)
+    return places, scores[places]
 
 
-def _can_still_win(scores: FloatArray, n_done: int, ceiling: float) -> Any:
+def _can_still_win(scores: FloatArray, done: IntArray, ceiling: float) -> Any:
     whole = ~np.isnan(scores).any(axis=1)
     best = scores[whole].mean(axis=1).max(initial=-np.inf)
     n_folds = scores.shape[1]
-    at_best = (scores[:, :n_done].sum(axis=1) + ceiling * (n_folds - n_done)) / n_folds
+    at_best = (scores[:, done].sum(axis=1) + ceiling * (n_folds - len(done))) / n_folds
     return ~(at_best < best - 1e-12)
 
 

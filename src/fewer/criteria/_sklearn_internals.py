@@ -14,6 +14,7 @@ from fewer.problem import FloatArray
 
 CHECKED = ("1.9.1",)
 """Versions of scikit-learn for which the private parts are known to be as expected."""
+LARGEST = np.iinfo(np.int32).max
 
 
 def bin_columns(train: FloatArray, test: FloatArray, weights: FloatArray | None) -> tuple[Any, Any, Any]:
@@ -55,3 +56,94 @@ def first_prediction(y: FloatArray, n_classes: int, weights: FloatArray | None) 
     losses = {0: HalfSquaredError, 2: HalfBinomialLoss}
     loss = losses[n_classes]() if n_classes in losses else HalfMultinomialLoss(n_classes=n_classes)
     return np.atleast_1d(loss.fit_intercept_only(y_true=y, sample_weight=weights)).astype(np.float64)
+
+
+class TreeGrower:
+    """Grows scikit-learn's compiled trees without what surrounds them.
+
+    On a few hundred rows a forest spends five sixths of its time on checks, copies of estimators and tasks for each
+    tree; the trees themselves stay what they are.
+
+    Parameters
+    ----------
+    model : estimator
+        A tree, a forest or gradient boosting: its options.
+    rows : float32 array of shape (n_samples, n_columns)
+        Missing cells are NaN.
+    n_classes : int
+        0 for quantities.
+    criterion : str
+        Name of the measure of impurity.
+    is_random : bool
+        Cuts are drawn, as in extra trees.
+    """
+
+    def __init__(self, model: Any, rows: Any, n_classes: int, criterion: str, is_random: bool) -> None:
+        from sklearn.tree import _classes
+
+        self._rows = rows
+        n, p = rows.shape
+        self._leaf = int(model.min_samples_leaf)
+        self._smallest = max(int(model.min_samples_split), 2 * self._leaf)
+        self._deepest = LARGEST if model.max_depth is None else model.max_depth
+        self._n_leaves, self._decrease = model.max_leaf_nodes, model.min_impurity_decrease
+        self._n_tried = n_tried_of(model.max_features, p)
+        self._n_classes = np.array([max(n_classes, 1)], dtype=np.intp)
+        kinds = _classes.CRITERIA_CLF if n_classes else _classes.CRITERIA_REG
+        self._impurity: Any = lambda: kinds[criterion](1, self._n_classes if n_classes else n)
+        self._splitter = _classes.DENSE_SPLITTERS["random" if is_random else "best"]
+        missing = np.isnan(rows).any(axis=0)
+        self._missing = missing.view(np.uint8) if missing.any() else None
+
+    def grow(self, target: FloatArray, weights: FloatArray | None, rng: Any) -> Any:
+        """Return a tree that was grown on a target, (n_samples, 1)."""
+        from sklearn.tree._tree import BestFirstTreeBuilder, DepthFirstTreeBuilder, Tree
+
+        splitter = self._splitter(self._impurity(), self._n_tried, self._leaf, 0.0, rng, None)
+        limits: tuple[Any, ...] = (splitter, self._smallest, self._leaf, 0.0, self._deepest)
+        if self._n_leaves is None:
+            builder = DepthFirstTreeBuilder(*limits, self._decrease)
+        else:
+            builder = BestFirstTreeBuilder(*limits, self._n_leaves, self._decrease)
+        tree = Tree(self._rows.shape[1], self._n_classes, 1)
+        builder.build(tree, self._rows, target, weights, self._missing)
+        return tree
+
+
+def n_tried_of(max_features: Any, p: int) -> int:
+    """Return how many columns a cut tries."""
+    if max_features is None:
+        return p
+    if isinstance(max_features, str):
+        return max(1, int(np.sqrt(p) if max_features == "sqrt" else np.log2(p)))
+    return int(max_features) if isinstance(max_features, int | np.integer) else max(1, int(max_features * p))
+
+
+def drawn_rows(seed: int, n: int, weights: FloatArray | None) -> Any:
+    """Draw the rows of a tree of a forest as scikit-learn does."""
+    from sklearn.ensemble._forest import _generate_sample_indices
+
+    return np.asarray(_generate_sample_indices(seed, n, n, weights))
+
+
+def newton_step(values: Any, leaves: Any, target: FloatArray, gradient: FloatArray) -> None:
+    """Write the leaves' values of gradient boosting of two classes: mean gradient over mean curvature."""
+    from sklearn.ensemble._gb import _safe_divide
+
+    likely = target - gradient
+    order = leaves.argsort(kind="stable")
+    gradients, curvatures = gradient.take(order), (likely * (1 - likely)).take(order)
+    ends = np.bincount(leaves, minlength=len(values)).cumsum().tolist()
+    sum_of, first = np.add.reduce, 0
+    for leaf, last in enumerate(ends):
+        if last > first:  # slices: sums by scikit-learn's order of rows, to the bit
+            n = float(last - first)
+            values[leaf] = _safe_divide(sum_of(gradients[first:last]) / n, sum_of(curvatures[first:last]) / n)
+        first = last
+
+
+def half_loss(two_classes: bool) -> Any:
+    """Return the loss of gradient boosting: squared error, or the binomial one."""
+    from sklearn._loss.loss import HalfBinomialLoss, HalfSquaredError
+
+    return HalfBinomialLoss() if two_classes else HalfSquaredError()

@@ -82,9 +82,12 @@ NOTHING = ir.Constant(FOUR, [ir.Constant(DOUBLE, 0.0)] * 4)
 ROWS, BIN = ir.Constant(SHORT, 2), ir.Constant(SHORT, 3)
 
 
-def _place(context: Any, builder: Any, kind: Any, array: Any, i: Any, whole_cell: bool = True) -> Any:
-    place = builder.gep(context.make_array(kind)(context, builder, value=array).data, [i])
-    return builder.bitcast(place, FOUR.as_pointer()) if whole_cell else place
+def _number(context: Any, builder: Any, kind: Any, array: Any, i: Any) -> Any:
+    return builder.gep(context.make_array(kind)(context, builder, value=array).data, [i])
+
+
+def _place(context: Any, builder: Any, kind: Any, array: Any, i: Any) -> Any:
+    return builder.bitcast(_number(context, builder, kind, array, i), FOUR.as_pointer())
 
 
 def _read(builder: Any, place: Any) -> Any:
@@ -108,7 +111,7 @@ def get(typing_context: Any, array: Any, i: Any) -> Any:
     """Read array[i] unchecked."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.load(_place(context, builder, signature.args[0], *args, whole_cell=False))
+        return builder.load(_number(context, builder, signature.args[0], *args))
 
     return array.dtype(array, types.int64), build
 
@@ -118,7 +121,7 @@ def put(typing_context: Any, array: Any, i: Any, value: Any) -> Any:
     """Write array[i] unchecked."""
 
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(args[2], _place(context, builder, signature.args[0], *args[:2], whole_cell=False))
+        builder.store(args[2], _number(context, builder, signature.args[0], *args[:2]))
         return context.get_dummy_value()
 
     return types.void(array, types.int64, array.dtype), build

@@ -11,6 +11,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, Ri
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
 
@@ -144,7 +145,8 @@ def test_columns_that_are_constant_in_a_fold(estimator):
 @pytest.mark.parametrize(
     ("estimator", "scoring", "why"),
     [
-        (RandomForestClassifier(), None, "RandomForestClassifier is not among the recognised estimators"),
+        (RandomForestClassifier(warm_start=True), None, "RandomForestClassifierwarm_start=True is not covered"),
+        (MLPClassifier(), None, "MLPClassifier is not among the recognised estimators"),
         (KNeighborsClassifier(weights="distance"), None, "KNeighborsClassifier.weights='distance'. is not covered"),
         (make_pipeline(PolynomialFeatures(), GaussianNB()), None, "PolynomialFeatures is not covered"),
         (GaussianNB(), "jaccard", "the metric 'jaccard' is not covered"),

@@ -5,6 +5,7 @@ from threadpoolctl import threadpool_limits
 
 from fewer.criteria.engines import _histogram_boosting as boosting
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting, why_not_boosted
+from fewer.criteria.engines._parts import agrees
 
 
 @pytest.fixture(autouse=True)
@@ -104,9 +105,9 @@ def test_many_rows_or_columns_go_the_ordinary_way():
 
 
 def test_another_scikit_learn_goes_the_ordinary_way(monkeypatch):
-    boosting._agrees.cache_clear()
+    agrees.cache_clear()
     monkeypatch.setattr(boosting, "first_prediction", lambda y, n_classes, weights: np.zeros(max(n_classes - 1, 1)))
     try:
         assert "differently" in why_not_boosted(HistGradientBoostingClassifier(), 100, 3)
     finally:
-        boosting._agrees.cache_clear()
+        agrees.cache_clear()

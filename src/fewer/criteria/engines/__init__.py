@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
@@ -16,10 +18,14 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from fewer.criteria.engines._additive import BernoulliEngine, CentroidEngine, GaussianEngine
 from fewer.criteria.engines._engine import Engine, Folds, Metric, Split, metric_of
+from fewer.criteria.engines._histogram_boosting import BOOSTINGS as HISTOGRAM_BOOSTINGS
+from fewer.criteria.engines._histogram_boosting import HistogramBoosting
 from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine, QuadraticEngine
 from fewer.criteria.engines._logistic import LogisticEngine
 from fewer.criteria.engines._neighbors import NeighborsEngine
-from fewer.problem import Problem
+from fewer.criteria.engines._parts import Part, agrees
+from fewer.criteria.engines._trees import BOOSTINGS, FORESTS, TREES, BoostingPart, ForestPart
+from fewer.problem import FloatArray, IntArray, Problem
 
 __all__ = ["Engine", "find_engine"]
 
@@ -68,6 +74,14 @@ ENGINES: Recognised = {
         False,
     ),
 }
+
+
+PARTS: dict[type, type[Part]] = (
+    dict.fromkeys((*TREES, *FORESTS), ForestPart)
+    | dict.fromkeys(BOOSTINGS, BoostingPart)
+    | dict.fromkeys(HISTOGRAM_BOOSTINGS, HistogramBoosting)
+)
+"""Estimator → what fits it on the columns of a part."""
 
 
 def find_engine(
@@ -133,6 +147,81 @@ def find_engine(
         return build(last, folds, metric)
     except ValueError as error:
         return f"it could not be set up ({error})"
+
+
+@dataclass(frozen=True, eq=False)
+class PartMaker:
+    """Lays out training and test rows for a model that is fitted on many subsets of their columns.
+
+    Attributes
+    ----------
+    kind : type of Part
+    model : estimator
+        The last step of the estimator.
+    transformers : sequence of transformers
+        What comes before it; each works on one column at a time.
+    """
+
+    kind: type[Part]
+    model: Any
+    transformers: Sequence[Any]
+
+    def make(self, train: FloatArray, labels: Any, test: FloatArray, weights: FloatArray | None) -> Part | None:
+        """Return the part; None if these rows are left to scikit-learn."""
+        for transformer in self.transformers:
+            fitted = clone(transformer).fit(train)
+            train, test = fitted.transform(train), fitted.transform(test)
+        if np.isnan(test).any() and not (self.kind.takes_missing and np.isnan(train).any()):
+            return None
+        try:
+            return self.kind(self.model, train, labels, test, weights)
+        except ValueError:
+            return None
+
+
+def find_part(estimator: Any, problem: Problem, rows: IntArray, is_native: bool, fill: bool) -> PartMaker | str:
+    """Return what lays out parts of the rows for an estimator that is fitted fold by fold, or why there is nothing.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Alone, or at the end of a pipeline of `StandardScaler`, `MinMaxScaler`, `SimpleImputer`; with a seed.
+    problem : Problem
+    rows : int array
+        Training rows of the largest fold.
+    is_native : bool
+        Missing cells are given to the estimator as they are.
+    fill : bool
+        Otherwise they may be filled with medians.
+
+    Returns
+    -------
+    PartMaker or str
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> problem = Problem.from_arrays([[0.0], [1.0]], [0, 1])
+    >>> find_part(DecisionTreeClassifier(random_state=0), problem, np.arange(2), False, True).kind.__name__
+    'ForestPart'
+    """
+    steps = [step for _, step in estimator.steps] if type(estimator) is Pipeline else [estimator]
+    *transformers, last = steps
+    if (kind := PARTS.get(type(last))) is None:
+        return f"{type(last).__name__} is not among the recognised estimators"
+    reason = _odd_transformer(transformers) or kind.refuses(last, len(rows), problem.n_features)
+    if reason:
+        return reason
+    if problem.n_outputs > 1 or problem.nominal.any() or problem.sparse is not None:
+        return "several targets, nominal columns or a sparse table"
+    if problem.has_missing and not (is_native and kind.takes_missing):
+        if is_native or not fill:
+            return "cells are missing"
+        transformers = [SimpleImputer(strategy="median", keep_empty_features=True), *transformers]
+    recognised: Any = type(last)
+    if not agrees(kind, recognised):
+        return "this version of scikit-learn fits it differently"
+    return PartMaker(kind, last, transformers)
 
 
 def _is_one_of(given: Any, allowed: Any) -> bool:

@@ -5,7 +5,6 @@ Raw predictions are the same to the bit (scikit-learn's versions in `_sklearn_in
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.utils.class_weight import compute_sample_weight
 
 from fewer.criteria._sklearn_internals import bin_columns, first_prediction
+from fewer.criteria.engines._parts import Part, agrees, codes_of, odd_option
 from fewer.kernels import _histogram_boosting as kernel
 from fewer.problem import FloatArray, IntArray
 
@@ -51,21 +51,17 @@ def why_not_boosted(model: Any, n_rows: int, n_columns: int) -> str:
     """
     if type(model) not in BOOSTINGS:
         return f"{type(model).__name__} is not histogram gradient boosting"
-    options = model.get_params(deep=False)
-    odd = next(
-        (name for name, allowed in PLAIN.items() if not any(options[name] is x or options[name] == x for x in allowed)),
-        "",
-    )
-    if odd:
-        return f"{type(model).__name__}({odd}={options[odd]!r}) is not covered"
+    if odd := odd_option(model, PLAIN):
+        return odd
     if n_rows > MOST_ROWS:
-        return "fits on more than 10,000 rows stop early, or have many rows to spread the overhead over"
-    if 8 * kernel.LIST * n_columns * (_n_leaves(model, n_rows) + 1) > MOST_BYTES:
+        return "more than 10,000 training rows, on which it stops early"
+    if 8 * kernel.LIST * n_columns * (_n_leaves(model, n_rows) + 2) > MOST_BYTES:
         return "the histograms would take more than 1 GB"
-    return "" if _agrees() else "this version of scikit-learn boosts differently"
+    estimator: Any = type(model)
+    return "" if agrees(HistogramBoosting, estimator) else "this version of scikit-learn boosts differently"
 
 
-class HistogramBoosting:
+class HistogramBoosting(Part):
     """Fits a boosting model on any columns of the same training rows and predicts the same test rows.
 
     Parameters
@@ -96,17 +92,16 @@ class HistogramBoosting:
     True
     """
 
+    takes_missing = True
+    refuses = staticmethod(why_not_boosted)
+
     def __init__(
         self, model: Any, train: FloatArray, labels: NDArray[Any], test: FloatArray, weights: FloatArray | None = None
     ) -> None:
-        self.classes_ = None
-        y = np.asarray(labels)
-        if is_classifier(model):
-            if model.class_weight is not None:
-                balance = compute_sample_weight(model.class_weight, y)
-                weights = balance if weights is None else weights * balance
-            self.classes_, y = np.unique(y, return_inverse=True)
-        y = y.astype(np.float64)
+        if is_classifier(model) and model.class_weight is not None:
+            balance = compute_sample_weight(model.class_weight, labels)
+            weights = balance if weights is None else weights * balance
+        self.classes_, y = codes_of(labels, is_classifier(model))
         n_classes = 0 if self.classes_ is None else len(self.classes_)
         if n_classes == 1:
             raise ValueError("one class alone")
@@ -123,7 +118,7 @@ class HistogramBoosting:
             LEAST_HESSIAN,
         )  # fmt: skip
         self._raw, self._tests = np.empty((k, len(y))), np.empty((k, len(test)))
-        self._work: kernel.Scratch | None = None
+        self._decisions = np.empty((len(test), k))
 
     def decision_function(self, columns: IntArray) -> FloatArray:
         """Fit on some columns and return raw predictions of the test rows, one column for each tree of a round.
@@ -138,13 +133,26 @@ class HistogramBoosting:
         array of shape (n_test, n_trees_per_round)
             A new array.
         """
-        if self._work is None or self._work.lengths.shape[1] < len(columns):
-            self._work = _scratch(self._rows, self._growth, len(self._base), len(columns))
-        work = self._work._replace(lengths=self._work.lengths[:, : len(columns)].copy())
-        kernel.boost(
-            self._rows, np.asarray(columns, dtype=np.int64), self._growth, self._base, work, self._raw, self._tests
-        )
-        return self._tests.T.copy()
+        work = _scratch(self._rows, self._growth, len(self._base), len(columns))
+        some = np.asarray(columns, dtype=np.int64)
+        kernel.boost(self._rows, some, self._growth, self._base, work, self._raw, self._tests)
+        self._decisions = self._tests.T.copy()
+        return self._decisions
+
+    def outputs(self, columns: IntArray) -> FloatArray:
+        """Fit on some columns and return class memberships or quantities of the test rows."""
+        return self.predict(columns) if self.classes_ is None else self.predict_proba(columns)
+
+    def decisions(self, outputs: FloatArray) -> FloatArray | None:
+        """Return the raw predictions of the last fit."""
+        if self.classes_ is None:
+            return None
+        return self._decisions if len(self._base) > 1 else self._decisions[:, 0]
+
+    def codes(self, outputs: FloatArray) -> IntArray:
+        """Return class codes by the raw predictions of the last fit."""
+        raw = self._decisions
+        return raw.argmax(axis=1) if raw.shape[1] > 1 else (raw[:, 0] > 0.0).astype(np.int64)
 
     def predict_proba(self, columns: IntArray) -> FloatArray:
         """Fit on some columns and return the class memberships of the test rows, (n_test, n_classes)."""
@@ -159,7 +167,7 @@ class HistogramBoosting:
         raw = self.decision_function(columns)
         if self.classes_ is None:
             return raw[:, 0]
-        return self.classes_[raw.argmax(axis=1) if raw.shape[1] > 1 else (raw[:, 0] > 0.0).astype(np.int64)]
+        return self.classes_[self.codes(raw)]
 
 
 def _n_leaves(model: Any, n_rows: int) -> int:
@@ -184,23 +192,3 @@ def _scratch(rows: kernel.Binned, growth: kernel.Growth, k: int, n_columns: int)
         sums=np.empty((n_nodes, 6)),
         counts=np.zeros(4, dtype=np.int64),
     )
-
-
-@cache
-def _agrees() -> bool:
-    """Whether small ensembles are scikit-learn's own to the bit; asked once, before the first is trusted."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(90, 3))
-    X[:, 1] = np.round(X[:, 1])
-    X[rng.random(X.shape) < 0.1] = np.nan
-    totals = np.nan_to_num(X).sum(axis=1)
-    columns = np.arange(3)
-    for y in (totals, (totals > 0).astype(int), np.digitize(totals, [-0.7, 0.7])):
-        model = BOOSTINGS[int(y is totals)](max_iter=3, min_samples_leaf=4, max_leaf_nodes=8)
-        try:
-            raw = HistogramBoosting(model, X[:70], y[:70], X[70:]).decision_function(columns)
-            if not np.array_equal(raw, model.fit(X[:70], y[:70])._raw_predict(X[70:])):
-                return False
-        except Exception:
-            return False
-    return True

@@ -1,0 +1,143 @@
+"""Models that are fitted on any columns of rows that stay the same: what subsets share is done once for each fold."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_regressor
+
+from fewer.problem import FloatArray, IntArray
+
+
+class Part(ABC):
+    """A model on training rows and test rows that stay the same.
+
+    Parameters
+    ----------
+    model : estimator
+        Its options; it is not fitted.
+    train, test : float arrays of shape (n_train, n_features), (n_test, n_features)
+    labels : array of shape (n_train,)
+        Classes, or quantities.
+    weights : array of shape (n_train,) or None
+        Row weights of the fit.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,) or None
+    """
+
+    classes_: NDArray[Any] | None = None
+    takes_missing: ClassVar[bool] = False
+    """Missing cells may be given as NaN, as to the model itself."""
+
+    @classmethod
+    @abstractmethod
+    def refuses(cls, model: Any, n_rows: int, n_columns: int) -> str:
+        """Say why a model cannot be fitted here; the empty string if it can.
+
+        Parameters
+        ----------
+        model : estimator
+        n_rows, n_columns : int
+            Training rows, and columns of the largest subset.
+
+        Returns
+        -------
+        str
+        """
+
+    @abstractmethod
+    def __init__(
+        self, model: Any, train: FloatArray, labels: NDArray[Any], test: FloatArray, weights: FloatArray | None = None
+    ) -> None: ...
+
+    @abstractmethod
+    def outputs(self, columns: IntArray) -> FloatArray | None:
+        """Fit on some columns and predict the test rows.
+
+        Parameters
+        ----------
+        columns : int array of shape (n_columns,)
+            In ascending order.
+
+        Returns
+        -------
+        array of shape (n_test, n_classes), (n_test,) or None
+            Class memberships, or quantities. None leaves the answer to scikit-learn.
+        """
+
+    def decisions(self, outputs: FloatArray) -> FloatArray | None:
+        """Return what the model's `decision_function` gives for the outputs of the last fit; None if it has none."""
+        return None
+
+    def codes(self, outputs: FloatArray) -> IntArray:
+        """Return the class codes that the model predicts, from the outputs of the last fit."""
+        return np.asarray(outputs.argmax(axis=1))
+
+
+def codes_of(labels: NDArray[Any], is_classifier: bool) -> tuple[NDArray[Any] | None, FloatArray]:
+    """Return the classes, or None, and class codes or quantities.
+
+    Examples
+    --------
+    >>> codes_of(np.array(["b", "a", "b"]), True)
+    (array(['a', 'b'], dtype='<U1'), array([1., 0., 1.]))
+    """
+    if not is_classifier:
+        return None, np.asarray(labels, dtype=np.float64)
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes.astype(np.float64)
+
+
+def odd_option(model: Any, allowed: dict[str, tuple[Any, ...]]) -> str:
+    """Name the first option of a model that stands at another value than one of those allowed; else return "".
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> odd_option(SVC(kernel="poly"), {"kernel": ("rbf",)})
+    "SVC(kernel='poly') is not covered"
+    """
+    given = model.get_params(deep=False)
+    for name, values in allowed.items():
+        if name in given and not any(given[name] is value or given[name] == value for value in values):
+            return f"{type(model).__name__}({name}={given[name]!r}) is not covered"
+    return ""
+
+
+@cache
+def agrees(kind: type[Part], estimator: Any) -> bool:
+    """Whether small fits are scikit-learn's own; asked once for each estimator, before the first is trusted.
+
+    Another version of scikit-learn may work otherwise in the parts that are driven here directly.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    X[:, 1] = np.round(X[:, 1])
+    if kind.takes_missing:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    total = np.nan_to_num(X).sum(axis=1)
+    options = {"random_state": 0, "n_estimators": 3, "max_iter": 3}
+    known = estimator().get_params()
+    # -1 is "as many as it takes", of support vectors.
+    model = estimator(**{name: value for name, value in options.items() if known.get(name, -1) != -1})
+    for y in [total] if is_regressor(model) else [(total > 0).astype(int), np.digitize(total, [-0.7, 0.7])]:
+        try:
+            part = kind(model, X[:70], y[:70], X[70:])
+            outputs = part.outputs(np.arange(3))
+            fitted = model.fit(X[:70], y[:70])
+            if outputs is None:
+                continue
+            codes = outputs if part.classes_ is None else part.classes_[part.codes(outputs)]
+            if not np.allclose(codes, fitted.predict(X[70:]), rtol=1e-9, atol=1e-12):
+                return False
+            if hasattr(fitted, "predict_proba") and not np.allclose(outputs, fitted.predict_proba(X[70:]), rtol=1e-9):
+                return False
+        except Exception:
+            return False
+    return True

@@ -1,0 +1,198 @@
+"""Trees, forests and gradient boosting of scikit-learn on rows that stay the same: the same predictions to the bit."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
+from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
+
+from fewer.criteria._sklearn_internals import LARGEST, TreeGrower, drawn_rows, half_loss, newton_step
+from fewer.criteria.engines._parts import Part, codes_of, odd_option
+from fewer.problem import FloatArray, IntArray
+
+TREES = (DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor)
+EXTRA = (ExtraTreesClassifier, ExtraTreesRegressor, ExtraTreeClassifier, ExtraTreeRegressor)
+FORESTS = (RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor)
+BOOSTINGS = (GradientBoostingClassifier, GradientBoostingRegressor)
+CRITERIA = ("gini", "entropy", "log_loss", "squared_error", "friedman_mse", "deprecated")
+PLAIN = {
+    "criterion": CRITERIA, "warm_start": (False,), "oob_score": (False,), "ccp_alpha": (0.0,), "monotonic_cst": (None,),
+    "max_samples": (None,), "min_weight_fraction_leaf": (0.0,), "verbose": (0,), "splitter": ("best", "random"),
+    "subsample": (1.0,), "n_iter_no_change": (None,), "init": (None,), "loss": ("log_loss", "squared_error"),
+}  # fmt: skip
+"""Options that must stand at these values."""
+REMEMBERED = 10**6
+"""Rows times trees up to which the rows that trees draw are kept."""
+
+
+class TreePart(Part):
+    """What trees, forests and boosting share: cells in single precision."""
+
+    takes_missing = True
+
+    @classmethod
+    def refuses(cls, model: Any, n_rows: int, n_columns: int) -> str:
+        """Say why a model is not grown here; the empty string if it is."""
+        options = model.get_params(deep=False)
+        if odd := odd_option(model, PLAIN):
+            return odd
+        for name in ("min_samples_leaf", "min_samples_split"):
+            if not isinstance(options[name], int | np.integer):
+                return f"{type(model).__name__}({name}={options[name]!r}) is not covered"
+        if not isinstance(options["random_state"], int | np.integer):
+            return "a seed that is no whole number"
+        return ""
+
+    def __init__(
+        self, model: Any, train: FloatArray, labels: NDArray[Any], test: FloatArray, weights: FloatArray | None = None
+    ) -> None:
+        self._model = model
+        self.classes_, codes = codes_of(labels, is_classifier(model))
+        self._target = codes.reshape(-1, 1)
+        self._weights = weights
+        balance = getattr(model, "class_weight", None)
+        if balance is not None and not (balance == "balanced_subsample" and model.bootstrap):
+            if weights is not None and isinstance(balance, str) and isinstance(model, FORESTS):
+                # Forests, unlike trees, weigh the rows when they count classes.
+                each = compute_class_weight("balanced", classes=self.classes_, y=labels, sample_weight=weights)
+                balance = dict(zip(self.classes_, each, strict=True))  # type: ignore[arg-type]
+            balance = compute_sample_weight("balanced" if isinstance(balance, str) else balance, labels)
+            self._weights = balance if weights is None else weights * balance
+        with np.errstate(over="ignore"):
+            self._train, self._test = train.astype(np.float32), test.astype(np.float32)
+        if np.isinf(self._train).any() or np.isinf(self._test).any():
+            raise ValueError("cells that are infinite in single precision")
+
+    def _cells(self, columns: IntArray) -> tuple[Any, Any]:
+        return np.ascontiguousarray(self._train[:, columns]), np.ascontiguousarray(self._test[:, columns])
+
+    @property
+    def _n_classes(self) -> int:
+        return 0 if self.classes_ is None else len(self.classes_)
+
+
+class ForestPart(TreePart):
+    """A tree, or a forest of them, each with its own seed and rows."""
+
+    def outputs(self, columns: IntArray) -> FloatArray:
+        """Grow the trees and take the mean of what they say."""
+        model, (rows, cells) = self._model, self._cells(columns)
+        is_random = isinstance(model, EXTRA) or getattr(model, "splitter", "best") == "random"
+        grower = TreeGrower(model, rows, self._n_classes, model.criterion, is_random)
+        found = np.zeros((len(cells), max(self._n_classes, 1)))
+        plans = self._plans()
+        for weights, rng in plans:
+            tree = grower.grow(self._target, weights, rng)
+            found += tree.predict(cells).reshape(found.shape)
+        found /= len(plans)
+        return found if self._n_classes else found[:, 0]
+
+    def _plans(self) -> list[tuple[FloatArray | None, Any]]:
+        """Return how often each tree takes each row, and its seed; the same in all folds of as many rows."""
+        model, n = self._model, len(self._target)
+        if isinstance(model, TREES):
+            return [(self._weights, _Seed(model.random_state))]
+        if not model.bootstrap:
+            plain = _plan(model.random_state, int(model.n_estimators), n, False)
+            return [(self._weights, rng) for _, rng in plain]
+        if self._weights is None and getattr(model, "class_weight", None) is None:
+            plan = _plan if n * model.n_estimators <= REMEMBERED else _plan.__wrapped__
+            return plan(model.random_state, int(model.n_estimators), n, True)
+        if self._drawn is None:
+            self._drawn = [(self._count(seed), _Seed(seed)) for seed in _seeds(model.random_state, model.n_estimators)]
+        return self._drawn
+
+    _drawn: list[tuple[FloatArray | None, Any]] | None = None
+
+    def _count(self, seed: int) -> FloatArray:
+        """Return how often a tree takes each row: rows are drawn by their weights."""
+        rows = drawn_rows(seed, len(self._target), self._weights)
+        counts = np.bincount(rows, minlength=len(self._target)).astype(np.float64)
+        if getattr(self._model, "class_weight", None) == "balanced_subsample":
+            counts *= compute_sample_weight("balanced", self._target, indices=rows)
+        return counts
+
+
+class BoostingPart(TreePart):
+    """Gradient boosting, stage by stage: two classes with the logistic loss, or quantities with squared errors."""
+
+    takes_missing = False
+
+    def outputs(self, columns: IntArray) -> FloatArray | None:
+        """Grow the trees, each on the gradients that those before it left."""
+        if self._n_classes not in (0, 2) or self._weights is not None:
+            return None
+        model, (rows, cells), target = self._model, self._cells(columns), self._target[:, 0]
+        loss, two = half_loss(self._n_classes == 2), self._n_classes == 2
+        start = _start(target, loss, two)
+        inside, outside = np.full((len(rows), 1), start), np.full(len(cells), start)
+        kind = model.criterion if model.criterion in ("friedman_mse", "squared_error") else "squared_error"
+        grower, rng = TreeGrower(model, rows, 0, kind, False), np.random.RandomState(model.random_state)
+        ones = np.ones(len(rows))
+        for _ in range(model.n_estimators):
+            gradient = -loss.gradient(y_true=target, raw_prediction=inside, sample_weight=None)
+            gradient = np.ascontiguousarray(gradient).reshape(-1)
+            tree = grower.grow(gradient.reshape(-1, 1), ones, rng)
+            leaves = tree.apply(rows)
+            values = tree.value[:, 0, 0]
+            if two:
+                newton_step(values, leaves, target, gradient)
+            inside[:, 0] += model.learning_rate * values.take(leaves)
+            outside += model.learning_rate * values.take(tree.apply(cells))
+        self._outside = outside
+        return np.asarray(loss.predict_proba(outside.reshape(-1, 1))) if two else outside
+
+    def decisions(self, outputs: FloatArray) -> FloatArray | None:
+        """Return the sums before the logistic function."""
+        return self._outside if self._n_classes else None
+
+    def codes(self, outputs: FloatArray) -> IntArray:
+        """Return class codes: a sum of zero is the second class."""
+        return (self._outside >= 0.0).astype(np.int64)
+
+
+class _Seed:
+    """Stands for a generator of which a tree takes one number; making generators would take longer than the tree."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed, self._known = seed, -1
+
+    def randint(self, low: int, high: int) -> int:
+        """Draw the first number."""
+        if self._known < 0:
+            self._known = int(np.random.RandomState(self._seed).randint(low, high))
+        return self._known
+
+
+def _seeds(random_state: int, n_trees: int) -> list[int]:
+    return np.random.RandomState(random_state).randint(LARGEST, size=n_trees).tolist()
+
+
+@lru_cache(maxsize=4)
+def _plan(random_state: int, n_trees: int, n: int, bootstrap: bool) -> list[tuple[FloatArray | None, Any]]:
+    seeds = _seeds(random_state, n_trees)
+    if not bootstrap:
+        return [(None, _Seed(seed)) for seed in seeds]
+    return [(np.bincount(drawn_rows(seed, n, None), minlength=n).astype(float), _Seed(seed)) for seed in seeds]
+
+
+def _start(target: FloatArray, loss: Any, two_classes: bool) -> float:
+    """Return the prediction before the first tree: that of a dummy estimator."""
+    if not two_classes:
+        return float(np.average(target, axis=0, weights=None))
+    eps = np.finfo(np.float64).eps
+    share = np.bincount(target.astype(np.int64)) / len(target)
+    return float(loss.link.link(np.clip(share[1:], eps, 1 - eps))[0])
