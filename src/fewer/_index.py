@@ -6,6 +6,10 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
             "fewer.criteria:BoundaryShare",
             "One minus the share of edges of the minimum spanning tree that join different classes",
         ),
+        "cfs": (
+            "fewer.criteria:CFS",
+            "Hall's merit of a subset: k r̄_cf / √(k + k (k − 1) r̄_ff)",
+        ),
         "classifiability": (
             "fewer.criteria:Classifiability",
             "Smoothness of the label surface: do rows that lie near each other carry the same label?",
@@ -164,6 +168,10 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         ),
     },
     "ranker": {
+        "auc": (
+            "fewer.rankers:AUC",
+            "Area under the ROC curve of each feature by itself: how often is its value larger in one class than in another?",
+        ),
         "chi2": (
             "fewer.rankers:Chi2",
             "Chi-squared statistic of each feature with the class, and its p-value",
@@ -184,9 +192,17 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
             "fewer.rankers:FTest",
             "F statistic of each feature with the target, and its p-value",
         ),
+        "fcbf": (
+            "fewer.rankers:FCBF",
+            "Fast correlation-based filter (Yu and Liu 2003): leave out what is closer to a better feature than to the target",
+        ),
         "fisher": (
             "fewer.rankers:Fisher",
             "Fisher score of each feature: Σ n_c (m_c − m)² / Σ n_c s_c²",
+        ),
+        "gain-ratio": (
+            "fewer.rankers:GainRatio",
+            "Information gain as a share of the feature's own entropy: I(X; Y) / H(X)",
         ),
         "gmlvq": (
             "fewer.rankers:GMLVQRelevance",
@@ -208,6 +224,26 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
             "fewer.rankers:JMI",
             "Joint mutual information (Yang and Moody 1999)",
         ),
+        "jmim": (
+            "fewer.rankers:JMIM",
+            "Joint mutual information maximization (Bennasar, Hicks and Setchi 2015)",
+        ),
+        "kendall": (
+            "fewer.rankers:KendallTau",
+            "Kendall's τ of each feature with the target, and its p-value: do pairs of rows come in the same order in both?",
+        ),
+        "kolmogorov-smirnov": (
+            "fewer.rankers:KolmogorovSmirnov",
+            "Kolmogorov and Smirnov's distance of each feature's two class distributions, and its p-value",
+        ),
+        "kruskal-wallis": (
+            "fewer.rankers:KruskalWallis",
+            "Kruskal and Wallis' H of each feature, and its p-value: do the ranks differ between the classes?",
+        ),
+        "mann-whitney": (
+            "fewer.rankers:MannWhitney",
+            "Mann and Whitney's U of each feature for two classes, and its p-value: are values of one class the larger ones?",
+        ),
         "mifs": (
             "fewer.rankers:MIFS",
             "Mutual information with the target, less a penalty for what the features added before tell already (Battiti)",
@@ -223,6 +259,10 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         "mutual-information": (
             "fewer.rankers:MutualInformation",
             "Mutual information of each feature with the target, estimated by nearest neighbors, in nats",
+        ),
+        "one-r": (
+            "fewer.rankers:OneR",
+            "Share of rows that a rule on this feature alone gets right: the most frequent class in each of its bins",
         ),
         "permutation": (
             "fewer.rankers:Permutation",
@@ -244,9 +284,17 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
             "fewer.rankers:Shap",
             "Mean size of a feature's SHAP values on held-out rows, averaged over folds",
         ),
+        "spearman": (
+            "fewer.rankers:Spearman",
+            "Rank correlation of each feature with the target, and its p-value",
+        ),
         "surf": (
             "fewer.rankers:SURF",
             "Weigh features by all rows nearer than the mean distance of the table",
+        ),
+        "symmetrical-uncertainty": (
+            "fewer.rankers:SymmetricalUncertainty",
+            "Information gain as a share of the mean entropy of feature and class: 2 I(X; Y) / (H(X) + H(Y))",
         ),
     },
 }

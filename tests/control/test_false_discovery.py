@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
+from sklearn.feature_selection import SelectFpr, f_classif
 from statsmodels.stats.multitest import multipletests
 
 import fewer
@@ -14,7 +15,19 @@ def test_what_passes_is_what_statsmodels_passes(seed):
     rng = np.random.default_rng(seed)
     p_values = np.r_[rng.random(30), rng.random(20) ** 4].round(3)
     for rate in (0.05, 0.1, 0.3):
-        assert (discoveries(p_values, rate) == multipletests(p_values, rate, method="fdr_bh")[0]).all()
+        for ours, theirs in (("bh", "fdr_bh"), ("by", "fdr_by"), ("fwe", "holm")):
+            assert (discoveries(p_values, rate, ours) == multipletests(p_values, rate, method=theirs)[0]).all()
+
+
+@pytest.mark.parametrize(
+    ("procedure", "promise"), [("fpr", "false-positive"), ("fwe", "family-wise"), ("by", "however")]
+)
+def test_each_procedure_is_promised_by_its_name(procedure, promise):
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = fewer.RankSelector(FTest(), control=FalseDiscovery(0.01, procedure)).fit(X, y)
+    assert promise in selector.promise_
+    if procedure == "fpr":
+        assert selector.support_.tolist() == SelectFpr(f_classif, alpha=0.01).fit(X, y).get_support().tolist()
 
 
 def test_over_a_ranker_and_with_feature_groups():

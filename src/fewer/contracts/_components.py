@@ -527,6 +527,8 @@ class Ranker(Component):
     """Treats columns alike: where two columns change places, so do their scores, and nothing else happens."""
     p_values: ClassVar[bool] = False
     """Each feature's p-value is in the ranking's `extra` as `p_value`."""
+    chooses: bool = False
+    """Says by itself how many features are worth keeping: the first `n_relevant` of the ranking's `extra`."""
     uses_sample_weight: ClassVar[bool] = True
     """Row weights count."""
     supports_device: ClassVar[bool] = False

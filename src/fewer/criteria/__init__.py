@@ -1,5 +1,6 @@
 """How good is this subset?"""
 
+from fewer.criteria._cfs import CFS
 from fewer.criteria._classifiability import Classifiability, classifiability
 from fewer.criteria._complexity import (
     BoundaryShare,
@@ -21,6 +22,7 @@ from fewer.criteria._naive_bayes import NaiveBayes
 from fewer.criteria._rann import RANN
 
 __all__ = [
+    "CFS",
     "KNN",
     "RANN",
     "BoundaryShare",

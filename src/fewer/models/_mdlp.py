@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from fewer.problem import FloatArray, IntArray
+from fewer.problem import FloatArray, IntArray, Problem
 
 SAME = 1e-9
 """Bits within which two cuts count as equally good: far above rounding, far below what one row changes."""
@@ -158,6 +158,40 @@ def mdlp_cuts(values: FloatArray, codes: NDArray[Any], weights: FloatArray | Non
             kept.append(int(inside[cut]))
             stretches += [(low, kept[-1]), (kept[-1], high)]
     return np.array([_between(values[i - 1], values[i]) for i in sorted(kept)], dtype=np.float64)
+
+
+def class_bins(problem: Problem, n_bins: int = 10) -> NDArray[np.int32]:
+    """Code every column: levels as they are, numbers by MDLP cuts for classes, or by equally full bins for a quantity.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_bins : int, default=10
+        Bins where the target is a quantity.
+
+    Returns
+    -------
+    int array of shape (n_features, n_samples)
+        From 0 on; missing cells have a code of their own.
+
+    Examples
+    --------
+    >>> class_bins(Problem.from_arrays([[1.0], [2.0], [8.0], [9.0], [np.nan]] * 4, [0, 0, 1, 1, 1] * 4))[0, :5]
+    array([0, 0, 1, 1, 2], dtype=int32)
+    """
+    codes = np.empty((problem.n_features, problem.n_samples), dtype=np.int32)
+    for feature, nominal in enumerate(problem.nominal):
+        cells = problem.column(feature)
+        known = ~np.isnan(cells)
+        if nominal:
+            cuts = np.arange(cells[known].max(initial=0.0))
+        elif problem.task == "classification":
+            cuts = mdlp_cuts(cells, problem.y)
+        else:
+            shares = np.arange(1, n_bins) / n_bins
+            cuts = np.unique(np.quantile(cells[known], shares)) if known.any() else np.empty(0)
+        codes[feature] = bin_numbers(cells, cuts)
+    return codes
 
 
 def _x_log_x(x: FloatArray) -> FloatArray:

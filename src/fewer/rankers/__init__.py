@@ -3,19 +3,23 @@
 from fewer.rankers._by_moments import Fisher
 from fewer.rankers._each import EACH
 from fewer.rankers._gmlvq_relevance import GMLVQRelevance
-from fewer.rankers._information import InformationGain
+from fewer.rankers._information import GainRatio, InformationGain, OneR, SymmetricalUncertainty
 from fewer.rankers._model_based import Importance, Permutation, Shap
-from fewer.rankers._mutual_information import CMIM, DISR, JIM, JMI, MIFS, MRMR
+from fewer.rankers._mutual_information import CMIM, DISR, FCBF, JIM, JMI, JMIM, MIFS, MRMR
 from fewer.rankers._neighbor_information import MutualInformation
+from fewer.rankers._ranks import AUC, KendallTau, KolmogorovSmirnov, KruskalWallis, MannWhitney, Spearman
 from fewer.rankers._relief import SURF, MultiSURF, Relief, ReliefF, RReliefF
 from fewer.rankers._significance import Chi2, FTest
 
 __all__ = [
+    "AUC",
     "CMIM",
     "DISR",
     "EACH",
+    "FCBF",
     "JIM",
     "JMI",
+    "JMIM",
     "MIFS",
     "MRMR",
     "SURF",
@@ -23,13 +27,21 @@ __all__ = [
     "FTest",
     "Fisher",
     "GMLVQRelevance",
+    "GainRatio",
     "Importance",
     "InformationGain",
+    "KendallTau",
+    "KolmogorovSmirnov",
+    "KruskalWallis",
+    "MannWhitney",
     "MultiSURF",
     "MutualInformation",
+    "OneR",
     "Permutation",
     "RReliefF",
     "Relief",
     "ReliefF",
     "Shap",
+    "Spearman",
+    "SymmetricalUncertainty",
 ]

@@ -159,7 +159,7 @@ def _information_gain(
                 cuts.append(_above(np.unique(np.quantile(own, shares))) if len(own) else np.empty(0))
     bins = Bins.of(like, cuts)
     counts = collect(stream, partial(JointCounts, bins), resources)
-    scores = np.array([information(counts.table(f)[:-1]) for f in range(like.n_features)])
+    scores = np.array([ranker.of_counts(counts.table(f)[:-1]) for f in range(like.n_features)])
     n_bins = np.array([int((counts.table(f)[:-1].sum(axis=1) > 0).sum()) for f in range(like.n_features)])
     error = 0.0 if ranker.binning == "equal-width" else drawn.error_in(stream.n_samples)
     ranking = Ranking.by_score(scores, n_bins=n_bins, cuts=bins.table, rank_error=np.array(error))

@@ -50,7 +50,8 @@ class RankSelector(Selector):
         leading 1, 2, 3, 4, 6, 8, 11, 16, … features, no more than rows (or 100), predict the rows left out; and the
         smallest number whose error is within one standard error of the best is taken. Of more than 2,000 rows, a
         stratified sample of 2,000 is judged so, by 5 neighbors, which `notes_` says; the ranking itself has all rows.
-        Groups count as one; features forced in count too.
+        Groups count as one; features forced in count too. A ranker that says by itself how many features are worth
+        keeping (`FCBF`) is followed.
     include, exclude : sequence of str or int, optional
         Features forced in or out.
     feature_groups : sequence of sequences of str or int, optional
@@ -195,7 +196,9 @@ class RankSelector(Selector):
     def _best(self, ranking: Ranking, space: SearchSpace, problem: Problem, rng: np.random.Generator) -> BoolArray:
         """Return the best units of the ranking, as many as are asked for or as a curve says."""
         n_free = space.max_units
-        if self.n_features_to_select == "auto":
+        if self.n_features_to_select == "auto" and ranking.extra and self._ranker().chooses:
+            n_free = int(np.clip(ranking.extra["n_relevant"], space.min_units, space.max_units))
+        elif self.n_features_to_select == "auto":
             judged = self._judged(problem, rng)
             n_neighbors: int | Literal["auto"] = "auto" if judged is problem else FIXED_NEIGHBORS
             self.curve_ = size_curve(self._ranker(), judged, rng, n_neighbors)

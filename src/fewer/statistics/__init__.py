@@ -4,6 +4,7 @@ Each is filled by `add(chunk)` and joined by `merge(other)`. Chunks of a part ar
 order, so that the result does not depend on who computed them. Kept for each fold, they give k-fold scores in one pass.
 """
 
+from fewer.statistics._association import Associations, Uncertainties
 from fewer.statistics._base import Statistics, collect
 from fewer.statistics._counts import Bins, FoldCounts, JointCounts, PairCounts, information
 from fewer.statistics._folds import row_folds
@@ -12,6 +13,7 @@ from fewer.statistics._moments import ClassMoments, LevelMoments, MissingCells, 
 from fewer.statistics._sample import Levels, RowSample
 
 __all__ = [
+    "Associations",
     "Bins",
     "ClassMoments",
     "FoldCounts",
@@ -25,6 +27,7 @@ __all__ = [
     "RowSample",
     "Statistics",
     "TargetMoments",
+    "Uncertainties",
     "Variation",
     "collect",
     "information",
