@@ -86,6 +86,33 @@ def test_outputs_are_those_of_scikit_learn_to_the_bit(model, seed, missing, weig
         np.testing.assert_array_equal(outputs, fitted.predict(new))
 
 
+def forest_differs(seed):
+    """Say whether a drawn forest differs from scikit-learn's in a single bit."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(30, 400)), int(rng.integers(1, 12))
+    X = rng.normal(size=(n, p)).round(int(rng.integers(0, 4)))
+    X[:, int(rng.integers(p))] = [X[:, 0], np.ones(n), X[:, 0] * 1e-8][seed % 3]
+    y = np.digitize(X.sum(axis=1) + rng.normal(size=n), [-1.0, 0.5, 2.0][: 1 + seed % 3])
+    options = {
+        "random_state": seed, "max_features": ["sqrt", None, 0.6, 1][seed % 4], "max_depth": [None, 3][seed // 2 % 2],
+        "min_samples_leaf": [1, 1, 4][seed // 3 % 3], "min_samples_split": [2, 7][seed // 5 % 2],
+        "min_impurity_decrease": [0.0, 0.0, 0.01][seed // 7 % 3], "class_weight": [None, "balanced"][seed // 4 % 2],
+    }  # fmt: skip
+    model = (
+        RandomForestClassifier(6, **options) if seed % 5 else DecisionTreeClassifier(**options | {"class_weight": None})
+    )
+    test = rng.random(n) < 0.3
+    columns = np.sort(rng.choice(p, int(rng.integers(1, p + 1)), replace=False))
+    part = ForestPart(model, X[~test], y[~test], X[test])
+    assert part._has_whole_counts
+    truth = model.fit(X[~test][:, columns], y[~test]).predict_proba(X[test][:, columns])
+    return not np.array_equal(part.outputs(columns), truth)
+
+
+def test_drawn_forests_are_those_of_scikit_learn_to_the_bit():
+    assert not any(forest_differs(seed) for seed in range(60))
+
+
 def test_boosting_of_several_classes_goes_the_ordinary_way():
     X, y = table(0, 3)
     assert part_of(GradientBoostingClassifier(random_state=0), X[:60], y[:60], X[60:]).outputs(np.arange(4)) is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,9 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 
-from fewer.criteria._sklearn_internals import LARGEST, TreeGrower, drawn_rows, half_loss, newton_step
+from fewer.criteria._sklearn_internals import LARGEST, TreeGrower, drawn_rows, half_loss, n_tried_of, newton_step
 from fewer.criteria.engines._parts import Part, codes_of, odd_option
+from fewer.kernels import _cart
 from fewer.problem import FloatArray, IntArray
 
 TREES = (DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor)
@@ -89,7 +90,10 @@ class ForestPart(TreePart):
 
     def outputs(self, columns: IntArray) -> FloatArray:
         """Grow the trees and take the mean of what they say."""
-        model, (rows, cells) = self._model, self._cells(columns)
+        model = self._model
+        if self._has_whole_counts:
+            return self._grown_here(columns)
+        rows, cells = self._cells(columns)
         is_random = isinstance(model, EXTRA) or getattr(model, "splitter", "best") == "random"
         grower = TreeGrower(model, rows, self._n_classes, model.criterion, is_random)
         found = np.zeros((len(cells), max(self._n_classes, 1)))
@@ -99,6 +103,45 @@ class ForestPart(TreePart):
             found += tree.predict(cells).reshape(found.shape)
         found /= len(plans)
         return found if self._n_classes else found[:, 0]
+
+    @cached_property
+    def _has_whole_counts(self) -> bool:
+        """Whether trees are cut by Gini's index among the best cuts, and rows count whole numbers of times."""
+        model = self._model
+        return bool(
+            getattr(model, "criterion", "") == "gini"
+            and not isinstance(model, EXTRA)
+            and getattr(model, "splitter", "best") == "best"
+            and model.max_leaf_nodes is None
+            and not np.isnan(self._train).any()
+            and not np.isnan(self._test).any()
+            and all(weights is None or (weights % 1.0 == 0.0).all() for weights, _ in self._plans())
+        )
+
+    @cached_property
+    def _laid_out(self) -> tuple[Any, Any, Any, Any, Any]:
+        """Columns, their orders, test columns, counts of rows and seeds of trees."""
+        plans, n = self._plans(), len(self._target)
+        counts = np.stack([np.ones(n) if weights is None else weights for weights, _ in plans])
+        seeds = np.array([rng.randint(0, LARGEST) for _, rng in plans], dtype=np.uint32)
+        train, test = np.ascontiguousarray(self._train.T), np.ascontiguousarray(self._test.T)
+        return train, train.argsort(axis=1).astype(np.int32), test, counts, seeds
+
+    def _grown_here(self, columns: IntArray) -> FloatArray:
+        model, (train, orders, test, counts, seeds) = self._model, self._laid_out
+        found = np.zeros((test.shape[1], self._n_classes))
+        limits = _cart.Limits(
+            n_tried_of(model.max_features, len(columns)),
+            max(int(model.min_samples_split), 2 * int(model.min_samples_leaf)), int(model.min_samples_leaf),
+            LARGEST if model.max_depth is None else int(model.max_depth), float(model.min_impurity_decrease),
+        )  # fmt: skip
+        some = _cart.Columns(train[columns], orders[columns], test[columns], self._codes)
+        _cart.grow(some, counts, seeds, limits, found)
+        return found / len(seeds)
+
+    @cached_property
+    def _codes(self) -> IntArray:
+        return self._target[:, 0].astype(np.int64)
 
     def _plans(self) -> list[tuple[FloatArray | None, Any]]:
         """Return how often each tree takes each row, and its seed; the same in all folds of as many rows."""
