@@ -1,6 +1,7 @@
 """When to stop believing it?"""
 
 from fewer.control._aggregate import Aggregate
+from fewer.control._correlated import Correlated
 from fewer.control._early_stopping import EarlyStopping
 from fewer.control._false_discovery import FalseDiscovery
 from fewer.control._knockoffs import Knockoffs
@@ -14,6 +15,7 @@ from fewer.control._stability_selection import StabilitySelection
 __all__ = [
     "Aggregate",
     "ChosenNoise",
+    "Correlated",
     "EarlyStopping",
     "FalseDiscovery",
     "Knockoffs",

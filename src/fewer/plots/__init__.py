@@ -5,7 +5,7 @@ from fewer.plots._classifiability import ClassifiabilityDisplay, GammaDisplay, M
 from fewer.plots._gmlvq import ProjectionDisplay, RelevanceDisplay, RelevanceMatrixDisplay
 from fewer.plots._planted import PlantedDisplay
 from fewer.plots._predictions import PredictionsDisplay
-from fewer.plots._rankings import AgreementDisplay, RankingDisplay, RedundancyDisplay
+from fewer.plots._rankings import AgreementDisplay, DendrogramDisplay, RankingDisplay, RedundancyDisplay
 from fewer.plots._roc import RocHullDisplay
 from fewer.plots._rows import DistributionDisplay, PlaneDisplay
 from fewer.plots._sizes import FrequencyDisplay, SearchCurveDisplay, SizeDisplay
@@ -15,6 +15,7 @@ __all__ = [
     "AgreementDisplay",
     "AnswersDisplay",
     "ClassifiabilityDisplay",
+    "DendrogramDisplay",
     "Display",
     "DistributionDisplay",
     "FrequencyDisplay",

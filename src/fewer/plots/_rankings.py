@@ -15,6 +15,8 @@ from fewer.io import to_problem
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, DIVERGING, SEQUENTIAL, Display, axes_or_new, figure_of, style
 from fewer.problem import FloatArray
+from fewer.statistics import Associations
+from fewer.statistics._association import Measure
 from fewer.validate import assign_folds, nogueira
 
 if TYPE_CHECKING:
@@ -264,6 +266,81 @@ class RedundancyDisplay(Display):
     def plot(self, ax: Axes | None = None) -> RedundancyDisplay:
         self.ax_ = draw_matrix(ax, self.values, self.names, (0.0, 1.0), SEQUENTIAL, "how far they repeat each other")
         self.figure_ = figure_of(self.ax_)
+        return self
+
+
+class DendrogramDisplay(Display):
+    """Which columns are alike: joined where their clusters' mean association is, the line at a threshold.
+
+    Parameters
+    ----------
+    names : list of str
+        The columns.
+    values : array of shape (n_features, n_features)
+        Their associations, between 0 and 1.
+    threshold : float, optional
+        Where the line is drawn.
+    kept : sequence of str, optional
+        Columns to mark with a dot, such as those that `fewer.control.Correlated` keeps.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> display = DendrogramDisplay.from_table(X, y, threshold=0.9).plot()
+    >>> display.ax_.get_xlabel()
+    'association'
+    """
+
+    def __init__(
+        self, names: list[str], values: FloatArray, threshold: float | None = None, kept: Sequence[str] = ()
+    ) -> None:
+        self.names, self.values, self.threshold, self.kept = names, values, threshold, kept
+
+    @classmethod
+    def from_table(
+        cls, X: Any, y: Any, *, threshold: float | None = None, measure: Measure = "pearson", kept: Sequence[str] = ()
+    ) -> DendrogramDisplay:
+        """Compare the columns of a table.
+
+        Parameters
+        ----------
+        X : array or data frame
+            The rows; up to some hundred columns can be read.
+        y : array
+            The target.
+        threshold : float, optional
+            Where the line is drawn.
+        measure : {"pearson", "spearman"}, default="pearson"
+            How two numbers are compared.
+        kept : sequence of str, optional
+            Columns to mark.
+
+        Returns
+        -------
+        DendrogramDisplay
+            Not drawn yet; call `plot`.
+        """
+        problem = to_problem(X, y)
+        columns = np.arange(problem.n_features)
+        return cls(list(problem.names), Associations(problem, measure).block(columns, columns), threshold, kept)
+
+    def plot(self, ax: Axes | None = None) -> DendrogramDisplay:
+        from scipy.cluster.hierarchy import dendrogram, linkage
+        from scipy.spatial.distance import squareform
+
+        apart = 1.0 - (self.values + self.values.T) / 2.0
+        np.fill_diagonal(apart, 0.0)
+        joined = linkage(squareform(apart, checks=False), method="average")
+        labels = [f"{short(name, 22)}{' ●' if name in self.kept else ''}" for name in self.names]
+        with style():
+            ax = axes_or_new(ax)
+            dendrogram(joined, orientation="left", labels=labels, ax=ax, link_color_func=lambda _: COLORS[0])
+            ax.set_xticks(ticks := np.linspace(0.0, 1.0, 6), [f"{1.0 - tick:.1f}" for tick in ticks])
+            ax.set_xlabel("association")
+            if self.threshold is not None:
+                ax.axvline(1.0 - self.threshold, color="#444444", linestyle="--", linewidth=0.8)
+        self.ax_, self.figure_ = ax, figure_of(ax)
         return self
 
 

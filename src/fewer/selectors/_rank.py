@@ -42,8 +42,8 @@ class RankSelector(Selector):
     ranker : Ranker, default=Fisher()
         How good is each feature?
     control : Control, optional
-        Which of them to believe: `Shadow`, `StabilitySelection`, `Knockoffs`, `FalseDiscovery` or `Probe`. It says how
-        many features are kept, which may be none.
+        Which of them to believe: `Shadow`, `StabilitySelection`, `Knockoffs`, `FalseDiscovery`, `Probe` or
+        `Correlated`. It says how many features are kept, which may be none.
     n_features_to_select : int, float or "auto", default="auto"
         How many: a number, a share, or by a cross-validated curve with the one-standard-error rule. For the curve
         the ranking is repeated in each of ten folds; nearest neighbors (k chosen from 1, 3, …, 11) on the
@@ -181,7 +181,7 @@ class RankSelector(Selector):
         if self.control is not None and not isinstance(self.control, RankingControl):
             raise IncompatibleError(
                 f"{type(self.control).__name__} works over a search, not over a ranker; choose Shadow, "
-                "StabilitySelection, Knockoffs, FalseDiscovery or Probe."
+                "StabilitySelection, Knockoffs, FalseDiscovery, Probe or Correlated."
             )
         if self.control is not None:
             self.control.check_parameters()

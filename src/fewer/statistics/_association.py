@@ -6,6 +6,7 @@ a number: the correlation ratio. Codes: symmetrical uncertainty. Pairs are compa
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -160,10 +161,9 @@ class Associations:
 
     def _correlations(self, some: IntArray, others: IntArray) -> FloatArray:
         """Return |r| over the rows where both are known: from sums, sums of squares and products over these rows."""
+        if self._known.all():
+            return np.minimum(np.abs(self._standardized[:, some].T @ self._standardized[:, others]), 1.0)
         mass_a, mass_b = self._mass[:, some], self._mass[:, others]
-        if self._known[:, some].all() and self._known[:, others].all():
-            a, b = (self._standardized(columns) for columns in (some, others))
-            return np.minimum(np.abs(a.T @ b), 1.0)
         n = np.maximum(mass_a.T @ mass_b, 1e-300)
         first_a, first_b = self._cells[:, some].T @ mass_b, mass_a.T @ self._cells[:, others]
         second_a = self._squares[:, some].T @ mass_b - first_a**2 / n
@@ -173,9 +173,11 @@ class Associations:
         lengths = np.sqrt(np.where(varies, second_a * second_b, 1.0))
         return np.where(varies, np.minimum(np.abs(product) / lengths, 1.0), 0.0)
 
-    def _standardized(self, columns: IntArray) -> FloatArray:
-        cells = self._cells[:, columns]
-        cells = cells - self._roots[:, None] * (self._roots @ cells / float(self._roots @ self._roots))
+    @cached_property
+    def _standardized(self) -> FloatArray:
+        """The cells of mean 0 and length 1, for a table without missing cells."""
+        middle = self._roots @ self._cells / float(self._roots @ self._roots)
+        cells = self._cells - self._roots[:, None] * middle
         length = np.sqrt((cells**2).sum(axis=0))
         return np.divide(cells, length, out=np.zeros_like(cells), where=length > 1e-6)
 
