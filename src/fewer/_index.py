@@ -134,6 +134,10 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
             "fewer.control:ChosenNoise",
             "Search with several levels of noise without each fold; take the level whose subsets predict the folds best",
         ),
+        "correlated": (
+            "fewer.control:Correlated",
+            "Keep one of the columns that are alike, and none that hardly vary",
+        ),
         "early-stopping": (
             "fewer.control:EarlyStopping",
             "Find the step after which the search learns its rows by heart, and search all rows no further than that",
