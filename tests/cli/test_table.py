@@ -14,7 +14,7 @@ def test_what_was_typed_becomes_options_of_the_reader():
     assert (options["groups"], options["sample_weight"], options["time"]) == ("patient", "w", None)
     assert options["skip_rows_without_target"]
     assert table_options()["missing"] is None
-    assert table_options()["encoding"] == "utf-8"
+    assert table_options()["encoding"] is None
 
 
 def test_unknown_words():

@@ -1,3 +1,5 @@
+import shlex
+
 import numpy as np
 import polars as pl
 import pytest
@@ -45,15 +47,16 @@ def test_every_problem_is_listed_with_its_place(broken):
         "y": ("line 43", "", 1),
         "size": ("line 43", "inf", 1),
     }
-    assert "--missing abc,n.d.,soon,inf" in str(error.value)
-    assert "--exclude score,age,day,size" in str(error.value)
+    assert "Cells that cannot be read: 'abc', 'n.d.', 'soon', 'inf'." in str(error.value)
+    assert error.value.options == {"--skip-rows-without-target": [], "--missing": ["abc", "n.d.", "soon", "inf"]}
 
 
 def test_the_cures_cure(broken):
     cures = {"missing": ["abc", "n.d.", "soon", "inf"], "skip_rows_without_target": True}
     problem = read_table(broken, "y", **cures)
     assert problem.n_samples == 41
-    assert problem.notes[0] == "1 row has no target; left out."
+    assert problem.notes[0].startswith("Read as missing: 'abc' in 'score' (1 cell), 'n.d.' in 'age' (2 cells)")
+    assert problem.notes[1] == "1 row has no target; left out."
     excluded = ["score", "age", "day"]
     others = read_table(broken, "y", exclude=excluded, missing=["inf"], skip_rows_without_target=True)
     assert others.names == ("size",)
@@ -67,15 +70,34 @@ def test_the_command_line_prints_a_table_of_at_most_100_columns(broken, capsys):
     assert lines[0] == "fewer: 5 columns cannot be read:"
     assert lines[2].split() == ["score", "line", "42", "1", "'abc'", "no", "number"]
     assert all(len(line) <= 100 for line in lines[:-1])
+    with pytest.raises(SystemExit) as leaving:
+        main(shlex.split(lines[-1])[1:])  # the command as it is printed
+    assert not leaving.value.code
 
 
 def test_words_among_many_numbers_are_asked_about_and_not_taken_for_levels(tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("a,y\n" + "".join(f"{'-' if i % 3 else i / 8},{i % 2}\n" for i in range(90)))
-    assert read_table(path, "y", missing=["-"]).kinds == ("numeric",)
-    path.write_text("a,y\n" + "".join(f"{'-' if i % 3 == 0 else i / 8},{i % 2}\n" for i in range(90)))
-    with pytest.raises(TableError, match="Column 'a' holds numbers, but line 2 holds '-'"):
+    path.write_text("a,y\n" + "".join(f"{'lost' if i % 3 else i / 8},{i % 2}\n" for i in range(90)))
+    assert read_table(path, "y", missing=["lost"]).kinds == ("numeric",)
+    path.write_text("a,y\n" + "".join(f"{'lost' if i % 3 == 0 else i / 8},{i % 2}\n" for i in range(90)))
+    with pytest.raises(TableError, match="Column 'a' holds numbers, but line 2 holds 'lost'"):
         read_table(path, "y")
+
+
+@pytest.mark.parametrize("word", ["none", "-", "NULL", "n/a", "?", "None", "#DIV/0!"])
+def test_words_that_mean_missing_among_numbers_are_understood_and_reported(word, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\n" + "".join(f"{word if i % 3 == 0 else i / 8},{i % 7},{i % 2}\n" for i in range(90)))
+    problem = read_table(path, "y", missing=["6"])  # adds to the list
+    assert problem.kinds == ("numeric", "numeric")
+    assert np.isnan(problem.X).sum(axis=0).tolist() == [30, 12]
+    assert problem.notes[0] == f"Read as missing: {word!r} in 'a' (30 cells), '6' in 'b' (12 cells)."
+
+
+def test_such_words_are_levels_among_words(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,y\n" + "".join(f"{['none', 'one', 'two'][i % 3]},{i},{i % 2}\n" for i in range(30)))
+    assert read_table(path, "y").levels == {0: ("none", "one", "two")}
 
 
 rng = np.random.default_rng(0)

@@ -55,6 +55,11 @@ def same(one, other):
         (PLAIN.replace(",", ";"), "t.csv is read with semicolons between the cells."),
         (PLAIN.replace(",", "\t"), "t.csv is read with tabs between the cells."),
         (PLAIN.replace(",", "|"), "t.csv is read with bars between the cells."),
+        (PLAIN.replace(",", "   "), "t.csv is read with spaces between the cells."),
+        (
+            "".join(f"  {line}\n" for line in PLAIN.replace(",", " ").split("\n") if line),
+            "t.csv is read with spaces between the cells.",
+        ),
     ],
 )
 def test_every_way_of_writing_a_table_gives_the_same_problem(read, text, note):
@@ -62,6 +67,56 @@ def test_every_way_of_writing_a_table_gives_the_same_problem(read, text, note):
     same(problem, read(PLAIN))
     assert problem.kinds == ("numeric", "nominal")
     assert problem.notes == (() if note is None else (note,))
+
+
+TABLE = "a,b,c,y\n" + "".join(f"{i},{i % 7}.5,{i % 3},{i % 2}\n" for i in range(12))
+
+
+@pytest.mark.parametrize(
+    ("above", "line"),
+    [
+        ("Export of customers\n", 2),
+        ("Export of customers\nmade 2024-05-01, by hand\n\n", 4),
+        ('"Customers, all"\n', 2),
+        ("Customers,,,\n,,,\n", 3),
+    ],
+)
+def test_what_stands_above_the_header_is_passed_over(read, above, line):
+    problem = read(above + TABLE)
+    same(problem, read(TABLE))
+    note = f"The header of t.csv is line {line}; what stands above it is passed over."
+    assert problem.notes == (note, *read(TABLE).notes)
+    same(read(above + TABLE, header=line), read(TABLE))
+    with pytest.raises(InputError, match="t.csv has no header in line 99"):
+        read(above + TABLE, header=99)
+    bad = (above + TABLE).replace("\n3,", "\n3,,")
+    with pytest.raises(InputError, match=f"t.csv, line {line + 4} has 5 cells"):
+        read(bad)
+
+
+def test_two_header_rows_are_joined(read):
+    problem = read(
+        TABLE.replace("y\n", "y\nkg,cm,years,class\n", 1).replace(",0\n", ",no\n").replace(",1\n", ",yes\n"), -1
+    )
+    assert problem.names == ("a kg", "b cm", "c years")
+    assert problem.n_samples == 12
+    groups = read("size,,age,\n" + TABLE.replace("a,b,c,y", "low,high,low,y"), "age y")
+    assert groups.names == ("size low", "size high", "age low")
+
+
+@pytest.mark.parametrize("first", ["NA,NA,NA,0", "-1,2,3,0", "?,1,,1"])
+def test_a_first_row_of_missing_cells_is_no_header(read, first):
+    assert read(TABLE.replace("y\n", f"y\n{first}\n", 1)).n_samples == 13
+
+
+def test_an_index_without_a_name_keeps_its_header(read):
+    assert read(",y\n" + "".join(f"{i * i},{i % 2}\n" for i in range(12))).names == ("column 1",)
+
+
+def test_names_that_stand_there_twice_become_distinct(read):
+    problem = read(TABLE.replace("a,b,c,y", "a,a,a (2),y"))
+    assert problem.names == ("a", "a (3)", "a (2)")
+    assert problem.notes[0] == "2 columns are named 'a'; the others are called 'a (3)'."
 
 
 def test_gzip_with_any_name_and_several_members(read):
@@ -172,22 +227,16 @@ def test_a_first_line_of_numbers_draws_a_note(read):
             "t.csv, line 3: a quote is not closed, or not followed by the separator; "
             'write a quote inside a cell as "".',
         ),
-        ("a,b,a,y\n1,2,3,4\n", "t.csv: 2 columns are named 'a'; give every column a name of its own."),
-        (
-            b"a,y\n1,caf\xe9\n2,b\n",
-            "t.csv is not UTF-8 text (line 2, byte 0xe9); give its encoding, for example --encoding latin-1.",
-        ),
         (
             b"a,y\n1,\x00\n",
-            "t.csv is not a text table (line 2 holds a zero byte); CSV, ARFF or Parquet is read.",
+            "t.csv is not a text table (line 2 holds a zero byte); see fewer help tables.",
         ),
-        ("a,y\n1,0\n".encode("utf-16"), "t.csv is UTF-16 text; give its encoding (--encoding utf-16)."),
-        (b"PK\x03\x04xx", "t.csv is a zip archive or an Excel workbook; save the sheet as CSV."),
+        (b"PK\x03\x04xx", "t.csv cannot be unpacked: it is damaged; copy or pack it again."),
         (b"%PDF-1.7", "t.csv is a PDF document; save the table as CSV."),
-        (b"\x1f\x8b\x08\x00junk", "t.csv is damaged: it is no whole gzip file; copy or pack it again."),
+        (b"\x1f\x8b\x08\x00junk", "t.csv cannot be unpacked: it is damaged; copy or pack it again."),
         (
             gzip.compress(PLAIN.encode(), mtime=0)[:-9],
-            "t.csv is damaged: it is no whole gzip file; copy or pack it again.",
+            "t.csv cannot be unpacked: it is damaged; copy or pack it again.",
         ),
         ("a,y\n1,0\ninf,1\n", "Column 'a' is infinite in line 3; correct the cell, or empty it if it is not known."),
         (
@@ -239,12 +288,23 @@ def test_a_packed_file_is_not_unpacked_beyond_memory(read):
         read(bomb, memory=len(bomb) + 1000)
 
 
-def test_the_line_of_a_bad_byte_is_found_across_chunks(read):
-    text = b"a,y\n" + b"1,0\n" * 300_000
-    at = (1 << 20) - 1
-    broken = text[:at] + "é".encode()[:1] + text[at + 1 :]
-    with pytest.raises(InputError, match=f"line {text[:at].count(10) + 1}, byte 0xc3"):
-        read(broken)
+@pytest.mark.parametrize(
+    ("encoding", "shown"),
+    [("cp1252", "Windows text (cp1252)"), ("utf-16", "UTF-16"), ("utf-16-le", "UTF-16-LE"), ("utf-16-be", "UTF-16-BE")],
+)
+def test_encodings_are_guessed_and_reported(encoding, shown, read):
+    text = "größe,y\n" + "1,5 €,café\n2,6 €,thé\n".replace(",5", ".5").replace(",6", ".6") * 4
+    problem = read(text.encode(encoding))
+    assert problem.names == ("größe",)
+    assert problem.classes == ("café", "thé")
+    assert problem.notes[0] == f"t.csv is read as {shown}, which is a guess; --encoding says otherwise."
+    late = b"a,y\n" + b"1,0\n2,1\n" * 200_000 + "3,é\n4,é\n".encode("cp1252")  # beyond the first chunk
+    assert "é" in read(late).classes
+
+
+def test_an_encoding_that_was_asked_for_is_not_guessed(read):
+    with pytest.raises(InputError, match="t.csv is not utf-8 text"):
+        read("a,y\n1,é\n".encode("cp1252"), encoding="utf-8")
 
 
 def test_separators_are_found():
@@ -252,6 +312,8 @@ def test_separators_are_found():
     assert find_separator(b"a\tb c\n1,5\t2\n") == "\t"
     assert find_separator(b'"a;b",c\n"1;2",3\n') == ","
     assert find_separator(b"single\n1\n") == ","
+    assert find_separator(b"a b  c\n1 2  3\n 4 5 6\n") == " "
+    assert find_separator(b"Report of May\n\na;b\n1,5;2\n2,5;3\n") == ";"
 
 
 cells = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"], include_characters='\n\t,"'), max_size=5)
@@ -266,7 +328,7 @@ def test_cells_are_those_that_the_csv_module_reads(rows):
     records = csv.reader(io.StringIO(file.getvalue(), newline=""))
     expected = [row for row in records if len(row) > 1 or (row and row[0].strip())]
     try:
-        sheet = read_text(file.getvalue().encode(), "t.csv", ",", 1 << 40)
+        sheet = read_text(file.getvalue().encode(), "t.csv", ",", 1, 1 << 40, [])
     except InputError:
         assert len(expected) == 1
         return

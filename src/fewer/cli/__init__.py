@@ -24,7 +24,7 @@ from fewer.cli._rank import rank
 from fewer.cli._report import report
 from fewer.cli._select import demo, select
 from fewer.cli._serve import serve
-from fewer.cli._shared import exit_code, listening, remember, was_asked
+from fewer.cli._shared import exit_code, listening, remember, repaired, was_asked
 from fewer.cli._transform import transform
 from fewer.errors import FewerWarning, InputError
 from fewer.registry import COMPONENTS, METHODS
@@ -156,7 +156,7 @@ def _attempt(typed: list[str]) -> tuple[str, int]:
         refuse_little_memory()
         code = app(args=typed, prog_name="fewer", standalone_mode=False)
     except InputError as error:
-        return "\n".join(getattr(error, "table", ())) or " ".join(str(error).split()), 2
+        return _refusal(error), 2
     except typer.TyperException as error:
         describe = getattr(error, "format_message", None)
         return describe() if describe is not None else str(error), getattr(error, "exit_code", 2)
@@ -179,6 +179,15 @@ def _attempt(typed: list[str]) -> tuple[str, int]:
         return f"this is a mistake in fewer, please report it: {type(error).__name__}: {error} ({where})", 70
     code = code if isinstance(code, int) else 0
     return "", exit_code() if was_asked() and not code else code
+
+
+def _refusal(error: InputError) -> str:
+    """Say what is wrong with the input; of cells that cannot be read, with the command that reads the rest."""
+    lines = list(getattr(error, "table", ()))
+    options = getattr(error, "options", {})
+    if options:
+        lines.append(f"How to fix: correct the cells, or go on without them:\n  {repaired(options)}")
+    return "\n".join(lines) or " ".join(str(error).split())
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:

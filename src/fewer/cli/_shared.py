@@ -14,10 +14,11 @@ from __future__ import annotations
 import contextlib
 import csv
 import inspect
+import io
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import Parameter
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from fewer.io import Stream, TableOptions
 
 import shlex
-from collections.abc import Mapping
 
 _asked = 0
 
@@ -241,7 +241,7 @@ def open_chunks(file: Path, target: str, task: Any, options: TableOptions) -> St
     """Open a table to be read in chunks; refuse what only a whole table is read with."""
     from fewer.io import open_stream
 
-    plain = options["encoding"].lower() in ("utf-8", "utf8") and options["decimal"] in (None, ".")
+    plain = (options["encoding"] or "utf-8").lower() in ("utf-8", "utf8") and options["decimal"] in (None, ".")
     if not plain or options["missing"] is not None or options["schema"] is not None or options["calendar"]:
         raise InputError(
             "A table read in chunks is Parquet, or UTF-8 text with decimal points; --encoding, --decimal, --missing, "
@@ -272,6 +272,29 @@ def typed(*without: str) -> str:
             kept.append(part)
         skip = part in without
     return shlex.join(kept)
+
+
+def repaired(options: Mapping[str, Sequence[str]]) -> str:
+    """Return the command that was typed with some options more; lists that stand there already become longer.
+
+    Examples
+    --------
+    >>> remember(["select", "t.csv", "--missing", "x"])
+    >>> print(repaired({"--missing": ["a,b"], "--skip": []}))
+    fewer select t.csv '--missing=x,"a,b"' --skip
+    """
+    parts = list(_typed)
+    for option, values in options.items():
+        given = next((part for part in parts if part.split("=")[0] == option), None)
+        if given is not None:
+            at = parts.index(given)
+            known = names_of(given.partition("=")[2] if "=" in given else parts[at + 1] if values else "")
+            del parts[at : at + 1 + ("=" not in given and bool(values))]
+            values = [*known, *values]
+        written = io.StringIO()
+        csv.writer(written, lineterminator="").writerow(values)
+        parts.append(f"{option}={written.getvalue()}" if values else option)
+    return shlex.join(["fewer", *parts])
 
 
 def names_of(text: str | None) -> list[str]:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from dataclasses import dataclass
-from pathlib import Path
+from http.client import HTTPException
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import unquote, urlsplit
+from urllib.request import urlopen
 
 import typer
 
@@ -14,10 +20,55 @@ from fewer.errors import InputError
 if TYPE_CHECKING:
     from fewer.io import TableOptions
 
+PATIENCE = 60
+"""Seconds that a server may be silent."""
+
+
+class Address(type(Path())):  # type: ignore[misc]
+    """The address of a table that is no file; as a path it would lose a slash."""
+
+    def __new__(cls, text: str) -> Address:
+        """Keep the text as it was typed."""
+        path: Address = super().__new__(cls, text)
+        path.text = text
+        return path
+
+    def __str__(self) -> str:
+        return str(self.text)
+
+
+def table_file(text: str) -> Path:
+    """Return the path of a table; one on the network is fetched first."""
+    if text.startswith(("http://", "https://")):
+        return fetch(text)
+    return Address(text) if "://" in text or "::" in text else Path(text)
+
+
+def fetch(address: str) -> Path:
+    """Fetch a table from the network into a file that is there until the command ends."""
+    from fewer.io._formats import read_limited
+    from fewer.io._memory import available_memory
+
+    name = PurePosixPath(unquote(urlsplit(address).path)).name or "table"
+    folder = tempfile.mkdtemp(prefix="fewer-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        with urlopen(address, timeout=PATIENCE) as answer:
+            content = read_limited(answer, name, available_memory())
+    except (OSError, ValueError, HTTPException) as error:
+        raise InputError(f"{address} cannot be fetched ({getattr(error, 'reason', None) or error}).") from None
+    file = Path(folder) / name
+    file.write_bytes(content)
+    return file
+
+
 FileArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="FILE", help="The table: CSV (also .gz), Parquet or ARFF; - is standard input.", show_default=False
+        metavar="FILE",
+        help="The table: CSV, Excel, Parquet, JSON, SQLite …, packed or not; sqlite:///a.db::table; https://…; -",
+        parser=table_file,
+        show_default=False,
     ),
 ]
 TargetOption = Annotated[
@@ -28,15 +79,21 @@ NominalOption = Annotated[
 ]
 NumericOption = Annotated[str | None, typer.Option(help="Columns of numbers that look like codes or words.")]
 ExcludeOption = Annotated[str | None, typer.Option(help="Columns forced out, not even read: id,date.")]
-MissingOption = Annotated[
-    str | None, typer.Option(help="Cells that mean missing, beside empty ones: 'NA,?,-'.", show_default=False)
-]
+MissingOption = Annotated[str | None, typer.Option(help="More cells that mean missing: 'x,-999'.", show_default=False)]
 SchemaOption = Annotated[
     Path | None, typer.Option(help="How to read the columns: a file of fewer inspect.", show_default=False)
 ]
 SkipOption = Annotated[bool, typer.Option("--skip-rows-without-target", help="Leave out rows whose target is missing.")]
 CalendarOption = Annotated[bool, typer.Option("--calendar", help="Add weekday and month of dates as features.")]
-EncodingOption = Annotated[str, typer.Option(help="How the text is written: utf-8, latin-1, cp1252, …")]
+EncodingOption = Annotated[
+    str | None, typer.Option(help="How the text is written: utf-8, utf-16, cp1252, …", show_default=False)
+]
+SheetOption = Annotated[
+    str | None, typer.Option(help="The sheet of a workbook, by name or number (from 1).", show_default=False)
+]
+HeaderOption = Annotated[
+    int | None, typer.Option(help="The line (or row of a sheet) with the names of the columns.", show_default=False)
+]
 DecimalOption = Annotated[
     str | None, typer.Option(help="The decimal point of all numbers; else found out by column.", show_default=False)
 ]
@@ -76,7 +133,9 @@ class Columns:
     schema: SchemaOption = None
     skip: SkipOption = False
     task: TaskOption = None
-    encoding: EncodingOption = "utf-8"
+    encoding: EncodingOption = None
+    sheet: SheetOption = None
+    header: HeaderOption = None
     decimal: DecimalOption = None
 
     @property
@@ -113,6 +172,8 @@ def table_options(columns: Columns | None = None, rows: Rows | None = None) -> T
         "missing": None if columns.missing is None else names_of(columns.missing),
         "decimal": columns.decimal,
         "encoding": columns.encoding,
+        "sheet": columns.sheet,
+        "header": columns.header,
         "schema": columns.schema,
         "skip_rows_without_target": columns.skip,
         "calendar": isinstance(columns, FeatureColumns) and columns.calendar,

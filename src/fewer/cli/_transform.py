@@ -22,7 +22,7 @@ def transform(
     file: FileArgument,
     save: SaveOption = None,
     keep: Annotated[str | None, typer.Option(help="Other columns to keep: id,outcome.", show_default=False)] = None,
-    encoding: EncodingOption = "utf-8",
+    encoding: EncodingOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file of --save.")] = False,
 ) -> None:
     """Reduce a table to the features that a run chose.

@@ -1,4 +1,4 @@
-"""From files to a problem: text tables, ARFF, CBML and Parquet; a file with some of its columns."""
+"""From files to a problem, and files with some of their columns."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ import io
 import os
 import stat
 import sys
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from fewer.columns import column_number, nearest
 from fewer.io._arff import is_arff, is_cbml, read_arff, read_cbml
 from fewer.io._cells import PARTS, add_calendar
+from fewer.io._formats import (
+    STRANGERS,
+    is_address,
+    is_database,
+    is_workbook,
+    read_database,
+    read_limited,
+    read_typed,
+    read_workbook,
+    unpacked,
+)
 from fewer.io._frames import Place, pl, refuse_repeated_names
 from fewer.io._kinds import ParseProblem, Reading, ReadOptions, Schema, Understood, read_schema
 from fewer.io._memory import BYTES_PER_CELL, available_memory, refuse_too_large
 from fewer.io._reader import LARGEST, ProblemReader
-from fewer.io._text import Sheet, read_text, to_utf8
+from fewer.io._text import Sheet, is_number, read_text, to_utf8
 from fewer.problem import InputError, Problem, Task
 
 BYTES_PER_ARFF_CELL = 80
-GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
-STRANGERS = {
-    b"PK\x03\x04": "a zip archive or an Excel workbook; save the sheet as CSV",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
-    b"%PDF": "a PDF document; save the table as CSV",
-    b"BZh": "compressed by bzip2; unpack it or use gzip",
-    b"\xfd7zXZ": "compressed by xz; unpack it or use gzip",
-    b"(\xb5/\xfd": "compressed by zstd; unpack it or use gzip",
-    b"\x93NUMPY": "a NumPy array; give the array to fewer.select, or save it as CSV",
-    b"ARROW1": "an Arrow file; save it as Parquet",
-}
+PARQUET = b"PAR1"
 
 
 class TableOptions(TypedDict, total=False):
@@ -50,8 +50,10 @@ class TableOptions(TypedDict, total=False):
     nominal: Iterable[str | int]
     numeric: Iterable[str | int]
     exclude: Iterable[str | int]
-    encoding: str
+    encoding: str | None
     separator: str | None
+    sheet: str | int | None
+    header: int | None
     decimal: str | None
     missing: Sequence[str] | None
     schema: Schema | Path | str | None
@@ -77,8 +79,9 @@ def read_table(
     Parameters
     ----------
     path : path
-        A text table with a header row (CSV, TSV, …), ARFF, CBML or Parquet, told apart by content; text may be
-        compressed by gzip. `-` is standard input. Pipes are read once.
+        A text table (CSV, TSV, …), Parquet, Arrow, JSON records, a workbook (.xlsx, .ods), SQLite, DuckDB, Stata, ARFF
+        or CBML, recognised by content, also packed (.gz, .zip, .bz2, .xz, .zst). `-` is standard input. The address of
+        a table in a database: `sqlite:///people.db::table`.
     target : str or int
         The column to predict, by name or by number: 0 is the first, −1 the last. A name comes first if both fit.
     task : {"classification", "regression"}, optional
@@ -90,11 +93,13 @@ def read_table(
 
         - `nominal`, `numeric`, `exclude`, columns by name or number: Columns whose kind is not what their cells
           look like, and columns that are not read at all.
-        - `encoding`, str, default="utf-8": Of text.
+        - `encoding`, str, optional: Of text. UTF-8, or a guess from the bytes, unless given.
         - `separator`, str, optional: Between cells; found out from the first lines unless given.
+        - `sheet`, str or int, optional: Of a workbook, by name or number (from 1); the first that holds something.
+        - `header`, int, optional: The line, or row of a sheet, with the names; found out from the first ones.
         - `decimal`, {".", ","}, optional: The decimal point; found out column by column unless given.
-        - `missing`, sequence of str, optional: Cells that mean missing, instead of `?`, `NA`, `N/A`, `NaN`,
-          `null` …; the empty cell always does.
+        - `missing`, sequence of str, optional: Cells that mean missing, beside the empty one, `?`, `NA`, `N/A`,
+          `NaN`, `null` …, and `-` or `none` among numbers.
         - `schema`, path or Schema, optional: How columns are read, as `fewer inspect --write-schema` writes it.
         - `skip_rows_without_target`, bool, default=False: Leave out rows whose target is missing, instead of
           refusing them.
@@ -167,9 +172,7 @@ def understand_table(
 ) -> UnderstoodTable:
     """Read a file and understand its columns; what is wrong is listed, not raised."""
     options = TableOptions() if options is None else options
-    sheet = read_sheet(
-        path, encoding=options.get("encoding", "utf-8"), separator=options.get("separator"), memory=memory
-    )
+    sheet = read_sheet(path, memory=memory, **reading_options(options))
     names = sheet.frame.columns
     label = None if target is None else names[find_target(target, names, display_name(path))]
     choice = _Choice(names, options)
@@ -179,7 +182,7 @@ def understand_table(
     schema = read_schema(options.get("schema"))
     said = choice.options(sheet, label, task, schema, options)
     understood = sheet.typed(said)
-    rows = _Rows(understood, label, sheet.place, bool(options.get("skip_rows_without_target")))
+    rows = _Rows(understood, label, sheet, bool(options.get("skip_rows_without_target")))
     levels = {name for name, reading in said.readings.items() if reading.kind == "nominal" and name in names}
     others = {label, *choice.roles.values(), *choice.exclude}
     return UnderstoodTable(
@@ -221,16 +224,16 @@ class _Choice:
         """Return all that was said about the cells."""
         nominal = self.nominal | (set(sheet.nominal) - self.numeric)
         nominal |= {self.roles["groups"]} if "groups" in self.roles else set()
-        missing = options.get("missing")
-        if missing is None:
-            missing = sheet.missing if schema.missing is None else schema.missing
+        added = (*(schema.missing or ()), *(options.get("missing") or ()))
+        missing = (*sheet.missing, *added)
         return ReadOptions(
             nominal=frozenset(nominal - {label}),
             numeric=frozenset(self.numeric),
             decimal=options.get("decimal"),
             target=label,
             mixed=task == "classification" or label in nominal,
-            missing=tuple(missing),
+            missing=missing,
+            missing_numbers=any(map(is_number, added)),
             readings={name: r for name, r in schema.columns.items() if name not in self.nominal | self.numeric},
             leave_out=True,
         )
@@ -246,9 +249,10 @@ def _schema_notes(readings: Mapping[str, Reading], names: list[str], path: Path 
 class _Rows:
     """The rows to use, and what is wrong with them: missing targets, numbers without end."""
 
-    def __init__(self, understood: Understood, target: str | None, place: Place, skip: bool) -> None:
+    def __init__(self, understood: Understood, target: str | None, sheet: Sheet, skip: bool) -> None:
         frame, unread = understood.frame, {problem.column for problem in understood.problems}
-        self.frame, self.place = frame, place
+        self.frame, self.place = frame, sheet.place
+        self._texts = sheet.frame if sheet.is_text else None
         self.notes: list[str] = []
         self.problems: list[ParseProblem] = []
         if target is not None and target not in unread:
@@ -276,6 +280,7 @@ class _Rows:
             raise InputError(f"The target {target!r} is missing in every row; choose another.")
         kept, whole = (~lost).arg_true().to_numpy(), self.place
         self.frame = self.frame.filter(~lost)
+        self._texts = None if self._texts is None else self._texts.filter(~lost)
         self.place = lambda row: whole(int(kept[row]))
         self.notes.append(f"{count:,} {'rows have' if count > 1 else 'row has'} no target; left out.")
 
@@ -289,9 +294,9 @@ class _Rows:
             what = "The target" if is_target else f"Column {column.name!r}"
             message = f"{what} is {how} in {self.place(row)}; correct the cell, or {cure}."
             trouble = "infinite or too large"
-            self.problems.append(
-                ParseProblem(column.name, self.place(row), f"{column[row]:g}", count, trouble, message)
-            )
+            cells = () if self._texts is None else self._texts[column.name].filter(endless).str.strip_chars().unique()
+            problem = ParseProblem(column.name, self.place(row), f"{column[row]:g}", count, trouble, message, is_target)
+            self.problems.append(replace(problem, cells=tuple(cells)))
 
 
 def read_frame(path: Path | str, *, target: str | None = None) -> pl.DataFrame:
@@ -334,42 +339,60 @@ def display_name(path: Path | str) -> str:
     return "standard input" if str(path) == "-" else Path(path).name
 
 
-def read_sheet(
-    path: Path | str, *, encoding: str = "utf-8", separator: str | None = None, memory: int | None = None
-) -> Sheet:
+class ReadingOptions(TypedDict, total=False):
+    """How a file is read into columns, before these are understood."""
+
+    encoding: str | None
+    separator: str | None
+    sheet: str | int | None
+    header: int | None
+
+
+def reading_options(options: TableOptions) -> ReadingOptions:
+    """Return those of the options that are about the file."""
+    return {key: options[key] for key in ReadingOptions.__annotations__ if key in options}  # type: ignore[return-value, literal-required]
+
+
+def read_sheet(path: Path | str, *, memory: int | None = None, **options: Unpack[ReadingOptions]) -> Sheet:
     """Read a file, once, into columns; those of text tables are still text."""
     limit = available_memory() if memory is None else memory
-    name = display_name(path)
-    content = _read_once(path, limit)
+    name, header = display_name(path), options.get("header")
+    if is_address(path):
+        return read_database(str(path), header, limit)
+    content = unpacked(_read_once(path, limit), name, limit)
     if content.startswith(PARQUET):
         return _read_parquet(content, name, limit)
-    if content.startswith(GZIP):
-        content = _unpack(content, name, limit)
-        if content.startswith(PARQUET):
-            return _read_parquet(content, name, limit)
+    if is_workbook(content):
+        return read_workbook(content, name, options.get("sheet"), header, limit)
+    if is_database(content):
+        return read_database(str(path), header, limit)
     for magic, what in STRANGERS.items():
         if content.startswith(magic):
             raise InputError(f"{name} is {what}.")
-    content = to_utf8(content, name, encoding)
+    typed = read_typed(content, name, limit)
+    if typed is not None:
+        return typed
+    notes: list[str] = []
+    content = to_utf8(content, name, options.get("encoding"), notes)
     if is_arff(content, name):
         refuse_too_large(name, len(content) + BYTES_PER_ARFF_CELL * content.count(b","), limit)
         return read_arff(content, name)
     if is_cbml(content, name):
         refuse_too_large(name, BYTES_PER_ARFF_CELL * content.count(b"</"), limit)
         return read_cbml(content, name)
-    return read_text(content, name, separator, limit)
+    return read_text(content, name, options.get("separator"), header, limit, notes)
 
 
 def _read_once(path: Path | str, limit: int) -> bytes:
     """Return all that a file or pipe holds: what was read from a pipe cannot be read again."""
     try:
         if str(path) == "-":
-            return _read_pipe(sys.stdin.buffer, "standard input", limit)
+            return read_limited(sys.stdin.buffer, "standard input", limit)
         path = Path(path)
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                return _read_pipe(file, path.name, limit)
+                return read_limited(file, path.name, limit)
             refuse_too_large(path.name, status.st_size, limit)
             return file.read()
     except FileNotFoundError:
@@ -378,17 +401,6 @@ def _read_once(path: Path | str, limit: int) -> bytes:
         raise InputError(f"{path} is a folder; name a file.") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}).") from None
-
-
-def _read_pipe(file: BinaryIO, name: str, limit: int) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    while part := file.read(1 << 20):
-        parts.append(part)
-        size += len(part)
-        if size > limit:
-            refuse_too_large(name, 2 * limit, limit)
-    return b"".join(parts)
 
 
 def _read_parquet(content: bytes, name: str, limit: int) -> Sheet:
@@ -411,25 +423,6 @@ def _read_parquet(content: bytes, name: str, limit: int) -> Sheet:
     if not frame.height:
         raise InputError(f"{name} has columns, but no rows; give a table with rows.")
     return Sheet(frame)
-
-
-def _unpack(content: bytes, name: str, limit: int) -> bytes:
-    """Unpack gzip data, however many members it has, but not beyond the limit."""
-    parts: list[bytes] = []
-    size = 0
-    while content.startswith(GZIP):
-        member = zlib.decompressobj(wbits=31)
-        try:
-            parts.append(member.decompress(content, max(limit - size, 1)))
-        except zlib.error:
-            raise InputError(f"{name} is damaged: it is no whole gzip file; copy or pack it again.") from None
-        size += len(parts[-1])
-        if member.unconsumed_tail:
-            refuse_too_large(name, 2 * limit, limit)
-        if not member.eof:
-            raise InputError(f"{name} is damaged: it is no whole gzip file; copy or pack it again.")
-        content = member.unused_data
-    return b"".join(parts)
 
 
 def find_target(target: str | int, names: list[str], file: str) -> int:
@@ -508,7 +501,7 @@ def reduce_table(
             whole[name] for name in columns if name not in frame.columns and name in whole.columns
         )
     else:
-        frame = read_sheet(path, encoding=options.get("encoding", "utf-8"), separator=options.get("separator")).frame
+        frame = read_sheet(path, **reading_options(options)).frame
         whole = frame
     if target is not None:
         columns = [*columns, whole.columns[find_target(target, whole.columns, display_name(path))]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -45,6 +44,8 @@ class ParseProblem:
         The same with its cure, where it is the only problem.
     is_target : bool
         The target cannot be left out.
+    cells : tuple of str
+        All different texts that cannot be read.
 
     Examples
     --------
@@ -59,6 +60,7 @@ class ParseProblem:
     trouble: str
     message: str
     is_target: bool = False
+    cells: tuple[str, ...] = ()
 
 
 class TableError(InputError):
@@ -78,11 +80,30 @@ class TableError(InputError):
 
     def __init__(self, problems: Sequence[ParseProblem]) -> None:
         self.problems = tuple(problems)
-        self.table = () if len(problems) == 1 else tuple(_lines(problems))
+        self.options = _options(problems)
+        self.table = tuple(_lines(problems))
         super().__init__(problems[0].message if len(problems) == 1 else "\n".join(self.table))
 
 
+def _options(problems: Sequence[ParseProblem]) -> dict[str, list[str]]:
+    """Return options of the command line with which a table can be read: what means missing, what is left out."""
+    missing: list[str] = []
+    excluded: list[str] = []
+    options: dict[str, list[str]] = {}
+    for problem in problems:
+        if 0 < len(problem.cells) <= MOST:
+            missing += problem.cells
+        elif not problem.is_target:
+            excluded.append(problem.column)
+        if problem.is_target:
+            options["--skip-rows-without-target"] = []
+    options |= {"--missing": list(dict.fromkeys(missing))} if missing else {}
+    return options | ({"--exclude": excluded} if excluded else {})
+
+
 def _lines(problems: Sequence[ParseProblem]) -> list[str]:
+    if len(problems) == 1:
+        return [problems[0].message, *_texts_of(problems)]
     rows = [("column", "where", "cells", "first cell", "trouble")]
     rows += [
         (_short(p.column, 20), p.place, str(p.count), _short(repr(p.cell), 16), p.trouble) for p in problems[:MOST]
@@ -91,14 +112,16 @@ def _lines(problems: Sequence[ParseProblem]) -> list[str]:
     shown = ["  " + "  ".join([*map(str.ljust, row[:4], widths), row[4]]) for row in rows]
     if len(problems) > MOST:
         shown.append(f"  … and {len(problems) - MOST} more")
-    cells = list(dict.fromkeys(p.cell for p in problems if p.cell and len(p.cell) <= 12 and "," not in p.cell))[:4]
-    names = [p.column for p in problems if "," not in p.column and not p.is_target][:4]
-    cures = ["correct or empty the cells"]
-    if cells:
-        cures.append(f"name what means missing (--missing {shlex.quote(','.join(cells))})")
-    if names:
-        cures.append(f"leave columns out (--exclude {shlex.quote(','.join(names))})")
-    return [f"{len(problems)} columns cannot be read:", *shown, f"  Cures: {', or '.join(cures)}."]
+    return [f"{len(problems)} columns cannot be read:", *shown, *_texts_of(problems)]
+
+
+def _texts_of(problems: Sequence[ParseProblem]) -> list[str]:
+    """List the texts that cannot be read, if there is more than the one that is shown already."""
+    texts = list(dict.fromkeys(cell for problem in problems for cell in problem.cells))
+    if len(texts) < 2:
+        return []
+    more = f" and {len(texts) - 5 * MOST} more" if len(texts) > 5 * MOST else ""
+    return [f"  Cells that cannot be read: {', '.join(map(repr, texts[: 5 * MOST]))}{more}."]
 
 
 def _short(text: str, width: int) -> str:
@@ -163,6 +186,9 @@ def _is_list(present: pl.Series, distinct: pl.Series) -> bool:
 
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "null", "NULL")
+"""Cells that mean missing in any column."""
+MISSING_NUMBERS = ("-", "--", "–", "—", ".", "none", "nil", "unknown", "missing", "#value!", "#div/0!", "#ref!")
+"""Words that mean missing among numbers and dates; elsewhere they may be levels."""
 MOSTLY_MISSING = 0.9
 MOST_NAMED = 6
 BLOCK = 256
@@ -207,6 +233,8 @@ class ReadOptions:
         Columns that are read as a schema says.
     leave_out : bool
         Whether columns that are no features are left out.
+    missing_numbers : bool
+        Whether some of the cells that mean missing are numbers, such as -999.
     semicolons : bool
         Whether semicolons stand between cells, as where commas are decimal points.
     """
@@ -219,6 +247,7 @@ class ReadOptions:
     missing: tuple[str, ...] = MISSING
     readings: Mapping[str, Reading] = field(default_factory=dict)
     leave_out: bool = False
+    missing_numbers: bool = False
     semicolons: bool = False
 
 
@@ -264,7 +293,7 @@ def typed_columns(texts: pl.DataFrame, place: Place, options: ReadOptions | None
     return Understood(
         pl.DataFrame(kept),
         {draft.text.name: draft.reading for draft in drafts},
-        [*_format_notes(drafts), *_other_notes(drafts, options)],
+        [*_format_notes(drafts), *_missing_words(texts, drafts), *_other_notes(drafts, options)],
         [draft.problem for draft in drafts if draft.problem is not None],
     )
 
@@ -326,10 +355,12 @@ def _draft(text: pl.Series, number: pl.Series, looks: _Looks, place: Place, opti
     if name in options.readings:
         return _draft_by_schema(_without_missing(text, options.missing), options.readings[name], place)
     # The common case first: nothing but numbers and empty cells.
-    if number.null_count() == text.null_count():
+    if number.null_count() == text.null_count() and not options.missing_numbers:
         return _draft_numbers(text, number, looks, options)
     text = _without_missing(text, options.missing)
     number = text.cast(pl.Float64, strict=False)
+    if number.null_count() > text.null_count() and name not in options.nominal:
+        text, number = _without_words(text, number)
     if number.null_count() == text.null_count():
         return _draft_numbers(text, number, _looks_of(text.to_frame())[0], options)
     if name in options.nominal:
@@ -341,6 +372,15 @@ def _draft(text: pl.Series, number: pl.Series, looks: _Looks, place: Place, opti
 def _without_missing(text: pl.Series, missing: Sequence[str]) -> pl.Series:
     text = text.str.strip_chars()
     return text.set(text.is_in(["", *missing]), None)
+
+
+def _without_words(text: pl.Series, number: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Empty cells such as `-` and `none` where all other cells hold digits, as numbers and dates do."""
+    words = text.str.to_lowercase().is_in(MISSING_NUMBERS)
+    if not words.any() or not text.filter(~words).str.contains(r"\d").all():
+        return text, number
+    text = text.set(words, None)
+    return text, text.cast(pl.Float64, strict=False)
 
 
 def _draft_numbers(text: pl.Series, number: pl.Series, looks: _Looks, options: ReadOptions) -> _Draft:
@@ -454,6 +494,7 @@ def _problem(
         return None
     row = int(odd.arg_true()[0])
     name, cell = text.name, str(text[row])
+    cells = tuple(map(str, text.filter(odd).unique(maintain_order=True).to_list()))
     is_target = options is not None and name == options.target
     cure = "give --task classification" if is_target else f"name the column as nominal (--nominal {name})"
     what = (
@@ -461,7 +502,7 @@ def _problem(
         else "times of day" if trouble.startswith("no time") else "truth values"
     )  # fmt: skip
     message = f"Column {name!r} holds {what}, but {place(row)} holds {cell!r}; correct or empty the cell, or {cure}."
-    return ParseProblem(name, place(row), cell, count, trouble, message, is_target)
+    return ParseProblem(name, place(row), cell, count, trouble, message, is_target, cells)
 
 
 # ------------------------------------------------------------------------------------ what other columns tell
@@ -552,6 +593,27 @@ def _format_notes(drafts: list[_Draft]) -> list[str]:
             note += f" It could also be read with {rival}: {choice} says so."
         notes.append(note)
     return notes
+
+
+def _missing_words(texts: pl.DataFrame, drafts: list[_Draft]) -> list[str]:
+    """Say which words among numbers and dates were read as missing."""
+    found: dict[str, tuple[list[str], int]] = {}
+    for text, draft in zip(texts.iter_columns(), drafts, strict=True):
+        if draft.reading.kind not in ("numeric", "date") or draft.column.null_count() == text.null_count():
+            continue
+        lost = text.filter(draft.column.is_null() & text.is_not_null()).str.strip_chars()
+        for word, count in lost.filter(lost != "").value_counts(sort=True, name="n_cells").head(MOST_NAMED).iter_rows():
+            names, n_cells = found.get(word, ([], 0))
+            found[word] = ([*names, text.name], n_cells + count)
+    if not found or any(draft.problem is not None for draft in drafts):
+        return []
+    shown = [
+        f"{word!r} in {repr(names[0]) if len(names) == 1 else f'{len(names):,} columns'} "
+        f"({count:,} cell{'s' * (count > 1)})"
+        for word, (names, count) in list(found.items())[:MOST_NAMED]
+    ]
+    more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+    return [f"Read as missing: {', '.join(shown)}{more}."]
 
 
 def _describe_numbers(draft: _Draft, form: NumberFormat) -> str:

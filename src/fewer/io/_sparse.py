@@ -23,7 +23,7 @@ class SparseProblem(Problem):
 
     Parameters
     ----------
-    y, task, names, kinds, classes, levels, sample_weight, groups, time, notes, schema : as in `Problem`
+    y, task, names, kinds, classes, levels, sample_weight, groups, time, notes, suspicions, schema : as in `Problem`
         What belongs to the rows and the columns.
     sparse : CSC array of shape (n_samples, n_features)
         The table.

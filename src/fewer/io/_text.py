@@ -5,20 +5,28 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.io._frames import Place, pl, refuse_repeated_names, row_number
+from fewer.io._frames import Place, pl, row_number, text_names
 from fewer.io._kinds import MISSING, ReadOptions, Understood, typed_columns, typed_frame
 from fewer.io._memory import refuse_too_large
 from fewer.problem import InputError
 
-SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "spaces"}
 CHUNK = 20_000
+BLOCK = 1 << 24
+"""Bytes of text whose cells are counted at a time."""
+HEAD = 40
+"""Lines among which the header is looked for."""
+MIN_ROWS = 3
+"""Rows below a second header row that show which columns hold numbers."""
 BYTES_PER_CELL = 24
 """A cell as text and as a number."""
 
@@ -47,76 +55,176 @@ class Sheet:
         return typed_columns(self.frame, self.place, options) if self.is_text else typed_frame(self.frame, options)
 
 
-def to_utf8(content: bytes, name: str, encoding: str) -> bytes:
-    """Return the text as UTF-8 with line ends as they are; refuse what is no text."""
+def to_utf8(content: bytes, name: str, encoding: str | None, notes: list[str]) -> bytes:
+    """Return the text as UTF-8 with line ends as they are; refuse what is no text.
+
+    Without an encoding, it is UTF-8, or else what the bytes look like: UTF-16, or text of Windows. A note says so.
+    """
+    guess = _guessed_encoding(content)
+    if encoding is None and guess != "utf-8":
+        shown = "Windows text (cp1252)" if guess == "cp1252" else guess.upper()
+        notes.append(f"{name} is read as {shown}, which is a guess; --encoding says otherwise.")
     try:
-        found = codecs.lookup(encoding)
+        found = codecs.lookup(encoding or guess)
         if not getattr(found, "_is_text_encoding", True):
             raise LookupError  # such as hex
-        codec = found.name
+        if found.name == guess == "utf-8":
+            content = content.removeprefix(codecs.BOM_UTF8)
+        else:
+            content = content.decode(found.name).removeprefix("\ufeff").encode()
+    except UnicodeError as error:
+        raise InputError(f"{name} is not {encoding or guess} text ({error}); give another --encoding.") from None
     except (LookupError, ValueError):
         raise InputError(f"Encoding {encoding!r} is not known; use for example utf-8, latin-1 or cp1252.") from None
-    if codec == "utf-8":
-        content = content.removeprefix(codecs.BOM_UTF8)
-        if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            raise InputError(f"{name} is UTF-16 text; give its encoding (--encoding utf-16).")
-        if 0 in content:
-            line = content[: content.index(0)].count(b"\n") + 1
-            raise InputError(
-                f"{name} is not a text table (line {line} holds a zero byte); CSV, ARFF or Parquet is read."
-            )
-        _refuse_other_encodings(content, name)
-    else:
-        try:
-            content = content.decode(codec).removeprefix("\ufeff").encode()
-        except (UnicodeError, ValueError) as error:
-            raise InputError(f"{name} is not {encoding} text ({error}); give another --encoding.") from None
-        if 0 in content:
-            raise InputError(f"{name} is not a text table in {encoding}; give another --encoding.")
+    if 0 in content:
+        line = content[: content.index(0)].count(b"\n") + 1
+        raise InputError(f"{name} is not a text table (line {line} holds a zero byte); see fewer help tables.")
     return content
 
 
-def _refuse_other_encodings(content: bytes, name: str) -> None:
+def _guessed_encoding(content: bytes) -> str:
+    start = content[:4096]
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if len(start) >= 4 and 0 in start:  # letters of most tables have one zero byte of two in UTF-16
+        for encoding, zeros in (("utf-16-le", start[1::2]), ("utf-16-be", start[::2])):
+            if zeros.count(0) >= 0.7 * len(zeros):
+                return encoding
+        return "utf-8"
     decoder = codecs.getincrementaldecoder("utf-8")()
     view = memoryview(content)
-    for start in range(0, len(view), 1 << 20):
-        try:
-            decoder.decode(view[start : start + (1 << 20)], final=start + (1 << 20) >= len(view))
-        except UnicodeDecodeError as error:
-            # A character may have begun in the chunk before, so the place can be up to three bytes early.
-            at = max(start + error.start - 3, 0)
-            while content[at] < 0x80:
-                at += 1
-            line = content[:at].count(b"\n") + 1
-            raise InputError(
-                f"{name} is not UTF-8 text (line {line}, byte 0x{content[at]:02x}); give its encoding, "
-                "for example --encoding latin-1."
-            ) from None
+    try:
+        for low in range(0, len(view), 1 << 20):
+            decoder.decode(view[low : low + (1 << 20)], final=low + (1 << 20) >= len(view))
+    except UnicodeDecodeError:
+        # Windows leaves five bytes without a meaning; Latin-1 takes all.
+        return "latin-1" if any(byte in content for byte in b"\x81\x8d\x8f\x90\x9d") else "cp1252"
+    return "utf-8"
 
 
-def read_text(content: bytes, name: str, separator: str | None, limit: int) -> Sheet:
+def read_text(
+    content: bytes, name: str, separator: str | None, header: int | None, limit: int, notes: list[str]
+) -> Sheet:
     """Split a text table into columns of text."""
     if not content.strip():
         raise InputError(f"{name} is empty; a table with a header row is needed.")
-    notes = []
+    quoted = b'"' in content
+    if not quoted and b"\r" in content:
+        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if separator is None:
         separator = find_separator(content)
         if separator != ",":
             notes.append(f"{name} is read with {SEPARATORS[separator]} between the cells.")
-    quoted = b'"' in content
-    if not quoted and b"\r" in content:
-        content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    records = _records((content if quoted else _first_lines(content)).decode(), separator, name)
-    header, header_line = next(records, ([], 0))
-    if not header:
-        raise InputError(f"{name} is empty; a table with a header row is needed.")
-    names = _column_names(header, name, notes)
-    cells, lines = (
-        _quoted_cells(records, names, name) if quoted else plain_cells(content, separator, names, name, limit)
-    )
+    if separator == " " and not quoted:
+        content = re.sub(rb"[ \t]+", b" ", re.sub(rb"(?m)^[ \t]+|[ \t]+$", b"", content))
+    text = (content if quoted else _first_lines(content)).decode()
+    first = list(islice(_records(text, separator, name), HEAD))
+    top = find_top([record for record, _ in first], [line for _, line in first], name, header, notes)
+    refuse_too_large(name, len(content) + BYTES_PER_CELL * (content.count(separator.encode()) + 1), limit)
+    if quoted:
+        records = ((record, line) for record, line in _records(text, separator, name) if line > top.last)
+        cells, lines = _quoted_cells(records, top.names, name)
+    else:
+        cells, lines = plain_cells(content, top.last, separator, top.names, name)
     if not len(lines):
-        raise InputError(f"{name} has a header (line {header_line}), but no rows below it; give a table with rows.")
+        raise InputError(f"{name} has a header (line {top.last}), but no rows below it; give a table with rows.")
     return Sheet(cells, lambda row: f"line {lines[row]}", notes=notes, is_text=True, semicolons=separator == ";")
+
+
+def sheet_of_rows(rows: list[list[str]], name: str, header: int | None, notes: list[str]) -> Sheet:
+    """Make a table of rows of text, as a workbook or a database has them, their header among the first."""
+    numbered = [(row, number) for number, row in enumerate(rows, 1) if any(cell.strip() for cell in row)]
+    if not numbered:
+        raise InputError(f"{name} is empty; a table with a header row is needed.")
+    first = numbered[:HEAD]
+    top = find_top([row for row, _ in first], [number for _, number in first], name, header, notes, "row")
+    width = len(top.names)
+    kept = [(row[:width], number) for row, number in numbered if number > top.last]
+    if not kept:
+        raise InputError(f"{name} has a header (row {top.last}), but no rows below it; give a table with rows.")
+    cells = pl.DataFrame([row for row, _ in kept], schema=dict.fromkeys(top.names, pl.String), orient="row")
+    return Sheet(cells, lambda row: f"row {kept[row][1]}", notes=notes, is_text=True)
+
+
+class Top(NamedTuple):
+    """The names of the columns, and the number of the last line above the rows."""
+
+    names: list[str]
+    last: int
+
+
+def find_top(
+    records: list[list[str]], lines: list[int], name: str, header: int | None, notes: list[str], unit: str = "line"
+) -> Top:
+    """Find the header among the first records: what stands above it is passed over, two header rows are joined."""
+    if not records:
+        raise InputError(f"{name} is empty; a table with a header row is needed.")
+    if header is None:
+        at = _place_of_header(records)
+    elif header in lines:
+        at = lines.index(header)
+    else:
+        raise InputError(f"{name} has no header in {unit} {header}; its first lines with cells are {lines[:5]}.")
+    names = [cell.strip() for cell in records[at]]
+    while names and not names[-1] and len(names) > max(map(len, records[at + 1 :]), default=0):
+        names.pop()  # separators at the end of the header alone
+    last = lines[at]
+    if at:
+        notes.append(f"The header of {name} is {unit} {last}; what stands above it is passed over.")
+        above = records[at - 1]
+        if len(above) == len(names) and len(set(names)) < len(names):
+            names = [f"{group} {cell}".strip() for group, cell in zip(_filled_on(above), names, strict=True)]
+    if header is None and at + 1 < len(records) and _is_second_header(records[at + 1], records[at + 2 :]):
+        second = records[at + 1]
+        names = [f"{cell} {unit_of.strip()}".strip() for cell, unit_of in zip(names, second, strict=False)]
+        last = lines[at + 1]
+        both = f"{unit}s {lines[at]} and {last}"
+        notes.append(f"{name} has two header rows ({both}); names are made of both, such as {names[0]!r}.")
+    if any(_is_fraction(cell) for cell in names):
+        notes.append(f"The first line of {name} looks like data, not like names; a header row is needed.")
+    distinct, renamed = text_names([cell or f"column {place}" for place, cell in enumerate(names, 1)])
+    notes += renamed
+    return Top(distinct, last)
+
+
+def _place_of_header(records: list[list[str]]) -> int:
+    """Find the first record with more than half the cells of the fullest one; the name of a first column may be empty.
+
+    Numbers are no names: where only they follow, the first record is the header after all.
+    """
+    filled = [sum(bool(cell.strip()) for cell in record) for record in records]
+    most = max(filled)
+    for place, (record, n_cells) in enumerate(zip(records, filled, strict=True)):
+        if 2 * n_cells > most or (not record[0].strip() and n_cells == most - 1):
+            return place if 2 * sum(map(is_number, record)) < n_cells else 0
+    return 0
+
+
+def _filled_on(groups: list[str]) -> list[str]:
+    """Return names of groups that stand above the first of their columns for all of these."""
+    filled, group = [], ""
+    for cell in groups:
+        group = cell.strip() or group
+        filled.append(group)
+    return filled
+
+
+def _is_second_header(record: list[str], rows: list[list[str]]) -> bool:
+    """Say whether a record holds words over columns of numbers, two columns or more: units, or a second name."""
+    if len(rows) < MIN_ROWS:
+        return False
+    numbers = [place for place in range(len(record)) if _are_numbers([row[place] for row in rows if place < len(row)])]
+    words = [record[place].strip() for place in numbers]
+    return len(numbers) >= 2 and all(word and word not in MISSING and not _holds_digits(word) for word in words)
+
+
+def _are_numbers(cells: list[str]) -> bool:
+    known = [cell for cell in cells if cell.strip() not in MISSING]
+    return len(known) >= MIN_ROWS and all(map(_holds_digits, known))
+
+
+def _holds_digits(cell: str) -> bool:
+    return any(letter.isdigit() for letter in cell)
 
 
 def _first_lines(content: bytes) -> bytes:
@@ -132,29 +240,32 @@ def find_separator(content: bytes) -> str:
     >>> find_separator(b"a;b\n1,5;2\n")
     ';'
     """
-    lines = [line for line in content[:65536].decode(errors="replace").splitlines() if line.strip()][:20]
-    best, best_score = ",", (False, 1)
-    for separator in SEPARATORS:
+    lines = [line for line in content[:65536].decode(errors="replace").splitlines() if line.strip()][:HEAD]
+    best, best_score = ",", (0, 1)
+    for separator in (mark for mark in SEPARATORS if mark != " "):
         widths = [len(row) for row in csv.reader(lines, delimiter=separator)]
-        score = (len(set(widths)) == 1 and widths[0] > 1, widths[0] if widths else 0)
-        if score > best_score:
+        common = max(set(widths), key=lambda width: (widths.count(width) if width > 1 else 0, width), default=1)
+        # A few lines above the header may have other widths, or a cut last line of what was looked at.
+        score = (widths.count(common) if common > 1 else 0, common)
+        if 2 * score[0] >= len(lines) and score > best_score:
             best, best_score = separator, score
+    if best_score == (0, 1) and '"' not in "".join(lines):
+        words = {len(line.split()) for line in lines}
+        return " " if len(words) == 1 and words.pop() > 1 and len(lines) > 1 else best
     return best
 
 
-def _column_names(header: list[str], name: str, notes: list[str]) -> list[str]:
-    names = [cell.strip() or f"column {i + 1}" for i, cell in enumerate(header)]
-    refuse_repeated_names(names, f"{name}: ")
-    if any(_is_fraction(cell) for cell in names):
-        notes.append(f"The first line of {name} looks like data, not like names; a header row is needed.")
-    return names
+def is_number(cell: str) -> bool:
+    """Say whether a cell is a number as programs write it."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_fraction(cell: str) -> bool:
-    try:
-        return not float(cell).is_integer()
-    except (ValueError, OverflowError):
-        return False
+    return is_number(cell) and float(cell) % 1 != 0
 
 
 def _records(text: str, separator: str, name: str) -> Iterator[tuple[list[str], int]]:
@@ -190,16 +301,19 @@ def _quoted_cells(
 
 
 def plain_cells(
-    content: bytes, separator: str, names: list[str], name: str, limit: int
+    content: bytes, last: int, separator: str, names: list[str], name: str
 ) -> tuple[pl.DataFrame, NDArray[np.int64]]:
-    """Split a table without quotes: count the cells of each line first, then let polars cut them."""
+    """Split the lines below the header, which have no quotes: count their cells, then let polars cut them."""
+    start = 0
+    for _ in range(last):
+        start = content.find(b"\n", start) + 1 or len(content)
+    content = content[start:]
     if not content.endswith(b"\n"):
         content += b"\n"
     letters = np.frombuffer(content, dtype=np.uint8)
     ends = np.flatnonzero(letters == ord("\n"))
     starts = np.append(0, ends[:-1] + 1)
-    marks = np.flatnonzero(letters == ord(separator))
-    widths = 1 + np.diff(np.searchsorted(marks, np.append(starts, len(letters))))
+    widths = 1 + _counts(letters, ord(separator), starts, ends)
     blank = np.zeros(len(starts), dtype=bool)
     for i in np.flatnonzero(widths == 1):
         blank[i] = not content[starts[i] : ends[i]].strip()
@@ -208,19 +322,30 @@ def plain_cells(
     wrong = ~blank & (widths != len(names))
     if wrong.any():
         line = int(np.argmax(wrong))
-        raise InputError(_ragged(name, line + 1, int(widths[line]), len(names)))
-    lines = np.flatnonzero(~blank)[1:] + 1
-    refuse_too_large(name, len(content) + BYTES_PER_CELL * len(lines) * len(names), limit)
+        raise InputError(_ragged(name, line + 1 + last, int(widths[line]), len(names)))
+    lines = np.flatnonzero(~blank) + 1 + last
     if blank.any():
         content = letters[np.repeat(~blank, ends + 1 - starts)].tobytes()
     schema = dict.fromkeys(names, pl.String)
     if not len(lines):
         return pl.DataFrame(schema=schema), lines
-    cells = pl.read_csv(content, separator=separator, quote_char=None, infer_schema=False, raise_if_empty=False)
+    cells = pl.read_csv(content, separator=separator, quote_char=None, has_header=False, infer_schema=False)
     if cells.shape != (len(lines), len(names)):
-        return _quoted_cells(islice(_records(content.decode(), separator, name), 1, None), names, name)[0], lines
+        return _quoted_cells(_records(content.decode(), separator, name), names, name)[0], lines
     cells.columns = names
     return cells, lines
+
+
+def _counts(letters: NDArray[np.uint8], mark: int, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Any:
+    """Count a letter in each line, some lines at a time: places of all of them would take eight times the text."""
+    counts = np.zeros(len(starts), dtype=np.int64)
+    low = 0
+    while low < len(starts):
+        high = max(int(np.searchsorted(ends, starts[low] + BLOCK)), low + 1)
+        part = letters[starts[low] : ends[high - 1] + 1] == mark
+        counts[low:high] = np.add.reduceat(part, starts[low:high] - starts[low], dtype=np.int64)
+        low = high
+    return counts
 
 
 def _ragged(name: str, line: int, found: int, expected: int) -> str:
