@@ -6,6 +6,7 @@ Results as text for other places: small HTML for notebooks, Markdown, LaTeX.
 from __future__ import annotations
 
 import html
+import math
 import os
 import re
 import shlex
@@ -64,6 +65,83 @@ def printable_json(text: str) -> str:
 def _escape(letter: str) -> str:
     code = ord(letter)
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def score_text(value: float | None, low: float | None = None, high: float | None = None) -> str:
+    """Write a score with no more digits than its interval allows; two decimals where there is none.
+
+    Parameters
+    ----------
+    value : float or None
+        The score, or one end of its interval.
+    low, high : float, optional
+        Its interval.
+
+    Returns
+    -------
+    str
+        A dash where there is no score.
+
+    Examples
+    --------
+    >>> score_text(0.9402, 0.913, 0.9675), score_text(0.94023, 0.939, 0.942), score_text(None)
+    ('0.94', '0.940', '–')
+    >>> score_text(-1234.5, -1300.0, -1150.0), score_text(-0.0001)
+    ('−1234', '0.00')
+    """
+    if value is None or not math.isfinite(value):
+        return "–"
+    half = 0.0 if low is None or high is None else (high - low) / 2
+    wanted = math.ceil(-math.log10(half)) if 0 < half < math.inf else 2 if abs(value) < 10 else 1
+    least = 2 if abs(value) < 10 and half < 1 else 0
+    return signed(value, min(max(wanted, least), 4)).removeprefix("+")
+
+
+def signed(value: float, decimals: int) -> str:
+    """Write a difference with its sign; what rounds to zero has none.
+
+    Parameters
+    ----------
+    value : float
+        The difference.
+    decimals : int
+        Digits after the point.
+
+    Returns
+    -------
+    str
+        With a plus or a real minus sign.
+
+    Examples
+    --------
+    >>> signed(1.84, 1), signed(-1.84, 1), signed(-0.04, 1)
+    ('+1.8', '−1.8', '0.0')
+    """
+    text = f"{value:+.{decimals}f}".replace("-", "\N{MINUS SIGN}")
+    return text if text.strip("+\N{MINUS SIGN}0.") else text[1:]
+
+
+def in_folds(share: float, n_folds: int | None) -> str:
+    """Say in how many folds a feature was selected.
+
+    Parameters
+    ----------
+    share : float
+        The share of the folds.
+    n_folds : int or None
+        How many there are, where that is known.
+
+    Returns
+    -------
+    str
+        Such as 4 of 5 folds.
+
+    Examples
+    --------
+    >>> in_folds(0.8, 5), in_folds(0.8, None)
+    ('4 of 5 folds', '80 %')
+    """
+    return f"{round(share * n_folds)} of {n_folds} folds" if n_folds else f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
 
 
 OWN_PLACES = ("--out", "--save")
@@ -125,7 +203,7 @@ def _second(path: str) -> str:
     return f"{stem}-2{suffix}"
 
 
-__all__ = ["printable", "printable_json", "without_columns"]
+__all__ = ["in_folds", "printable", "printable_json", "score_text", "signed", "without_columns"]
 
 
 _LINE = "1px solid rgba(128,128,128,.35)"

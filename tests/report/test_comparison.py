@@ -10,5 +10,5 @@ def test_the_picture_tells_the_highest_in_words():
     rows = [ROW, dataclasses.replace(ROW, name="all features", role="baseline", score=0.93, high=0.99)]
     picture = _picture("knn", rows, "accuracy")
     assert picture["title"] == "knn"
-    assert picture["text"] == "Highest: all features, 0.9300. Squares are baselines."
-    assert 'aria-label="Held-out accuracy for knn. Highest: all features, 0.9300.' in picture["svg"]
+    assert picture["text"] == "Best: all features, 0.93. Squares mark the baselines."
+    assert 'aria-label="Held-out accuracy for knn. Best: all features, 0.93.' in picture["svg"]

@@ -8,6 +8,7 @@ from fewer.criteria import KNN
 from fewer.evaluate import compare
 from fewer.report import comparison_report
 from fewer.search import Forward
+from fewer.text import score_text
 from making import make_problem
 
 EVIL = "<script>alert(1)</script>"
@@ -20,7 +21,7 @@ def test_a_comparison_shows_every_row_and_escapes_names():
     assert "&lt;script&gt;" in page
     assert page.count("<tr>") == len(comparison.methods) + 2 + 2  # and the features, with heads
     for row in comparison.methods:
-        assert f"{row.score:.4f}" in page
+        assert score_text(row.score, row.low, row.high) in page
     assert page.count('<svg role="img" aria-label="') == 2
     for feature in comparison.subsets[EVIL]["consensus"]:
         assert f"<bdi>{feature}</bdi>" in page
@@ -28,7 +29,7 @@ def test_a_comparison_shows_every_row_and_escapes_names():
 
 def test_a_comparison_says_how_to_repeat_it():
     comparison = compare(make_problem(), {"forward": SubsetSelector(KNN(), Forward(), random_state=0)})
-    assert "How to repeat it" not in comparison_report(comparison)
+    assert "Reproduce" not in comparison_report(comparison)
     told = dataclasses.replace(comparison, command="fewer compare 'a<b.csv'", versions={"fewer": "9.9"})
     page = comparison_report(told)
     assert "fewer compare &#39;a&lt;b.csv&#39;" in page

@@ -23,7 +23,7 @@ def curve(**changes):
 
 def test_the_curve_in_words_and_its_stops():
     svg = curve_picture(curve())
-    assert "0.700 with 1, highest 0.900 with 4, 0.850 with all 8. fewest and balanced: 2; accuracy: 4." in svg
+    assert "0.70 with 1, highest 0.90 with 4, 0.85 with all 8. fewest and balanced: 2; accuracy: 4." in svg
     assert re.findall(r'data-size="(\d+)"', svg) == ["1", "2"]
     assert svg.count('class="mark"') == 2
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from fewer.report import selection_report
 from fewer.report._selection import worries
 from making import make_problem
 from pages import run
@@ -25,14 +26,27 @@ def test_rare_classes_missing_cells_and_features_that_hardly_return(selection):
     data = {"classes": {"a": 60, "b": 12}, "missing_cells": 100, "columns": [{"name": "hole", "missing": 0.4}]}
     found = worries(replace(selection, warnings=[], data=data, frequency={name: 0.2}, features=[name], redundancy={}))
     assert found == [
-        "100 cells are missing (21%), most in hole (40%).",
-        "Classes with fewer than 30 rows: b (12). What is said of them rests on little.",
-        f"{name} returns in fewer than half of the repetitions: it is one of several choices that do about as well.",
+        "21 % of the cells are missing (100), most of them in hole (40 %).",
+        "Classes with fewer than 30 rows: b (12). Scores for them are unreliable.",
+        f"{name} was selected in fewer than half of the folds: other features do about as well in its place.",
     ]
 
 
 def test_copies_among_the_chosen(selection):
     values = {"names": ["a", "b", "c"], "values": [[1, 0.97, 0.1], [0.97, 1, 0.2], [0.1, 0.2, 1]]}
     quiet = replace(selection, warnings=[], data={}, frequency={}, redundancy=values, evidence={})
-    assert worries(quiet) == ["Chosen features that nearly repeat each other: b and a."]
+    assert worries(quiet) == ["Nearly identical selected features: b and a. One of each pair could be dropped."]
     assert worries(replace(quiet, redundancy={})) == []
+
+
+def test_a_feature_that_is_better_left_out_is_named_and_notes_of_reading_stand_with_the_data(selection):
+    name, note = selection.features[0], "t.csv: cells are separated by semicolons."
+    losses = {name: {"loss": -0.02, "low": -0.03, "high": -0.01}}
+    told = replace(
+        selection, warnings=[note], data={**selection.data, "notes": [note]}, frequency={}, redundancy={},
+        evidence={**selection.evidence, "without": losses, "without_score": "accuracy"},
+    )  # fmt: skip
+    assert worries(told) == [f"Cross-validated accuracy was higher without {name}."]
+    page = selection_report(told)
+    assert page.index("The data as read") < page.index(note)
+    assert "higher without it" in page

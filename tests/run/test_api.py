@@ -92,7 +92,7 @@ def test_the_verdict_names_both_judges_and_the_text_the_stand_ins(selection):
     assert " features (by 5 neighbors; all by a forest):" in other.verdict
     same = dataclasses.replace(other, judges={"chosen": "a forest", "all": "a forest"}, stand_ins={"x0": ["x5", "x6"]})
     assert " features (both by a forest):" in same.verdict
-    assert "x0 can be replaced by x5, x6.\n" in str(same)
+    assert "Substitutes for x0: x5, x6.\n" in str(same)
 
 
 def test_numbers_that_are_not_finite_do_not_break_json(selection):

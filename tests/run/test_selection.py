@@ -28,15 +28,15 @@ def test_a_notebook_shows_what_the_page_does_without_a_script(selection):
     shown = selection._repr_html_()
     for name in selection.features:
         assert name in shown
-    assert "chosen again" in shown
-    assert "2 of 4 features chosen by knn-forward" in shown
+    assert "selected in" in shown
+    assert "2 of 4 features selected by knn-forward" in shown
     assert "<script" not in shown
     assert "background:#" not in shown  # the notebook's own colors, light or dark
 
 
 def test_papers(selection):
     markdown, latex = selection.to_markdown(), selection.to_latex("tab:iris")
-    assert markdown.splitlines()[0] == "| feature | chosen again | score without it |"
+    assert markdown.splitlines()[0] == "| feature | selected in | score without it |"
     assert selection.verdict in markdown
     assert latex.count("\\\\") == 1 + len(selection.features)
     assert "\\label{tab:iris}" in latex

@@ -51,7 +51,7 @@ from fewer.cli._table import (
 )
 from fewer.columns import nearest
 from fewer.errors import InputError
-from fewer.text import printable
+from fewer.text import in_folds, printable, score_text
 
 if TYPE_CHECKING:
     from fewer.io import Stream
@@ -356,8 +356,8 @@ def _parcel(problem: Problem, detector: Detector, outputs: Outputs, seed: int, s
     result = _parcel_result(found, problem, detector.learner, clock.perf_counter() - began, seed)
     text = json.dumps(result, ensure_ascii=False, indent=1, default=str)
     told = (
-        f"{found['n_evaluated']:,} subsets tried; area of the hull {found['area']:.4f}, on calibration rows "
-        f"{found['area_expected']:.4f}; seed {seed}."
+        f"{found['n_evaluated']:,} subsets tried; ROC hull area {score_text(found['area'])}, "
+        f"{score_text(found['area_expected'])} on calibration rows; seed {seed}."
     )
     lines = [*map(printable, found["summary"].splitlines()), told]
     answer = Answer()
@@ -452,7 +452,9 @@ class _Watch:
 
         self.trace = latest
         raise_if_asked()
-        best = f", best {latest.best_score:.4f} with {int(size_of(latest.best))} features" if latest.steps else ""
+        best = (
+            f", best {score_text(latest.best_score)} with {int(size_of(latest.best))} features" if latest.steps else ""
+        )
         self.progress.say(f"step {latest.n_steps}, {latest.n_evaluations:,} subsets scored{best}", latest.extra)
 
     def on_fold(self, done: int) -> None:
@@ -548,12 +550,13 @@ def _text(selection: Selection, as_json: bool) -> str:
     if selection.score_without:
         table.add_column("score without it", justify="right")
     if selection.frequency:
-        table.add_column("chosen again", justify="right")
+        table.add_column("selected in", justify="right")
+    n_folds = selection.heldout.get("n_folds")
     for place, name in enumerate(selection.features, 1):
         without = selection.score_without.get(name)
-        cells = ["–" if without is None else f"{without:.4f}"] if selection.score_without else []
-        cells += [f"{selection.frequency.get(name, 0):.0%}"] if selection.frequency else []
+        cells = ["–" if without is None else f"{without:.3f}"] if selection.score_without else []
+        cells += [in_folds(selection.frequency.get(name, 0), n_folds)] if selection.frequency else []
         table.add_row(str(place), escape(printable(name)), *cells)
     alarm = [f"[bold red]{escape(printable(line))}[/]" for line in selection.banner]
-    lines = [escape(printable(line)) for line in selection.summary()]
-    return shown(*alarm, *([""] if alarm else []), table, "", *lines)
+    verdict, *lines = [escape(printable(line)) for line in selection.summary()]
+    return shown(*alarm, *([""] if alarm else []), f"[bold]{verdict}[/]", "", table, "", *lines)

@@ -37,7 +37,7 @@ from fewer.evaluate._verdict import MethodScore, in_points, name_of, verdict
 from fewer.files import FolderLock, Journal, write_atomically
 from fewer.parallel import run_tasks
 from fewer.problem import Problem
-from fewer.text import html_card, html_table, latex_table, markdown_table
+from fewer.text import html_card, html_table, latex_table, markdown_table, score_text, signed
 from fewer.validate import ConfidenceInterval, Split, holm
 
 FORMAT = 1
@@ -202,7 +202,7 @@ class Comparison:
             html_table(self._columns(), [self._cells(row) for row in self.rows_of(estimator)], self._heading(estimator))
             for estimator in self.estimators
         ]
-        title = f"{len({row.name for row in self.methods})} ways to select, compared"
+        title = f"{len({row.name for row in self.methods})} methods compared"
         return html_card(title, self.verdict, "".join(tables), self.notes)
 
     def to_markdown(self) -> str:
@@ -251,19 +251,19 @@ class Comparison:
         return ["method", "score", interval, "features", "stability", "optimism", f"{unit} against all", "p", "seconds"]
 
     def _cells(self, row: MethodScore) -> list[str]:
-        scale, digits = (100, 1) if in_points(self.scoring) else (1, 4)
+        scale, digits = (100, 1) if in_points(self.scoring) else (1, 3)
         difference, low, high = (
-            f"{scale * value:+.{digits}f}" for value in (row.difference, row.difference_low, row.difference_high)
+            signed(scale * value, digits) for value in (row.difference, row.difference_low, row.difference_high)
         )
         is_reference = row.name == ALL
         p_value = row.p_value if row.p_holm is None else row.p_holm
         return [
             row.name,
-            f"{row.score:.4f}",
-            f"{row.low:.4f} to {row.high:.4f}",
+            score_text(row.score, row.low, row.high),
+            f"{score_text(row.low, row.low, row.high)} to {score_text(row.high, row.low, row.high)}",
             f"{row.n_features:.1f}",
             "–" if row.stability is None else f"{row.stability:.2f}",
-            "–" if row.optimism is None else f"{row.optimism:+.4f}",
+            "–" if row.optimism is None else signed(row.optimism, 3),
             "–" if is_reference else f"{difference} ({low} to {high})",
             "–" if is_reference else f"{p_value:.3f}",
             f"{row.seconds:.2f}",
@@ -492,14 +492,14 @@ def _subsets(result: Nested, problem: Problem) -> dict[str, Any]:
 def _notes(n_methods: int, interval: ConfidenceInterval) -> list[str]:
     notes = [
         f"Score: {interval.estimand}; {100 * interval.level:g} % intervals: {interval.method}.",
-        "Optimism: the score by which the search chose (or, where that predicts nothing, the cross-validated score on "
-        "the rows that chose) less the same score on held-out rows.",
+        "Optimism: the search's own score (or, if it does not predict, the cross-validated score on the training rows) "
+        "minus the same score on held-out rows.",
         "Seconds: one selection. Stability: Nogueira's measure, 1 if every split chose the same features.",
     ]
     if n_methods > 1:
         notes.append(
-            f"The verdict's intervals allow for picking the best of {n_methods} methods (Bonferroni); "
-            "p is adjusted for them (Holm) in the rows of the methods."
+            f"The verdict's intervals correct for picking the best of {n_methods} methods (Bonferroni); "
+            "p-values of the methods are Holm-adjusted."
         )
     return notes
 

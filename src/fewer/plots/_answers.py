@@ -160,7 +160,7 @@ def _of_curve(curve: dict[str, Any], chosen: int, n_features: int) -> AnswersDis
     return AnswersDisplay(
         sizes, scores, scores - error, scores + error, chosen, marks,
         None if whole is None else (n_features, float(scores[whole])), curve["score_name"],
-        "on the rows held out in the race, which chose the size",
+        "cross-validated; slightly optimistic, because the same folds chose the size",
     )  # fmt: skip
 
 

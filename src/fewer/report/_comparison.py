@@ -8,6 +8,7 @@ from typing import Any
 from fewer.evaluate import Comparison
 from fewer.report._page import render, write_page
 from fewer.report._pictures import interval_picture
+from fewer.text import score_text
 
 SHOWN = 40
 
@@ -74,7 +75,7 @@ def comparison_report(comparison: Comparison) -> str:
 
 def _picture(estimator: str, rows: list[Any], scoring: str) -> dict[str, Any]:
     best = max(rows, key=lambda row: row.score)
-    text = f"Highest: {best.name}, {best.score:.4f}. Squares are baselines."
+    text = f"Best: {best.name}, {score_text(best.score, best.low, best.high)}. Squares mark the baselines."
     drawn = [
         {"name": row.name, "score": row.score, "low": row.low, "high": row.high, "baseline": row.role != "method"}
         for row in rows

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewer.files import write_atomically
+from fewer.text import score_text, signed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,7 +105,8 @@ def _environment(package: str) -> Any:
     environment = environment_of(package, "fewer.report")
     environment.filters["cut"] = cut
     environment.filters["percent"] = lambda share: f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
-    environment.filters["score"] = lambda score: "–" if score is None else f"{score:.4f}"
+    environment.filters["signed"] = signed
+    environment.filters["score"] = score_text
     return environment
 
 

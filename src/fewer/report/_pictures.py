@@ -12,6 +12,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from fewer.report._page import cut
+from fewer.text import score_text
 
 SHAPES = (
     "M-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0z",
@@ -322,10 +323,10 @@ def _curve_as_text(curve: Mapping[str, Any]) -> str:
     best = max(range(len(curve["scores"])), key=curve["scores"].__getitem__)
     every = curve["all"]
     title = curve["title"][:1].upper() + curve["title"][1:]
-    told = f"{title} against the number of features: {curve['scores'][0]:.3f} with {curve['sizes'][0]}, "
-    told += f"highest {curve['scores'][best]:.3f} with {curve['sizes'][best]}"
+    told = f"{title} against the number of features: {score_text(curve['scores'][0])} with {curve['sizes'][0]}, "
+    told += f"highest {score_text(curve['scores'][best])} with {curve['sizes'][best]}"
     if every:
-        told += f", {every['score']:.3f} with all {every['size']}"
+        told += f", {score_text(every['score'])} with all {every['size']}"
     marks = "; ".join(f"{' and '.join(names)}: {size}" for size, names in sorted(curve["marks"].items()))
     return f"{told}. {marks}." if marks else f"{told}."
 
@@ -338,15 +339,15 @@ def roc_picture(parts: Sequence[tuple[str, Mapping[str, Any]]]) -> Markup:
     canvas.line([0, 1], [0, 1], "all")
     for i, (_, roc) in enumerate(parts):
         canvas.line(roc["fpr"], roc["tpr"], f"line{i}")
-    _legend(canvas, [f"{name}: area {roc['area']:.3f}" for name, roc in parts])
-    caption = ", ".join(f"{roc['area']:.3f} with {name}" for name, roc in parts)
+    _legend(canvas, [f"{name}: AUC {score_text(roc['area'])}" for name, roc in parts])
+    caption = ", ".join(f"{score_text(roc['area'])} with {name}" for name, roc in parts)
     return canvas.svg(f"ROC curves of held-out rows, looking for {positive}. Area: {caption}.")
 
 
 def calibration_picture(parts: Sequence[tuple[str, Mapping[str, Any]]], of: str) -> Markup:
-    """Draw what share came true against the membership that was given."""
+    """Draw the observed share against the predicted probability."""
     canvas = Canvas((0, 1), (0, 1), size=(360, 340))
-    canvas.axes(f"membership given to {of}", "share that came true")
+    canvas.axes(f"predicted probability of {of}", "observed share")
     canvas.line([0, 1], [0, 1], "all")
     for i, (_, told) in enumerate(parts):
         canvas.line(told["given"], told["is"], f"line{i}")
@@ -357,8 +358,8 @@ def calibration_picture(parts: Sequence[tuple[str, Mapping[str, Any]]], of: str)
     for name, told in parts:
         total = sum(told["n"]) or 1
         gap = sum(n * abs(g - t) for g, t, n in zip(told["given"], told["is"], told["n"], strict=True)) / total
-        gaps.append(f"{gap:.3f} with {name}")
-    return canvas.svg(f"Calibration on held-out rows, {of}. Mean distance from the diagonal: {', '.join(gaps)}.")
+        gaps.append(f"{score_text(gap)} with {name}")
+    return canvas.svg(f"Calibration on held-out rows, {of}. Mean calibration error: {', '.join(gaps)}.")
 
 
 def _legend(canvas: Canvas, lines: Sequence[str]) -> None:
@@ -376,7 +377,7 @@ def truth_picture(name: str, points: Mapping[str, Any], score: str) -> Markup:
     margin = (high - low) * 0.04 or 1.0
     ends = (low - margin, high + margin)
     canvas = Canvas(ends, ends, size=(360, 340))
-    canvas.axes("truth", f"predicted with {name}")
+    canvas.axes("actual value", f"predicted, {name}")
     canvas.line(ends, ends, "all")
     for row, x, y in zip(points["row"], points["truth"], points["prediction"], strict=True):
         canvas.add(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fewer.evaluate._grading import is_share
 from fewer.plots import SearchCurveDisplay
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, new_figure, style
@@ -24,8 +25,9 @@ from fewer.report._pictures import (
     roc_picture,
     truth_picture,
 )
-from fewer.report._sizes import answers, feature_rows, known_costs, size_curve
+from fewer.report._sizes import answers, feature_rows, in_units, known_costs, size_curve
 from fewer.run._selection import Selection
+from fewer.text import in_folds, score_text
 from fewer.trace import Trace
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ SELDOM = 0.5
 """Share of the repetitions below which a chosen feature hardly returns."""
 COPY = 0.95
 """Correlation from which on two features count as copies of each other."""
+ALIKE = 0.5
+"""Correlation below which no pair is named."""
 MANY = 0.05
 """Share of missing cells that is told."""
 
@@ -52,8 +56,20 @@ def worries(selection: Selection) -> list[str]:
     -------
     list of str
     """
-    found = [*selection.notes, *_missing(selection), *_rare(selection), *_seldom(selection), *_copies(selection)]
+    reading = selection.data.get("notes", ())
+    found = [note for note in selection.notes if note not in reading]
+    for look in (_missing, _rare, _seldom, _useless, _copies):
+        found += look(selection)
     return list(dict.fromkeys([*found, *selection.evidence.get("untold", ())]))
+
+
+def _useless(selection: Selection) -> list[str]:
+    losses = selection.evidence.get("without") or {}
+    names = [name for name in selection.features if name in losses and losses[name]["high"] < 0]
+    score = selection.evidence.get("without_score", "the score")
+    return (
+        [f"Cross-validated {score} was higher without {', '.join(cut(name, 60) for name in names)}."] if names else []
+    )
 
 
 def _missing(selection: Selection) -> list[str]:
@@ -63,8 +79,8 @@ def _missing(selection: Selection) -> list[str]:
         return []
     columns = [column for column in selection.data.get("columns", ()) if column.get("missing")]
     worst = max(columns, key=lambda column: column["missing"], default=None)
-    most = f", most in {cut(worst['name'], 60)} ({worst['missing']:.0%})" if worst else ""
-    return [f"{n:,} cells are missing ({n / cells:.0%}){most}."]
+    most = f", most of them in {cut(worst['name'], 60)} ({100 * worst['missing']:.0f} %)" if worst else ""
+    return [f"{100 * n / cells:.0f} % of the cells are missing ({n:,}){most}."]
 
 
 def _rare(selection: Selection) -> list[str]:
@@ -73,7 +89,7 @@ def _rare(selection: Selection) -> list[str]:
         return []
     told = ", ".join(f"{cut(label, 40)} ({n})" for label, n in list(small.items())[:6])
     more = f" and {len(small) - 6} more" if len(small) > 6 else ""
-    return [f"Classes with fewer than {RARE} rows: {told}{more}. What is said of them rests on little."]
+    return [f"Classes with fewer than {RARE} rows: {told}{more}. Scores for them are unreliable."]
 
 
 def _seldom(selection: Selection) -> list[str]:
@@ -85,8 +101,8 @@ def _seldom(selection: Selection) -> list[str]:
     told = ", ".join(cut(name, 60) for name in names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
     one = len(names) == 1
     return [
-        f"{told} {'returns' if one else 'return'} in fewer than half of the repetitions: "
-        f"{'it is one of several choices' if one else 'each is one of several choices'} that do about as well."
+        f"{told} {'was' if one else 'were'} selected in fewer than half of the folds: other features do about as well "
+        f"in {'its' if one else 'their'} place."
     ]
 
 
@@ -101,7 +117,7 @@ def _copies(selection: Selection) -> list[str]:
     if not pairs:
         return []
     more = f" and {len(pairs) - 4} more pairs" if len(pairs) > 4 else ""
-    return [f"Chosen features that nearly repeat each other: {'; '.join(pairs[:4])}{more}."]
+    return [f"Nearly identical selected features: {'; '.join(pairs[:4])}{more}. One of each pair could be dropped."]
 
 
 SHOWN = 40
@@ -181,10 +197,40 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
         runners_up=_runners_up(selection),
         classes=list(selection.data.get("classes", {}).items())[:20],
         worries=worries(selection),
+        reading=selection.data.get("notes", []),
+        difference=_difference(selection),
+        **_baseline(selection),
+        preferred=PREFERRED.get(selection.prefer, selection.prefer),
+        in_folds=in_folds,
         set_aside=selection.set_aside[:SHOWN],
         pictures=_searching(selection, trace),
         data=in_script({"stops": stops, "chosen": len(selection.features), "n_features": selection.n_features}),
     )
+
+
+PREFERRED = {
+    "balanced": "balancing size and accuracy",
+    "fewest": "with as few features as possible",
+    "accuracy": "for the best score",
+}
+
+
+def _difference(selection: Selection) -> list[str]:
+    """Return the difference from all features and the ends of its interval, as text."""
+    names = ("difference", "difference_low", "difference_high")
+    values = [selection.heldout.get(name) for name in names]
+    if values[0] is None:
+        return []
+    unit = " points" if is_share(selection.score_name) else ""
+    return [("" if value is None else in_units(value, selection.score_name)) + unit * (i == 0)
+            for i, value in enumerate(values)]  # fmt: skip
+
+
+def _baseline(selection: Selection) -> dict[str, Any]:
+    """Return what knowing nothing gives, and how."""
+    counts = selection.data.get("classes", {})
+    always = f"always “{cut(max(counts, key=counts.__getitem__), 24)}”" if counts else "always the mean"
+    return {"baseline": selection.heldout.get("baseline"), "baseline_how": always}
 
 
 def _cheaper(selection: Selection) -> list[tuple[str, str, float]]:
@@ -216,7 +262,7 @@ def _predictions(selection: Selection) -> dict[str, Any]:
     """Return the pictures and tables of held-out predictions."""
     told = selection.evidence.get("predictions") or {}
     scores = {"chosen": selection.score_heldout, "all": selection.score_heldout_all_features}
-    names = {"chosen": f"{len(selection.features)} chosen", "all": f"all {selection.n_features:,}"}
+    names = {"chosen": f"{len(selection.features)} selected", "all": f"all {selection.n_features:,}"}
     kinds = [kind for kind in names if told.get(kind)]
     both = [(names[kind], told[kind]) for kind in kinds]
     if not both or selection.nothing_found:
@@ -231,7 +277,7 @@ def _predictions(selection: Selection) -> dict[str, Any]:
     for kind, (name, part) in zip(kinds, both, strict=True):
         if "points" in part:
             score = scores[kind]
-            caption = "" if score is None else f"Held-out {selection.score_name}: {score:.4f}."
+            caption = "" if score is None else f"Held-out {selection.score_name}: {score_text(score)}."
             shown["pictures"].append(truth_picture(name, part["points"], caption))
         if "confusion" in part:
             shown["tables"].append({"title": name, "labels": labels, "rows": _cells(part["confusion"])})
@@ -284,20 +330,20 @@ def _search_picture(selection: Selection, trace: Trace) -> dict[str, Any]:
     with style():
         figure, ax = new_figure()
         asked = [max(step.n_evaluations, 1) for step in trace.steps]
-        ax.plot(asked, [step.score for step in trace.steps], color=COLORS[5], linestyle="--", label="where it stood")
+        ax.plot(asked, [step.score for step in trace.steps], color=COLORS[5], linestyle="--", label="current subset")
         ax.plot(asked, [step.best_score for step in trace.steps], color=COLORS[0], label="best so far")
         if selection.score_heldout is not None:
-            ax.axhline(selection.score_heldout, color=COLORS[1], linestyle=":", label="on held-out rows")
+            ax.axhline(selection.score_heldout, color=COLORS[1], linestyle=":", label="held-out score")
         ax.set(xlabel="subsets scored", ylabel=selection.score_name)
         if asked[-1] > 50 * max(asked[0], 1):
             ax.set_xscale("log")
         ax.legend(loc="best")
     last = trace.steps[-1]
     text = (
-        f"The search went from {trace.steps[0].score:.4f} to {last.best_score:.4f} "
-        f"while it scored {last.n_evaluations:,} subsets."
+        f"The search score rose from {score_text(trace.steps[0].score)} to {score_text(last.best_score)} over "
+        f"{last.n_evaluations:,} subsets."
     )
-    return _picture(figure, "How the search went", text)
+    return _picture(figure, "Search progress", text)
 
 
 def _stopping_picture(selection: Selection, trace: Trace) -> dict[str, Any]:
@@ -306,11 +352,11 @@ def _stopping_picture(selection: Selection, trace: Trace) -> dict[str, Any]:
     display = SearchCurveDisplay.from_trace(trace, score_name=selection.score_name).plot(ax)
     held_out = display.validation
     text = (
-        f"Averaged over searches on parts of the rows: training rows end at {display.training[-1]:.4f}, "
-        f"rows left out peak at {held_out.max():.4f} and end at {held_out[-1]:.4f}."
+        f"Mean over searches on subsets of the rows: the training score ends at {score_text(display.training[-1])}; "
+        f"the validation score peaks at {score_text(held_out.max())} and ends at {score_text(held_out[-1])}."
     )
     if display.stop is not None:
-        text += f" Smoothed, rows left out do best around step {display.stop} of {len(held_out) - 1}."
+        text += f" The smoothed validation score is best around step {display.stop} of {len(held_out) - 1}."
     return _picture(figure, "When to stop", text)
 
 
@@ -318,11 +364,11 @@ def _redundancy_picture(redundancy: Mapping[str, Any]) -> dict[str, Any]:
     names, values = list(redundancy["names"]), np.array(redundancy["values"], dtype=np.float64)
     apart = np.where(np.isnan(values), -1.0, values) - 2.0 * np.eye(len(names))  # not known: never the most alike
     i, j = np.unravel_index(np.argmax(apart), values.shape)
-    text = (
-        f"Absolute rank correlation, or its like for nominal features. Most alike: {short(names[i])} and "
-        f"{short(names[j])} ({values[i, j]:.2f}); at 1 one of the two could be left out."
+    most = f"Highest: {short(names[i])} and {short(names[j])} ({values[i, j]:.2f})."
+    text = "Absolute rank correlation (for categorical features, a comparable measure). " + (
+        most if values[i, j] >= ALIKE else "No two selected features are strongly correlated."
     )
-    title = "How far the chosen features repeat each other"
+    title = "Correlation between the selected features"
     drawn = redundancy_picture(names, redundancy["values"], f"{title}. {text}")
     return {"title": title, "text": text, "svg": drawn, "paper": False}
 

@@ -13,6 +13,7 @@ from fewer.plots import AnswersDisplay
 from fewer.report._page import cut
 from fewer.report._pictures import distribution_picture, loss_picture, loss_places
 from fewer.run._selection import Selection
+from fewer.text import score_text, signed
 
 MOST = 200
 
@@ -117,7 +118,7 @@ def loss_told(
         return None
     amount, ends = in_units(loss["loss"], score), (in_units(loss["low"], score), in_units(loss["high"], score))
     caption = f"Without {cut(name, 60)}: {amount} of {score} lost, {ends[0]} to {ends[1]}."
-    told = {"amount": amount, "low": ends[0], "high": ends[1], "caption": caption}
+    told = {"amount": amount, "low": ends[0], "high": ends[1], "caption": caption, "better_without": loss["high"] < 0}
     return told | {"picture": loss_picture(loss, scale, caption)}
 
 
@@ -138,9 +139,7 @@ def in_units(value: float, score: str) -> str:
     >>> in_units(0.0123, "accuracy"), in_units(-0.01, "R²"), in_units(-0.00001, "accuracy")
     ('+1.2', '−0.010', '0.0')
     """
-    text = f"{100 * value:+.1f}" if is_share(score.replace(" ", "_")) else f"{value:+.3f}"
-    text = text.replace("-", "\N{MINUS SIGN}")
-    return text if text.strip("+\N{MINUS SIGN}0.") else text.lstrip("+\N{MINUS SIGN}")
+    return signed(100 * value, 1) if is_share(score.replace(" ", "_")) else signed(value, 3)
 
 
 def size_curve(selection: Selection) -> dict[str, Any] | None:
@@ -205,8 +204,8 @@ def answers(selection: Selection, curve: dict[str, Any] | None) -> list[dict[str
             {
                 "size": size,
                 "places": answer["places"],
-                "score": "–" if score is None else f"{score:.4f}",
-                "interval": "" if ends is None else f"{ends[0]:.4f} to {ends[1]:.4f}",
+                "score": score_text(score, *(ends or ())),
+                "interval": "" if ends is None else f"{score_text(ends[0], *ends)} to {score_text(ends[1], *ends)}",
                 "told": _told(selection, curve, size, score, ends),
                 **_at_size(selection, answer),
             }
@@ -272,11 +271,11 @@ def _told(selection: Selection, curve: dict[str, Any], size: int, score: float |
         told += f" ({', '.join(marks)})"
     if score is None:
         return f"{told}."
-    told += f": {curve['name']} {score:.4f}"
+    told += f": {curve['name']} {score_text(score, *(ends or ()))}"
     if ends is not None:
-        told += f" ({ends[0]:.4f} to {ends[1]:.4f})"
+        told += f" ({score_text(ends[0], *ends)} to {score_text(ends[1], *ends)})"
     if curve["all"] is not None and size != curve["all"]["size"]:
         told += f", {in_units(score - curve['all']['score'], curve['name'])}"
         told += " points" if is_share(curve["name"].replace(" ", "_")) else ""
-        told += f" against all {curve['all']['size']:,}"
-    return f"{told}, {curve['measured']}."
+        told += f" compared with all {curve['all']['size']:,}"
+    return f"{told}; {curve['measured']}."

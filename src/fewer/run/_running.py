@@ -648,6 +648,7 @@ DESCRIBED, HASHED = 100, 20_000_000
 def _at_a_glance(problem: Problem) -> dict[str, Any]:
     kinds = {kind: problem.kinds.count(kind) for kind in ("numeric", "nominal", "boolean")}
     glance: dict[str, Any] = {"task": problem.task, "missing_cells": int(problem.missing.sum()), **kinds}
+    glance["notes"] = [note for note in problem.notes if note not in {found.evidence for found in problem.suspicions}]
     glance["columns"] = describe_columns(problem, DESCRIBED)
     if problem.sparse is None and problem.X.size <= HASHED:
         glance["fingerprint"] = fingerprint(problem, {})

@@ -12,7 +12,15 @@ from typing import Any
 from fewer.errors import InputError
 from fewer.evaluate._verdict import TOLERATED, Kind, Verdict
 from fewer.problem import Suspicion
-from fewer.text import html_card, html_table, latex_table, markdown_table, without_columns
+from fewer.text import (
+    html_card,
+    html_table,
+    in_folds,
+    latex_table,
+    markdown_table,
+    score_text,
+    without_columns,
+)
 from fewer.trace import Trace
 
 
@@ -345,6 +353,16 @@ class Selection:
             schema={"feature": pl.String, "score_without": pl.Float64},
         )
 
+    @property
+    def how(self) -> str:
+        """Who chose how many features, in a phrase."""
+        chosen = f"{len(self.features)} of {self.n_features} features"
+        if self.prefer:
+            model = self.judges.get("chosen")
+            return f"{chosen} selected automatically{f' for {model}' if model else ''}"
+        grammar = " × ".join(component for component in (self.criterion, self.search, self.control) if component)
+        return f"{chosen} selected by {self.method}: {grammar}"
+
     def summary(self) -> list[str]:
         """Return the lines that go with the table of features.
 
@@ -353,28 +371,31 @@ class Selection:
         list of str
             One sentence or a few a line.
         """
-        grammar = " × ".join(component for component in (self.criterion, self.search, self.control) if component)
-        lines = [f"{len(self.features)} of {self.n_features} features chosen by {self.method} ({grammar})."]
+        lines = [self.verdict, f"{self.how}."]
         if self.reason:
             lines.append(self.reason)
         if self.score_heldout is not None:
+            low, high = self.heldout.get("low"), self.heldout.get("high")
+            ends = "" if low is None else f" ({score_text(low, low, high)} to {score_text(high, low, high)})"
             lines.append(
-                f"Held-out {self.score_name}: {self.score_heldout:.4f} with the chosen features, "
-                f"{self.score_heldout_all_features:.4f} with all {self.n_features}"
-                f"{'' if self.baseline is None else f', {self.baseline:.4f} knowing nothing'} "
-                f"({self.heldout['n_folds']} folds, the selection repeated in each)."
+                f"Held-out {self.score_name}: {score_text(self.score_heldout, low, high)}{ends} with the selected "
+                f"features, {score_text(self.score_heldout_all_features, low, high)} with all {self.n_features}"
+                f"{'' if self.baseline is None else f', {score_text(self.baseline, low, high)} knowing nothing'} "
+                f"({self.heldout['n_folds']} folds, selection repeated in each)."
             )
-        lines.append(self.verdict)
         if self.promise:
             lines.append(self.promise)
-        lines += [f"{name} can be replaced by {', '.join(others)}." for name, others in self.stand_ins.items()]
+        lines += [f"Substitutes for {name}: {', '.join(others)}." for name, others in self.stand_ins.items()]
         if self.stability.get("with_stand_ins") is not None:
             lines.append(self._stability())
         if self.score_search is not None:
-            lines.append(f"The search itself believed {self.score_search:.4f}, on the rows that it chose by.")
-        lines.append(f"{self.n_evaluations:,} subsets scored; {self.seconds:.1f} s in all; seed {self.seed}.")
+            lines.append(
+                f"The search's own score was {score_text(self.score_search)}; it is optimistic, because the features "
+                "were chosen by it."
+            )
+        lines.append(f"{self.n_evaluations:,} subsets scored in {self.seconds:.1f} s; seed {self.seed}.")
         if self.set_aside:
-            lines.append(f"Set aside, since they do not vary: {', '.join(self.set_aside)}.")
+            lines.append(f"Not used because constant: {', '.join(self.set_aside)}.")
         return [*lines, *(f"Note: {warning}" for warning in self.notes)]
 
     def __str__(self) -> str:
@@ -382,7 +403,7 @@ class Selection:
         rows = []
         for place, name in enumerate(self.features, 1):
             without = self.score_without.get(name)
-            fall = "" if without is None else f"   {without:.4f} without it"
+            fall = "" if without is None else f"   {without:.3f} without it"
             rows.append(f"{place:>3}  {name:<{width}}{fall}")
         return "\n".join([*self.banner, *([""] if self.banner else []), *rows, "", *self.summary()])
 
@@ -390,27 +411,27 @@ class Selection:
         """Say how alike the repetitions are, with and without stand-ins."""
         alone, merged = self.stability["index"], self.stability["with_stand_ins"]
         told = f"Stability over {self.stability['n_repetitions']} repetitions: {alone:.2f}"
-        return f"{told}; {merged:.2f} if a stand-in counts as the feature."
+        return f"{told}; {merged:.2f} counting substitutes as equal."
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         """Return the titles and rows of the table of features, with the columns that there are."""
         titles = ["feature"]
-        titles += ["chosen again"] if self.frequency else []
+        titles += ["selected in"] if self.frequency else []
         returns = self.stability.get("returns")
-        titles += ["or a stand-in"] if returns else []
+        titles += ["or a substitute in"] if returns else []
         titles += ["score without it"] if self.score_without else []
-        rows = []
+        rows, n_folds = [], self.heldout.get("n_folds")
         for name in self.features:
             without = self.score_without.get(name)
             row = [name]
-            row += [f"{self.frequency.get(name, 0.0):.0%}"] if self.frequency else []
-            row += [f"{returns.get(name, 0.0):.0%}"] if returns else []
-            row += ["–" if without is None else f"{without:.4f}"] if self.score_without else []
+            row += [in_folds(self.frequency.get(name, 0.0), n_folds)] if self.frequency else []
+            row += [in_folds(returns.get(name, 0.0), n_folds)] if returns else []
+            row += ["–" if without is None else f"{without:.3f}"] if self.score_without else []
             rows.append(row)
         return titles, rows
 
     def _repr_html_(self) -> str:
-        title = f"{len(self.features)} of {self.n_features} features chosen by {self.method}"
+        title = f"{len(self.features)} of {self.n_features} features"
         told = [line for line in self.summary() if line != self.verdict]
         return html_card(title, self.verdict, html_table(*self._table()), told, self.banner)
 
@@ -436,7 +457,7 @@ class Selection:
         -------
         str
         """
-        return latex_table(*self._table(), caption=" ".join([*self.summary()[:1], self.verdict]), label=label) + "\n"
+        return latex_table(*self._table(), caption=f"{self.how}. {self.verdict}", label=label) + "\n"
 
     def plot(self, kind: str = "frequency", ax: Any = None) -> Any:
         """Draw the selection.

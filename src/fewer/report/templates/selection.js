@@ -4,7 +4,7 @@
   const get = id => document.getElementById(id);
   document.body.classList.add("js");
 
-  // ---- the answers of other sizes
+  // ---- other sizes
   const slider = get("stop"), rows = [...document.querySelectorAll("tr.feature")];
   if (slider && data.stops.length) {
     const home = Math.max(data.stops.findIndex(stop => stop.size === data.chosen), 0);
@@ -49,14 +49,14 @@
       get("size").textContent = stop.size;
       slider.value = place;
       slider.setAttribute("aria-valuetext", stop.told);
-      get("told").textContent = (moved ? "" : "The answer: ") + stop.told;
+      get("told").textContent = (moved ? "" : "Selected: ") + stop.told;
       const circle = circles.get(stop.size);
       if (here && circle) { here.setAttribute("cx", circle.getAttribute("cx")); here.setAttribute("cy", circle.getAttribute("cy")); }
       document.body.classList.toggle("moved", moved);
       get("back").hidden = !moved;
       get("elsewhere").hidden = !moved;
-      const missing = moved && dot && !stop.measured && stop.size > 1 ? " What is lost without each feature was not measured for it." : "";
-      get("elsewhere").textContent = moved ? `Not the answer, but one beside it. ${stop.told}${missing}` : "";
+      const missing = moved && dot && !stop.measured && stop.size > 1 ? " Losses per feature were not measured for this size." : "";
+      get("elsewhere").textContent = moved ? `You are looking at another size, not at the selected one. ${stop.told}${missing}` : "";
       if (telling && parent !== window) parent.postMessage({ fewer: "size", size: stop.size }, "*");
     };
     // In the workbench this page has a frame of its own, and the two sliders move together.
