@@ -206,6 +206,7 @@ class CrossValidatedScorer(PredictiveScorer):
         self._why_fitted = ""
         self._parts: dict[int, Part | None] = {}
         self._hardest: IntArray | None = None
+        self._parent: IntArray = np.empty(0, dtype=np.int64)
 
     @cached_property
     def _engine(self) -> Engine | None:
@@ -265,6 +266,7 @@ class CrossValidatedScorer(PredictiveScorer):
         """Score all changes of one unit; a compiled engine adds single columns to the fit before the change."""
         chosen = np.asarray(mask, dtype=bool)
         adding = np.asarray(values, dtype=bool)
+        self._parent = np.flatnonzero(chosen)
         if (
             self._engine is None
             or not units
@@ -280,6 +282,7 @@ class CrossValidatedScorer(PredictiveScorer):
     def best_flip(self, mask: Masks, columns: IntArray) -> tuple[IntArray, FloatArray] | None:
         """Find the best column to add; those that are sure to lose are given up by engines that can."""
         chosen = np.asarray(mask, dtype=bool)
+        self._parent = np.flatnonzero(chosen)
         if self._engine is None:
             return self._raced(chosen, columns)
         if chosen[columns].any():
@@ -490,12 +493,15 @@ class CrossValidatedScorer(PredictiveScorer):
     def _recorded(self, mask: Masks, part: Part | None) -> Any:
         """Fit a part on the columns of a subset; return its predictions in the shape of a fitted model, or None."""
         columns = np.flatnonzero(mask)
+        if part is not None and len(columns) == len(self._parent) + 1:
+            part.start_from(self._parent)
         outputs = None if part is None or not len(columns) else part.outputs(columns)
         if part is None or outputs is None:
             return None
         if part.classes_ is None:
             return _RecordedRegressor(outputs)
-        return _RecordedClassifier(outputs, part.classes_, part.codes(outputs), part.decisions(outputs))
+        memberships = outputs if part.has_memberships else None
+        return _RecordedClassifier(memberships, part.classes_, part.codes(outputs), part.decisions(outputs))
 
     def _attempt(self, work: Any) -> float:
         """Score, or give the score that stands for a failure."""
@@ -561,19 +567,22 @@ class FittedRule:
 class _RecordedClassifier(ClassifierMixin, BaseEstimator):
     """Outputs that were computed before, in the shape of a fitted classifier."""
 
-    def __init__(self, outputs: FloatArray, classes: NDArray[Any], codes: Any = None, decisions: Any = None) -> None:
+    def __init__(
+        self, outputs: FloatArray | None, classes: NDArray[Any], codes: Any = None, decisions: Any = None
+    ) -> None:
         self.outputs = outputs
         self.classes_ = classes
         self.codes = codes
         self.decisions = decisions
 
     def predict(self, X: Any) -> NDArray[Any]:
-        return self.classes_[self.outputs.argmax(axis=1) if self.codes is None else self.codes]
+        return self.classes_[np.argmax(self.outputs, axis=1) if self.codes is None else self.codes]
 
     @available_if(lambda self: self.decisions is not None)
     def decision_function(self, X: Any) -> FloatArray:
         return np.asarray(self.decisions)
 
+    @available_if(lambda self: self.outputs is not None)
     def predict_proba(self, X: Any) -> FloatArray:
         return np.minimum(self.outputs, 1.0)  # a nearest neighbor that decides a tie adds a hair
 

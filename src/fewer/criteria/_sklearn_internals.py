@@ -142,6 +142,13 @@ def newton_step(values: Any, leaves: Any, target: FloatArray, gradient: FloatArr
         first = last
 
 
+def decisions_of_classes(pairwise: FloatArray, n_classes: int) -> FloatArray:
+    """Return one decision value for each class from those of pairs of classes, positive for the first of two."""
+    from sklearn.utils.multiclass import _ovr_decision_function
+
+    return np.asarray(_ovr_decision_function(pairwise < 0, -pairwise, n_classes))
+
+
 def half_loss(two_classes: bool) -> Any:
     """Return the loss of gradient boosting: squared error, or the binomial one."""
     from sklearn._loss.loss import HalfBinomialLoss, HalfSquaredError

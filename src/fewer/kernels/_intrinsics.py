@@ -180,3 +180,14 @@ def part_cell(typing_context: Any, lists: Any, i: Any, dense: Any, j: Any, rest:
 
     numbers = types.int64
     return numbers(lists, numbers, dense, numbers, numbers, numbers), build
+
+
+@intrinsic
+def power_of_two(typing_context: Any, k: Any) -> Any:
+    """Return 2.0**k for a whole number from -1022 to 1023, from its bits."""
+
+    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bits = builder.shl(builder.add(args[0], ir.Constant(WHOLE, 1023)), ir.Constant(WHOLE, 52))
+        return builder.bitcast(bits, DOUBLE)
+
+    return types.float64(types.int64), build

@@ -15,6 +15,7 @@ from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC
 
 from fewer.criteria.engines._additive import BernoulliEngine, CentroidEngine, GaussianEngine
 from fewer.criteria.engines._engine import Engine, Folds, Metric, Split, metric_of
@@ -24,6 +25,7 @@ from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine, Qua
 from fewer.criteria.engines._logistic import LogisticEngine
 from fewer.criteria.engines._neighbors import NeighborsEngine
 from fewer.criteria.engines._parts import Part, agrees
+from fewer.criteria.engines._support_vectors import SupportVectors
 from fewer.criteria.engines._trees import BOOSTINGS, FORESTS, TREES, BoostingPart, ForestPart
 from fewer.problem import FloatArray, IntArray, Problem
 
@@ -80,6 +82,7 @@ PARTS: dict[type, type[Part]] = (
     dict.fromkeys((*TREES, *FORESTS), ForestPart)
     | dict.fromkeys(BOOSTINGS, BoostingPart)
     | dict.fromkeys(HISTOGRAM_BOOSTINGS, HistogramBoosting)
+    | {SVC: SupportVectors}
 )
 """Estimator → what fits it on the columns of a part."""
 
@@ -112,10 +115,10 @@ def find_engine(
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.svm import SVC
+    >>> from sklearn.dummy import DummyClassifier
     >>> problem = Problem.from_arrays([[0.0], [1.0]], [0, 1])
-    >>> find_engine(SVC(), None, problem, [], False, 1 << 30)
-    'SVC is not among the recognised estimators'
+    >>> find_engine(DummyClassifier(), None, problem, [], False, 1 << 30)
+    'DummyClassifier is not among the recognised estimators'
     """
     steps = [step for _, step in estimator.steps] if type(estimator) is Pipeline else [estimator]
     *transformers, last = steps
