@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.metrics import balanced_accuracy_score, r2_score
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, r2_score, roc_auc_score
 
 from fewer.problem import Problem
 from fewer.selectors.auto._curve import DEPENDENT, Curve, Loss, balanced_weights, chance_of, mean_and_error
@@ -28,25 +28,45 @@ def test_classes_weigh_the_same_and_tiny_ones_less():
     assert np.allclose(balanced_weights(problem, balanced=False), 1.0)
 
 
-def test_scores_are_those_of_scikit_learn():
-    y = RNG.integers(3, size=60)
+@pytest.mark.parametrize(
+    ("scoring", "metric"), [("accuracy", accuracy_score), ("balanced_accuracy", balanced_accuracy_score)]
+)
+def test_scores_are_those_of_scikit_learn(scoring, metric):
+    y = np.repeat([0, 1, 2], [10, 20, 30])
     problem = Problem.from_arrays(np.zeros((60, 1)), y)
-    loss, rows = Loss.of(problem, split_rows(problem, 5, np.random.default_rng(0)))
+    loss, rows = Loss.of(problem, split_rows(problem, 5, np.random.default_rng(0)), scoring)
     outputs = RNG.dirichlet(np.ones(3), size=(60, 1))
-    assert np.isclose(loss.scores(outputs)[0][0], balanced_accuracy_score(y, outputs[:, 0].argmax(axis=1)))
+    assert np.isclose(loss.scores(outputs)[0][0], metric(y, outputs[:, 0].argmax(axis=1)))
     assert np.array_equal(rows, np.arange(60))
+
+
+def test_the_score_of_a_quantity_is_the_loss_in_another_unit():
     y = RNG.normal(size=60)
     problem = Problem.from_arrays(np.zeros((60, 1)), y, task="regression")
     loss, _ = Loss.of(problem, split_rows(problem, 5, np.random.default_rng(0)))
     guess = y[:, None, None] + RNG.normal(size=(60, 1, 1))
     assert np.isclose(loss.scores(guess)[0][0], r2_score(y, guess[:, 0, 0]))
+    assert np.isclose(1.0 - loss.unit * loss.losses(guess).mean(), r2_score(y, guess[:, 0, 0]))
+    assert loss.exact
 
 
-def test_the_smallest_size_within_so_many_errors():
+def test_rows_on_the_wrong_side_are_one_less_the_area():
+    y = np.repeat([0, 1], [80, 20])
+    problem = Problem.from_arrays(np.zeros((100, 1)), y)
+    splits = split_rows(problem, 4, np.random.default_rng(0))
+    loss, _ = Loss.of(problem, splits, "roc_auc")
+    second = np.round(RNG.uniform(size=(100, 2)), 1)  # with ties
+    outputs = np.stack([1.0 - second, second], axis=2)
+    areas = [[roc_auc_score(y[s.test], second[s.test, i]) for s in splits] for i in (0, 1)]
+    assert np.allclose(loss.scores(outputs)[0], np.mean(areas, axis=1))
+    assert np.isclose(loss.of_nothing(np.full((100, 2), 0.5)), 0.5)
+
+
+def test_the_smallest_size_that_loses_so_much():
     losses = np.array([[1.0, 0.0, 0.1], [1.0, 0.2, 0.1], [0.9, 0.1, 0.0], [1.1, 0.1, 0.2]])
     free = np.ones(3, dtype=bool)
     curve = Curve.of(np.array([1, 2, 3]), losses, np.ones(4), np.arange(4), free)
-    assert [curve.smallest(c, free) for c in (0.0, 1.0, 100.0)] == [1, 1, 0]
+    assert [curve.smallest(spared, free) for spared in (0.0, 0.5, 1.0)] == [1, 1, 0]
     only = np.array([True, False, True])
     assert Curve.of(np.array([1, 2, 3]), losses, np.ones(4), np.arange(4), only).smallest(0.0, only) == 2
 
@@ -74,10 +94,3 @@ def test_luck_of_a_feature_that_every_split_chooses():
             called[wider] += chance_of(gains[:, None], np.ones(40), np.arange(40), 0, 199, wider) <= 0.05
     assert called[1.0] > 0.08 * 200
     assert called[DEPENDENT] < 0.07 * 200
-
-
-def test_the_largest_size_within_so_many_errors():
-    curve = Curve(np.arange(1, 6), np.zeros(5), np.array([3.0, 0.0, 1.0, 0.9, 2.0]), np.ones(5))
-    free = np.ones(5, dtype=bool)
-    assert [curve.largest(c, free) for c in (0.0, 0.95, 1.0, 2.0)] == [1, 3, 3, 4]
-    assert curve.largest(1.0, free & (np.arange(5) < 3)) == 2

@@ -8,6 +8,7 @@ from fewer.selectors.auto._judges import (
     N_TREES,
     Split,
     best_penalty,
+    boosting,
     estimator_named,
     forest,
     neighbors,
@@ -80,9 +81,23 @@ def test_trees_are_grown_once_for_a_set_of_inputs():
     one = list(forest(split, STEPS))
     other = list(forest(split, [np.array([2]), np.array([1]), np.array([4, 0, 3])]))
     assert len(split.grown) == 4
+    assert np.array_equal(one[1], trees(split_of(), np.array([0, 2, 4]), N_TREES, np.ones(40))[0])
     assert one[0] is other[0]
     assert one[2] is other[2]
     assert np.array_equal(one[1], trees(split_of(), np.array([0, 2, 4]), N_TREES)[0])
+
+
+@pytest.mark.parametrize("classes", [True, False])
+def test_boosting_is_that_of_scikit_learn(classes):
+    X, test = RNG.normal(size=(80, 4)), RNG.normal(size=(20, 4))
+    y = X[:, 0] + RNG.normal(size=80)
+    target = np.eye(2)[(y > 0).astype(int)] if classes else y[:, None]
+    split = Split(X, test, target, np.ones(80), None, classes, 0)
+    found = list(boosting(split, [np.array([3]), np.array([0, 1])]))
+    model = estimator_named("boosting", "classification" if classes else "regression")
+    fitted = model.fit(X[:, [0, 1, 3]], y > 0 if classes else y)
+    expected = fitted.predict_proba(test[:, [0, 1, 3]]) if classes else fitted.predict(test[:, [0, 1, 3]])[:, None]
+    assert np.array_equal(found[1], expected)
 
 
 def test_models_are_known_by_name():

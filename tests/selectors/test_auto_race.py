@@ -1,9 +1,15 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
+from sklearn.model_selection import ShuffleSplit
 
+from fewer import AutoSelector
 from fewer.errors import InputError
-from fewer.selectors.auto._race import NothingVaries, Race, Units
+from fewer.problem import Problem
+from fewer.selectors.auto._race import NothingVaries, Race, Rounds, Units
+from fewer.validate import split_rows
 
 
 def race(orders, units=None):
@@ -24,3 +30,41 @@ def test_the_first_units_of_a_path_are_a_mask():
 
 def test_nothing_varies_is_an_error_to_read():
     assert issubclass(NothingVaries, InputError)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_selections_without_a_fold_share_their_parts_and_see_nothing_of_it(task):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 6))
+    y = X[:, 1] + X[:, 4] + 0.5 * rng.normal(size=100)
+    problem = Problem.from_arrays(X, y > 0 if task == "classification" else y, task=task)
+    whole = AutoSelector(random_state=0, standins=False).fit_problem(problem, share=True)
+    found = [whole.without(fold) for fold in range(5)]
+    rounds = whole._shared[0]
+    assert len(rounds.parts) == 16
+    # Other targets in a fold change nothing of the selection without it, and something of that with it.
+    fold = whole.folds_[2].test
+    changed = y.copy()
+    changed[fold] = rng.permutation(changed[fold] + rng.normal(size=len(fold)))
+    labels = changed if task == "regression" else np.where(np.isin(np.arange(100), fold), rng.permutation(y > 0), y > 0)
+    other = Rounds(replace(problem, y=Problem.from_arrays(X, labels, task=task).y), *_rest(rounds))
+    again = AutoSelector(random_state=0, standins=False)
+    again.metric_, again.n_samples_seen_, again._shared = whole.metric_, 80, None
+    again._race(other, problem.take(whole.folds_[2].train), None, 2)
+    assert np.array_equal(again.support_, found[2].support_)
+    assert np.array_equal(again.curve_["loss"], found[2].curve_["loss"])
+    assert not np.array_equal(again.curve_["loss"], whole.curve_["loss"])
+
+
+def _rest(rounds):
+    return rounds.splits, rounds.units, rounds.estimator, rounds.seed
+
+
+def test_overlapping_and_time_ordered_splits_are_not_shared():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    problem = Problem.from_arrays(X, X[:, 0] > 0)
+    for cv, time in ((ShuffleSplit(5, random_state=0), None), (3, None), (5, np.arange(60))):
+        rows = replace(problem, time=time)
+        folds = split_rows(rows, cv, np.random.default_rng(0))
+        assert not AutoSelector()._can_share(rows, folds)
+    assert AutoSelector()._can_share(problem, split_rows(problem, 4, np.random.default_rng(0)))

@@ -1,4 +1,4 @@
-"""Extremely randomised trees that predict other rows while they grow (Geurts, Ernst and Wehenkel, 2006).
+"""Extremely randomised trees that predict other rows while they grow (Geurts, Ernst and Wehenkel, 2006), and neighbors.
 
 A tree is never stored: test rows go down with the training rows. All targets are split together by the variance that a
 cut removes, which for class memberships is Gini's index.
@@ -204,3 +204,33 @@ def random_trees(
         np.ascontiguousarray(weights), Growth(n_trees, max(n_tried, 1), leaf), scratch, outputs, gains,
     )  # fmt: skip
     return outputs / n_trees, gains / n_trees
+
+
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
+def nearest_sums(distances, target, weights, near_d, near, out):
+    """Sum weights and weighted targets over the nearest training rows of each test row; of equal ones the first.
+
+    `distances` is (n_test, n_train), `near_d` and `near` are scratch of the number of neighbors, `out` gets the sums of
+    each target and last that of the weights, (n_test, n_targets + 1). Distances within 1e-9 count as equal, so that the
+    last bits of a matrix product do not choose.
+    """
+    n, width, k = distances.shape[1], target.shape[1], near_d.shape[0]
+    for i in range(distances.shape[0]):
+        count = 0
+        for j in range(n):
+            d = distances[i, j]
+            if count == k and not d < near_d[k - 1] - 1e-9:
+                continue
+            place = count if count < k else k - 1
+            while place > 0 and d < near_d[place - 1] - 1e-9:
+                near_d[place], near[place] = near_d[place - 1], near[place - 1]
+                place -= 1
+            near_d[place], near[place] = d, j
+            count = min(count + 1, k)
+        for c in range(width + 1):
+            out[i, c] = 0.0
+        for place in range(count):
+            j = near[place]
+            for c in range(width):
+                out[i, c] += weights[j] * target[j, c]
+            out[i, width] += weights[j]

@@ -1,4 +1,4 @@
-"""What follows from a race: how many features, who judges, whether there is anything at all, what selecting costs."""
+"""What follows from a race: which model, which order, how many features, whether there is anything at all."""
 
 from __future__ import annotations
 
@@ -7,21 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from fewer.contracts import Criterion
 from fewer.criteria import KNN
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.selectors._subset import SubsetSelector
-from fewer.selectors.auto._curve import DEPENDENT, N_ERRORS, SPARED, Curve, Loss, chance_of, mean_and_error
-from fewer.selectors.auto._paths import DISTINCT
-from fewer.selectors.auto._race import QUICK, Race, with_all_features
+from fewer.selectors.auto._curve import DEPENDENT, EXCHANGE, MARGIN, Curve, Loss, Metric, chance_of, mean_and_error
+from fewer.selectors.auto._race import MODELS, QUICK, Race, with_all_features
 
-COPIES: dict[str, float] = {"classification": 0.1, "regression": 0.0}
-"""The share of what is gained over knowing nothing that features which are nearly copies of others may add unseen."""
-RARE, SCARCE = 30, 0.2
-"""Where a class has fewer rows than that, and less than this share of what an equal class would have, a balanced answer
-gives nothing up, and the largest size that rows do not see behind the best is taken: what a feature says of so few rows
-is seen late."""
+SAME = 1.0
+"""Standard errors within which a model cannot be told from the best one."""
 SEEN = 2.0
 """Standard errors from which on a loss counts as one that rows can see."""
 
@@ -41,7 +37,8 @@ class Answer:
     why: str
     criterion: Criterion | None = None
     costs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    kept: dict[str, float] = field(default_factory=dict)
+    margins: dict[str, dict[str, float]] = field(default_factory=dict)
+    models: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def cost(self, prefer: str) -> dict[str, Any]:
         """Return what selecting costs under a preference."""
@@ -54,41 +51,54 @@ class Answer:
                 f"Nothing was found: the best of all candidates does no better on held-out rows than luck would "
                 f"(p = {self.p_value:.2g})."
             )
-        told = [self.why]
-        size, best, cost = self.curve["chosen"].get(prefer), self.curve["chosen"]["accuracy"], self.cost(prefer)
-        if size is not None and (size < best or cost["costs"]):
-            told.append(self._given_up(prefer, size, best, cost))
+        told = [self.why, *self._other_models(prefer)]
+        size, best = self.curve["chosen"].get(prefer), self.curve["chosen"]["accuracy"]
+        if size is not None and size < best and prefer in self.margins:
+            told.append(self._given_up(prefer, size, best))
         return " ".join(told)
 
-    def _given_up(self, prefer: str, size: int, best: int, cost: dict[str, Any]) -> str:
-        """Say how much of what the best number tells is kept, and whether rows can see the rest.
+    def _other_models(self, prefer: str) -> list[str]:
+        """Say what is lost with the other models."""
+        found, own = self.models.get(prefer, {}), self.judges.get(prefer, "")
+        others = {name: found[own] - score for name, score in found.items() if name != own} if own in found else {}
+        if not others:
+            return []
+        lost = ", ".join(f"{self._amount(behind)} with {name}" for name, behind in others.items())
+        return [f"They are for {own}; on held-out rows {lost}. If you will use another model, give it as estimator."]
 
-        The loss counts how sure predictions are, too; so it can see what the number of right ones does not show.
-        """
-        told = f"Held-out loss is least with {best} features; "
-        if prefer in self.kept and size < best:
-            told += f"the {size} chosen keep {_percent(self.kept[prefer])} of what these tell"
-        else:
-            told += f"{size} are chosen"
-        if not cost["costs"]:
-            return f"{told}, a difference that these rows can hardly see."
-        return f"{told}; from {cost['smallest']} on these rows see no difference."
+    def _given_up(self, prefer: str, size: int, best: int) -> str:
+        """Say what a smaller size than the best is expected to lose."""
+        margin = self.margins[prefer]
+        return (
+            f"Held-out loss is least with {best} features; the {size} chosen are expected to lose "
+            f"{self._plain(margin['expected'])} (more than {self._plain(margin['margin'])} with a chance of "
+            f"{margin['chance']:.0%})."
+        )
+
+    def _plain(self, value: float) -> str:
+        points = self.curve["in_points"]
+        return f"{100 * value:.1f} points" if points else f"{value:.3g} of {self.curve['score_name']}"
+
+    def _amount(self, behind: float) -> str:
+        return f"{self._plain(abs(behind))} {'less' if behind >= 0 else 'more'}"
 
 
 def answer_of(race: Race, rows: Problem, judges: Mapping[str, Any], seed: int) -> Answer:
-    """Choose path and sizes from the judged paths of a race."""
-    names = list(judges)
-    done = [path for path in race.whole.orders if all((path, name) in race.outputs for name in names)]
-    if not done:
-        names = list(QUICK)
-        done = [path for path in race.whole.orders if all((path, name) in race.outputs for name in names)]
-    path = _path(race, done, names)
-    curve = race.curve(path, names)
-    whole = with_all_features(rows, [part.rows for part in race.parts], race.units, seed) if judges else {}
-    places = _places(race, curve)
-    judge = {prefer: _best_judge(race, path, names, place) for prefer, place in places.items()}
+    """Choose model, path and sizes from what the models of a race said.
+
+    The model with the least loss, and those that cannot be told from it, choose the path and the size together.
+    """
+    names = [name for name in judges if any(key[1] == name for key in race.outputs)] or list(QUICK)
+    alike = _alike(race, names)
+    path = _path(race, alike)
+    able = [name for name in names if (path, name) in race.outputs]
+    alike = [name for name in alike if name in able]
+    curve = race.curve(path, alike)
+    rate = _rate(race, path, alike, curve)
+    whole = with_all_features(race, rows)
+    places = _places(race, curve, rate)
+    judge = {prefer: _best_judge(race, path, able, place) for prefer, place in places.items()}
     score, error = race.loss.scores(race.outputs[path, judge["balanced"]])
-    complete = int(race.sizes[-1]) == len(race.units.members)
     order = race.order(path)
     ranking = np.empty(race.n_features, dtype=np.int64)
     ranking[order] = np.arange(1, race.n_features + 1)
@@ -102,62 +112,85 @@ def answer_of(race: Race, rows: Problem, judges: Mapping[str, Any], seed: int) -
             "loss": curve.loss,
             "loss_error": curve.error,
             "chosen": {prefer: int(race.sizes[place]) for prefer, place in places.items()},
-            "all": len(race.sizes) - 1 if complete else None,
+            "all": len(race.sizes) - 1 if race.complete else None,
             "score_name": race.loss.score_name,
-            "loss_name": "squared loss" if race.loss.by_rows else "minus the score",
+            "loss_name": _loss_name(race.loss),
+            "in_points": _in_points(race.loss),
         },
         p_value=_luck(race, whole, seed),
         guess=race.prefix(path, max(len(race.units.forced), 1)),
         judges=judge,
         judge_all=_judge_of_all(whole, race.loss, names),
-        candidates=_candidates(race, names, done),
-        why=_why(race, path, names, done),
-        costs=_costs(race, path, names, places) if complete else {},
-        kept=_kept(race, curve, places),
+        candidates=_candidates(race, names),
+        why=_why(race, path, judge["balanced"], names),
+        costs=_costs(race, path, alike, places) if race.complete else {},
+        margins=_margins(race, curve, rate, places),
+        models={prefer: _models(race, path, able, place) for prefer, place in places.items()},
     )
 
 
-def _path(race: Race, done: list[str], names: list[str]) -> str:
-    """Choose the path with the least loss, or the one without near copies where it is not far behind."""
-    best = race.best(done, names)[0]
-    if DISTINCT in done:
-        least, other = (float(race.curve(path, names).loss[race.free].min()) for path in (best, DISTINCT))
-        if other - least <= COPIES[race.loss.problem.task] * race.gained(least) + 1e-12:
-            return DISTINCT
-    return best
+def _alike(race: Race, names: list[str]) -> list[str]:
+    """Name the models whose least loss cannot be told from the best model's."""
+    weights, clusters = race.loss.sides()
+    leaders = {name: race.leader([name]) for name in names}
+    best = race.leader(names)
+    least = race.loss.losses(race.outputs[best[:2]][:, [best[2]]])
+    found = []
+    for name, (path, _, place) in leaders.items():
+        own = race.loss.losses(race.outputs[path, name][:, [place]])
+        behind, error = mean_and_error(own - least, weights, clusters)
+        if name == best[1] or behind[0] <= SAME * error[0]:
+            found.append(name)
+    return found
 
 
-def _places(race: Race, curve: Curve) -> dict[str, int]:
-    """Choose a size for each preference; the three nest."""
-    gained = race.gained(float(curve.loss[race.free].min()))
-    spared = SPARED[race.loss.problem.task]
-    best = curve.smallest(N_ERRORS["accuracy"], race.free)
-    middle = min(curve.smallest(N_ERRORS["balanced"], race.free, spared["balanced"] * gained), best)
-    if _scarce(race.loss.problem):
-        best = middle = curve.largest(SEEN, race.free)
-    least = min(curve.smallest(N_ERRORS["fewest"], race.free, spared["fewest"] * gained), middle)
-    return {"fewest": least, "balanced": middle, "accuracy": best}
+def _path(race: Race, alike: list[str]) -> str:
+    """Choose the path on which these models have the least mean loss; those that not all looked at stand back."""
+    able = [path for path in race.whole.orders if all((path, name) in race.outputs for name in alike)]
+    return race.best(able, alike) if able else race.leader(alike)[0]
 
 
-def _kept(race: Race, curve: Curve, places: dict[str, int]) -> dict[str, float]:
-    """Return the share of what the best choice gains over knowing nothing that each choice keeps."""
-    whole = race.gained(float(curve.loss[places["accuracy"]]))
-    if whole <= 0:
-        return {}
-    return {prefer: race.gained(float(curve.loss[place])) / whole for prefer, place in places.items()}
+def _rate(race: Race, path: str, names: list[str], curve: Curve) -> float:
+    """Return how much of the score that people read a unit of loss costs, over the sizes of a path.
+
+    Scores of single sizes jump with single rows; their slope against the smooth loss, over all sizes, does not.
+    """
+    if race.loss.exact:
+        return race.loss.unit
+    scores = np.mean([race.loss.scores(race.outputs[path, name])[0] for name in names], axis=0)
+    best = int(np.argmin(np.where(race.free, np.round(curve.loss, 12), np.inf)))
+    behind, lost = curve.loss - curve.loss[best], scores[best] - scores
+    total = float(behind @ behind)
+    return float(np.clip(behind @ lost / total, *EXCHANGE)) if total > 1e-12 else EXCHANGE[1]
 
 
-def _percent(share: float) -> str:
-    """Write a share; what is not all is not called all."""
-    return f"{min(share, 0.999):.1%}" if share > 0.99 else f"{share:.0%}"
+def _in_points(loss: Loss) -> bool:
+    name = loss.scoring if isinstance(loss.scoring, str) else ""
+    return name.startswith(("accuracy", "balanced_accuracy", "roc_auc", "f1", "precision", "recall", "average_prec"))
 
 
-def _scarce(rows: Problem) -> bool:
-    """Say whether a class has too few rows to tell a little more loss from none, and far fewer than the others."""
-    if rows.task != "classification":
-        return False
-    least = int(np.bincount(rows.y, minlength=rows.n_classes).min())
-    return least < min(RARE, SCARCE * rows.n_samples / rows.n_classes)
+def _margin(race: Race, curve: Curve, prefer: str, rate: float) -> float:
+    """Return what a smaller size may lose: points of the score, or that share of what is gained over nothing."""
+    if _in_points(race.loss) or race.loss.scoring == "r2":
+        return MARGIN[prefer]
+    best = float(curve.loss[race.free].min())
+    return MARGIN[prefer] * rate * race.gained(best)
+
+
+def _places(race: Race, curve: Curve, rate: float) -> dict[str, int]:
+    """Choose a size for each preference, the smallest that is expected to lose no more than its margin; they nest."""
+    return {prefer: curve.smallest(_margin(race, curve, prefer, rate) / rate, race.free) for prefer in MARGIN}
+
+
+def _margins(race: Race, curve: Curve, rate: float, places: dict[str, int]) -> dict[str, dict[str, float]]:
+    """Tell what each choice is expected to lose, and how likely it loses more than its margin."""
+    found = {}
+    for prefer, place in places.items():
+        margin, expected = _margin(race, curve, prefer, rate), rate * float(curve.behind[place])
+        error = max(rate * float(curve.error[place]), 1e-12)
+        chance = float(stats.norm.sf((margin - expected) / error)) if expected > 0 else 0.0
+        found[prefer] = {"margin": margin, "expected": expected, "chance": chance}
+    return found
 
 
 def _best_judge(race: Race, path: str, names: list[str], place: int) -> str:
@@ -166,24 +199,30 @@ def _best_judge(race: Race, path: str, names: list[str], place: int) -> str:
     return min(losses, key=lambda name: round(losses[name], 9))
 
 
+def _models(race: Race, path: str, names: list[str], place: int) -> dict[str, float]:
+    """Return each model's score at a size."""
+    return {name: float(race.loss.scores(race.outputs[path, name][:, [place]])[0][0]) for name in names}
+
+
 def _judge_of_all(whole: Mapping[str, FloatArray], loss: Loss, names: list[str]) -> str:
-    """Name the judge that predicts best with all features; a given model speaks for itself."""
-    able = {name: values for name, values in whole.items() if name in names}
+    """Name the model that predicts best with all features; a given model speaks for itself."""
+    able = {name: values for name, values in whole.items() if name in names or (name in MODELS and names[0] in MODELS)}
     if not able:
         return names[0]
-    least = {name: float(loss.weights @ loss.squared(values[:, None])[:, 0]) for name, values in able.items()}
+    weights, _ = loss.sides()
+    least = {name: float(weights @ loss.losses(values[:, None])[:, 0]) for name, values in able.items()}
     return min(least, key=lambda name: round(least[name], 9))
 
 
 def _luck(race: Race, whole: Mapping[str, FloatArray], seed: int) -> float:
     """Return how likely the best of all that was judged comes by luck."""
     loss, means = race.loss, race.means()
-    found = [loss.told(outputs, means) for outputs in race.outputs.values()]
+    found = [loss.told(outputs, means) for outputs in (*race.outputs.values(), *race.probes.values())]
     found += [loss.told(values[:, None], means) for values in whole.values()]
     gains = np.concatenate(found, axis=1)
     groups = loss.problem.groups
     clusters = np.arange(len(gains)) if groups is None else groups
-    return chance_of(gains, loss.weights, clusters, seed, wider=DEPENDENT)
+    return chance_of(gains, loss.problem.row_weights, clusters, seed, wider=DEPENDENT)
 
 
 def _costs(race: Race, path: str, names: list[str], places: dict[str, int]) -> dict[str, dict[str, Any]]:
@@ -202,41 +241,48 @@ def _costs(race: Race, path: str, names: list[str], places: dict[str, int]) -> d
     }  # fmt: skip
 
 
-def _candidates(race: Race, names: list[str], done: list[str]) -> list[dict[str, Any]]:
+def _candidates(race: Race, names: list[str]) -> list[dict[str, Any]]:
     found = []
     for path in race.whole.orders:
-        able = names if path in done else [name for name in QUICK if (path, name) in race.outputs]
+        able = [name for name in names if (path, name) in race.outputs]
+        able = able or [name for name in QUICK if (path, name) in race.outputs]
         if not able:
             continue
         curve = race.curve(path, able)
-        place = curve.smallest(N_ERRORS["balanced"], race.free)
+        place = curve.smallest(0.0, race.free)
         scores = [race.loss.scores(race.outputs[path, name][:, [place]])[0][0] for name in able]
         found.append({"name": path, "n_features": int(race.sizes[place]), "heldout": float(max(scores))})
     return found
 
 
-def _why(race: Race, path: str, names: list[str], done: list[str]) -> str:
+def _why(race: Race, path: str, judge: str, names: list[str]) -> str:
     order = "The order of " + path if path not in ("forward linear fit", "search by neighbors") else "A " + path
-    told = f"{order} has the least held-out loss of {len(race.whole.orders)} orders"
-    if path == DISTINCT and race.best(done, names)[0] != DISTINCT:
-        told = f"{order} is little behind the best of {len(race.whole.orders)} orders"
-    who = names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
-    return f"{told}, judged by {who} in {len(race.parts)} splits of {len(race.held):,} rows."
+    if path.startswith("L1"):
+        order = f"The {path}"
+    models = f", the best of {len(names)} models" if len(names) > 1 else ""
+    told = f"{order} has the least held-out loss of {len(race.whole.orders)} orders for {judge}{models}"
+    return f"{told} ({len(race.parts)} splits of {len(race.held):,} rows)."
 
 
-def answer_without_validation(plain: SubsetSelector) -> Answer:
+def _loss_name(loss: Loss) -> str:
+    if loss.by_rows and loss.scoring == "roc_auc":
+        return "rows on the wrong side"
+    return "squared loss" if loss.by_rows else "minus the score"
+
+
+def answer_without_validation(plain: SubsetSelector, metric: Metric) -> Answer:
     """Take what a search found where there are too few rows to hold any out."""
     empty = np.empty(0)
     size = int(plain.support_.sum())
     curve: dict[str, Any] = dict.fromkeys(("score", "standard_error", "loss", "loss_error"), empty)
-    curve |= {"size": np.empty(0, dtype=np.int64), "all": None, "chosen": dict.fromkeys(N_ERRORS, size)}
+    curve |= {"size": np.empty(0, dtype=np.int64), "all": None, "chosen": dict.fromkeys(MARGIN, size)}
     return Answer(
         ranking=plain.ranking_,
-        choices={prefer: plain.support_.copy() for prefer in N_ERRORS},
-        curve=curve | {"score_name": "", "loss_name": ""},
+        choices={prefer: plain.support_.copy() for prefer in MARGIN},
+        curve=curve | {"score_name": metric.name, "loss_name": "", "in_points": True},
         p_value=float("nan"),
         guess=plain.support_,
-        judges=dict.fromkeys(N_ERRORS, "neighbors"),
+        judges=dict.fromkeys(MARGIN, "neighbors"),
         judge_all="5 neighbors",
         candidates=[{"name": "nearest neighbors", "n_features": size, "heldout": float("-inf")}],
         why="Nearest neighbors answer, without validation: there are too few rows for it.",

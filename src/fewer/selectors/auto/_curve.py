@@ -6,31 +6,87 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.metrics import get_scorer
 
 from fewer.criteria._cross_validated import _RecordedClassifier, _RecordedRegressor
-from fewer.problem import FloatArray, IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.validate import Split as Rows
 
 Prefer = Literal["fewest", "balanced", "accuracy"]
-N_ERRORS: dict[str, float] = {"fewest": 1.0, "balanced": 0.25, "accuracy": 0.0}
-"""How many standard errors of its difference to the best a smaller size may be behind, by what the user prefers."""
-SPARED: dict[str, dict[str, float]] = {
-    "classification": {"fewest": 0.09, "balanced": 0.03, "accuracy": 0.0},
-    "regression": {"fewest": 0.03, "balanced": 0.005, "accuracy": 0.0},
-}
-"""A smaller size may also be behind by this share of what the best one gains over knowing nothing. For a quantity that
-share is one of R², which people read."""
+MARGIN: dict[str, float] = {"fewest": 0.03, "balanced": 0.01, "accuracy": 0.0}
+"""How much of the score a smaller size may be expected to lose, by what the user prefers: 3 points, 1, none."""
+UNEVEN, RARE = 0.6, 0.2
+"""A class with less than this share of what an equal class would have makes classes uneven, or is rare."""
+EXCHANGE = (0.3, 1.5)
+"""Between these lies the accuracy that a unit of squared loss costs."""
 PLAIN = {"accuracy", "neg_brier_score", "neg_log_loss", "top_k_accuracy"}
 """Scorings in which every row counts the same, not every class."""
 ABSOLUTE = {"neg_mean_absolute_error", "neg_median_absolute_error"}
-BY_ROWS = {None, "balanced_accuracy", "roc_auc", "roc_auc_ovr", "roc_auc_ovo", "r2", "neg_mean_squared_error",
-           "neg_root_mean_squared_error", "average_precision", *PLAIN, *ABSOLUTE}  # fmt: skip
+AREA = "roc_auc"
+SQUARED = {"accuracy", "balanced_accuracy", "r2", "neg_mean_squared_error", "neg_root_mean_squared_error",
+           "roc_auc_ovr", "roc_auc_ovo", "average_precision", "neg_brier_score", "top_k_accuracy"}  # fmt: skip
+BY_ROWS = {*SQUARED, "neg_log_loss", AREA, *ABSOLUTE}
 DEPENDENT = np.sqrt(2.0)
 """Rows that choose features for each other are not independent: one that leads by luck in all rows is chosen in every
 split, and its luck counts in each of them. So much larger than rows show are the standard errors taken."""
 FEW_OF_A_CLASS = 5
 """Rows of classes smaller than that do not weigh more than if the class had so many."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What `auto` measures by.
+
+    Attributes
+    ----------
+    scoring : str or callable
+        As in scikit-learn.
+    why : str
+        Why it is not the usual one; empty where it is, or where the user chose it.
+    """
+
+    scoring: Any
+    why: str = ""
+
+    @classmethod
+    def of(cls, problem: Problem, scoring: Any = None) -> Metric:
+        """Take the user's, or one that sees every class: accuracy where classes are about as large as each other.
+
+        Of two classes a rare one is seen by how rows are ranked (few models ever answer with it); classes that are
+        uneven, or several of which one is rare, by the mean over the classes of the share that is right.
+
+        Examples
+        --------
+        >>> Metric.of(Problem.from_arrays(np.zeros((100, 1)), np.arange(100) < 4)).scoring
+        'roc_auc'
+        """
+        if scoring is not None:
+            return cls(scoring)
+        if problem.task == "regression":
+            return cls("r2")
+        counts = np.bincount(problem.y, minlength=problem.n_classes)
+        code, least = int(counts.argmin()), counts.min() / counts.sum()
+        if least * len(counts) >= UNEVEN:
+            return cls("accuracy")
+        said = f"class {problem.classes[code]!s} has {least:.1%} of the rows"
+        if len(counts) == 2 and least * len(counts) < RARE:
+            why = f"Scores are areas under the ROC curve, since {said}: who never predicts it is right nearly always."
+            return cls(AREA, why)
+        return cls("balanced_accuracy", f"Scores are balanced accuracy, in which every class counts the same: {said}.")
+
+    @property
+    def name(self) -> str:
+        """How scores are called."""
+        if self.scoring == "r2":
+            return "R²"
+        return str(self.scoring if isinstance(self.scoring, str) else getattr(self.scoring, "__name__", "score"))
+
+
+def rare_classes(problem: Problem) -> BoolArray:
+    """Say which classes have less than a fifth of what an equal class would have."""
+    counts = np.bincount(problem.y, minlength=problem.n_classes)
+    return np.asarray(counts * problem.n_classes < RARE * counts.sum())
 
 
 def balanced_weights(problem: Problem, balanced: bool = True) -> FloatArray:
@@ -79,13 +135,21 @@ class Loss:
             folds[split.test] = number
         rows = np.flatnonzero(folds >= 0)
         held = problem.take(rows)
+        scoring = Metric.of(problem, scoring).scoring
         plain = isinstance(scoring, str) and scoring in PLAIN
         return cls(held, targets(held), balanced_weights(held, not plain), scoring, folds[rows]), rows
 
     @property
     def by_rows(self) -> bool:
-        """Whether every row has a loss of its own under the user's scoring."""
-        return self.scoring is None or (isinstance(self.scoring, str) and self.scoring in BY_ROWS)
+        """Whether every row has a loss of its own under the scoring."""
+        if self.scoring == AREA:
+            return self.target.shape[1] == 2
+        return isinstance(self.scoring, str) and self.scoring in BY_ROWS
+
+    @property
+    def exact(self) -> bool:
+        """Whether the score that people read is the loss in another unit."""
+        return not self.by_rows or self.scoring not in SQUARED or self.problem.task == "regression"
 
     def squared(self, outputs: FloatArray) -> FloatArray:
         """Return squared losses (n_rows, n_sizes) of outputs (n_rows, n_sizes, n_targets)."""
@@ -94,9 +158,9 @@ class Loss:
     def losses(self, outputs: FloatArray) -> FloatArray:
         """Return the losses that choose: of rows, or of folds where the scoring is no sum over rows."""
         if not self.by_rows:
-            parts = [self.folds == fold for fold in np.unique(self.folds)]
-            return -np.array([[self._scored(outputs[part, i], self.problem.take(part)) for i in range(outputs.shape[1])]
-                              for part in parts])  # fmt: skip
+            return -self._by_fold(outputs)
+        if self.scoring == AREA:
+            return self._misplaced(outputs[:, :, 1])
         if self.scoring == "neg_log_loss":
             own = (outputs * self.target[:, None, :]).sum(axis=2)
             return -np.log(np.clip(own, 1e-3, 1.0))
@@ -104,54 +168,79 @@ class Loss:
             return np.abs(outputs - self.target[:, None, :])[:, :, 0]
         return self.squared(outputs)
 
+    def _misplaced(self, outputs: FloatArray) -> FloatArray:
+        """Return for each row the share of the other class, in its fold, on the wrong side of it; ties count half.
+
+        The mean over a fold, classes weighing the same, is one less the area under the ROC curve (Mann and Whitney).
+        """
+        found = np.full(outputs.shape, 0.5)
+        for fold in np.unique(self.folds):
+            rows = np.flatnonzero(self.folds == fold)
+            cells, second = np.round(outputs[rows], 9), self.problem.y[rows] == 1
+            if second.all() or not second.any():
+                continue
+            ranks = rankdata(cells, axis=0)
+            for own, sign in ((second, -1.0), (~second, 1.0)):
+                below = (ranks[own] - rankdata(cells[own], axis=0)) / (~own).sum()
+                found[rows[own]] = below if sign > 0 else 1.0 - below
+        return found
+
     def sides(self) -> tuple[FloatArray, IntArray]:
         """Return the weights of the rows (or folds) of `losses`, and what belongs together in them."""
         if not self.by_rows:
             numbers = np.unique(self.folds)
             return np.ones(len(numbers)), numbers
-        groups = self.problem.groups
-        return self.weights, np.arange(len(self.weights)) if groups is None else groups
+        return self.weights, self._clusters()
 
-    def base(self, means: FloatArray) -> FloatArray:
-        """Return the squared loss of knowing nothing but the classes (or the mean of the training rows)."""
-        if self.problem.task == "classification":
-            return ((1.0 / self.target.shape[1] - self.target) ** 2).sum(axis=1)
-        return (means - self.target[:, 0]) ** 2
+    def of_nothing(self, means: FloatArray) -> float:
+        """Return the loss of knowing nothing but the mean targets of the training rows."""
+        if self.problem.task == "classification" and self.scoring not in PLAIN:
+            means = np.full_like(means, 1.0 / means.shape[1])
+        weights, _ = self.sides()
+        return float(weights @ self.losses(means[:, None, :])[:, 0] / weights.sum())
 
     def told(self, outputs: FloatArray, means: FloatArray) -> FloatArray:
         """Return what outputs tell about each row, on average nothing where they know nothing, (n_rows, n_sizes).
 
-        For classes, how much of the membership beyond an equal share goes to the right one; for a quantity, the product
-        of what is predicted and what is, both from the mean of the training rows. How sure of itself a judge is does
-        not matter, as it does for losses.
+        The product of what is predicted and what is, both from the mean of the training rows, summed over classes: how
+        sure of itself a model is does not matter, as it does for losses.
         """
-        if self.problem.task == "classification":
-            return (outputs * self.target[:, None, :]).sum(axis=2) - 1.0 / self.target.shape[1]
-        return (outputs[:, :, 0] - means[:, None]) * (self.target[:, 0] - means)[:, None]
+        return np.einsum("isc,ic->is", outputs - means[:, None, :], self.target - means)
 
     def scores(self, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the score that people read at each size, and its standard error."""
-        if self.scoring in (None, "accuracy", "balanced_accuracy") and self.problem.task == "classification":
+        if self.scoring in ("accuracy", "balanced_accuracy"):
             right = (outputs.argmax(axis=2) == self.problem.y[:, None]).astype(np.float64)
-            mean, error = mean_and_error(right, self.weights, self._clusters())
-            return mean, error
-        if self.scoring in (None, "r2"):
-            spread = float(self.weights @ (self.problem.y - np.average(self.problem.y, weights=self.weights)) ** 2)
+            return mean_and_error(right, self.weights, self._clusters())
+        if self.scoring == AREA and self.by_rows:
+            mean, error = mean_and_error(self.losses(outputs), self.weights, self._clusters())
+            return 1.0 - mean, error
+        if self.scoring == "r2":
             mean, error = mean_and_error(self.squared(outputs), self.weights, self._clusters())
-            scale = self.weights.sum() / max(spread, 1e-300)
-            return 1.0 - mean * scale, error * scale
+            return 1.0 - mean / self._spread, error / self._spread
         whole = np.array([self._scored(outputs[:, i], self.problem) for i in range(outputs.shape[1])])
-        parts = [self.folds == fold for fold in np.unique(self.folds)]
-        each = np.array([[self._scored(outputs[part, i], self.problem.take(part)) for i in range(outputs.shape[1])]
-                         for part in parts])  # fmt: skip
-        return whole, each.std(axis=0, ddof=1) / np.sqrt(len(parts))
+        each = self._by_fold(outputs)
+        return whole, each.std(axis=0, ddof=1) / np.sqrt(len(each))
+
+    @property
+    def unit(self) -> float:
+        """What a unit of loss is in the score that people read, where the two are the same but for that."""
+        return 1.0 / self._spread if self.scoring == "r2" else 1.0
+
+    @property
+    def _spread(self) -> float:
+        center = self.problem.y - np.average(self.problem.y, weights=self.weights)
+        return max(float(self.weights @ center**2) / float(self.weights.sum()), 1e-300)
 
     @property
     def score_name(self) -> str:
         """What `scores` are."""
-        if self.scoring is None:
-            return "balanced accuracy" if self.problem.task == "classification" else "R²"
-        return self.scoring if isinstance(self.scoring, str) else getattr(self.scoring, "__name__", "score")
+        return Metric(self.scoring).name
+
+    def _by_fold(self, outputs: FloatArray) -> FloatArray:
+        parts = [self.folds == fold for fold in np.unique(self.folds)]
+        return np.array([[self._scored(outputs[part, i], self.problem.take(part)) for i in range(outputs.shape[1])]
+                         for part in parts])  # fmt: skip
 
     def _clusters(self) -> IntArray:
         return np.arange(len(self.weights)) if self.problem.groups is None else self.problem.groups
@@ -203,15 +292,9 @@ class Curve:
         behind, error = mean_and_error(losses - losses[:, [best]], weights, clusters)
         return cls(sizes, mean, behind, error)
 
-    def smallest(self, n_errors: float, free: Any, spared: float = 0.0) -> int:
-        """Return the place of the smallest size that is behind by so many standard errors, or that much, at most."""
-        good = (self.behind <= np.maximum(n_errors * self.error, spared) + 1e-12) & free
-        return int(np.argmax(good))
-
-    def largest(self, n_errors: float, free: Any) -> int:
-        """Return the place of the largest size that is behind by so many standard errors at most."""
-        good = (self.behind <= n_errors * self.error + 1e-12) & free
-        return int(len(good) - 1 - np.argmax(good[::-1]))
+    def smallest(self, spared: float, free: Any) -> int:
+        """Return the place of the smallest size that is behind the best by so much at most."""
+        return int(np.argmax((self.behind <= spared + 1e-12) & free))
 
 
 def chance_of(

@@ -1,4 +1,8 @@
-"""Rows as the judges of `auto` see them: numbers of equal spread, levels as indicators, missing cells at the mean."""
+"""Rows as the models of `auto` see them: numbers of equal spread, levels as indicators, missing cells at the mean.
+
+A column of many levels becomes the mean target of each level, drawn to the mean of all rows; training rows get that of
+the other rows, so that levels which say nothing look like noise, however many there are.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,80 @@ import numpy as np
 
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
+MOST_LEVELS = 8
+"""Levels that become indicators; columns with more are coded by mean targets."""
+DRAWN = 10.0
+"""Rows of the mean that the mean target of a level is mixed with."""
+N_FOLDS = 5
 BLOCK_CELLS = 1 << 20
 """Cells of a table that are looked at together, so that wide tables need no second copy."""
+
+
+def coded_columns(X: FloatArray, nominal: BoolArray) -> BoolArray:
+    """Say which nominal columns have too many levels for indicators."""
+    found = np.zeros(X.shape[1], dtype=bool)
+    for column in np.flatnonzero(nominal):
+        cells = X[:, column]
+        found[column] = len(np.unique(cells[~np.isnan(cells)])) > MOST_LEVELS
+    return found
+
+
+def coded(
+    train: FloatArray, test: FloatArray, target: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Code one column of levels by mean targets: training rows by those of other rows, test rows by those of all.
+
+    Parameters
+    ----------
+    train, test : arrays of shape (n_train,), (n_test,)
+        Levels; missing ones are NaN.
+    target : array of shape (n_train, n_targets)
+    weights : array of shape (n_train,)
+
+    Returns
+    -------
+    arrays of shape (n_train, n_targets), (n_test, n_targets)
+        NaN where the level is missing; the mean of all rows where it was not seen.
+    """
+    levels, place = np.unique(train, return_inverse=True)
+    inputs = np.column_stack([weights, weights[:, None] * target])
+    fold = np.arange(len(train)) % N_FOLDS
+    sums = np.zeros((N_FOLDS, len(levels), inputs.shape[1]))
+    np.add.at(sums, (fold, place), inputs)
+    whole, everything = sums.sum(axis=0), inputs.sum(axis=0)
+
+    def means(own: FloatArray, total: FloatArray) -> FloatArray:
+        return (own[..., 1:] + DRAWN * total[..., 1:] / total[..., :1]) / (own[..., :1] + DRAWN)
+
+    others = means(whole - sums, (everything - sums.sum(axis=1))[:, None, :])
+    found = others[fold, place]
+    spot = np.minimum(np.searchsorted(levels, test), len(levels) - 1)
+    known = levels[spot] == test
+    fresh = np.where(known[:, None], means(whole, everything)[spot], everything[1:] / everything[0])
+    found[np.isnan(train)], fresh[np.isnan(test)] = np.nan, np.nan
+    return found, fresh
+
+
+def encoded(
+    train: FloatArray, test: FloatArray, nominal: BoolArray, target: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Encode training and test rows; return both and the feature that each input belongs to."""
+    large = coded_columns(train, nominal)
+    encoder = Encoder.of(train, np.flatnonzero(~large), nominal, weights)
+    owners, own, other = [encoder.columns], [encoder.transform(train)], [encoder.transform(test)]
+    means = target if target.shape[1] != 2 else target[:, 1:]  # of two memberships one says it all
+    for column in np.flatnonzero(large):
+        first, second = coded(train[:, column], test[:, column], means, weights)
+        plain = Encoder.of(first, np.arange(first.shape[1]), np.zeros(first.shape[1], dtype=bool), weights)
+        share = 1.0 / np.sqrt(first.shape[1])  # the inputs of a feature have a variance of one together
+        own.append(plain.transform(first) * share)
+        other.append(plain.transform(second) * share)
+        owners.append(np.full(first.shape[1], column))
+    columns = np.concatenate(owners).astype(np.int64)
+    order = np.argsort(columns, kind="stable")
+    if not large.any():
+        return own[0], other[0], columns
+    return np.hstack(own)[:, order], np.hstack(other)[:, order], columns[order]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +193,13 @@ def _score_block(
     inputs = encoder.transform(cells)
     if problem.nominal[features[0]]:
         # A nominal feature explains what the means of its levels do.
+        # So many levels explain (levels - 1) / (rows - 1) of anything by chance, which is taken off.
         hits = inputs - inputs.min(axis=0) > 1e-9
         sums = (hits * weights[:, None]).T @ middle
-        out[features[0]] = float((sums**2 / np.maximum(weights @ hits, 1e-300)[:, None]).sum())
+        whole = float(weights @ (middle**2).sum(axis=1))
+        share = float((sums**2 / np.maximum(weights @ hits, 1e-300)[:, None]).sum()) / max(whole, 1e-300)
+        chance = min((hits.shape[1] - 1) / max(len(hits) - 1, 1), 0.999)
+        out[features[0]] = whole * max((share - chance) / (1.0 - chance), 1e-9 * share)
     else:
         moment = (inputs * weights[:, None]).T @ middle
         out[features] = (moment**2).sum(axis=1) / np.maximum(weights @ inputs**2, 1e-300)

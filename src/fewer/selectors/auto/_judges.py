@@ -1,7 +1,7 @@
-"""Who judges subsets in `auto`: neighbors, a ridge and a forest, each on growing lists of features of one split.
+"""The models that `auto` compares: neighbors, a ridge, a forest, boosting, on growing lists of inputs of one split.
 
-All predict a matrix of targets: class memberships, or one quantity. Rows of rare classes weigh as much as those of
-frequent ones, so that every class counts the same.
+All predict a matrix of targets: class memberships, or one quantity. They are fitted as people fit them: rows count as
+the user weighs them, not every class the same.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -28,15 +28,18 @@ from sklearn.utils.validation import has_fit_parameter
 
 from fewer.contracts import Criterion
 from fewer.criteria import CrossValidated
+from fewer.criteria.engines._histogram_boosting import HistogramBoosting, why_not_boosted
 from fewer.errors import InputError
-from fewer.kernels._trees import random_trees
+from fewer.kernels._trees import nearest_sums, random_trees
 from fewer.problem import FloatArray, IntArray, Task
 
-NEIGHBORS, LINEAR, FOREST = "5 neighbors", "a linear fit", "a forest"
+NEIGHBORS, LINEAR, FOREST, BOOSTING = "5 neighbors", "a linear fit", "a forest", "boosting"
+N_ROUNDS = 50
 N_NEIGHBORS = 5
 N_TREES, LEAF = 60, 2
 MOST_TRIED = 100
 """Inputs from which a split of a tree for a quantity chooses, at most: half of all is slow where there are many."""
+ALPHAS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 PENALTIES = np.array([1e-4, 1e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0])
 
 
@@ -49,7 +52,7 @@ class Split:
     train, test : arrays of shape (n_train, n_inputs), (n_test, n_inputs)
     target : array of shape (n_train, n_targets)
     weights : array of shape (n_train,)
-        Every class counts the same.
+        Every class counts the same: orders of the features see rare ones.
     own_weights : array of shape (n_train,) or None
         What the user gave.
     classes : bool
@@ -66,7 +69,12 @@ class Split:
     own_weights: FloatArray | None
     classes: bool
     seed: int
-    grown: dict[bytes, FloatArray] = field(default_factory=dict)
+    grown: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def plain(self) -> FloatArray:
+        """The weights with which models are fitted."""
+        return np.ones(len(self.target)) if self.own_weights is None else self.own_weights
 
     def tidy(self, outputs: FloatArray) -> FloatArray:
         """Turn outputs into memberships that are not negative and sum to one."""
@@ -98,12 +106,11 @@ def add_distances(distances: FloatArray, test: FloatArray, train: FloatArray) ->
 
 def neighbor_means(distances: FloatArray, split: Split) -> FloatArray:
     """Return the weighted mean target of the nearest rows, classes a little drawn to the middle."""
-    k = min(N_NEIGHBORS, distances.shape[1])
-    rounded = np.round(distances, 9)
-    nearest = np.argpartition(rounded, k - 1, axis=1)[:, :k]
-    weights = split.weights[nearest]
-    sums = np.einsum("ik,ikc->ic", weights, split.target[nearest])
-    total = weights.sum(axis=1, keepdims=True)
+    out = np.empty((len(distances), split.target.shape[1] + 1))
+    nearest_sums(
+        distances, split.target, split.plain, np.empty(N_NEIGHBORS), np.empty(N_NEIGHBORS, dtype=np.int64), out
+    )
+    sums, total = out[:, :-1], out[:, -1:]
     if split.classes:
         return (sums + 1.0 / split.target.shape[1]) / (total + 1.0)
     return sums / np.maximum(total, 1e-300)
@@ -114,7 +121,7 @@ def ridge(split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
     known = np.empty(0, dtype=np.int64)
     for new in steps:
         known = np.concatenate([known, new])
-        center, coefficients, constant = ridge_fit(split.train[:, known], split.target, split.weights)
+        center, coefficients, constant = ridge_fit(split.train[:, known], split.target, split.plain)
         yield split.tidy((split.test[:, known] - center) @ coefficients + constant)
 
 
@@ -156,22 +163,54 @@ def best_penalty(values: FloatArray, U: FloatArray, T: FloatArray, shares: Float
 
 
 def forest(split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
-    """Predict by extremely randomised trees; a set of inputs is asked about once, in whatever order it came."""
+    """Predict by extremely randomised trees."""
+    return _asked_once(split, steps, FOREST, lambda known: trees(split, known, N_TREES, split.plain)[0])
+
+
+def boosting(split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
+    """Predict by scikit-learn's histogram boosting, compiled: columns are binned once."""
+    model = estimator_named("boosting", "classification" if split.classes else "regression")
+    codes = split.target.argmax(axis=1) if split.classes else split.target[:, 0]
+    seen = np.unique(codes) if split.classes else codes[:1]
+    if (split.classes and len(seen) < 2) or why_not_boosted(model, *split.train.shape):
+        return fitted(model, split, steps)
+    key = (BOOSTING, "binned")
+    if key not in split.grown:
+        split.grown[key] = HistogramBoosting(model, split.train, codes, split.test, split.own_weights)
+    engine = split.grown[key]
+
+    def predicted(known: IntArray) -> FloatArray:
+        if not split.classes:
+            return np.asarray(engine.predict(known))[:, None]
+        out = np.zeros((len(split.test), split.target.shape[1]))
+        out[:, seen] = engine.predict_proba(known)
+        return out
+
+    return _asked_once(split, steps, BOOSTING, predicted)
+
+
+def _asked_once(
+    split: Split, steps: Sequence[IntArray], name: str, predicted: Callable[[IntArray], FloatArray]
+) -> Iterator[FloatArray]:
+    """Ask a model about each set of inputs once, in whatever order they came."""
     known = np.empty(0, dtype=np.int64)
     for new in steps:
         known = np.sort(np.concatenate([known, new]))
-        key = known.tobytes()
+        key = (name, known.tobytes())
         if key not in split.grown:
-            split.grown[key] = trees(split, known, N_TREES)[0]
+            split.grown[key] = predicted(known)
         yield split.grown[key]
 
 
-def trees(split: Split, inputs: IntArray, n_trees: int) -> tuple[FloatArray, FloatArray]:
+def trees(
+    split: Split, inputs: IntArray, n_trees: int, weights: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Grow trees on some inputs: predictions of the test rows, and what each input gained."""
     n_tried = int(np.sqrt(len(inputs)) + 0.999) if split.classes else min(-(-len(inputs) // 2), MOST_TRIED)
     train, test = split.train[:, inputs], split.test[:, inputs]
+    weights = split.weights if weights is None else weights
     return random_trees(
-        train, test, split.target, split.weights, n_trees=n_trees, n_tried=n_tried, leaf=LEAF, seed=split.seed
+        train, test, split.target, weights, n_trees=n_trees, n_tried=n_tried, leaf=LEAF, seed=split.seed
     )
 
 
@@ -222,10 +261,10 @@ def estimator_named(estimator: Any, task: Task) -> Any:
     classes = task == "classification"
     makers: dict[str, Any] = {
         "knn": lambda: KNeighborsClassifier() if classes else KNeighborsRegressor(),
-        "linear": lambda: LogisticRegression(max_iter=1000) if classes else Ridge(),
+        "linear": lambda: LogisticRegression(max_iter=1000) if classes else RidgeCV(ALPHAS),
         "forest": lambda: (RandomForestClassifier if classes else RandomForestRegressor)(random_state=0),
         "boosting": lambda: (HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor)(
-            random_state=0
+            max_iter=N_ROUNDS, early_stopping=False, random_state=0
         ),
         "tree": lambda: (DecisionTreeClassifier if classes else DecisionTreeRegressor)(random_state=0),
         "svm": lambda: SVC() if classes else SVR(),
@@ -239,8 +278,8 @@ def estimator_named(estimator: Any, task: Task) -> Any:
 
 
 def criterion_of(judge: str, task: Task, estimator: Any, scoring: Any) -> Criterion:
-    """Return a judge as a criterion that predicts rows: the model that people would fit."""
-    names = {NEIGHBORS: "knn", LINEAR: "linear", FOREST: "forest"}
+    """Return a model as a criterion that predicts rows: the one that people would fit."""
+    names = {NEIGHBORS: "knn", LINEAR: "linear", FOREST: "forest", BOOSTING: "boosting"}
     if estimator is None:
         estimator = estimator_named(names.get(judge, "knn"), task)
     return CrossValidated(estimator, scoring)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model import lars_path_gram
 from sklearn.pipeline import Pipeline
 
 from fewer.contracts import Resources
@@ -15,12 +17,13 @@ from fewer.rankers import ReliefF, RReliefF
 from fewer.search import Floating
 from fewer.selectors.auto._judges import Split, ridge_fit, seeded, trees
 
-N_TREES = 300
+N_TREES = 150
 MOST_FORWARD = 60
-SEARCHED_ROWS, SEARCHED_COLUMNS, SEARCHED_SIZE = 300, 16, 8
+SEARCHED_ROWS, SEARCHED_COLUMNS, SEARCHED_SIZE = 200, 12, 6
 
 TREES, LINEAR, RELIEF, MEAN = "forest importance", "ridge elimination", "ReliefF", "mean of rankings"
 FORWARD, NEAR, OWN = "forward linear fit", "search by neighbors", "elimination by the model itself"
+LASSO = "L1 path"
 DISTINCT = "forest importance without near copies"
 COPY = 0.8
 """The share of a feature's spread from which on one that explains it counts as a copy."""
@@ -29,7 +32,7 @@ LOOKED_BACK = 100
 COMBINED = {TREES, LINEAR, RELIEF, MEAN, OWN}
 """Rankings that are averaged over the parts; a search keeps the order that it found on all rows, since of two copies it
 takes one, and an average would take both."""
-SEARCHED = {FORWARD, NEAR}
+SEARCHED = {FORWARD, NEAR, LASSO}
 """Orders that look at many subsets of the same rows."""
 
 
@@ -90,6 +93,20 @@ def forward_order(split: Split, owner: IntArray, n: int) -> IntArray:
     return np.array(order, dtype=np.int64)
 
 
+def lasso_order(split: Split, owner: IntArray) -> IntArray:
+    """Order features by when an L1 penalty that falls lets them in; for one target (two classes are one)."""
+    root, total = np.sqrt(split.weights)[:, None], split.weights.sum()
+    Z = root * (split.train - split.weights @ split.train / total)
+    T = (root * (split.target - split.weights @ split.target / total))[:, -1]
+    most = min(MOST_FORWARD, Z.shape[1], max(len(Z) // 4, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # copies of columns end a path early; others complete it
+        _, _, path = lars_path_gram(Z.T @ T, Z.T @ Z, n_samples=len(Z), max_iter=most, method="lasso")
+    entered = np.where((path != 0).any(axis=1), (path != 0).argmax(axis=1), path.shape[1])
+    found = owner[np.argsort(entered, kind="stable")][: int((entered < path.shape[1]).sum())]
+    return np.asarray(list(dict.fromkeys(found.tolist())), dtype=np.int64)
+
+
 def relief_order(rows: Problem, seed: int) -> IntArray:
     """Order features by ReliefF, classes weighing the same; it sees what features tell together."""
     ranker = ReliefF() if rows.task == "classification" else RReliefF()
@@ -145,6 +162,8 @@ def all_orders(split: Split, owner: IntArray, rows: Problem, estimator: Any = No
     orders[MEAN] = order_by(np.asarray(sum(np.log(ranks_of(order, n)) for order in orders.values())))
     orders[DISTINCT] = distinct_order(orders[TREES], split, owner)
     orders[FORWARD] = completed(forward_order(split, owner, n), orders[MEAN])
+    if split.target.shape[1] <= 2:
+        orders[LASSO] = completed(lasso_order(split, owner), orders[MEAN])
     half = SEARCHED_COLUMNS // 2
     looked_at = np.union1d(orders[RELIEF][:half], orders[MEAN][:half])
     orders[NEAR] = completed(search_order(rows, looked_at, split.seed), orders[MEAN])

@@ -3,8 +3,9 @@
 The race of `auto`: every path is walked on all rows and in each split, and rows held out judge every size of it.
 
 The rankings and searches are repeated on the training rows of each split, so that a row judges only what was chosen
-without it. The path with the least loss answers, with an order that is the average over all parts, and the curve of its
-loss against size says how many features to take.
+without it. Selections without one fold after the other share their parts: the rows without the folds i and j serve the
+selection without i, which they predict j for, and the selection without j. Nothing of i is used for i: what is encoded,
+ordered and fitted belongs to the part.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ import numpy as np
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.selectors.auto import _paths as paths
-from fewer.selectors.auto._curve import Curve, Loss, balanced_weights, targets
-from fewer.selectors.auto._encoding import Encoder, blocks_of, f_scores
+from fewer.selectors.auto._curve import Curve, Loss, balanced_weights, mean_and_error, targets
+from fewer.selectors.auto._encoding import blocks_of, encoded, f_scores
 from fewer.selectors.auto._judges import (
+    BOOSTING,
     FOREST,
     LINEAR,
     NEIGHBORS,
     Judge,
     Split,
+    boosting,
     forest,
     given,
     kernel_ridge,
@@ -94,12 +97,13 @@ SCREENED = 1000
 """Columns that rankings see; of more, those that tell most alone (and by Relief, where there is time for it)."""
 RELIEF_CELLS = 2e8
 """Rows² × columns up to which Relief sees all columns of a wide table."""
-FINALISTS = 2
-"""Paths that the slower judges look at, beside the one without near copies."""
 HANDICAP: dict[str, float] = {"classification": 0.05, "regression": 0.0}
 """The share of what is gained over knowing nothing by which a search must be better than a ranking, to be believed."""
+HOPELESS = 2.0
+"""Standard errors by which a slow model, asked about two sizes, is behind before it is asked about no more."""
 QUICK: dict[str, Judge] = {NEIGHBORS: neighbors_judge, LINEAR: ridge_judge}
-THREE: dict[str, Judge] = {**QUICK, FOREST: forest}
+SLOW: dict[str, Judge] = {FOREST: forest, BOOSTING: boosting}
+MODELS: dict[str, Judge] = {**QUICK, **SLOW}
 
 
 class NothingVaries(InputError):
@@ -108,12 +112,32 @@ class NothingVaries(InputError):
 
 @dataclass(eq=False)
 class Part:
-    """One part of the rows: its encoded rows, and its orders of the features, best first."""
+    """One part of the rows, encoded: its orders of the features, best first, and what models said of the other rows.
+
+    Attributes
+    ----------
+    rows : Split
+        The rows of the part, and all others.
+    columns : int array
+        The feature that each input belongs to.
+    split : Split
+    orders : dict
+    said : dict
+        By model and the features it saw, its outputs for the other rows.
+    """
 
     rows: Rows
-    encoder: Encoder
+    columns: IntArray
     split: Split
     orders: dict[str, IntArray] = field(default_factory=dict)
+    said: dict[Any, FloatArray] = field(default_factory=dict)
+
+    def judged(self, path: str, name: str, who: Judge, sizes: IntArray, units: Units) -> FloatArray:
+        """Predict the other rows from the first units of a path: (n_others, n_sizes, n_targets)."""
+        key = (path, name, sizes.tobytes())
+        if key not in self.said:
+            self.said[key] = judged(self, self.orders[path], sizes, units, who)
+        return self.said[key]
 
 
 @dataclass(eq=False)
@@ -133,8 +157,12 @@ class Race:
     loss : Loss
     held : int array
         The rows that were held out.
+    folds : list of int arrays
+        The rows that each part predicts.
     outputs : dict
-        By path and judge, the outputs for the held-out rows, (n_rows, n_sizes, n_targets).
+        By path and model, the outputs for the held-out rows, (n_rows, n_sizes, n_targets).
+    probes : dict
+        The same of models that were asked about two sizes and are hopeless, with these sizes.
     """
 
     whole: Part
@@ -146,19 +174,47 @@ class Race:
     held: IntArray
     n_features: int
     n_jobs: int = 1
+    folds: list[IntArray] = field(default_factory=list)
     outputs: dict[tuple[str, str], FloatArray] = field(default_factory=dict)
+    probes: dict[str, FloatArray] = field(default_factory=dict)
 
     def run(self, path: str, name: str, who: Judge) -> None:
-        """Let a judge look at all sizes of a path."""
-        if (path, name) in self.outputs:
-            return
-        results = in_threads(
-            lambda part: judged(part, part.orders[path], self.sizes, self.units, who), self.parts, self.n_jobs
-        )
+        """Let a model look at all sizes of a path."""
+        if (path, name) not in self.outputs:
+            self.outputs[path, name] = self._asked(path, name, who, self.sizes)
+
+    def _asked(self, path: str, name: str, who: Judge, sizes: IntArray) -> FloatArray:
+        results = in_threads(lambda part: part.judged(path, name, who, sizes, self.units), self.parts, self.n_jobs)
         out = np.full((int(self.held.max()) + 1, *results[0].shape[1:]), np.nan)
-        for part, result in zip(self.parts, results, strict=True):
-            out[part.rows.test] = result
-        self.outputs[path, name] = out[self.held]
+        for part, fold, result in zip(self.parts, self.folds, results, strict=True):
+            out[fold] = result[np.searchsorted(part.rows.test, fold)]
+        return out[self.held]
+
+    def hopeful(self, path: str, name: str, who: Judge, best: tuple[str, str, int]) -> bool:
+        """Ask a slow model about the best size so far and the largest; is it worth asking about the others?"""
+        last = len(self.sizes) - 1
+        places = sorted({best[2], last})
+        found = self._asked(path, name, who, self.sizes[places])
+        weights, clusters = self.loss.sides()
+        least = self.loss.losses(self.outputs[best[:2]][:, [best[2]]])
+        behind, error = mean_and_error(self.loss.losses(found) - least, weights, clusters)
+        if bool((behind <= HOPELESS * error).any()):
+            return True
+        self.probes[name] = found[:, [-1]]
+        return False
+
+    def leader(self, names: Any = None) -> tuple[str, str, int]:
+        """Name the path, model and place of the size with the least loss; a search needs to be clearly better."""
+        weights, _ = self.loss.sides()
+        least = {}
+        for key, outputs in self.outputs.items():
+            if names is None or key[1] in names:
+                mean = weights @ self.loss.losses(outputs) / weights.sum()
+                place = int(np.argmin(np.where(self.free, np.round(mean, 9), np.inf)))
+                least[key] = (float(np.round(mean[place], 9)), place)
+        handicap = HANDICAP[self.loss.problem.task] * self.gained(min(value for value, _ in least.values()))
+        path, name = min(least, key=lambda key: least[key][0] + (handicap if key[0] in paths.SEARCHED else 0.0))
+        return path, name, least[path, name][1]
 
     def mean_losses(self, path: str, names: Any) -> FloatArray:
         """Average the losses of some judges on a path."""
@@ -169,33 +225,30 @@ class Race:
         weights, clusters = self.loss.sides()
         return Curve.of(self.sizes, self.mean_losses(path, names), weights, clusters, self.free)
 
-    def best(self, candidates: Any, names: Any) -> list[str]:
-        """Order paths by their least loss; a search, which looks at many subsets, needs to be clearly better."""
+    def best(self, candidates: list[str], names: list[str]) -> str:
+        """Name the path with the least mean loss of some models; a search needs to be clearly better."""
         least = {path: float(np.round(self.curve(path, names).loss[self.free].min(), 9)) for path in candidates}
         handicap = HANDICAP[self.loss.problem.task] * self.gained(min(least.values()))
-        return sorted(least, key=lambda path: least[path] + (handicap if path in paths.SEARCHED else 0.0))
+        return min(least, key=lambda path: least[path] + (handicap if path in paths.SEARCHED else 0.0))
 
     def gained(self, loss: float) -> float:
         """Return by how much a loss is below that of knowing nothing; 0 where rows have no loss of their own."""
-        if not self.loss.by_rows:
-            return 0.0
-        base = self.loss.base(self.means())
-        return max(float(self.loss.weights @ base / self.loss.weights.sum()) - loss, 0.0)
+        return max(self.loss.of_nothing(self.means()) - loss, 0.0) if self.loss.by_rows else 0.0
 
     def means(self) -> FloatArray:
-        """Return the training rows' mean target for each held-out row (of one quantity)."""
-        out = np.zeros(int(self.held.max()) + 1)
-        for part in self.parts:
-            out[part.rows.test] = np.average(part.split.target[:, 0], weights=part.split.weights)
+        """Return the training rows' mean targets for each held-out row."""
+        out = np.zeros((int(self.held.max()) + 1, self.loss.target.shape[1]))
+        for part, fold in zip(self.parts, self.folds, strict=True):
+            out[fold] = np.average(part.split.target, axis=0, weights=part.split.plain)
         return out[self.held]
 
     def order(self, path: str) -> IntArray:
         """Return the answer's order of features on a path: a ranking is averaged over the parts."""
         if path == paths.DISTINCT:
             order = self.order(paths.TREES)
-            seen = np.unique(self.whole.encoder.columns)
+            seen = np.unique(self.whole.columns)
             local = np.searchsorted(seen, order[np.isin(order, seen)])
-            owner = np.searchsorted(seen, self.whole.encoder.columns)
+            owner = np.searchsorted(seen, self.whole.columns)
             first = seen[paths.distinct_order(local, self.whole.split, owner)]
             return paths.completed(first, order)
         parts = [self.whole, *self.parts] if path in paths.COMBINED else [self.whole]
@@ -203,9 +256,14 @@ class Race:
         return paths.order_by(np.asarray(places))
 
     def finalists(self) -> list[str]:
-        """Name the paths that the slower judges look at: the best, the one without near copies, the model's own."""
-        best = self.best(self.whole.orders, QUICK)[:FINALISTS]
-        return [path for path in self.whole.orders if path in (*best, paths.DISTINCT, paths.OWN)]
+        """Name the paths that slow models look at: the best of each quick one, that of trees, the model's own."""
+        best = {self.leader([name])[0] for name in QUICK}
+        return [path for path in self.whole.orders if path in (*best, paths.TREES, paths.OWN)]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the largest size has all features that vary."""
+        return int(self.sizes[-1]) == len(self.units.members) or self.n_features <= SCREENED
 
     def prefix(self, path: str, size: int) -> Any:
         """Return the mask of the first units of a path."""
@@ -214,21 +272,59 @@ class Race:
         return mask
 
 
-def prepare(
-    problem: Problem, splits: list[Rows], units: Units, sizes: tuple[int, int], *,
-    scoring: Any = None, estimator: Any = None, seed: int = 0, n_jobs: int = 1,
-) -> Race:  # fmt: skip
-    """Encode, screen and order the features of all rows and of the training rows of each split."""
-    everything = Rows(np.arange(problem.n_samples), np.arange(0))
-    numbered = list(enumerate([everything, *splits]))
-    whole, *parts = in_threads(lambda item: _part(problem, item[1], units, estimator, seed + item[0]), numbered, n_jobs)
-    most = min(len(units.order(part.orders[paths.MEAN])) for part in (whole, *parts))
-    low, high = sizes
-    grid = {*SIZES, most, min(low, most), min(high, most)}
-    judged_sizes = np.array(sorted(size for size in grid if max(len(units.forced), 1) <= size <= most))
-    loss, held = Loss.of(problem, splits, scoring)
-    free = (judged_sizes >= min(low, most)) & (judged_sizes <= high)
-    return Race(whole, parts, units, judged_sizes, free, loss, held, problem.n_features, n_jobs)
+@dataclass(eq=False)
+class Rounds:
+    """The parts of a table, by the folds that they leave out; selections without a fold share them.
+
+    Attributes
+    ----------
+    problem : Problem
+    splits : list of Split
+    units : Units
+    estimator : estimator or None
+        Orders features of its own, if it can.
+    seed : int
+    n_jobs : int
+    parts : dict
+    """
+
+    problem: Problem
+    splits: list[Rows]
+    units: Units
+    estimator: Any = None
+    seed: int = 0
+    n_jobs: int = 1
+    parts: dict[tuple[int, ...], Part] = field(default_factory=dict)
+
+    def part(self, held: tuple[int, ...]) -> Part:
+        """Return the part without some folds; it is made once."""
+        if held not in self.parts:
+            n = self.problem.n_samples
+            if len(held) == 1:
+                rows = self.splits[held[0]]
+            else:
+                out = [self.splits[i].test for i in held]
+                test = np.sort(np.concatenate(out)) if out else np.arange(0)
+                rows = Rows(np.setdiff1d(np.arange(n), test, assume_unique=True), test)
+            number = sum((i + 1) * 61**place for place, i in enumerate(held)) % 9000
+            self.parts[held] = _part(self.problem, rows, self.units, self.estimator, self.seed + number)
+        return self.parts[held]
+
+    def race(self, sizes: tuple[int, int], scoring: Any, without: int | None = None) -> Race:
+        """Order the features of all rows (or of those without a fold) and without each (other) fold."""
+        out = () if without is None else (without,)
+        left = [i for i in range(len(self.splits)) if i != without]
+        keys = [out, *(tuple(sorted((*out, i))) for i in left)]
+        whole, *parts = in_threads(self.part, keys, self.n_jobs)
+        most = min(len(self.units.order(part.orders[paths.MEAN])) for part in (whole, *parts))
+        low, high = sizes
+        grid = {*SIZES, most, min(low, most), min(high, most)}
+        tried = np.array(sorted(size for size in grid if max(len(self.units.forced), 1) <= size <= most))
+        folds = [self.splits[i] for i in left]
+        loss, held = Loss.of(self.problem, folds, scoring)
+        free = (tried >= min(low, most)) & (tried <= high)
+        tests = [np.sort(fold.test) for fold in folds]
+        return Race(whole, parts, self.units, tried, free, loss, held, self.problem.n_features, self.n_jobs, tests)
 
 
 def _part(problem: Problem, rows: Rows, units: Units, estimator: Any, seed: int) -> Part:
@@ -237,14 +333,12 @@ def _part(problem: Problem, rows: Rows, units: Units, estimator: Any, seed: int)
     features = _screened(problem, rows.train, units, target, weights, seed)
     seen = paths.columns_of(problem, features)
     train = seen.take(rows.train)
-    encoder = Encoder.of(train.X, np.arange(len(features)), seen.nominal, weights)
-    split = Split(
-        encoder.transform(train.X), encoder.transform(seen.X[rows.test]), target, weights,
-        own.sample_weight, problem.task == "classification", seed,
-    )  # fmt: skip
-    orders = paths.all_orders(split, encoder.columns, replace(train, sample_weight=weights), estimator)
-    encoder = replace(encoder, columns=features[encoder.columns])
-    return Part(rows, encoder, split, {name: features[order] for name, order in orders.items()})
+    test = np.sort(rows.test)
+    inputs, others, columns = encoded(train.X, seen.X[test], seen.nominal, target, weights)
+    split = Split(inputs, others, target, weights, own.sample_weight, problem.task == "classification", seed)
+    orders = paths.all_orders(split, columns, replace(train, sample_weight=weights), estimator)
+    found = {name: features[order] for name, order in orders.items()}
+    return Part(Rows(rows.train, test), features[columns], split, found)
 
 
 def _screened(
@@ -275,50 +369,40 @@ def judged(part: Part, order: IntArray, sizes: IntArray, units: Units, who: Judg
     for step, size in enumerate(sizes.tolist()):
         step_of[units.features(own[before:size])] = step
         before = size
-    found = step_of[part.encoder.columns]
+    found = step_of[part.columns]
     steps = [np.flatnonzero(found == step) for step in range(len(sizes))]
     return np.stack(list(who(part.split, steps)), axis=1)
 
 
-def with_all_features(problem: Problem, splits: list[Rows], units: Units, seed: int) -> dict[str, FloatArray]:
-    """Let the judges predict the held-out rows with all features: by judge, (n_rows, n_targets)."""
-    features = np.sort(units.features(np.arange(len(units.members))))
-    held = np.sort(np.concatenate([split.test for split in splits]))
-    names = [NEIGHBORS, LINEAR, FOREST] if len(features) <= SCREENED else [NEIGHBORS, LINEAR]
-    out = {name: np.full((problem.n_samples, targets(problem).shape[1]), np.nan) for name in names}
-    for number, rows in enumerate(splits):
-        own = replace(problem, X=problem.X[:, :0], names=(), kinds=(), levels={}).take(rows.train)
-        weights = balanced_weights(own)
-        if len(features) > SCREENED:
-            found = _by_products(problem, rows, features, targets(own), weights)
-        else:
-            encoder = Encoder.of(problem.X[rows.train], features, problem.nominal, weights)
-            split = Split(
-                encoder.transform(problem.X[rows.train]), encoder.transform(problem.X[rows.test]), targets(own),
-                weights, own.sample_weight, problem.task == "classification", seed + number,
-            )  # fmt: skip
-            everything = [np.arange(len(encoder.columns))]
-            found = {name: next(iter(judge(split, everything))) for name, judge in THREE.items()}
-        for name, values in found.items():
-            out[name][rows.test] = values
-    return {name: values[held] for name, values in out.items()}
+def with_all_features(race: Race, problem: Problem) -> dict[str, FloatArray]:
+    """Return what models predict with all features: by model, (n_rows, n_targets).
+
+    Where rankings see all columns, the largest size has them; of wide tables neighbors and a linear fit see them all.
+    """
+    if race.complete:
+        found = {name: outputs[:, -1] for (_, name), outputs in race.outputs.items()}
+        return found | {name: outputs[:, -1] for name, outputs in race.probes.items()}
+    features = np.sort(race.units.features(np.arange(len(race.units.members))))
+    out = {name: np.full((problem.n_samples, race.loss.target.shape[1]), np.nan) for name in QUICK}
+    for part, fold in zip(race.parts, race.folds, strict=True):
+        rows, split = Rows(part.rows.train, fold), part.split
+        for name, values in _by_products(problem, rows, features, split).items():
+            out[name][fold] = values
+    return {name: values[race.held] for name, values in out.items()}
 
 
-def _by_products(
-    problem: Problem, rows: Rows, features: IntArray, target: FloatArray, weights: FloatArray
-) -> dict[str, FloatArray]:
+def _by_products(problem: Problem, rows: Rows, features: IntArray, part: Split) -> dict[str, FloatArray]:
     """Predict from all columns of a wide table by the products of rows; it is never encoded all at once."""
-    train, test = rows.train, rows.test
+    train, test, target, weights = rows.train, rows.test, part.target, part.plain
     inner, cross, far = np.zeros((len(train),) * 2), np.zeros((len(test), len(train))), np.zeros(len(test))
     for block in blocks_of(problem.n_samples, features):
         cells = problem.X[:, block]
-        encoder = Encoder.of(cells[train], np.arange(len(block)), problem.nominal[block], weights)
-        own, other = encoder.transform(cells[train]), encoder.transform(cells[test])
+        own, other, _ = encoded(cells[train], cells[test], problem.nominal[block], target, weights)
         inner += own @ own.T
         cross += other @ own.T
         far += (other**2).sum(axis=1)
     nothing = np.zeros((0, 0))
-    split = Split(nothing, nothing, target, weights, None, problem.task == "classification", 0)
+    split = Split(nothing, nothing, target, weights, part.own_weights, part.classes, 0)
     total, root = weights.sum(), np.sqrt(weights)
     constant = weights @ target / total
     dual, _ = kernel_ridge(root[:, None] * inner * root, root[:, None] * (target - constant), weights / total)
@@ -329,5 +413,5 @@ def _by_products(
 
 
 def judges_of(estimator: Any, name: str) -> Mapping[str, Judge]:
-    """Return the judges that have the last word: three, or the user's own model."""
-    return THREE if estimator is None else {name: given(estimator)}
+    """Return the models that have the last word: four, or the user's own."""
+    return MODELS if estimator is None else {name: given(estimator)}

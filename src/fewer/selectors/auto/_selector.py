@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -14,19 +15,20 @@ from threadpoolctl import threadpool_limits
 
 from fewer.columns import Column, column_numbers
 from fewer.contracts import OnStep, Stopped
-from fewer.criteria import KNN
+from fewer.criteria import KNN, CrossValidated
 from fewer.errors import FewerWarning, interruptible
 from fewer.problem import Problem, Task
 from fewer.search import Floating
 from fewer.selectors._base import Selector, Size, lay_out_space, parse_size
 from fewer.selectors._subset import SubsetSelector
 from fewer.selectors.auto._answer import Answer, answer_of, answer_without_validation
+from fewer.selectors.auto._curve import Metric, rare_classes
 from fewer.selectors.auto._encoding import constant_columns
 from fewer.selectors.auto._judges import criterion_of, estimator_named
-from fewer.selectors.auto._race import QUICK, NothingVaries, Race, Units, judges_of, prepare
+from fewer.selectors.auto._race import MODELS, QUICK, NothingVaries, Race, Rounds, Units, judges_of
 from fewer.selectors.auto._standins import stand_ins
 from fewer.trace import Step, Trace
-from fewer.validate import split_rows, stratified_sample
+from fewer.validate import Split, split_rows, stratified_sample
 from fewer.validate._splits import CV_OBJECT
 
 ROWS, ROWS_OF_A_CLASS, FEWEST = 1500, 30, 400
@@ -107,6 +109,7 @@ class AutoSelector(Selector):
     """
 
     standins_: dict[int, list[int]]
+    _shared: tuple[Rounds, Problem, list[Split]] | None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "prefer": [StrOptions({"fewest", "balanced", "accuracy"})],
@@ -187,7 +190,7 @@ class AutoSelector(Selector):
         return self
 
     @threadpool_limits.wrap(limits=1, user_api="blas")  # the same bits with any number of threads
-    def fit_problem(self, problem: Problem, on_step: OnStep | None = None) -> AutoSelector:
+    def fit_problem(self, problem: Problem, on_step: OnStep | None = None, *, share: bool = False) -> AutoSelector:
         """Run the race. If the user stops it, the best candidate so far answers.
 
         Parameters
@@ -196,42 +199,107 @@ class AutoSelector(Selector):
             The rows.
         on_step : callable, optional
             Called with the trace after each step.
+        share : bool, default=False
+            Keep the parts of the rows, so that `without` can share them.
 
         Returns
         -------
         self
         """
         rng = self._generator()
-        n_rows = self._n_rows(problem)
-        rows = problem if problem.n_samples <= n_rows else problem.take(stratified_sample(problem, n_rows, rng))
+        self.metric_ = Metric.of(problem, self.scoring)
+        folds = split_rows(problem, self.cv, rng)
+        rows, splits = self._seen(problem, folds, rng)
         self.n_samples_seen_ = rows.n_samples
-        splits = split_rows(rows, self.cv, rng)
         seed = int(rng.integers(2**31 - 10_000))
-        units = self._units(problem)
-        sizes = parse_size(self.n_features_to_select, len(units.members))
         estimator = estimator_named(self.estimator, problem.task)
+        rounds = Rounds(rows, splits, self._units(problem), estimator, seed, effective_n_jobs(self.n_jobs))
+        self._shared = (rounds, problem, folds) if share and self._can_share(problem, folds) else None
+        return self._race(rounds, problem, on_step)
+
+    @property
+    def folds_(self) -> list[Split] | None:
+        """The folds whose selections can share parts with this one, if it was fitted to share."""
+        return None if self._shared is None else self._shared[2]
+
+    @threadpool_limits.wrap(limits=1, user_api="blas")
+    def without(self, fold: int) -> AutoSelector:
+        """Return a copy fitted to the rows without one of `folds_`, which shares its parts with this one.
+
+        Parameters
+        ----------
+        fold : int
+            Its number.
+
+        Returns
+        -------
+        AutoSelector
+            What fitting to those rows gives, with the other folds held out in turn.
+        """
+        assert self._shared is not None
+        rounds, problem, folds = self._shared
+        other = AutoSelector(**{**self.get_params(deep=False), "standins": False})
+        train = problem.take(folds[fold].train)
+        other.metric_, other.n_samples_seen_ = self.metric_, len(rounds.splits[fold].train)
+        other._shared = None
+        return other._race(rounds, train, None, fold)
+
+    def _can_share(self, problem: Problem, folds: list[Split]) -> bool:
+        """Four folds or more that hold every row out once, in no order of time."""
+        tested = np.concatenate([fold.test for fold in folds])
+        whole = len(tested) == problem.n_samples and len(np.unique(tested)) == len(tested)
+        apart = all(len(fold.train) + len(fold.test) == problem.n_samples for fold in folds)
+        return problem.time is None and 4 <= len(folds) <= 20 and whole and apart
+
+    def _seen(self, problem: Problem, folds: list[Split], rng: np.random.Generator) -> tuple[Problem, list[Split]]:
+        """Draw the rows that the race sees, all of a rare class, which count for those left out."""
+        n_rows = self._n_rows(problem)
+        if problem.n_samples <= n_rows:
+            return problem, folds
+        drawn = stratified_sample(problem, n_rows, rng)
+        weights = problem.sample_weight
+        if problem.task == "classification" and problem.groups is None and (rare := rare_classes(problem)).any():
+            few = np.flatnonzero(rare[problem.y])[: n_rows // 2]
+            many = np.setdiff1d(drawn, np.flatnonzero(rare[problem.y]))
+            drawn = np.sort(np.concatenate([few, many]))
+            counts, kept = (
+                np.maximum(np.bincount(y, minlength=problem.n_classes), 1) for y in (problem.y, problem.y[drawn])
+            )
+            weights = problem.row_weights * (counts / kept)[problem.y]
+            weights = weights * (len(drawn) / weights[drawn].sum())
+        place = np.full(problem.n_samples, -1)
+        place[drawn] = np.arange(len(drawn))
+        splits = []
+        for fold in folds:
+            train, test = (own[own >= 0] for own in (place[fold.train], place[fold.test]))
+            splits.append(Split(np.sort(train), np.sort(test), fold.fold, fold.repeat))
+        return replace(problem, sample_weight=weights).take(drawn), [one for one in splits if len(one.test)]
+
+    def _race(
+        self, rounds: Rounds, problem: Problem, on_step: OnStep | None, without: int | None = None
+    ) -> AutoSelector:
+        sizes = parse_size(self.n_features_to_select, len(rounds.units.members))
         try:
-            race = prepare(
-                rows, splits, units, sizes, scoring=self.scoring, estimator=estimator, seed=seed,
-                n_jobs=effective_n_jobs(self.n_jobs),
-            )  # fmt: skip
+            race = rounds.race(sizes, self.metric_.scoring, without)
         except NothingVaries:  # some part of few rows leaves nothing to choose from
-            return self._fit_plain(problem, seed, on_step)
+            return self._fit_plain(problem, rounds.seed, on_step)
         trace = Trace()
-        judges = judges_of(estimator, "the given model")
+        judges = judges_of(rounds.estimator, "the given model")
         try:
             with interruptible():
                 self._judge_paths(race, trace, judges, on_step)
         except KeyboardInterrupt:
             if race.outputs:
-                self._keep(answer_of(race, rows, judges, seed), problem, trace)
+                self._keep(answer_of(race, rounds.problem, judges, rounds.seed), problem, trace)
             raise
         except Stopped as stop:
             trace.notes.append(str(stop))
         trace.done = True
-        self._keep(answer_of(race, rows, judges, seed), problem, trace)
+        self._keep(answer_of(race, rounds.problem, judges, rounds.seed), problem, trace)
         if self.standins and not self.nothing_found_:
-            self.standins_ = stand_ins(rows, self.support_, splits, seed=seed)
+            self.standins_ = stand_ins(
+                rounds.problem, self.support_, rounds.splits, seed=rounds.seed, model=self.judge_name_
+            )
         return self
 
     def _fit_plain(self, problem: Problem, seed: int, on_step: OnStep | None) -> AutoSelector:
@@ -241,7 +309,7 @@ class AutoSelector(Selector):
             exclude=self.exclude, feature_groups=self.feature_groups, random_state=seed,
         )  # fmt: skip
         self.selector_ = plain.fit_problem(problem, on_step)
-        self._keep(answer_without_validation(plain), problem, plain.trace_)
+        self._keep(answer_without_validation(plain, self.metric_), problem, plain.trace_)
         return self
 
     def _judge_paths(self, race: Race, trace: Trace, judges: Any, on_step: OnStep | None) -> None:
@@ -260,8 +328,12 @@ class AutoSelector(Selector):
             trace.record(Step(mask, -float(curve.loss[place]), mask if best is None else best, -best_loss))
             if on_step is not None:
                 on_step(trace)
-        for path in race.finalists():
-            for name, who in judges.items():
+        finalists = race.finalists()
+        for name, who in judges.items():
+            slow = judges is MODELS and name not in QUICK
+            if slow and not race.hopeful(finalists[0], name, who, race.leader()):
+                continue
+            for path in finalists:
                 race.run(path, name, who)
 
     def _keep(self, answer: Answer, problem: Problem, trace: Trace) -> None:
@@ -273,6 +345,8 @@ class AutoSelector(Selector):
         self.choices_ = answer.choices
         if self.nothing_found_ and not self.wants_features:
             self.choices_ = dict.fromkeys(answer.choices, answer.guess)
+        if self.metric_.why:
+            trace.notes.append(self.metric_.why)
         self.notes_ = [*problem.notes, *trace.notes]
         self.support_ = self.choices_[self.prefer]
         self.ranking_ = answer.ranking
@@ -283,10 +357,14 @@ class AutoSelector(Selector):
         self.cost_ = answer.cost(self.prefer)
         self.judge_name_, self.judge_all_name_ = answer.judges[self.prefer], answer.judge_all
         estimator = estimator_named(self.estimator, problem.task)
-        self.judge_ = answer.criterion or criterion_of(self.judge_name_, problem.task, estimator, self.scoring)
-        self.judge_all_ = criterion_of(self.judge_all_name_, problem.task, estimator, self.scoring)
+        scoring = self.scoring if self.metric_.scoring in ("accuracy", "r2") else self.metric_.scoring
+        self.judge_ = answer.criterion or criterion_of(self.judge_name_, problem.task, estimator, scoring)
+        self.judge_all_ = criterion_of(self.judge_all_name_, problem.task, estimator, scoring)
         self.candidates_ = answer.candidates
         self.reason_ = answer.reason(self.prefer, self.nothing_found_)
+        self.model_ = self.judge_.estimator if isinstance(self.judge_, CrossValidated) else None
+        self.models_ = answer.models.get(self.prefer, {})
+        self.margin_ = answer.margins.get(self.prefer, {})
         self.standins_ = {}
         self.set_aside_ = np.flatnonzero(constant_columns(problem.X) & ~self.support_)
 

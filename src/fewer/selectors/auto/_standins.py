@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from scipy import stats
 
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.selectors.auto._curve import Loss, balanced_weights, mean_and_error, targets
-from fewer.selectors.auto._encoding import Encoder, constant_columns, f_scores
-from fewer.selectors.auto._judges import Split, neighbors, ridge, trees
+from fewer.selectors.auto._encoding import Encoder, constant_columns, encoded, f_scores
+from fewer.selectors.auto._judges import BOOSTING, FOREST, LINEAR, NEIGHBORS, Judge, Split, neighbors, ridge, trees
 from fewer.selectors.auto._paths import columns_of
 from fewer.validate import Split as Rows
 
@@ -24,12 +24,15 @@ ALIKE = 0.3
 N_ERRORS = 0.5
 
 
-def stand_ins(problem: Problem, support: BoolArray, splits: list[Rows], *, seed: int = 0) -> dict[int, list[int]]:
+def stand_ins(
+    problem: Problem, support: BoolArray, splits: list[Rows], *, seed: int = 0, model: str = ""
+) -> dict[int, list[int]]:
     """Find the features that can stand in for each chosen one.
 
     A stand-in must be like the feature: alone it explains at least three tenths of its spread, and more than chance
     would in so many columns. Put in its place, it must raise the loss of held-out rows by less than half a standard
-    error of that very difference, in the mean of neighbors, a ridge and trees.
+    error of that very difference, for the model that is named (trees for boosting), or in the mean of neighbors, a
+    ridge and trees.
 
     Parameters
     ----------
@@ -39,6 +42,8 @@ def stand_ins(problem: Problem, support: BoolArray, splits: list[Rows], *, seed:
     splits : list of Split
         Rows to fit on and rows to judge by.
     seed : int, default=0
+    model : str, optional
+        Which of them predicts; the mean of the three if left out.
 
     Returns
     -------
@@ -65,18 +70,19 @@ def stand_ins(problem: Problem, support: BoolArray, splits: list[Rows], *, seed:
         return {}
     part = columns_of(problem, wanted)
     loss, _ = Loss.of(part, splits)
-    encoded = [_encoded(part, rows, seed) for rows in splits]
+    parts = [_encoded(part, rows, seed) for rows in splits]
+    who = _models(model)
     held = np.sort(np.concatenate([rows.test for rows in splits]))
     place = {int(column): i for i, column in enumerate(wanted)}
     own = [place[int(j)] for j in chosen]
-    base = _losses(encoded, splits, own, loss, held)
+    base = _losses(parts, splits, own, loss, held, who)
     clusters = np.arange(len(held)) if loss.problem.groups is None else loss.problem.groups
     found: dict[int, list[int]] = {}
     for j, names in candidates.items():
         for k in names:
             swapped = [place[int(k)] if i == place[j] else i for i in own]
             behind, error = mean_and_error(
-                (_losses(encoded, splits, swapped, loss, held) - base)[:, None], loss.weights, clusters
+                (_losses(parts, splits, swapped, loss, held, who) - base)[:, None], loss.weights, clusters
             )
             if behind[0] <= N_ERRORS * error[0]:
                 found.setdefault(j, []).append(int(k))
@@ -124,22 +130,26 @@ def _alike(problem: Problem, feature: int, others: IntArray) -> IntArray:
 
 def _encoded(part: Problem, rows: Rows, seed: int) -> tuple[Split, IntArray]:
     train = part.take(rows.train)
-    weights = balanced_weights(train)
-    encoder = Encoder.of(train.X, np.arange(part.n_features), part.nominal, weights)
-    split = Split(
-        encoder.transform(train.X), encoder.transform(part.X[rows.test]), targets(train), weights,
-        train.sample_weight, part.task == "classification", seed,
-    )  # fmt: skip
-    return split, encoder.columns
+    weights, target = balanced_weights(train), targets(train)
+    inputs, others, columns = encoded(train.X, part.X[rows.test], part.nominal, target, weights)
+    return Split(inputs, others, target, weights, train.sample_weight, part.task == "classification", seed), columns
+
+
+def _models(name: str) -> list[Judge]:
+    def grown(split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
+        yield trees(split, steps[0], N_TREES, split.plain)[0]
+
+    every: dict[str, Judge] = {NEIGHBORS: neighbors, LINEAR: ridge, FOREST: grown, BOOSTING: grown}
+    return [every[name]] if name in every else [neighbors, ridge, grown]
 
 
 def _losses(
-    encoded: list[tuple[Split, IntArray]], splits: list[Rows], features: list[int], loss: Loss, held: IntArray
-) -> FloatArray:
-    """Return the mean loss of the judges for each held-out row."""
-    out = np.full((int(held.max()) + 1, loss.target.shape[1], 3), np.nan)
-    for (split, columns), rows in zip(encoded, splits, strict=True):
+    parts: list[tuple[Split, IntArray]], splits: list[Rows], features: list[int], loss: Loss, held: IntArray,
+    who: list[Judge],
+) -> FloatArray:  # fmt: skip
+    """Return the mean loss of some models for each held-out row."""
+    out = np.full((int(held.max()) + 1, loss.target.shape[1], len(who)), np.nan)
+    for (split, columns), rows in zip(parts, splits, strict=True):
         inputs = np.flatnonzero(np.isin(columns, features))
-        near, linear = next(neighbors(split, [inputs])), next(ridge(split, [inputs]))
-        out[rows.test] = np.stack([near, linear, trees(split, inputs, N_TREES)[0]], axis=2)
+        out[rows.test] = np.stack([next(iter(model(split, [inputs]))) for model in who], axis=2)
     return loss.squared(out[held].transpose(0, 2, 1)).mean(axis=1)
