@@ -94,8 +94,8 @@ def test_any_method_runs(table, tmp_path, capsys):
 
 def test_auto_for_the_users_model_and_preference(tmp_path, capsys):
     rng = np.random.default_rng(3)
-    X = rng.normal(size=(60, 5))
-    X[:, 4] = X[:, 0] + 0.01 * rng.normal(size=60)
+    X = rng.normal(size=(150, 5))
+    X[:, 4] = X[:, 0] + 0.01 * rng.normal(size=150)
     columns = {f"x{i}": X[:, i] for i in range(5)}
     pl.DataFrame({**columns, "y": (X[:, 0] + X[:, 1] > 0).astype(int)}).write_csv(tmp_path / "t.csv")
     page = tmp_path / "page.html"

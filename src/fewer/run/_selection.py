@@ -178,13 +178,12 @@ class Selection:
             told = f"Nothing was found: no feature predicts the target better than chance in these {self.n_rows} rows."
             told += " What was asked for is kept all the same." if self.features else ""
             return Verdict(Kind.NOTHING, baseline=self.baseline, sentence=told)
-        told = self.heldout
-        measured = self.score_heldout is not None and self.score_heldout_all_features is not None
+        numbers, score, of_all = self.heldout, self.score_heldout, self.score_heldout_all_features
         return Verdict.of(
-            self.score_heldout - self.score_heldout_all_features if measured else None,
-            told.get("difference_low"), told.get("difference_high"),
+            None if score is None or of_all is None else score - of_all,
+            numbers.get("difference_low"), numbers.get("difference_high"),
             n_chosen=len(self.features), n_features=self.n_features, score_name=self.score_name, by=self._judged_by(),
-            rows_needed=told.get("rows_to_tell", 0), baseline=self.baseline,
+            rows_needed=numbers.get("rows_to_tell", 0), baseline=self.baseline,
         )  # fmt: skip
 
     @property
