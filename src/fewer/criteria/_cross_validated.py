@@ -567,9 +567,7 @@ class FittedRule:
 class _RecordedClassifier(ClassifierMixin, BaseEstimator):
     """Outputs that were computed before, in the shape of a fitted classifier."""
 
-    def __init__(
-        self, outputs: FloatArray | None, classes: NDArray[Any], codes: Any = None, decisions: Any = None
-    ) -> None:
+    def __init__(self, outputs: Any, classes: NDArray[Any], codes: Any = None, decisions: Any = None) -> None:
         self.outputs = outputs
         self.classes_ = classes
         self.codes = codes

@@ -149,7 +149,7 @@ def _divide(columns, orders, node, column, middle, is_left, buffer, others):
         order, left, right = orders[f], start, 0
         for i in range(start, stop):
             row = order[i]
-            goes = np.int64(is_left[row])
+            goes = 1 if is_left[row] else 0
             order[left] = row
             buffer[right] = row
             left += goes

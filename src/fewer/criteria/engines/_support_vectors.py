@@ -54,7 +54,7 @@ class SupportVectors(Part):
         self._cost *= 1.0 if weights is None else weights[order]
         self._members = np.empty(0, dtype=np.int64)
         self._distances = np.zeros(self._n * self._columns.shape[1])
-        self._pairwise = np.empty(0)
+        self._pairwise: FloatArray = np.empty((0, 1))
 
     def start_from(self, members: IntArray) -> None:
         """Make ready for subsets that add one column to the members."""
