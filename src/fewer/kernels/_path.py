@@ -75,3 +75,41 @@ def _move(coefficients, gradient, gram, place, members, curvature, kept):
                 for c in range(n_outputs):
                     gradient[j, c] -= row[j] * change[m, c]
     return largest
+
+
+@njit(nogil=True, cache=True)
+def descend_singly(coefficients, gradient, gram, place, groups, penalty, tolerance):
+    """Do what `descend` does where each group is one input and there is one output: numbers instead of lengths.
+
+    coefficients, gradient : (p,) float64, both changed
+        The others are as in `descend`.
+    """
+    members, curvatures = groups[1], groups[2]
+    everyone = True
+    while True:
+        largest = 0.0
+        for g in range(members.shape[0]):
+            j = members[g]
+            before = coefficients[j]
+            if before == 0.0 and not everyone:
+                continue
+            pull = gradient[j] + curvatures[g] * before
+            after = 0.0
+            if abs(pull) > penalty[0][g]:
+                after = (pull - np.copysign(penalty[0][g], pull)) / (curvatures[g] + penalty[1][g])
+            change = after - before
+            if change == 0.0:
+                continue
+            if place[j] < 0:
+                return g
+            coefficients[j] = after
+            row = gram[place[j]]
+            for i in range(row.shape[0]):
+                gradient[i] -= row[i] * change
+            largest = max(largest, abs(change))
+        if largest < tolerance:
+            if everyone:
+                return -1
+            everyone = True
+        else:
+            everyone = False

@@ -8,17 +8,22 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit, logsumexp, softmax
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Objective, Search, SearchSpace
-from fewer.kernels._path import descend
+from fewer.kernels._path import descend, descend_singly
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.trace import Step, is_better
 
 TOLERANCE = 1e-7
 """Changes of a coefficient below this, in units of the target's spread, count as none."""
 MOST_ROUNDS = 500
+MOST_HALVINGS = 20
+MOST_AT_ONCE = 1000
+"""Inputs up to which all products of a squared loss are computed at once, if there are as many rows."""
+FLATTEST = 1e-5
+"""Curvatures of a row's loss below this count as this."""
 
 
 class RegularizationPath(Search):
@@ -150,13 +155,16 @@ def entry_order(
 class _PenalisedFit:
     """A penalised linear fit that goes from one penalty to the next.
 
-    Groups are the units of a space, then one for each column forced in, which are not penalised.
+    Groups are the units of a space, then one for each column forced in, which are not penalised. Squared loss: one
+    quadratic problem by coordinate descent, whose gradient goes on from penalty to penalty. Logistic loss: Newton's
+    steps, each of them such a problem with the rows weighted by the curvature of their loss (glmnet's way); with more
+    than two classes by a bound of it that holds for all classes together, so that groups stay whole.
     """
 
     inputs: FloatArray
     targets: FloatArray
     weights: FloatArray
-    bound: float
+    is_squared: bool
     starts: IntArray
     members: IntArray
     factors: FloatArray
@@ -167,35 +175,43 @@ class _PenalisedFit:
     intercept: FloatArray
     gram: FloatArray
     place: IntArray
+    fitted: FloatArray
+    squares: FloatArray
 
     @classmethod
     def of(cls, problem: Problem, space: SearchSpace, l1_ratio: float) -> _PenalisedFit:
         weights = problem.row_weights / problem.row_weights.sum()
         inputs, owner = scaled_inputs(problem, weights)
-        groups = [np.flatnonzero(np.isin(owner, unit)) for unit in space.units]
+        is_plain = len(owner) == problem.n_features  # each column is one input
+        groups = [unit if is_plain else np.flatnonzero(np.isin(owner, unit)) for unit in space.units]
         groups += [np.flatnonzero(owner == column) for column in np.flatnonzero(space.base)]
         factors = np.array([np.sqrt(len(group)) for group in groups])
         factors[space.n_units :] = 0.0
-        targets, bound = _targets_and_bound(problem, weights)
+        targets = _targets(problem, weights)
         members = np.concatenate([*groups, np.empty(0, dtype=np.int64)])
-        blocks = [(inputs[:, group] * weights[:, None]).T @ inputs[:, group] for group in groups]
         n_inputs, n_outputs = inputs.shape[1], targets.shape[1]
-        return cls(
+        fit = cls(
             inputs=inputs,
             targets=targets,
             weights=weights,
-            bound=bound,
+            is_squared=problem.task == "regression",
             starts=np.cumsum([0, *(len(group) for group in groups)]),
             members=members.astype(np.int64),
             factors=factors,
             l1_ratio=l1_ratio,
             coefficients=np.zeros((n_inputs, n_outputs)),
             gradient=np.zeros((n_inputs, n_outputs)),
-            curvatures=np.array([max(float(np.linalg.eigvalsh(block)[-1]), 1e-12) for block in blocks]),
+            curvatures=np.empty(len(groups)),
             intercept=np.zeros(n_outputs),
             gram=np.empty((0, n_inputs)),
             place=np.full(n_inputs, -1, dtype=np.int64),
+            fitted=np.zeros(targets.shape),
+            squares=inputs**2,
         )
+        fit._model(weights, weights[:, None] * targets)
+        if fit.is_squared and n_inputs <= min(problem.n_samples, MOST_AT_ONCE):
+            fit._learn(np.arange(n_inputs))
+        return fit
 
     def strongest(self) -> float:
         """Return the penalty at which no penalised unit is in yet."""
@@ -208,17 +224,34 @@ class _PenalisedFit:
         """Fit with a penalty, from where the fit stands."""
         penalised = self.factors > 0
         lengths, squares = np.zeros(len(self.factors)), np.zeros(len(self.factors))
-        lengths[penalised] = alpha * self.l1_ratio * self.factors[penalised] / self.bound
-        squares[penalised] = alpha * (1.0 - self.l1_ratio) / self.bound if np.isfinite(alpha) else 0.0
-        groups, penalty = (self.starts, self.members, self.curvatures), (lengths, squares)
+        lengths[penalised] = alpha * self.l1_ratio * self.factors[penalised]
+        squares[penalised] = alpha * (1.0 - self.l1_ratio) if np.isfinite(alpha) else 0.0
+        if self.is_squared:
+            self._descend(lengths, squares)
+            return
+        cost = self._cost(self.fitted, self.coefficients, lengths, squares)
         for _ in range(MOST_ROUNDS):
+            means = self._mean(self.fitted)
+            residual = self.weights[:, None] * (self.targets - means)
+            bends = means * (1.0 - means)
+            bend = self.weights * np.maximum(bends[:, 0] if bends.shape[1] == 1 else 2.0 * bends.max(axis=1), FLATTEST)
+            self._model(bend, residual)
             before = self.coefficients.copy()
-            change = self._refresh()
-            fit = self.coefficients, self.gradient
-            while (g := descend(*fit, self.gram, self.place, groups, penalty, TOLERANCE)) >= 0:
-                self._learn(self.members[self.starts[g] : self.starts[g + 1]])
-            change = max(change, float(np.abs(self.coefficients - before).max(initial=0.0)))
-            if self.bound == 1.0 or change < 10 * TOLERANCE:
+            self._descend(lengths, squares)
+            step = self.coefficients - before
+            shift = residual.sum(axis=0) / bend.sum() - self._center @ step
+            moved = np.flatnonzero(step.any(axis=1))
+            change = self.inputs[:, moved] @ step[moved] + shift
+            for _ in range(MOST_HALVINGS):
+                after = self._cost(self.fitted + change, self.coefficients, lengths, squares)
+                if after <= cost + 1e-12 * abs(cost):
+                    break
+                step, shift, change = step / 2, shift / 2, change / 2
+                self.coefficients[:] = before + step
+            cost = after
+            self.fitted += change
+            self.intercept = self.intercept + shift
+            if max(np.abs(step).max(initial=0.0), np.abs(shift).max()) < 10 * TOLERANCE:
                 return
 
     def lengths(self) -> FloatArray:
@@ -227,36 +260,58 @@ class _PenalisedFit:
 
     def pulls(self) -> FloatArray:
         """Return how strongly the residuals pull at each group."""
-        self._refresh()
-        return self.bound * self._by_group(self.gradient)
+        if not self.is_squared:
+            residual = self.weights[:, None] * (self.targets - self._mean(self.fitted))
+            return self._by_group(self.inputs.T @ residual)
+        return self._by_group(self.gradient)
 
     def _by_group(self, values: FloatArray) -> FloatArray:
         squares = np.append((values[self.members] ** 2).sum(axis=1), 0.0)
         return np.sqrt(np.add.reduceat(squares, self.starts[:-1])) if len(self.factors) else np.empty(0)
 
-    def _refresh(self) -> float:
-        """Compute residuals and gradient anew, the intercept first; return how far that moved."""
-        fitted = self.inputs @ self.coefficients
-        moved = 0.0
-        for _ in range(1 if self.bound == 1.0 else 5):
-            residual = self.targets - self._mean(fitted + self.intercept)
-            step = self.weights @ residual / self.bound
-            self.intercept = self.intercept + step
-            moved = max(moved, float(np.abs(step).max()))
-        residual = self.targets - self._mean(fitted + self.intercept)
-        self.gradient = self.inputs.T @ (self.weights[:, None] * residual) / self.bound
-        return moved
+    def _cost(self, fitted: FloatArray, coefficients: FloatArray, lengths: FloatArray, squares: FloatArray) -> float:
+        """Return the loss and the penalty."""
+        if fitted.shape[1] == 1:
+            losses = np.logaddexp(0.0, fitted[:, 0]) - self.targets[:, 0] * fitted[:, 0]
+        else:
+            losses = logsumexp(fitted, axis=1) - (self.targets * fitted).sum(axis=1)
+        own = self._by_group(coefficients)
+        inside = own > 0
+        return float(self.weights @ losses + lengths[inside] @ own[inside] + 0.5 * squares @ own**2)
 
     def _mean(self, fitted: FloatArray) -> FloatArray:
-        if self.bound == 1.0:
-            return fitted
         return np.asarray(expit(fitted) if fitted.shape[1] == 1 else softmax(fitted, axis=1))
 
-    def _learn(self, inputs: IntArray) -> None:
-        """Compute the rows of the matrix of the loss that belong to some inputs."""
-        rows = (self.inputs[:, inputs] * self.weights[:, None]).T @ self.inputs
-        self.place[inputs] = np.arange(len(self.gram), len(self.gram) + len(inputs))
-        self.gram = np.concatenate([self.gram, rows])
+    def _model(self, bend: FloatArray, residual: FloatArray) -> None:
+        """Set up the quadratic problem of rows with these weights and gradients, the constant taken out."""
+        self._bend, total = bend, bend.sum()
+        self._center = bend @ self.inputs / total
+        self.gradient = self.inputs.T @ residual - np.outer(self._center, residual.sum(axis=0))
+        diagonal = np.maximum(bend @ self.squares - total * self._center**2, 1e-12)
+        self.gram, self.place[:] = np.empty((0, self.inputs.shape[1])), -1
+        for g in range(len(self.factors)):
+            own = self.members[self.starts[g] : self.starts[g + 1]]
+            self.curvatures[g] = diagonal[own[0]] if len(own) == 1 else 1.0
+            if len(own) > 1:
+                self.curvatures[g] = max(float(np.linalg.eigvalsh(self._rows(own)[:, own])[-1]), 1e-12)
+        self._learn(np.flatnonzero(self.coefficients.any(axis=1)))
+
+    def _descend(self, lengths: FloatArray, squares: FloatArray) -> None:
+        groups = self.starts, self.members, self.curvatures
+        is_single = self.coefficients.shape[1] == 1 and len(self.members) == len(self.factors)
+        way = descend_singly if is_single else descend
+        fit = (self.coefficients[:, 0], self.gradient[:, 0]) if is_single else (self.coefficients, self.gradient)
+        while (g := way(*fit, self.gram, self.place, groups, (lengths, squares), TOLERANCE)) >= 0:
+            self._learn(self.members[self.starts[g] : self.starts[g + 1]])
+
+    def _rows(self, some: IntArray) -> FloatArray:
+        """Return the rows of the matrix of the problem that belong to some inputs."""
+        products = (self.inputs[:, some] * self._bend[:, None]).T @ self.inputs
+        return products - self._bend.sum() * np.outer(self._center[some], self._center)
+
+    def _learn(self, some: IntArray) -> None:
+        self.place[some] = np.arange(len(self.gram), len(self.gram) + len(some))
+        self.gram = np.concatenate([self.gram, self._rows(some)])
 
 
 def scaled_inputs(problem: Problem, weights: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -273,6 +328,10 @@ def scaled_inputs(problem: Problem, weights: FloatArray) -> tuple[FloatArray, In
     inputs : array of shape (n_samples, n_inputs)
     owner : int array of shape (n_inputs,)
     """
+    if not problem.nominal.any() and not problem.has_missing:
+        centered = problem.X - weights @ problem.X
+        spreads = np.sqrt(weights @ centered**2)
+        return centered / np.where(spreads > 0, spreads, 1.0), np.arange(problem.n_features)
     columns, owner = [], []
     for j, nominal in enumerate(problem.nominal):
         cells = problem.X[:, j]
@@ -288,12 +347,10 @@ def scaled_inputs(problem: Problem, weights: FloatArray) -> tuple[FloatArray, In
     return np.array(columns).T, np.array(owner, dtype=np.int64)
 
 
-def _targets_and_bound(problem: Problem, weights: FloatArray) -> tuple[FloatArray, float]:
-    """Return the target as columns, and the bound of the loss's curvature: squared, logistic or multinomial."""
+def _targets(problem: Problem, weights: FloatArray) -> FloatArray:
+    """Return the target as columns: quantities of unit variance, one class of two, or all classes."""
     if problem.task == "regression":
         targets = np.asarray(problem.y, dtype=np.float64).reshape(problem.n_samples, -1)
         spread = np.sqrt(weights @ (targets - weights @ targets) ** 2)
-        return (targets - weights @ targets) / np.where(spread > 0, spread, 1.0), 1.0
-    if problem.n_classes == 2:
-        return problem.y[:, None].astype(np.float64), 0.25
-    return problem.class_indicators, 0.5
+        return (targets - weights @ targets) / np.where(spread > 0, spread, 1.0)
+    return problem.y[:, None].astype(np.float64) if problem.n_classes == 2 else problem.class_indicators

@@ -28,6 +28,7 @@ ESTIMATORS = [
     QuadraticDiscriminantAnalysis(),
     QuadraticDiscriminantAnalysis(reg_param=0.2),
     LogisticRegression(tol=1e-10, max_iter=2000),
+    LogisticRegression(tol=1e-10, max_iter=2000, class_weight="balanced"),
     NearestCentroid(),
     KNeighborsClassifier(3),
     LinearRegression(),

@@ -38,7 +38,6 @@ NEIGHBORS = {"weights": "uniform", "algorithm": "auto", "metric": "minkowski", "
 LOGISTIC = {
     "fit_intercept": True,
     "solver": "lbfgs",
-    "class_weight": None,
     "dual": False,
     "l1_ratio": (0.0, None),
     "penalty": ("deprecated", "l2"),

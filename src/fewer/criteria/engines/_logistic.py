@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.utils.class_weight import compute_class_weight
 
 from fewer.criteria.engines._engine import CLASSES, Engine, Folds, Metric
 from fewer.kernels import _newton, _softmax
@@ -34,8 +35,8 @@ class LogisticEngine(Engine):
         super().__init__(folds, metric, rows.n_classes)
         self._kernels = _newton if rows.n_classes == 2 else _softmax
         estimator._validate_params()
-        self._unfitted = clone(estimator)
-        self._weighted = rows.sample_weight is not None
+        self._unfitted = clone(estimator).set_params(class_weight=None)  # they are in the weights
+        self._weighted = rows.sample_weight is not None or estimator.class_weight is not None
         self._ridge = 1.0 / float(estimator.C)
         self._slack = SAFETY * float(estimator.tol) if metric.name in CLASSES else 0.0
         self._sizes = np.array([len(train) for train, _ in folds.splits], dtype=np.int64)
@@ -49,6 +50,12 @@ class LogisticEngine(Engine):
             self._trains[fold, :, : len(X)] = X.T
             self._y[fold, : len(X)] = y
             self._weights[fold, : len(X)] = 1.0 if weights is None else weights
+            if estimator.class_weight is not None:
+                labels = np.asarray(rows.classes)
+                each = compute_class_weight(
+                    estimator.class_weight, classes=labels, y=labels[y], sample_weight=self._weights[fold, : len(X)]
+                )
+                self._weights[fold, : len(X)] *= each[y]
         self._totals = self._weights.sum(axis=1)
         self._fit = Training(self._trains, self._sizes, self._y, self._weights, self._totals, self._ridge)
         self._rows = HeldOut(folds.columns, folds.bounds)
