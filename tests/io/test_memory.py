@@ -6,7 +6,17 @@ import pytest
 
 from fewer.cli._shared import wants_stream
 from fewer.errors import InputError
-from fewer.io._memory import HEAD, OF_PARQUET, OF_ROW, OF_TEXT, PROGRAM, TABLES, layout_of, needed_memory
+from fewer.io._memory import (
+    HEAD,
+    OF_PARQUET,
+    OF_ROW,
+    OF_TEXT,
+    PROGRAM,
+    TABLES,
+    available_memory,
+    layout_of,
+    needed_memory,
+)
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -91,3 +101,49 @@ def test_what_does_not_fit_is_refused_with_what_would(tmp_path, monkeypatch):
     half = (needed_memory(text, "rank") - program) // 4
     with pytest.raises(InputError, match=r"25 % of its rows or of its columns would fit.*--stream"):
         wants_stream(text, False, "rank")
+
+
+GIB = 1 << 30
+
+
+def machine(folder, group, files):
+    """Make the files of a system: 8 GiB free, the process in a control group."""
+    proc, groups = folder / "proc", folder / "cgroup"
+    (proc / "self").mkdir(parents=True)
+    (proc / "meminfo").write_text("MemTotal: 16777216 kB\nMemAvailable: 8388608 kB\n")
+    (proc / "self" / "cgroup").write_text(group)
+    (proc / "self" / "status").write_text("VmSize: 1048576 kB\nVmData: 524288 kB\n")
+    for name, content in files.items():
+        (groups / name).parent.mkdir(parents=True, exist_ok=True)
+        (groups / name).write_text(f"{content}\n")
+    return proc, groups
+
+
+@pytest.mark.parametrize(
+    ("group", "files", "expected"),
+    [
+        ("0::/\n", {}, 8 * GIB),
+        ("0::/\n", {"memory.max": "max", "memory.current": GIB}, 8 * GIB),
+        ("0::/\n", {"memory.max": 3 * GIB, "memory.current": GIB}, 2 * GIB),
+        ("0::/\n", {"memory.max": 3 * GIB, "memory.current": 2 * GIB, "memory.stat": f"inactive_file {GIB}"}, 2 * GIB),
+        ("0::/jobs/7\n", {
+            "memory.max": "max", "memory.current": 9 * GIB, "jobs/memory.max": 4 * GIB, "jobs/memory.current": 3 * GIB,
+            "jobs/7/memory.max": 2 * GIB, "jobs/7/memory.current": 0}, GIB),
+        ("0::/outside/path\n", {"memory.max": GIB, "memory.current": 0}, GIB),
+        ("5:cpu:/x\n4:memory:/job\n0::/\n", {
+            "memory/job/memory.limit_in_bytes": 3 * GIB, "memory/job/memory.usage_in_bytes": 2 * GIB,
+            "memory/job/memory.stat": f"total_inactive_file {GIB // 2}"}, GIB + GIB // 2),
+        ("4:memory:/\n", {"memory/memory.limit_in_bytes": GIB, "memory/memory.usage_in_bytes": 2 * GIB}, 0),
+    ],
+)  # fmt: skip
+def test_the_limits_of_control_groups(tmp_path, group, files, expected):
+    assert available_memory(*machine(tmp_path, group, files)) == expected
+
+
+@pytest.mark.parametrize(("limit", "expected"), [("RLIMIT_AS", 2 * GIB), ("RLIMIT_DATA", 2 * GIB + GIB // 2)])
+def test_the_limits_of_the_process(tmp_path, monkeypatch, limit, expected):
+    resource = pytest.importorskip("resource")
+    given = {getattr(resource, limit): 3 * GIB}
+    unlimited = (resource.RLIM_INFINITY,) * 2
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (given[which], -1) if which in given else unlimited)
+    assert available_memory(*machine(tmp_path, "0::/\n", {})) == expected

@@ -7,7 +7,16 @@ import polars as pl
 import pytest
 
 from fewer.errors import InputError
-from fewer.serve._work import Workers, draw_page, in_plain_text, inspect, reduced, schema_name, table_options
+from fewer.serve._work import (
+    MOST_BYTES,
+    Workers,
+    draw_page,
+    in_plain_text,
+    inspect,
+    reduced,
+    schema_name,
+    table_options,
+)
 
 
 def test_a_worker_that_dies_is_told_and_replaced():
@@ -26,6 +35,22 @@ def test_a_worker_that_dies_is_told_and_replaced():
     while os.path.exists(f"/proc/{pid}") and time.monotonic() < end:
         time.sleep(0.05)
     assert not os.path.exists(f"/proc/{pid}")
+
+
+def test_memory_and_time_of_a_worker_are_bounded(monkeypatch):
+    resource = pytest.importorskip("resource")
+
+    async def go():
+        workers = Workers(1)
+        assert (await workers.call(resource.getrlimit, resource.RLIMIT_DATA))[0] == MOST_BYTES
+        monkeypatch.setattr("fewer.serve._work.MOST_SECONDS", 0.2)
+        with pytest.raises(InputError, match="took longer than 0 seconds and was stopped"):
+            await workers.call(time.sleep, 60)
+        monkeypatch.undo()
+        assert await workers.call(os.getpid) != os.getpid()
+        workers.close()
+
+    asyncio.run(go())
 
 
 def test_what_is_understood_can_be_corrected(tmp_path):

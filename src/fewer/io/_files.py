@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+import numpy as np
+
 from fewer.columns import column_number, nearest
 from fewer.io._arff import is_arff, is_cbml, read_arff, read_cbml
 from fewer.io._cells import PARTS, add_calendar
@@ -260,8 +262,10 @@ class _Rows:
             lost = column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null()
             self._drop_or_report(lost, target, skip)
         for column in self.frame.iter_columns():
-            if column.dtype in (pl.Float64, pl.Float32):
-                self._report_endless(column, column.name == target)
+            if column.dtype.is_float() and len(column):
+                cells = column.to_numpy()
+                if max(-np.fmin.reduce(cells), np.fmax.reduce(cells)) > LARGEST:  # missing cells are passed over
+                    self._report_endless(column, column.name == target)
 
     def _drop_or_report(self, lost: pl.Series, target: str, skip: bool) -> None:
         count = int(lost.sum())

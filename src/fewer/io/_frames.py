@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ else:
 
     class _Later:
         def __getattr__(self, name: str) -> Any:
-            return getattr(import_module("polars"), name)
+            return getattr(sys.modules.get("polars") or import_module("polars"), name)
 
     pl = _Later()
 

@@ -319,11 +319,15 @@ def _looks_of(texts: pl.DataFrame) -> list[_Looks]:
 def typed_frame(frame: pl.DataFrame, options: ReadOptions) -> Understood:
     """Look at columns that have types already: only text can be left out."""
     readings: dict[str, Reading] = {}
-    for column in frame.iter_columns():
-        name, reason = column.name, None
+    chosen = {*options.nominal, *options.numeric, *options.readings, options.target}
+    for (name, dtype), column in zip(frame.schema.items(), frame.iter_columns(), strict=True):
+        reason = None
+        if dtype.is_numeric() and name not in chosen:
+            readings[name] = Reading("numeric")
+            continue
         if name in options.readings and options.readings[name].kind == "left out":
             reason = options.readings[name].reason
-        elif name not in (*options.nominal, *options.numeric, options.target) and options.leave_out:
+        elif name not in chosen and options.leave_out:
             reason = why_no_feature(column)
         kind = _kind_of(column.dtype, name, options)
         readings[name] = Reading(kind) if reason is None else Reading("left out", reason=reason)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,24 +131,63 @@ def _lengths(borders: NDArray[np.bool_], n_bytes: int) -> NDArray[np.int64]:
     return np.diff(places, prepend=-1) - 1
 
 
-def available_memory() -> int:
-    """Say how many bytes of memory are free."""
+def available_memory(proc: Path = Path("/proc"), groups: Path = Path("/sys/fs/cgroup")) -> int:
+    """Say how many bytes of memory this process may still take.
+
+    The least of what the machine has free, what each control group around the process leaves (version 2, nested ones
+    too, and version 1), and what the limits of the process leave (`ulimit -v`, `ulimit -d`).
+    """
     try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration):
+        free = _number_of(proc / "meminfo", "MemAvailable:")
+    except (OSError, ValueError):
         try:
             free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         except (AttributeError, ValueError, OSError):
-            return 1 << 62
+            free = 1 << 62
+    return max(min([free, *_left_by_groups(proc, groups), *_left_by_limits(proc)]), 0)
+
+
+def _number_of(file: Path, word: str) -> int:
+    """Return the bytes that a line of a file of the system says, which are kibibytes there."""
+    line = next((line for line in file.read_text().splitlines() if line.startswith(word)), "")
+    return int((line.split() or [word, "?"])[1]) * 1024
+
+
+def _left_by_groups(proc: Path, groups: Path) -> Iterator[int]:
     try:
-        group = Path("/sys/fs/cgroup")
-        limit = (group / "memory.max").read_text().strip()
-        if limit.isdigit():
-            free = min(free, int(limit) - int((group / "memory.current").read_text()))
-    except (OSError, ValueError):
-        pass
-    return free
+        lines = (proc / "self" / "cgroup").read_text().splitlines()
+    except OSError:
+        lines = ["0::/"]
+    for _, controllers, path in (line.split(":", 2) for line in lines if line.count(":") >= 2):
+        if controllers == "":
+            root, names, cache = groups, ("memory.max", "memory.current"), "inactive_file "
+        elif "memory" in controllers.split(","):
+            names, cache = ("memory.limit_in_bytes", "memory.usage_in_bytes"), "total_inactive_file "
+            root = groups / "memory"
+        else:
+            continue
+        # Inside a container the path may be that of the machine outside, of which only the root is there.
+        for level in (PurePosixPath(path.lstrip("/")), *PurePosixPath(path.lstrip("/")).parents):
+            folder = root / level
+            try:
+                limit, used = ((folder / name).read_text().strip() for name in names)
+                stat = (folder / "memory.stat").read_text() if (folder / "memory.stat").exists() else ""
+                cached = [int(line.split()[1]) for line in stat.splitlines() if line.startswith(cache)]
+                yield int(limit) - int(used) + sum(cached)  # the cache of files is given back when it is needed
+            except (OSError, ValueError):  # "max": no limit here
+                continue
+
+
+def _left_by_limits(proc: Path) -> Iterator[int]:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    for limit, word in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:")):
+        most = resource.getrlimit(limit)[0]
+        if most != resource.RLIM_INFINITY:
+            with suppress(OSError, ValueError):
+                yield most - _number_of(proc / "self" / "status", word)
 
 
 PROGRAM = {"rank": 320_000_000, "select": 390_000_000, "compare": 395_000_000}

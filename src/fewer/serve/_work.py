@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import multiprocessing
 import os
@@ -19,6 +20,8 @@ from fewer.errors import InputError
 from fewer.serve._folder import safe_name
 
 WATCH_SECONDS = 2.0
+MOST_BYTES, MOST_SECONDS = 3 << 30, 300.0
+"""What reading a table for a page may take: a small file can become a table of any size."""
 
 
 class Workers:
@@ -50,7 +53,15 @@ class Workers:
             self._pool = ProcessPoolExecutor(self._n_workers, context, _watch_parent, (os.getpid(),))
         pool = self._pool
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, function, *arguments)
+            work = asyncio.get_running_loop().run_in_executor(pool, function, *arguments)
+            return await asyncio.wait_for(work, MOST_SECONDS)
+        except TimeoutError:
+            if self._pool is pool:
+                self.close()
+            raise InputError(
+                f"This took longer than {MOST_SECONDS:.0f} seconds and was stopped; try the command line, or "
+                "a smaller table."
+            ) from None
         except BrokenProcessPool:
             if self._pool is pool:
                 self._pool = None
@@ -69,13 +80,18 @@ class Workers:
 
 
 def _watch_parent(parent: int) -> None:
-    """End this process when the server is gone."""
+    """End this process when the server is gone, and let it take so much memory at most."""
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(WATCH_SECONDS)
         os._exit(0)
 
+    with contextlib.suppress(ImportError, ValueError, OSError):  # not on Windows
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, hard))  # the reader refuses what needs more
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
     threading.Thread(target=watch, daemon=True).start()
 
