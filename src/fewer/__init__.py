@@ -32,6 +32,7 @@ _HOMES = {
     "SubsetEnsemble": "fewer.selectors",
     "SubsetSelector": "fewer.selectors",
     "Trace": "fewer.trace",
+    "alternatives": "fewer.run._api",
     "compare": "fewer.run._api",
     "select": "fewer.run._api",
 }
@@ -63,6 +64,7 @@ __all__ = [
     "SubsetEnsemble",
     "SubsetSelector",
     "Trace",
+    "alternatives",
     "compare",
     "contracts",
     "control",
@@ -98,7 +100,7 @@ if TYPE_CHECKING:
     from fewer.evaluate import Comparison
     from fewer.problem import Problem
     from fewer.roc import Parcel
-    from fewer.run._api import compare, select
+    from fewer.run._api import alternatives, compare, select
     from fewer.run._selection import Selection
     from fewer.selectors import AutoSelector, FeatureWeighter, RankSelector, SubsetEnsemble, SubsetSelector
     from fewer.trace import Trace

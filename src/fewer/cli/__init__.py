@@ -15,6 +15,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from fewer import __version__
+from fewer.cli._alternatives import alternatives
 from fewer.cli._compare import compare
 from fewer.cli._datasets import datasets
 from fewer.cli._help import help_
@@ -103,7 +104,7 @@ COMPONENT_LIST = "\n\n".join(
 )
 READ_ON = "Read on: fewer help lists the pages of the guide."
 app.command(epilog=f"{_listed('Methods', METHOD_LIST)}\n\n{COMPONENT_LIST}\n\n{READ_ON}")(select)
-for command in (inspect, rank, compare, transform, report, serve, datasets, demo):
+for command in (inspect, rank, compare, alternatives, transform, report, serve, datasets, demo):
     app.command(epilog=READ_ON)(command)
 app.command("help")(help_)
 

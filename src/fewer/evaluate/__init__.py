@@ -1,5 +1,6 @@
 """Does it help? The whole selection repeated on parts of the rows, judged on the others."""
 
+from fewer.evaluate._alternatives import Alternatives, good_subsets
 from fewer.evaluate._by_size import scores_by_size, standard_error
 from fewer.evaluate._compare import Comparison, OnProgress, compare
 from fewer.evaluate._evidence import Evidence
@@ -10,6 +11,7 @@ from fewer.evaluate._redundancy import redundancy
 from fewer.evaluate._verdict import MethodScore, verdict
 
 __all__ = [
+    "Alternatives",
     "Choice",
     "Comparison",
     "Evidence",
@@ -20,6 +22,7 @@ __all__ = [
     "Planted",
     "PlantedCounts",
     "compare",
+    "good_subsets",
     "heldout",
     "nested",
     "plant",

@@ -1,6 +1,6 @@
 """Pictures: Display classes in the manner of scikit-learn, one style sheet."""
 
-from fewer.plots._answers import AnswersDisplay
+from fewer.plots._answers import AlternativesDisplay, AnswersDisplay
 from fewer.plots._classifiability import ClassifiabilityDisplay, GammaDisplay, MTestDisplay
 from fewer.plots._gmlvq import ProjectionDisplay, RelevanceDisplay, RelevanceMatrixDisplay
 from fewer.plots._planted import PlantedDisplay
@@ -13,6 +13,7 @@ from fewer.plots._style import Display
 
 __all__ = [
     "AgreementDisplay",
+    "AlternativesDisplay",
     "AnswersDisplay",
     "ClassifiabilityDisplay",
     "DendrogramDisplay",

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.errors import InputError
-from fewer.plots._style import COLORS, MARKERS, Display, legend_below, wrapped
+from fewer.plots._sizes import short
+from fewer.plots._style import COLORS, MARKERS, Display, axes_or_new, figure_of, legend_below, style, wrapped
 from fewer.problem import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -165,3 +166,63 @@ def _of_curve(curve: dict[str, Any], chosen: int, n_features: int) -> AnswersDis
 
 
 __all__ = ["AnswersDisplay"]
+
+
+@dataclass
+class AlternativesDisplay(Display):
+    """All good subsets: their scores against their sizes, or which features each of them has.
+
+    Parameters
+    ----------
+    found : Alternatives
+        What `fewer.alternatives` returned.
+    kind : {"sizes", "matrix"}, default="sizes"
+        A point for each subset; or a column for each of at most 400 of them, a row for each feature, subsets that are
+        alike beside each other.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fewer.criteria import KNN
+    >>> from fewer.evaluate import good_subsets
+    >>> from fewer.problem import Problem
+    >>> found = good_subsets(KNN(5, cv="loo"), Problem.from_arrays(*load_iris(return_X_y=True)))
+    >>> AlternativesDisplay(found).plot().ax_.get_xlabel()
+    'number of features'
+    """
+
+    found: Any
+    kind: str = "sizes"
+
+    def plot(self, ax: Axes | None = None) -> AlternativesDisplay:
+        with style():
+            ax = axes_or_new(ax)
+            if self.kind == "sizes":
+                self._draw_sizes(ax)
+            else:
+                self._draw_matrix(ax)
+        self.ax_, self.figure_ = ax, figure_of(ax)
+        return self
+
+    def _draw_sizes(self, ax: Axes) -> None:
+        shown = np.linspace(0, len(self.found.scores) - 1, min(len(self.found.scores), 4000)).astype(np.int64)
+        sizes = self.found.masks[shown].sum(axis=1)
+        aside = (np.arange(len(shown)) * 0.618 % 1.0 - 0.5) * 0.6  # points of one size beside each other
+        ax.plot(sizes + aside, self.found.scores[shown], ".", color=COLORS[0], markersize=3, alpha=0.5)
+        ax.set_xlabel("number of features")
+        ax.set_ylabel("score")
+        ax.set_xticks(np.unique(sizes))
+
+    def _draw_matrix(self, ax: Axes) -> None:
+        from scipy.cluster.hierarchy import leaves_list, linkage
+
+        shown = np.linspace(0, len(self.found.scores) - 1, min(len(self.found.scores), 400)).astype(np.int64)
+        masks = self.found.masks[shown].astype(np.float64)
+        if len(masks) > 2:
+            masks = masks[leaves_list(linkage(masks, "average"))]
+        rows = np.argsort(-self.found.counts, kind="stable")[:40]
+        ax.imshow(masks[:, rows].T, aspect="auto", cmap="Greys", vmin=0, vmax=1.3, interpolation="nearest")
+        ax.set_yticks(range(len(rows)), [short(self.found.names[row], 22) for row in rows], parse_math=False)
+        ax.set_xticks([])
+        ax.set_xlabel("good subsets")
+        ax.grid(visible=False)

@@ -1,15 +1,18 @@
 """The answer in one page: a self-contained HTML file to open, mail and print."""
 
+from fewer.report._alternatives import alternatives_report, write_alternatives_report
 from fewer.report._comparison import comparison_report, write_comparison_report
 from fewer.report._parcel import parcel_report, write_parcel_report
 from fewer.report._selection import selection_report, write_selection_report
 from fewer.report._sizes import slider_stops
 
 __all__ = [
+    "alternatives_report",
     "comparison_report",
     "parcel_report",
     "selection_report",
     "slider_stops",
+    "write_alternatives_report",
     "write_comparison_report",
     "write_parcel_report",
     "write_selection_report",

@@ -1,7 +1,8 @@
-"""Two calls: `fewer.select` and `fewer.compare`."""
+"""Three calls: `fewer.select`, `fewer.compare` and `fewer.alternatives`."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,22 +12,23 @@ import narwhals as nw
 import numpy as np
 from joblib import effective_n_jobs
 
-from fewer import evaluate, registry
+from fewer import criteria, evaluate, registry
 from fewer.columns import Column, nearest
 from fewer.contracts import Resources
 from fewer.errors import InputError
 from fewer.estimators import ROW_METADATA
-from fewer.evaluate import Comparison, OnProgress
+from fewer.evaluate import Alternatives, Comparison, OnProgress
 from fewer.io import Stream, features_of, in_chunks, is_frame, is_lazy, is_path, open_stream, plain_frame, read_table
 from fewer.io._reader import ProblemReader
 from fewer.logs import Progress
 from fewer.problem import Problem, Task
 from fewer.run import _streaming as streaming
 from fewer.run._folder import RUN
-from fewer.run._planning import AUTO_ROWS, Request, make_plan, prepare_rows, thin, treat_rare
+from fewer.run._planning import AUTO_ROWS, Request, build_component, make_plan, prepare_rows, thin, treat_rare
 from fewer.run._running import Followers, open_folder, run_plan, versions
 from fewer.run._selection import Selection
 from fewer.selectors import Size, parse_memory
+from fewer.validate import assign_folds
 
 
 def select(
@@ -400,6 +402,120 @@ def compare_problem(
         problem, _named(methods, method), _named(estimators, estimator), random_state=seed, **options
     )
     return replace(comparison, versions=versions())
+
+
+def alternatives(
+    selection: Any,
+    X: Any,
+    y: Any,
+    *,
+    tolerance: float | None = None,
+    criterion: Any = None,
+    max_features: int | None = None,
+    max_subsets: int | None = None,
+    feature_costs: Mapping[str, float] | None = None,
+    test_size: float = 0.0,
+    **rows: Any,
+) -> Alternatives:
+    """Find all subsets that are as good as the best, as far as the rows can tell.
+
+    Which features are needed, which can take each other's place, and is there a cheaper set as good?
+
+    Read more in the guide: :doc:`/guide/alternatives`.
+
+    Parameters
+    ----------
+    selection : Selection or SubsetSelector
+        The answer whose criterion scores the subsets.
+    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        The table.
+    y : array of shape (n_samples,) or str
+        The target, or the name of a column of X.
+    tolerance : float, optional
+        Points of score by which a good subset may be behind the best. Left out, a subset is good if the 95 % interval
+        of its paired difference to the best includes no difference.
+    criterion : Criterion or str, optional
+        Another criterion; needed where that of the selection is not known, as for `auto`.
+    max_features : int, optional
+        The largest size; as large as `max_subsets` allows if left out.
+    max_subsets : int, optional
+        How many subsets may be looked at, 4 million if left out. Where not even all pairs of features are so few, good
+        subsets are searched from the best of a forward search, and the answer says so.
+    feature_costs : mapping of str to float, optional
+        What each feature costs.
+    test_size : float, default=0.0
+        Share of the rows that are put aside, and on which a few of the good subsets are scored.
+    **rows
+        `groups`, `time`, `sample_weight` and `task`, as in `select`.
+
+    Returns
+    -------
+    Alternatives
+        The good subsets, their counts, and what they say of each feature.
+
+    See Also
+    --------
+    select : Makes a selection.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> selection = fewer.select(X, y, "knn-forward", cv=0, random_state=0)
+    >>> found = fewer.alternatives(selection, X, y, max_features=4)
+    >>> found.complete, found.smallest
+    (True, ['flavanoids', 'color_intensity'])
+    """
+    task = rows.pop("task", None)
+    problem = read_rows(X, y, task, {name: rows.pop(name, None) for name in ROW_METADATA})
+    if rows:
+        raise TypeError(f"alternatives() got an unexpected keyword argument {next(iter(rows))!r}")
+    seed = int(getattr(selection, "seed", 0) or 0)
+    limits = {"max_features": max_features} | ({} if max_subsets is None else {"max_subsets": max_subsets})
+    return alternatives_of(
+        problem,
+        criterion_of(selection, problem, criterion),
+        test_size,
+        seed,
+        tolerance=tolerance,
+        costs=feature_costs,
+        **limits,
+    )
+
+
+def alternatives_of(problem: Problem, criterion: Any, test_size: float, seed: int, **options: Any) -> Alternatives:
+    """Do as `alternatives` on rows that were read."""
+    test = None
+    if test_size:
+        folds = assign_folds(problem, max(round(1.0 / test_size), 2), np.random.default_rng(seed))
+        problem, test = problem.take(folds != 0), problem.take(folds == 0)
+    return evaluate.good_subsets(criterion, problem, test=test, seed=seed, **options)
+
+
+def criterion_of(selection: Any, problem: Problem, given: Any = None) -> Any:
+    """Return the criterion of a selection: given, of its method, of its selector, or from how it was written down."""
+    if given is not None:
+        return build_component("criterion", given, problem)
+    if hasattr(selection, "criterion_"):
+        return selection.criterion_
+    if not isinstance(selection, Selection):
+        raise InputError("alternatives needs a Selection, or a fitted SubsetSelector.")
+    named = registry.METHODS.get(selection.method)
+    if named is not None and named.criterion is not None:
+        return build_component("criterion", named.criterion, problem)
+    text = selection.criterion or ""
+    try:
+        call = ast.parse(text, mode="eval").body
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in criteria.__all__:
+            words = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+            return getattr(criteria, call.func.id)(**words)
+        raise ValueError(text)
+    except (SyntaxError, ValueError):
+        raise InputError(
+            f"Method {selection.method!r} has no criterion that scores single subsets; give one: criterion='knn', or "
+            "for a model of scikit-learn 'cross-validated:estimator=linear'."
+        ) from None
 
 
 def _named(given: Sequence[Any] | Mapping[str, Any], build: Callable[[str], tuple[str, Any]]) -> dict[str, Any]:

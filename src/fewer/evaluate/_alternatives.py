@@ -1,0 +1,482 @@
+"""All subsets that are as good as the best, as far as the rows can tell.
+
+Which subsets these are is decided by paired differences: row by row, the best subset's loss against another's. A floor
+on the score that no such subset can fall below is known beforehand, so that a search through all subsets gives up the
+rest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from fewer.contracts import Criterion, IncompatibleError, Objective, PredictiveScorer, Resources, Scorer, SearchSpace
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
+from fewer.search import Forward
+from fewer.search._exhaustive import combination_block
+from fewer.trace import best_first
+
+WITHIN = 1.959963984540054
+"""Standard errors of a 95 % interval."""
+MOST_SUBSETS = 1 << 22
+"""Subsets that are looked at one by one, unless more are allowed."""
+MOST_KEPT = 300_000
+"""Good subsets that are kept; all are counted."""
+MOST_COMPARED = 50_000
+"""Subsets that are compared with the best row by row, those of the highest scores first."""
+BLOCK = 1 << 14
+MOST_PAIRED = 10_000
+"""Good subsets among which partners are looked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Alternatives:
+    """The subsets that are as good as the best, and what they say of each feature.
+
+    Parameters
+    ----------
+    names : list of str
+        The features that could be chosen.
+    masks : bool array of shape (n_kept, n_features)
+        Good subsets, best first; of equal scores the smaller first.
+    scores : array of shape (n_kept,)
+        Their scores, by which they were found, rounded as in every search (`fewer.contracts.round_scores`).
+    n_good : int
+        How many good subsets there are; at most 300,000 of them are kept.
+    counts : int array of shape (n_features,)
+        In how many of them each feature is.
+    sizes : int array of shape (n_features + 1,)
+        How many of them have each size.
+    n_evaluated : int
+        How many subsets were looked at, or given up because they could not reach the floor.
+    n_undecided : int
+        Subsets above the floor that were too many to be compared row by row; they are not among the good ones.
+    complete : bool
+        Every subset of at most `max_features` features was looked at, and none is undecided.
+    how : str
+        What was searched, and what counts as good, in a sentence.
+    floor : float
+        The score below which no subset can be good.
+    max_features : int
+        The largest size that was looked at.
+    costs : array of shape (n_features,) or None
+        What each feature costs.
+    heldout : list of dict
+        Features and score, on rows that chose nothing, of a few of them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from fewer.criteria import KNN
+    >>> problem = Problem.from_arrays(*load_iris(return_X_y=True), names=["sl", "sw", "pl", "pw"])
+    >>> found = good_subsets(KNN(5, cv="loo"), problem)
+    >>> found.best, found.n_good, found.necessary, found.smallest
+    (['pw'], 12, [], ['pw'])
+    """
+
+    names: list[str]
+    masks: BoolArray
+    scores: FloatArray
+    n_good: int
+    counts: IntArray
+    sizes: IntArray
+    n_evaluated: int
+    n_undecided: int
+    complete: bool
+    how: str
+    floor: float
+    max_features: int
+    costs: FloatArray | None = None
+    heldout: list[dict[str, Any]] = field(default_factory=list)
+
+    def features(self, number: int) -> list[str]:
+        """Return the features of one good subset.
+
+        Parameters
+        ----------
+        number : int
+            Its place, 0 for the best.
+
+        Returns
+        -------
+        list of str
+            In the order of the table.
+        """
+        return [name for name, used in zip(self.names, self.masks[number], strict=True) if used]
+
+    @property
+    def best(self) -> list[str]:
+        """The features of the best subset."""
+        return self.features(0)
+
+    @property
+    def smallest(self) -> list[str]:
+        """The features of the smallest good subset; of several the best."""
+        return self.features(int(np.argmin(self.masks.sum(axis=1))))
+
+    @property
+    def cheapest(self) -> list[str] | None:
+        """The features of the cheapest good subset; None where no costs were given."""
+        return None if self.costs is None else self.features(int(np.argmin(self.masks @ self.costs)))
+
+    @property
+    def necessary(self) -> list[str]:
+        """Features in all good subsets."""
+        return [name for name, count in zip(self.names, self.counts, strict=True) if count == self.n_good]
+
+    @property
+    def never(self) -> list[str]:
+        """Features in no good subset."""
+        return [name for name, count in zip(self.names, self.counts, strict=True) if count == 0]
+
+    @property
+    def exchangeable(self) -> dict[str, list[str]]:
+        """Features in some good subsets, and what can take their place.
+
+        A partner takes the place of a feature where it is missed: in a good subset that is not good without the
+        feature, and is with the partner instead. A feature without partners is missed nowhere, and can be left out.
+        """
+        inside = self.masks[np.argsort(self.masks.sum(axis=1), kind="stable")[:MOST_PAIRED]]
+        keys = _keys(inside)
+        known = set(keys.tolist())
+        some = [f for f in range(len(self.names)) if 0 < self.counts[f] < self.n_good]
+        found: dict[str, list[str]] = {self.names[f]: [] for f in some}
+        for f in some:
+            missed = set((keys[inside[:, f]] ^ _bit(f, keys)).tolist()) - known
+            for g in some:
+                others = keys[inside[:, g] & ~inside[:, f]] ^ _bit(g, keys)
+                if g != f and not missed.isdisjoint(others.tolist()):
+                    found[self.names[f]].append(self.names[g])
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON data: counts, kinds of features, and the first 1,000 subsets.
+
+        Returns
+        -------
+        dict
+            Lists, numbers and text.
+        """
+        rest = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("masks", "scores")}
+        told = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in rest.items()}
+        told |= {"best": self.best, "smallest": self.smallest, "cheapest": self.cheapest, "necessary": self.necessary}
+        told |= {"exchangeable": self.exchangeable, "never": self.never}
+        shown = range(min(len(self.scores), 1000))
+        told["subsets"] = [{"features": self.features(i), "score": float(self.scores[i])} for i in shown]
+        return told
+
+    def to_json(self) -> str:
+        """Return `to_dict` as text.
+
+        Returns
+        -------
+        str
+            JSON.
+        """
+        return json.dumps(self.to_dict())
+
+    def __str__(self) -> str:
+        first = f"{self.n_good:,} of {self.n_evaluated:,} subsets are as good as the best ({self.scores[0]:.4f})."
+        lines = [first, self.how, f"Best: {', '.join(self.best)}", f"Smallest: {', '.join(self.smallest)}"]
+        if self.cheapest is not None and self.costs is not None:
+            lines.append(f"Cheapest: {', '.join(self.cheapest)} ({float((self.masks @ self.costs).min()):g})")
+        lines.append(f"In all of them: {', '.join(self.necessary) or 'none'}")
+        for name, partners in self.exchangeable.items():
+            share = self.counts[self.names.index(name)] / self.n_good
+            lines.append(
+                f"In some: {name} ({share:.0%}){', or ' + ', '.join(partners) if partners else ', can be left out'}"
+            )
+        lines.append(f"In none: {', '.join(self.never) or 'none'}")
+        lines += [f"Held out: {row['score']:.4f} with {', '.join(row['features'])}" for row in self.heldout]
+        return "\n".join(lines)
+
+
+def _keys(masks: BoolArray) -> Any:
+    """Return each mask as a whole number, by which masks are compared."""
+    if masks.shape[1] <= 63:
+        return masks @ (1 << np.arange(masks.shape[1], dtype=np.int64))
+    return np.array([int("".join("1" if used else "0" for used in mask[::-1]), 2) for mask in masks], dtype=object)
+
+
+def _bit(feature: int, keys: Any) -> Any:
+    return 1 << feature if keys.dtype == object else np.int64(1) << np.int64(feature)
+
+
+def good_subsets(
+    criterion: Criterion,
+    problem: Problem,
+    *,
+    tolerance: float | None = None,
+    max_features: int | None = None,
+    max_subsets: int = MOST_SUBSETS,
+    costs: Mapping[str, float] | None = None,
+    test: Problem | None = None,
+    seed: int = 0,
+    resources: Resources | None = None,
+) -> Alternatives:
+    """Find all subsets that are as good as the best.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        Scores subsets. Without a tolerance it must predict rows.
+    problem : Problem
+        The rows.
+    tolerance : float, optional
+        Points of score by which a good subset may be behind the best. Left out, a subset is good if the 95 % interval
+        of its paired difference to the best includes 0.
+    max_features : int, optional
+        The largest size; as large as `max_subsets` allows if left out.
+    max_subsets : int, default=4194304
+        How many subsets may be looked at. Where not even all pairs are so few, good subsets are searched from the
+        best of a forward search by leaving out, adding and exchanging features.
+    costs : mapping of str to float, optional
+        What each feature costs; 0 for those that are not in it.
+    test : Problem, optional
+        Rows that choose nothing, on which a few good subsets are scored.
+    seed : int, default=0
+        Of folds.
+    resources : Resources, optional
+        Threads, memory, devices.
+
+    Returns
+    -------
+    Alternatives
+        The good subsets.
+
+    Notes
+    -----
+    With shares w of the rows (of row groups where there are any), losses E of the best and gap g, the variance of the
+    paired difference of accuracies is Σ (w d)² ≤ max(w) Σ w |d| ≤ max(w) (2 E + g), since d is −1, 0 or 1. So no subset
+    with g > 1.96 √(max(w) (2 E + g)) can be good, and the floor excludes none that is. Squared errors have no such
+    bound: there the floor is two standard errors of the best's own score.
+    """
+    rng, resources = np.random.default_rng(seed), resources or Resources()
+    scorer = criterion.bind(problem, rng, resources)
+    if tolerance is None and not isinstance(scorer, PredictiveScorer):
+        raise IncompatibleError(
+            f"{type(criterion).__name__} does not predict rows, so that differences have no interval: give a tolerance "
+            "in points of its score."
+        )
+    space = SearchSpace.of(problem.n_features).without(problem.constant)
+    rule = _Rule(scorer, problem, tolerance)
+    search = _Looking(scorer, space, rule, max_features, max_subsets)
+    search.look(_forward_best(scorer, _sized(space, search.largest or space.n_units), rng))
+    states, scores = search.found()
+    good, n_undecided = rule.compare(space.expand(states).astype(bool), scores)
+    masks, scores = space.expand(states[good]).astype(bool), scores[good]
+    exact = search.largest is not None
+    price = None if costs is None else np.array([float(costs.get(name, 0.0)) for name in problem.names])
+    found = Alternatives(
+        names=list(problem.names), masks=masks[:MOST_KEPT], scores=scores[:MOST_KEPT], n_good=len(scores),
+        counts=masks.sum(axis=0), sizes=np.bincount(masks.sum(axis=1), minlength=problem.n_features + 1),
+        n_evaluated=search.n_evaluated, n_undecided=n_undecided, complete=exact and n_undecided == 0,
+        how=_how(search, rule, n_undecided), floor=rule.floor(float(scores[0])),
+        max_features=search.largest or int(masks.sum(axis=1).max()), costs=price,
+    )  # fmt: skip
+    found.heldout.extend(_held_out(found, criterion, problem, test, rng, resources))
+    return found
+
+
+class _Rule:
+    """What counts as good: a tolerance in points, or the interval of the paired difference."""
+
+    def __init__(self, scorer: Scorer, problem: Problem, tolerance: float | None) -> None:
+        self.tolerance, self._scorer, self._problem = tolerance, scorer, problem
+        share = problem.row_weights / problem.row_weights.sum()
+        self._units = np.arange(problem.n_samples) if problem.groups is None else problem.groups
+        self._share = share
+        self._unit_share = np.bincount(self._units, share)
+        self.exact = problem.task == "classification"
+        self._error = 0.0
+        if tolerance is None and not self.exact:
+            y = problem.y - share @ problem.y
+            self._spread = float(share @ y**2) or 1.0
+
+    def floor(self, best: float) -> float:
+        """Return the score below which no subset can be good, if the best scores so much or more."""
+        if self.tolerance is not None:
+            return best - self.tolerance
+        if not self.exact:
+            return best - 2.0 * self._error
+        # The largest g with g² ≤ z² max(w) (2 E + g); a better best has a smaller E, and a higher floor.
+        scale, errors = WITHIN**2 * float(self._unit_share.max()), max(1.0 - best, 0.0)
+        return best - (scale + np.sqrt(scale**2 + 8.0 * scale * errors)) / 2.0
+
+    def know(self, mask: BoolArray) -> None:
+        """Take the standard error of a score from one subset, where the floor needs it."""
+        if self.tolerance is None and not self.exact:
+            self._error = self._standard_error(self._losses(mask))
+
+    def _losses(self, mask: BoolArray) -> FloatArray:
+        """Return each row's share of the loss."""
+        assert isinstance(self._scorer, PredictiveScorer)
+        outputs = self._scorer.outputs(mask)
+        if self.exact:
+            return (outputs.argmax(axis=1) != self._problem.y).astype(np.float64)
+        return (self._problem.y - outputs) ** 2 / self._spread
+
+    def _standard_error(self, values: FloatArray) -> float:
+        by_unit = np.bincount(self._units, self._share * values)
+        return float(np.sqrt(((by_unit - self._unit_share * by_unit.sum()) ** 2).sum()))
+
+    def compare(self, masks: BoolArray, scores: FloatArray) -> tuple[IntArray, int]:
+        """Return the places of the good ones among subsets above the floor, best first, and how many were too many."""
+        if self.tolerance is not None:
+            return np.arange(len(scores)), 0
+        best, good = self._losses(masks[0]), [0]
+        for place in range(1, min(len(masks), MOST_COMPARED)):
+            apart = self._losses(masks[place]) - best
+            if float(self._share @ apart) <= WITHIN * self._standard_error(apart):
+                good.append(place)
+        return np.array(good), max(len(masks) - MOST_COMPARED, 0)
+
+
+class _Looking:
+    """Goes through subsets and keeps those that reach the floor, which rises with the best score met."""
+
+    def __init__(
+        self, scorer: Scorer, space: SearchSpace, rule: _Rule, max_features: int | None, max_subsets: int
+    ) -> None:
+        self._scorer, self._space, self._rule = scorer, space, rule
+        self._most = max_subsets
+        self.largest = self._largest(max_features)
+        self.n_evaluated = 0
+        self._states: list[BoolArray] = []
+        self._scores: list[FloatArray] = []
+        self._floor, self._best, self._n_kept = -np.inf, -np.inf, 0
+
+    def _largest(self, asked: int | None) -> int | None:
+        """Return the largest size up to which all subsets are few enough; None if not even all pairs are."""
+        q = self._space.n_units
+        largest, total = 0, 0
+        while largest < min(q, self._space.max_units, q if asked is None else asked):
+            total += comb(q, largest + 1)
+            if total > self._most:
+                break
+            largest += 1
+        if asked is not None and largest < min(asked, q):
+            raise InputError(
+                f"There are more than {self._most:,} subsets of up to {asked} of {q} features: ask for at most "
+                f"{largest} features, or allow more subsets (max_subsets)."
+            )
+        return largest if largest >= min(2, q) else None
+
+    def look(self, start: BoolArray) -> None:
+        """Look at every subset, or from a start at as many as are allowed."""
+        first = float(self._objective(start[None])[0])
+        self._rule.know(self._space.expand(start[None])[0].astype(bool))
+        self._floor = self._rule.floor(first)
+        for states, scores in self._sweep() if self.largest is not None else self._from(start):
+            if len(scores):
+                self._keep(states, scores)
+
+    def _objective(self, states: BoolArray) -> FloatArray:
+        scores = self._space.objective(self._scorer.score(self._space.expand(states)), states)
+        return np.where(np.isnan(scores), -np.inf, scores)
+
+    def _keep(self, states: BoolArray, scores: FloatArray) -> None:
+        best = float(scores.max())
+        if best > self._best:
+            self._best, self._floor = best, max(self._floor, self._rule.floor(best))
+        good = scores >= self._floor
+        self._states.append(states[good])
+        self._scores.append(scores[good])
+
+    def found(self) -> tuple[BoolArray, FloatArray]:
+        """Return all that reach the last floor, best first."""
+        states, scores = np.concatenate(self._states), np.concatenate(self._scores)
+        good = scores >= self._rule.floor(self._best) - 1e-12
+        states, scores = states[good], scores[good]
+        order = best_first(states, scores)
+        return states[order], scores[order]
+
+    def _sweep(self) -> Iterator[tuple[BoolArray, FloatArray]]:
+        """Look at all subsets of up to the largest size: in Gray-code order where these are most, else by size."""
+        assert self.largest is not None
+        q = self._space.n_units
+        total = sum(comb(q, size) for size in range(1, self.largest + 1))
+        space = _sized(self._space, self.largest)
+        if 2**q <= 4 * total:
+            for start in range(0, 2**q, BLOCK):
+                found = self._scorer.sweep(space, start, min(start + BLOCK, 2**q), BLOCK, self._floor)
+                self.n_evaluated += found.n_evaluated
+                yield found.states, found.scores
+            return
+        for start in range(0, total, BLOCK):
+            states = combination_block(q, 1, start, min(start + BLOCK, total))
+            self.n_evaluated += len(states)
+            yield states, self._objective(states)
+
+    def _from(self, start: BoolArray) -> Iterator[tuple[BoolArray, FloatArray]]:
+        """Expand the best subset not expanded yet: leave out, add and exchange one feature."""
+        met = {start.tobytes()}
+        waiting = [(float(self._objective(start[None])[0]), start)]
+        yield start[None], np.array([waiting[0][0]])
+        while waiting and self.n_evaluated < self._most:
+            place = max(range(len(waiting)), key=lambda i: waiting[i][0])
+            _, state = waiting.pop(place)
+            bases = [state, *(_switched(state, unit) for unit in np.flatnonzero(state))]
+            for base in bases:
+                states = np.repeat(base[None], len(base), axis=0)
+                states[np.diag_indices(len(base))] ^= True
+                scores = self._scorer.flips(self._space.expand(base[None])[0], self._space.units, ~base)
+                scores = self._space.objective(scores, states)
+                self.n_evaluated += len(scores)
+                new = [i for i, one in enumerate(states) if one.any() and one.tobytes() not in met]
+                met.update(states[i].tobytes() for i in new)
+                good = [i for i in new if scores[i] >= self._floor]
+                waiting += [(float(scores[i]), states[i]) for i in good]
+                yield states[good], scores[good]
+
+
+def _sized(space: SearchSpace, largest: int) -> SearchSpace:
+    return replace(space, min_units=1, max_units=largest)
+
+
+def _switched(state: BoolArray, unit: int) -> BoolArray:
+    other = state.copy()
+    other[unit] = False
+    return other
+
+
+def _forward_best(scorer: Scorer, space: SearchSpace, rng: np.random.Generator) -> BoolArray:
+    """Return the best subset of a forward search, which gives the first floor."""
+    trace = Forward().run(Objective(scorer, space), space, rng)
+    return np.asarray(space.shrink(trace.best != 0), dtype=bool)
+
+
+def _how(search: _Looking, rule: _Rule, n_undecided: int) -> str:
+    if search.largest is None:
+        what = "Searched from the best of a forward search by leaving out, adding and exchanging features: not all"
+    else:
+        what = f"All subsets of up to {search.largest} features were looked at"
+    if rule.tolerance is not None:
+        good = f"good means within {rule.tolerance:g} of the best score"
+    else:
+        good = "good means that the 95 % interval of the paired difference to the best includes no difference"
+        if not rule.exact:
+            good += "; subsets more than two standard errors of the best score behind were not compared"
+    left = f" {n_undecided:,} more subsets were too many to compare." if n_undecided else ""
+    return f"{what}; {good}.{left}"
+
+
+def _held_out(
+    found: Alternatives, criterion: Criterion, problem: Problem, test: Problem | None, rng: np.random.Generator,
+    resources: Resources,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Score the best, the smallest and the cheapest on rows that chose nothing."""
+    if test is None:
+        return []
+    scorer = criterion.bind(problem, rng, resources)
+    assert isinstance(scorer, PredictiveScorer)
+    rows = []
+    for features in {tuple(one): one for one in (found.best, found.smallest, found.cheapest) if one}.values():
+        mask = np.isin(problem.names, features)
+        rows.append({"features": features, "score": scorer.grade(scorer.predict(mask, test.X), test)})
+    return rows

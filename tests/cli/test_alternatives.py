@@ -1,0 +1,51 @@
+import json
+
+import pytest
+from sklearn.datasets import load_wine
+
+from fewer.cli import main
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("alternatives")
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    X.iloc[:, :7].assign(y=[f"c{code}" for code in y]).to_csv(folder / "t.csv", index=False)
+    (folder / "costs.csv").write_text("feature,price\nalcohol,5\nash,1\n")
+    with pytest.raises(SystemExit) as leaving:
+        main(["select", str(folder / "t.csv"), "-t", "y", "--criterion", "knn:n_neighbors=3", "--search", "forward",
+              "--folds", "0", "--out", str(folder / "run")])  # fmt: skip
+    assert not leaving.value.code
+    return folder
+
+
+def call(capsys, *words):
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as leaving:
+        main(["alternatives", *map(str, words)])
+    printed = capsys.readouterr()
+    return leaving.value.code, printed.out, printed.err
+
+
+def test_all_good_subsets_of_a_run(run, capsys):
+    page = run / "page.html"
+    code, out, _ = call(capsys, run / "run", "--costs", run / "costs.csv", "--json", "--report", page)
+    told = json.loads(out)
+    assert not code
+    assert told["n_evaluated"] == 127
+    assert told["complete"]
+    assert "alcohol" not in told["cheapest"] or "alcohol" in told["necessary"]
+    assert "checkbox" in page.read_text(encoding="utf-8")
+    code, out, _ = call(capsys, run / "run", "--tolerance", "0.01", "--max-features", "3")
+    assert not code
+    assert "up to 3 features" in out
+
+
+def test_what_cannot_be_is_said(run, capsys):
+    code, _, err = call(capsys, run / "nowhere")
+    assert code == 2
+    assert "no finished run" in err
+    (run / "bad.csv").write_text("feature,price\nwine,5\n")
+    code, _, err = call(capsys, run / "run", "--costs", run / "bad.csv")
+    assert code == 2
+    assert "'wine' is no feature" in err

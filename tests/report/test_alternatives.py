@@ -1,0 +1,55 @@
+import base64
+import json
+import zlib
+
+import numpy as np
+import pytest
+
+from fewer.criteria import KNN
+from fewer.evaluate import good_subsets
+from fewer.problem import Problem
+from fewer.report import alternatives_report, write_alternatives_report
+from fewer.report._alternatives import packed
+from pages import EVIL
+
+
+@pytest.fixture(scope="module")
+def found():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 7)), rng.integers(0, 2, 80)
+    X[:, 0] += 2 * y
+    names = [EVIL, *(f"x{i}" for i in range(1, 7))]
+    return good_subsets(KNN(3, cv="loo"), Problem.from_arrays(X, y, names=names), costs={"x1": 2.0})
+
+
+def unpacked(data):
+    """Read the subsets back as the page's script does."""
+    bits = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(data["bits"])), dtype=np.uint8))
+    used = bits[: data["n"] * len(data["features"])].reshape(data["n"], -1).astype(bool)
+    masks = np.zeros((data["n"], len(data["names"])), dtype=bool)
+    masks[:, data["features"]] = used
+    return masks, np.repeat([score for score, _ in data["groups"]], [count for _, count in data["groups"]])
+
+
+def test_all_subsets_travel_in_the_page(found):
+    masks, scores = unpacked(packed(found))
+    mine = {mask.tobytes(): score for mask, score in zip(masks, scores, strict=True)}
+    assert mine == {m.tobytes(): s for m, s in zip(found.masks, found.scores.round(6), strict=True)}
+    assert (np.diff(scores) <= 0).all()
+
+
+def test_what_does_not_fit_leaves_the_worst_out(found):
+    few = packed(found, most_bytes=40)
+    assert 0 < few["n"] < found.n_good
+    assert len(few["bits"]) <= 40
+    assert unpacked(few)[1].min() >= found.scores[few["n"] - 1].round(6)
+
+
+def test_the_page_is_whole_and_names_are_text(found, tmp_path):
+    page = write_alternatives_report(tmp_path / "page.html", found).read_text(encoding="utf-8")
+    assert page == alternatives_report(found)
+    assert "<img src=x" not in page
+    assert page.count('type="checkbox"') == 14
+    assert "cannot be measured" in page
+    start = page.index('id="data">') + len('id="data">')
+    assert json.loads(page[start : page.index("</script>", start)])["n_good"] == found.n_good
