@@ -17,12 +17,14 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin, clone
 from sklearn.linear_model import LassoCV, LogisticRegression, LogisticRegressionCV, Ridge
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
@@ -30,6 +32,9 @@ from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 from fewer.validate import Split, split_rows
 from fewer.validate._splits import CV_OBJECT
+
+SHUFFLED_CELLS = 4_000_000
+"""Cells of shuffled tables that are predicted at once: 32 MB."""
 
 
 class ModelRanker(Ranker):
@@ -399,22 +404,79 @@ def shuffle_losses(model: Any, test: Problem, groups: IntArray, scoring: Any, n_
     -------
     array of shape (n_features,)
     """
-    scorer = check_scoring(model, scoring=scoring)
-    weights = {} if test.sample_weight is None else {"sample_weight": test.sample_weight}
-    whole = scorer(model, test.X, test.y, **weights)
-    shuffle_seed = np.random.RandomState(seed).randint(np.iinfo(np.int32).max + 1)
-    losses = np.zeros(test.n_features)
-    for group in np.unique(groups):
-        columns = np.flatnonzero(groups == group)
-        random, rows = np.random.RandomState(shuffle_seed), np.arange(test.n_samples)
-        shuffled = test.X.copy()
-        scores = []
-        for _ in range(n_repeats):
-            random.shuffle(rows)
-            shuffled[:, columns] = shuffled[np.ix_(rows, columns)]
-            scores.append(scorer(model, shuffled, test.y, **weights))
-        losses[columns] = np.mean(whole - np.array(scores))
+    rows, random, orders = np.arange(test.n_samples), np.random.RandomState(seed), []
+    random = np.random.RandomState(random.randint(np.iinfo(np.int32).max + 1))
+    order = rows.copy()
+    for _ in range(n_repeats):  # each shuffle of a column starts from the one before
+        random.shuffle(rows)
+        order = order[rows]
+        orders.append(order)
+    units = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+    whole = _scores_of(model, test.X[None], test, scoring)[0]
+    losses, at_once = np.zeros(test.n_features), max(1, SHUFFLED_CELLS // max(1, n_repeats * test.X.size))
+    for first in range(0, len(units), at_once):
+        some = units[first : first + at_once]
+        tables = np.repeat(test.X[None], len(some) * n_repeats, axis=0)
+        for i, columns in enumerate(some):
+            for r, order in enumerate(orders):
+                tables[i * n_repeats + r][:, columns] = test.X[np.ix_(order, columns)]
+        scores = _scores_of(model, tables, test, scoring).reshape(len(some), n_repeats)
+        for columns, each in zip(some, scores, strict=True):
+            losses[columns] = np.mean(whole - each)
     return losses
+
+
+def _scores_of(model: Any, tables: FloatArray, test: Problem, scoring: Any) -> FloatArray:
+    """Score a fitted model on tables of the same rows: (q,). Named metrics predict all tables at once."""
+    weights = {} if test.sample_weight is None else {"sample_weight": test.sample_weight}
+    own = getattr(type(last_step(model)), "score", None)
+    if scoring is None and own in (ClassifierMixin.score, RegressorMixin.score):
+        scoring = "accuracy" if own is ClassifierMixin.score else "r2"
+    scorer = check_scoring(model, scoring=scoring)
+    if not isinstance(scoring, str):
+        return np.array([scorer(model, table, test.y, **weights) for table in tables])
+    answers = _Answers(model, tables.reshape(-1, tables.shape[2]))
+    if scoring == "accuracy" and not weights:
+        return np.asarray(np.mean(answers.predict(None).reshape(len(tables), -1) == test.y, axis=1))
+    scores = []
+    for i, table in enumerate(tables):
+        answers.rows = slice(i * len(table), (i + 1) * len(table))
+        scores.append(scorer(answers, table, test.y, **weights))
+    return np.array(scores)
+
+
+class _Answers(BaseEstimator):
+    """What a fitted model says of many rows, asked once, in the shape of the model."""
+
+    def __init__(self, model: Any, table: FloatArray) -> None:
+        self.model, self.table = model, table
+        self.rows, self._known = slice(None), dict[str, Any]()
+
+    @property
+    def classes_(self) -> Any:
+        return self.model.classes_
+
+    def predict(self, X: Any) -> Any:
+        return self._answer("predict")
+
+    @available_if(lambda self: hasattr(self.model, "predict_proba"))
+    def predict_proba(self, X: Any) -> Any:
+        return self._answer("predict_proba")
+
+    @available_if(lambda self: hasattr(self.model, "decision_function"))
+    def decision_function(self, X: Any) -> Any:
+        return self._answer("decision_function")
+
+    def __sklearn_tags__(self) -> Any:
+        return get_tags(self.model)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def _answer(self, name: str) -> Any:
+        if name not in self._known:
+            self._known[name] = getattr(self.model, name)(self.table)
+        return self._known[name][self.rows]
 
 
 def correlated_groups(problem: Problem, above: float) -> IntArray:
