@@ -13,6 +13,8 @@ import polars as pl
 import pytest
 
 from fewer.cli import main
+from fewer.io import read_table
+from fewer.roc import Parcel
 from fewer.run._selection import Selection
 from fewer.trace import Trace
 from making import make_problem
@@ -124,6 +126,16 @@ def test_parcel_answers_at_an_operating_point(table, tmp_path, capsys):
     assert "'maybe' is no class" in capsys.readouterr().err
     assert run("select", table, "-t", "y", "--max-fpr", 0.2) == 2
     assert "are for --method parcel" in capsys.readouterr().err
+
+
+def test_the_algorithm_as_printed_has_a_name_of_its_own(table, capsys):
+    assert run("select", table, "-t", "y", "-m", "parcel-scott", "--max-fpr", 0.2, "--json") == 0
+    result = json.loads(capsys.readouterr().out)
+    problem = read_table(table, "y")
+    truth = Parcel(method="scott", edge_points=0, random_state=0).fit_problem(problem)
+    assert result["method"] == "parcel-scott"
+    assert [vertex["features"] for vertex in result["vertices"]] == [list(v.names) for v in truth.vertices_]
+    assert result["n_evaluated"] == truth.n_evaluated_
 
 
 def test_rank(table, capsys):

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fewer.evaluate import Curves
 from fewer_papers import Rerun, _chen, read_printed
 from fewer_papers._chen import (
     ADRENAL,
@@ -20,6 +19,7 @@ from fewer_papers._chen import (
     problem_of,
     sizes_of,
 )
+from fewer_papers._curves import Curves
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_percentages_of_dominance_sum_to_one_hundred(run):
 
 
 def test_claims_carry_numbers(run):
-    claims = DOCUMENT.claims(run)
+    claims = [claim.text for claim in DOCUMENT.claims(run)]
     assert any("'GMLVQ ranks features 1, 4 and 2 of Ionosphere first' holds" in claim for claim in claims)
     assert any("effective features" in claim for claim in claims)
     assert all(any(f"' {said}" in claim for said in ("holds", "does not hold")) for claim in claims)

@@ -8,7 +8,8 @@ import pytest
 
 import fewer_papers as papers
 from fewer.problem import InputError
-from fewer_papers import Absent, Cell, Document, Rerun, backed, judge, reproduce
+from fewer_papers import Absent, Cell, Claim, Document, Rerun, backed, judge, judge_spread, reproduce
+from fewer_papers._core import chance_of, order_of, with_rivals
 
 
 @pytest.mark.parametrize(
@@ -151,7 +152,8 @@ def toy_document(calls):
         raise InputError("no data for it")
 
     return Document(
-        "toy", "A toy", {"1": first, "2": second}, {"1": draw, "2": cannot_draw}, lambda run: ["It holds."]
+        "toy", "A toy", {"1": first, "2": second}, {"1": draw, "2": cannot_draw},
+        lambda run: [Claim("It holds.", "holds")],
     )  # fmt: skip
 
 
@@ -160,13 +162,15 @@ def test_a_document_is_re_run_and_saved(tmp_path):
     run = Rerun(out=tmp_path, report=lines.append)
     result = reproduce(toy_document(calls), run)
     assert calls == ["1", "2"]
-    assert result.counts == {"matches": 1, "better": 0, "differs": 1, "unexplained": 0, "not reproducible": 1}
-    assert result.claims == ["It holds.", "Figure 2 could not be drawn: no data for it"]
+    assert {v: n for v, n in result.counts.items() if n} == {"matches": 1, "differs": 1, "not reproducible": 1}
+    assert [c.text for c in result.claims] == ["It holds.", "Figure 2 could not be drawn: no data for it"]
+    assert result.conclusion.startswith("Of 1 conclusions, 1 hold. Of 2 printed values with a verdict 1 match")
     assert "toy: table 1" in lines
     saved = json.loads((tmp_path / "toy" / "cells.json").read_text())
     assert saved["cells"] == result.to_json()["cells"]
     assert set(saved["cells"][0]) == {
         "table", "row", "column", "printed", "printed_sd", "ours", "verdict", "reason", "role", "tested", "number",
+        "kind", "low", "high", "others",
     }  # fmt: skip
     assert (tmp_path / "toy" / "figures" / "1.png").stat().st_size > 1000
     assert (tmp_path / "toy" / "figures" / "1.svg").exists()
@@ -204,7 +208,7 @@ def test_all_documents_together_tell_their_time(monkeypatch):
     monkeypatch.setattr(papers, "names", lambda: ["one", "two"])
     monkeypatch.setattr(papers, "document", lambda name: toy_document([]))
     result = CliRunner().invoke(app, ["reproduce", "all", "--jobs", "1"], catch_exceptions=False)
-    assert "2 documents, 6 distinct printed numbers: 2 match or are bettered. 0.0 minutes with 1 jobs." in result.stdout
+    assert "2 documents, 0.0 minutes with 1 jobs." in result.stdout
 
 
 def test_data_is_fetched_from_a_server(monkeypatch, tmp_path):
@@ -259,3 +263,75 @@ def test_data_is_fetched_from_a_server(monkeypatch, tmp_path):
     # What was fetched is kept; what was not there is asked for again.
     assert asked.count("/40669.arff") == 1
     assert lines[0] == "toy: corral_file: at hand"
+
+
+def by_column(cell):
+    """Rows are data sets, columns methods."""
+    return "accuracy", cell.row, cell.column
+
+
+def accuracies(rng, n_sets=6, methods=("GA", "SA", "FS"), tolerance=2.0):
+    printed = rng.normal(70.0, 8.0, (n_sets, 1)) + rng.normal(0.0, 3.0, (n_sets, len(methods)))
+    ours = printed + rng.normal(0.0, 1.5, printed.shape)
+    return [
+        judge("1", f"set {i}", method, float(printed[i, j]), float(ours[i, j]), tolerance=tolerance)
+        for i in range(n_sets)
+        for j, method in enumerate(methods)
+    ]
+
+
+def test_a_match_that_most_other_methods_would_share_is_no_verdict():
+    cells = [
+        judge("1", "a", m, 70.0, v, tolerance=1.0) for m, v in (("A", 70.5), ("B", 69.5), ("C", 70.9), ("D", 80.0))
+    ]
+    found = with_rivals(cells, by_column)
+    assert [cell.verdict for cell in found] == ["no verdict"] * 3 + ["unexplained"]
+    assert [cell.others for cell in found] == pytest.approx([2 / 3, 2 / 3, 2 / 3, 1.0])
+    apart = [judge("1", "a", m, p, p, tolerance=1.0) for m, p in (("A", 70.0), ("B", 75.0), ("C", 80.0))]
+    assert [cell.verdict for cell in with_rivals(apart, by_column)] == ["matches"] * 3
+
+
+def test_chance_is_the_mean_over_permutations():
+    rng = np.random.default_rng(0)
+    cells = accuracies(rng)
+    found = chance_of(cells, by_column, "value")
+    answers = [cell.ours for cell in cells]
+    drawn = []
+    for _ in range(4000):  # derangements in effect: a cell never gets its own answer
+        order = rng.permutation(len(cells))
+        drawn += [cell.accepts(answers[j]) for i, (cell, j) in enumerate(zip(cells, order, strict=True)) if i != j]
+    assert found.permuted == pytest.approx(np.mean(drawn), abs=0.01)
+    assert found.inside == np.mean([cell.verdict == "matches" for cell in cells])
+    middle = np.median([cell.printed for cell in cells])
+    assert found.constant == np.mean([abs(middle - cell.printed) <= 2.0 for cell in cells])
+
+
+def test_one_constant_passes_most_tests_of_spreads():
+    """Ten numbers know their spread so badly that any constant near it is accepted."""
+    rng = np.random.default_rng(1)
+    samples = rng.normal(0.0, 3.0, (2, 200, 10)).std(axis=2, ddof=1)
+    cells = [
+        judge_spread("1", f"row {i}", "test", float(a), float(b), (10, 10))[0]
+        for i, (a, b) in enumerate(samples.T)
+    ]  # fmt: skip
+    found = chance_of(cells, lambda cell: None, "spread")
+    assert found.inside == pytest.approx(0.95, abs=0.05)
+    assert found.constant > 0.95
+    assert found.permuted == pytest.approx(0.95, abs=0.03)
+
+
+def test_the_order_of_methods_is_counted_over_pairs_on_the_same_data():
+    cells = accuracies(np.random.default_rng(2))
+    agree = total = 0
+    for i in range(6):
+        rows = [cell for cell in cells if cell.row == f"set {i}"]
+        for a, b in ((0, 1), (0, 2), (1, 2)):
+            total += 1
+            agree += (rows[a].printed > rows[b].printed) == (rows[a].ours > rows[b].ours)
+    assert order_of(cells, by_column)[:2] == (agree, total)
+    assert 0.2 < order_of(cells, by_column)[2] < 0.8
+
+
+def test_nothing_printed_gets_no_verdict():
+    cell = judge("1", "row", "p", None, 0.03, role="ours alone")
+    assert (cell.verdict, cell.reason) == ("no verdict", "The document prints nothing here.")

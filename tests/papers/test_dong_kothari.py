@@ -122,6 +122,10 @@ def test_the_command_prints_the_contract(no_data, tmp_path):
         "role",
         "tested",
         "number",
+        "kind",
+        "low",
+        "high",
+        "others",
     }
     assert (tmp_path / "dong-kothari" / "cells.csv").exists()
     again = json.loads(CliRunner().invoke(app, arguments, catch_exceptions=False).stdout)
@@ -138,7 +142,7 @@ def test_the_command_prints_tables(no_data):
 
 
 def test_claims_are_counted_not_quoted(offline_run):
-    claims = DOCUMENT.claims(offline_run)
+    claims = [claim.text for claim in DOCUMENT.claims(offline_run)]
     assert any("in 56 of 60 generated samples" in claim for claim in claims)
     assert any("finds [1, 2, 5]" in claim for claim in claims)
 

@@ -101,7 +101,7 @@ def test_pooled_point_is_that_of_all_outer_folds(run):
 
 def test_claims_and_missing_sets(run, monkeypatch):
     monkeypatch.setattr(_loughrey_work, "_overfitting", lambda run, rows, noise: (90.0, 60.0))
-    found = DOCUMENT.claims(run)
+    found = [claim.text for claim in DOCUMENT.claims(run)]
     claim = next(claim for claim in found if claim.startswith("SAES tests higher than SA (table 7.4): "))
     assert "Printed: 2 wins, 0 losses, +3.1 points on average. Here: " in claim
     gap = 100 * (rights(study(run, "glass", "SAES")).mean() - rights(study(run, "glass", "SA")).mean())

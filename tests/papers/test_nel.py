@@ -207,5 +207,5 @@ def test_claims_about_accuracies_are_made_of_the_means(monkeypatch):
     monkeypatch.setattr(_nel, "_ours", lambda run, record: (record["value"] + 1.0, 0.5, 3))
     run = Rerun(quick=True)
     assert "ours less printed is +1.00 points on average" in _nel._claim_knn(run)
-    told = _nel._claim_networks(run)
-    assert told.split("printed in ")[1].split(" pairs")[0] == told.split("here in ")[1].rstrip(".")
+    told = _nel._claim_networks(run).text
+    assert told.split("Printed in ")[1].split(" pairs")[0] == told.split("here in ")[1].rstrip(".")

@@ -1,13 +1,13 @@
 import base64
 import io
 import re
-from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 
-from fewer_papers import _page
-from fewer_papers._page import _document, _pictures, _small, reproduction_report
+from fewer_papers import Document, Rerun, _page, judge, reproduce
+from fewer_papers._page import _cells, _pictures, _small, reproduction_report, write_reproduction_report
 from pages import EVIL
 
 
@@ -15,19 +15,17 @@ def cell(verdict, reason, **more):
     return {"table": "1", "verdict": verdict, "reason": reason, **more}
 
 
-def test_cells_of_a_table_share_their_reasons():
+def test_cells_of_all_documents_share_their_reasons():
     cells = [
         cell("matches", ""),
         cell("differs", "Other folds."),
         cell("better", "More rows.", tested="ten seeds"),
         cell("differs", "Other folds."),
     ]
-    made = _document({"cells": cells, "figures": ["a.png", "gone.png"]}, {Path("a.png"): {"name": "a"}})
-    table = made["tables"]["1"]
-    assert table["reasons"] == ["Other folds.", "More rows. Tested by: ten seeds."]
-    assert [shown["note"] for shown in table["cells"]] == [None, 1, 2, 1]
-    assert table["good"] == 2
-    assert made["pictures"] == [{"name": "a"}]
+    made, reasons = _cells([{"document": "a", "cells": cells}, {"document": "b", "cells": cells[:2]}])
+    assert reasons == ["Other folds.", "More rows. Tested by: ten seeds."]
+    assert [shown["note"] for shown in made] == [None, 1, 2, 1, None, 1]
+    assert [shown["document"] for shown in made] == [*"aaaabb"]
 
 
 def test_pictures_shrink_to_a_width_and_never_grow(tmp_path):
@@ -37,33 +35,49 @@ def test_pictures_shrink_to_a_width_and_never_grow(tmp_path):
     assert _small(tmp_path / "wide.png", 900, 8)["width"] == 400
 
 
-def test_a_reproduction_shows_cells_reasons_and_figures(tmp_path):
+@pytest.fixture
+def page_of(tmp_path):
+    """A page of one document with two cells and a picture."""
     picture = tmp_path / "1.png"
     Image.new("RGB", (2000, 1000), "navy").save(picture)
-    cell = {"table": "1", "row": EVIL, "column": "L", "printed": 0.6, "printed_sd": 0.1, "ours": 0.61}
-    document = {
-        "document": "nobody",
-        "title": "Nobody, Nothing (2000)",
-        "quick": True,
-        "seconds": 1.0,
-        "counts": {"matches": 1, "better": 0, "differs": 1, "not reproducible": 0},
-        "cells": [
-            {**cell, "verdict": "matches", "reason": ""},
-            {**cell, "ours": [1, 2], "verdict": "differs", "reason": "Another sample."},
-        ],
-        "claims": ["Everything holds."],
-        "figures": [str(picture), str(tmp_path / "gone.png")],
-    }
-    page = reproduction_report([document])
-    assert "Table 1: 1 of 2 cells match or are bettered" in page
-    assert "1 of 2 distinct printed numbers match or are bettered (50\N{NO-BREAK SPACE}%)" in page
+
+    def table(run):
+        return [
+            judge("1", EVIL, "L", 0.6, 0.61, sd=0.1),
+            judge("1", "b", "features", [1, 3], [1, 2], reason="Another sample."),
+        ]
+
+    result = reproduce(Document("nobody", "Nobody, Nothing (2000)", {"1": table}), Rerun(quick=True))
+    return {**result.to_json(), "claims": [EVIL], "figures": [str(picture), str(tmp_path / "gone.png")]}
+
+
+def test_a_reproduction_shows_cells_reasons_and_figures(page_of):
+    page = reproduction_report([page_of])
+    assert page.index("Of 2 printed values with a verdict 1 match") < page.index("All 2 cells")
     assert "Another sample." in page
     assert "0.6 ± 0.1" in page
     assert ">1 2<" in page
-    assert "<script" not in page
+    assert page.count("<script") == 1  # our own
+    assert "<script>alert" not in page
     (shown,) = re.findall(r"data:image/png;base64,([^\"]+)", page)
     assert Image.open(io.BytesIO(base64.b64decode(shown))).size == (900, 450)
     assert 'alt="Figure 1 of Nobody, Nothing (2000), drawn again"' in page
+
+
+def test_the_table_of_all_cells_is_searched_and_sorted(page_of, tmp_path, browser):
+    place = write_reproduction_report(tmp_path / "page.html", [page_of])
+    browser.open(place, 1280)
+    shown = "[...document.querySelectorAll('#all tbody tr')].filter(r => !r.hidden).map(r => r.cells[3].textContent)"
+    assert browser.run(shown) == ["L", "features"]
+    browser.run("document.querySelectorAll('#all th button')[3].click()")
+    assert browser.run(shown) == ["features", "L"]
+    browser.run("document.querySelectorAll('#all th button')[3].click()")
+    assert browser.run(shown) == ["L", "features"]
+    find = "document.getElementById('find')"
+    browser.run(f"{find}.value = 'NOBODY unexplained'; {find}.dispatchEvent(new Event('input'))")
+    assert browser.run(shown) == ["features"]
+    assert browser.run("document.getElementById('found').textContent") == "1 of 2"
+    assert browser.complaints == []
 
 
 def test_many_pictures_are_told_more_coarsely(tmp_path, monkeypatch):

@@ -48,7 +48,8 @@ def test_the_printed_subsets_reach_the_printed_areas(cells):
             cell = cells[table, task, "Parcel: area of the printed subsets"]
             assert cell.ours == pytest.approx(cell.printed, abs=near)
     assert cells["6.2", "Thyroid", "SFFS, early stop: area of the printed subset"].verdict == "matches"
-    assert cells["6.4", "Cotton", "union: area of the printed subset"].verdict == "matches"
+    # The spread over three splits is smaller than the gap to the print, which no reading explains.
+    assert cells["6.4", "Cotton", "union: area of the printed subset"].verdict == "unexplained"
 
 
 @pytest.mark.parametrize("name", ["BrodSat", "Cotton", "Grey", "Thyroid"])
@@ -104,7 +105,7 @@ def test_ratios_are_of_the_right_class(run):
 
 
 def test_claims_name_the_stopping_rule_and_the_number_of_features(run):
-    words = " ".join(scott.claims(run))
+    words = " ".join(claim.text for claim in scott.claims(run))
     for task in ("BrodSat", "Cotton", "Grey", "Thyroid"):
         assert f"{task}: Parcel has more area than the SFFS wrapper that stops early" in words
         assert f"{task}: against SFFS to the end" in words

@@ -11,6 +11,7 @@ from sklearn.datasets import load_breast_cancer
 from browsing import CHROMIUM
 from fewer.cli import main
 from fewer.plots._style import new_figure, style
+from fewer_papers import Document, Rerun, judge, reproduce
 from fewer_papers._page import write_reproduction_report
 from pages import EVIL
 
@@ -73,17 +74,9 @@ def document(folder):
         figure, axes = new_figure()
         axes.plot([1, 2, 3])
     figure.savefig(folder / "figure.png")
-    cell = {"table": "1", "row": EVIL, "column": "L", "printed": 0.6, "printed_sd": None, "ours": 0.61}
-    return {
-        "document": "nobody",
-        "title": "Nobody, Nothing (2000)",
-        "quick": False,
-        "seconds": 1.0,
-        "counts": {"matches": 0, "better": 0, "differs": 1, "not reproducible": 0},
-        "cells": [{**cell, "verdict": "differs", "reason": f"A reason with {EVIL}."}],
-        "claims": [f"A claim with {EVIL}."],
-        "figures": [str(folder / "figure.png")],
-    }
+    cell = judge("1", EVIL, "L", 0.6, 0.61, reason=f"A reason with {EVIL}.")
+    result = reproduce(Document("nobody", "Nobody, Nothing (2000)", {"1": lambda run: [cell]}), Rerun())
+    return {**result.to_json(), "claims": [f"A claim with {EVIL}."], "figures": [str(folder / "figure.png")]}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

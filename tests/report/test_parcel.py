@@ -89,6 +89,8 @@ def assert_same_numbers(browser, point):
     assert cells[7:9] == [f"negative {in_brackets(wrong, percent)}", f"positive {in_brackets(right, percent)}"]
     if point.cost_ is not None:
         assert cells[10] == in_brackets(point.cost_, lambda value: f"{value:.4f}")
+    height = browser.run("1 - (document.querySelector('#sizes .here').getAttribute('cy') - 12) / 100")
+    assert height * browser.run("most") == pytest.approx(len(point.features_))
     count = point.per_thousand()
     words = browser.run("document.getElementById('thousand').textContent")
     for what in ("found", "missed", "false alarms", "left alone"):

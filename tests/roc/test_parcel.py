@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_curve
 from sklearn.model_selection import cross_val_score
@@ -491,3 +492,16 @@ def test_nothing_to_find_is_an_answer(options):
     assert set(parcel.predict(X).tolist()) <= {0, 1}
     assert parcel.predict_proba(X).shape == (200, 2)
     assert parcel.operating_point(cost_fp=1, cost_fn=1).predict(X).mean() < 0.5
+
+
+def test_the_size_penalty_is_a_price_that_all_features_share():
+    X, y = load_breast_cancer(return_X_y=True)
+    ours = Parcel(size_penalty=0.06, random_state=0).fit(X, y)
+    priced = Parcel(size_penalty=0.0, feature_costs=np.ones(30), cost_weight=0.002, random_state=0).fit(X, y)
+    assert ours.vertices_ == priced.vertices_
+    free = Parcel(size_penalty=0.0, random_state=0).fit(X, y)
+    limits = (0.02, 0.05, 0.1, 0.2)
+    needed = [np.median([len(p.operating_point(max_fpr=a).features_) for a in limits]) for p in (ours, free)]
+    assert needed[0] <= 30 / 4 < needed[1]
+    scott = [Parcel(method="scott", size_penalty=s, random_state=0).fit(X, y).vertices_ for s in (0.0, 0.5)]
+    assert scott[0] == scott[1]

@@ -96,6 +96,7 @@ def _listed(title: str, names: dict[str, str]) -> str:
 
 METHOD_LIST = {"auto": "a choice by the size of the data"} | {name: method.summary for name, method in METHODS.items()}
 METHOD_LIST["parcel"] = "one detector for every cost (two classes)"
+METHOD_LIST["parcel-scott"] = "the same, by the algorithm as Scott printed it"
 COMPONENT_LIST = "\n\n".join(
     [
         "Components:",

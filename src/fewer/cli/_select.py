@@ -68,6 +68,10 @@ ReportOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
+PARCELS: dict[str, dict[str, Any]] = {"parcel": {}, "parcel-scott": {"method": "scott", "edge_points": 0}}
+"""Methods that make a detector: its parameters, ours and those of the report."""
+
+
 @dataclass(frozen=True)
 class Question:
     """Which features are asked for, and by which method."""
@@ -230,7 +234,7 @@ def select(
 
     Ctrl-C prints the best subset so far and saves the run; --resume goes on from there.
     """
-    in_chunks, parcel = wants_stream(file, effort.stream), question.method == "parcel"
+    in_chunks, parcel = wants_stream(file, effort.stream), question.method in PARCELS
     outputs.check(file, one_table=not (parcel or str(file) == "-" or in_chunks))
     options = table_options(columns, rows)
     choices = question.choices()
@@ -250,7 +254,8 @@ def select(
         detector.refuse_unasked()
     with replacing(outputs.out, outputs.force and not outputs.resume), on_cluster(effort.cluster):
         if parcel:
-            _parcel(problem, detector, outputs, effort.seed, reading_lines(file, target, columns.task, options))
+            source = reading_lines(file, target, columns.task, options)
+            _parcel(problem, PARCELS[question.method], detector, outputs, effort.seed, source)
             return
         from fewer.run._planning import Request
 
@@ -330,12 +335,14 @@ def _write_report(answer: Answer, report: Path | None, selection: Selection) -> 
         answer.attempt(report, lambda: say(f"Report: {write_selection_report(report, selection, selection.trace)}"))
 
 
-def _parcel(problem: Problem, detector: Detector, outputs: Outputs, seed: int, source: str) -> None:
+def _parcel(
+    problem: Problem, settings: dict[str, Any], detector: Detector, outputs: Outputs, seed: int, source: str
+) -> None:
     """Fit a Parcel, say what its operating point needs, and write its page."""
     from fewer.roc import describe, fit_parcel
     from fewer.run._folder import RunFolder, fingerprint
 
-    chosen: dict[str, Any] = dict(detector.rates)
+    chosen: dict[str, Any] = settings | detector.rates
     if detector.positive is not None:
         labels = {str(label): label for label in problem.classes}
         if detector.positive not in labels:

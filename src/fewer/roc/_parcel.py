@@ -31,6 +31,10 @@ from fewer.validate._splits import CV_OBJECT
 MAX_SLOW = 30
 """Subsets that an algorithm which is fitted anew for each may try in a round."""
 
+PRICED = 60
+"""Rows of the smaller class from which on features have a price. With fewer a step of the hull is much more than any
+price, which then only breaks ties towards subsets that these few rows flatter."""
+
 ENOUGH = 0.5
 """Critical ratio below which a round is the last, where every row judges; the report's is 1.96."""
 
@@ -54,9 +58,9 @@ class Parcel(TableClassifier):
         all features, and some children.
     method : {"auto", "scott"}, default="auto"
         `"auto"`: every row that is not kept for calibration trains and judges in turn (`cv` folds), subsets may lose
-        features as well as gain them, the growth also starts from all features, and the classifiers on the hull are
-        fitted to all these rows. `"scott"`: as in the report: one split into training and validation rows, subsets
-        grow from nothing, a round must be significant.
+        features as well as gain them, the growth also starts from large subsets, features have a price
+        (`size_penalty`), and the classifiers on the hull are fitted to all these rows. `"scott"`: as in the report: one
+        split into training and validation rows, subsets grow from nothing, a round must be significant.
     cv : int, "loo", splitter or list of (train, test), default=5
         Folds of `"auto"`. A list is for the rows of the whole table; those kept for calibration are left out of it.
         Where rows have a time, a number means splits that go forward.
@@ -84,6 +88,10 @@ class Parcel(TableClassifier):
         What each feature costs; with a dict, features that are not named cost nothing.
     cost_weight : float, default=0.0
         Points of true positive rate that one unit of cost must earn.
+    size_penalty : float, default=0.05
+        True positive rate that all features together would have to earn, in equal shares: with 50 columns a subset
+        needs 0.001 more for each feature. A higher penalty gives operating points that need fewer features; 0 asks for
+        the largest area alone. There is none with fewer than 60 rows of the smaller class, and for `"scott"`.
     pos_label : label, optional
         The positive class; the last one of two if left out. With several classes it is set against all others; without
         it each class is, see `parcels_`.
@@ -159,6 +167,7 @@ class Parcel(TableClassifier):
         "max_passes": [Interval(Integral, 1, None, closed="left"), None],
         "feature_costs": ["array-like", dict, None],
         "cost_weight": [Interval(Real, 0, None, closed="left")],
+        "size_penalty": [Interval(Real, 0, None, closed="left")],
         "pos_label": "no_validation",  # type: ignore[dict-item]
         "n_jobs": [Integral, None],
         "random_state": ["random_state", np.random.Generator],
@@ -189,6 +198,7 @@ class Parcel(TableClassifier):
         max_passes: int | None = None,
         feature_costs: Any = None,
         cost_weight: float = 0.0,
+        size_penalty: float = 0.05,
         pos_label: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -207,6 +217,7 @@ class Parcel(TableClassifier):
         self.max_passes = max_passes
         self.feature_costs = feature_costs
         self.cost_weight = cost_weight
+        self.size_penalty = size_penalty
         self.pos_label = pos_label
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -339,7 +350,9 @@ class Parcel(TableClassifier):
         whole, scott = lessons.whole, self.method == "scott"
         usable = ~whole.constant
         most = whole.n_features if self.max_features is None else self.max_features
-        prices = self.cost_weight * lessons.totals[1] * parse_costs(self.feature_costs, whole.names)
+        free = scott or min(lessons.sizes) < PRICED
+        each = 0.0 if free else self.size_penalty / max(int(usable.sum()), 1)
+        prices = lessons.totals[1] * (self.cost_weight * parse_costs(self.feature_costs, whole.names) + each)
         return Plan(
             children=self.children or ("forward" if scott else "flip"),
             critical=self.critical_ratio if self.critical_ratio is not None else 1.96 if scott else ENOUGH,
@@ -762,7 +775,7 @@ def describe(parcel: Parcel, point: OperatingPoint) -> dict[str, Any]:
     """
     names = parcel.reader_.names
     return {
-        "method": "parcel",
+        "method": "parcel-scott" if parcel.method == "scott" else "parcel",
         "features": list(point.features_),
         "all_features": [name for name, used in zip(names, parcel.support_, strict=True) if used],
         "operating_point": point.to_json(),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         QUICK,
         Absent,
         Cell,
+        Claim,
         Document,
         Reproduction,
         Rerun,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         mean_and_sd,
         read_printed,
         reproduce,
+        save_cells,
         show,
     )
 
@@ -37,6 +39,7 @@ __all__ = [
     "QUICK",
     "Absent",
     "Cell",
+    "Claim",
     "Document",
     "Reproduction",
     "Rerun",
@@ -48,6 +51,7 @@ __all__ = [
     "names",
     "read_printed",
     "reproduce",
+    "save_cells",
     "show",
 ]
 

@@ -17,7 +17,7 @@ C and γ from a grid by validation AUC.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ from fewer.evaluate import PlantedCounts, plant
 from fewer.models import GMLVQClassifier
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.rankers import Fisher, GMLVQRelevance, InformationGain, ReliefF
-from fewer_papers._core import Absent, Cell, Document, Rerun, Role, judge, read_printed
+from fewer_papers._core import Absent, Cell, Claim, Document, Rerun, Role, judge, read_printed
 from fewer_papers._curves import (
     ORIGINAL,
     Curves,
@@ -309,7 +309,7 @@ def _baseline(run: Rerun, table: str, case: Case, columns: Sequence[str], step: 
         for _ in range(200)
     ]
     words = f"0 everywhere matches {zero} of {len(columns)}, a random winner {np.mean(drawn) * len(columns):.1f}"
-    return judge(table, case.name, "by chance", words, words, role="ours alone")
+    return judge(table, case.name, "by chance", None, words, role="ours alone")
 
 
 def _lead(curves: Curves, evaluators: Sequence[str]) -> str:
@@ -480,29 +480,33 @@ def quotes(run: Rerun) -> list[Cell]:
 # -------------------------------------------------------------------------------------------------- the claims
 
 
-def claims(run: Rerun) -> list[str]:
+def claims(run: Rerun) -> list[Claim]:
     """What the thesis concludes, and whether it holds here."""
-    out: list[str] = []
+    out: list[Claim] = []
     steps = (_rankings_claim, _dominance_claims, _planted_claims, _force_claim)
     for step in steps:
         found = run.attempt(partial(step, run))
-        out += [f"{step.__name__.strip('_')}: {found.reason}"] if isinstance(found, Absent) else found
+        out += [Claim(f"{step.__name__.strip('_')}: {found.reason}")] if isinstance(found, Absent) else found
     return out
 
 
-def _rankings_claim(run: Rerun) -> list[str]:
+def _rankings_claim(run: Rerun) -> list[Claim]:
     iono, _, breast, _ = CASES
     curves = curves_of(run, breast)
     hits = {m: len(set(leading(curves, m, 10)) & set(NINE)) for m in rankers()}
     first = sorted(leading(curves_of(run, iono), GMLVQ, 3))
+    each = ", ".join(f"{m} {n} of 9" for m, n in hits.items())
     return [
-        f"'All four methods rank the nine features 23 21 28 24 8 3 1 4 7 of breast cancer in their first ten' "
-        f"{_verdict(n == 9 for n in hits.values())}: {', '.join(f'{m} {n} of 9' for m, n in hits.items())}.",
-        f"'GMLVQ ranks features 1, 4 and 2 of Ionosphere first' {_verdict([first == [1, 2, 4]])}: {first} here.",
+        Claim.of(
+            [n == 9 for n in hits.values()],
+            "'All four methods rank the nine features 23 21 28 24 8 3 1 4 7 of breast cancer in their first ten' {}: "
+            f"{each}.",
+        ),
+        Claim.of([first == [1, 2, 4]], f"'GMLVQ ranks features 1, 4 and 2 of Ionosphere first' {{}}: {first} here."),
     ]
 
 
-def _dominance_claims(run: Rerun) -> list[str]:
+def _dominance_claims(run: Rerun) -> list[Claim]:
     both: dict[str, dict[str, float]] = {GMLVQ: {}, STOPPED: {}}
     loss: dict[str, dict[str, float]] = {GMLVQ: {}, STOPPED: {}}
     by_svm = {}
@@ -517,22 +521,27 @@ def _dominance_claims(run: Rerun) -> list[str]:
     won = {evaluator: sum(share > 50 for share in shares.values()) for evaluator, shares in both.items()}
     won_svm = sum(share > 50 for share in by_svm.values())
     return [
-        f"'GMLVQ rankings (with the original Omega) dominate when GMLVQ evaluates' "
-        f"{_verdict(share > 50 for share in both[GMLVQ].values())}: best at more than half of the sizes on "
-        f"{won[GMLVQ]} of 4 public sets (printed: 2 of these 4), {_list(both[GMLVQ], '.0f', ' %')}; with an evaluator "
-        f"that stops by validation rows on {won[STOPPED]}, {_list(both[STOPPED], '.0f', ' %')}.",
-        f"'With an RBF-SVM, GMLVQ is best at more than half of the sizes' "
-        f"{_verdict(share > 50 for share in by_svm.values())}: on {won_svm} of 4 public sets (printed: 2 of these 4), "
-        f"{_list(by_svm, '.0f', ' %')}.",
-        f"'The original Omega is comparable to learning anew' "
-        f"{_verdict(gain > -COMPARABLE for gain in loss[GMLVQ].values())}, taken as less than {COMPARABLE} AUC worse "
-        f"in the mean: against an evaluator that learns to the end {_list(loss[GMLVQ], '+.3f')}; against one that "
-        f"stops by validation rows it {_verdict(gain > -COMPARABLE for gain in loss[STOPPED].values())}, "
-        f"{_list(loss[STOPPED], '+.3f')}.",
+        Claim.of(
+            [share > 50 for share in both[GMLVQ].values()],
+            "'GMLVQ rankings (with the original Omega) dominate when GMLVQ evaluates' {}: best at more than half of "
+            f"the sizes on {won[GMLVQ]} of 4 public sets (printed: 2 of these 4), {_list(both[GMLVQ], '.0f', ' %')}; "
+            f"with an evaluator that stops by validation rows on {won[STOPPED]}, {_list(both[STOPPED], '.0f', ' %')}.",
+        ),
+        Claim.of(
+            [share > 50 for share in by_svm.values()],
+            "'With an RBF-SVM, GMLVQ is best at more than half of the sizes' {}: on "
+            f"{won_svm} of 4 public sets (printed: 2 of these 4), {_list(by_svm, '.0f', ' %')}.",
+        ),
+        Claim.of(
+            [gain > -COMPARABLE for gain in loss[GMLVQ].values()],
+            f"'The original Omega is comparable to learning anew' {{}}, taken as less than {COMPARABLE} AUC worse in "
+            f"the mean: against an evaluator that learns to the end {_list(loss[GMLVQ], '+.3f')}; against one that "
+            f"stops by validation rows {_list(loss[STOPPED], '+.3f')}.",
+        ),
     ]
 
 
-def _planted_claims(run: Rerun) -> list[str]:
+def _planted_claims(run: Rerun) -> list[Claim]:
     totals, shares = {}, {}
     winners: list[str] = []
     shuffled = 0.0
@@ -548,20 +557,27 @@ def _planted_claims(run: Rerun) -> list[str]:
     mild = np.mean(list(shares["redundant"].values()))
     strict = np.mean(list(shares["irrelevant"].values()))
     return [
-        f"'Information gain filters irrelevant features best' {_verdict(w == GAIN for w in winners)}: on "
-        f"{winners.count(GAIN)} of 4 public sets; kept in total: {_list(totals['irrelevant'], '.1f')}. Features "
-        f"without a cut tie at 0 and keep the order of the columns, added ones last; with ties at random information "
-        f"gain keeps {shuffled:.1f}.",
-        f"'Irrelevant features are filtered better than redundant ones' {_verdict([strict < mild])}: "
-        f"the four methods keep {strict:.0%} of what chance keeps of irrelevant ones and {mild:.0%} of redundant ones.",
-        f"'GMLVQ and information gain keep fewer redundant features than Relieff and Fisher' "
-        f"{_verdict(fewer[a] < fewer[b] for a in (GMLVQ, GAIN) for b in (RELIEFF, FISHER))}: kept in total "
-        f"{_list(fewer, '.1f')}; as a share of chance {_list(shares['redundant'], '.2f')}. No ranking "
-        f"judges a feature by those already chosen: copies stay as long as their originals do.",
+        Claim.of(
+            [w == GAIN for w in winners],
+            f"'Information gain filters irrelevant features best' {{}}: on {winners.count(GAIN)} of 4 public sets; "
+            f"kept in total: {_list(totals['irrelevant'], '.1f')}. Features without a cut tie at 0 and keep the order "
+            f"of the columns, added ones last; with ties at random information gain keeps {shuffled:.1f}.",
+        ),
+        Claim.of(
+            [strict < mild],
+            "'Irrelevant features are filtered better than redundant ones' {}: the four methods keep "
+            f"{strict:.0%} of what chance keeps of irrelevant ones and {mild:.0%} of redundant ones.",
+        ),
+        Claim.of(
+            [fewer[a] < fewer[b] for a in (GMLVQ, GAIN) for b in (RELIEFF, FISHER)],
+            "'GMLVQ and information gain keep fewer redundant features than Relieff and Fisher' {}: kept in total "
+            f"{_list(fewer, '.1f')}; as a share of chance {_list(shares['redundant'], '.2f')}. No ranking judges a "
+            "feature by those already chosen: copies stay as long as their originals do.",
+        ),
     ]
 
 
-def _force_claim(run: Rerun) -> list[str]:
+def _force_claim(run: Rerun) -> list[Claim]:
     with_force, without, ended, effect = {}, {}, {}, {}
     for case in CASES:
         alphas = (0.0, problem_of(run, case).n_features ** 2 / 10)
@@ -571,17 +587,14 @@ def _force_claim(run: Rerun) -> list[str]:
         effect[case.name] = found["auc"][1] - found["auc"][0]
     kept = {name: effect[name] > -COMPARABLE and with_force[name] > 2 for name in effect}
     return [
-        f"'α = N² / 10 tells features apart without losing much' {_verdict(kept.values())}, taken as more than two "
-        f"effective features and less than {COMPARABLE} AUC lost: stopped by validation rows, effective features "
-        f"{_list(with_force, '.1f')} (without the force {_list(without, '.1f')}; with it to the end "
-        f"{_list(ended, '.1f')}), AUC {_list(effect, '+.3f')}."
+        Claim.of(
+            kept.values(),
+            "'α = N² / 10 tells features apart without losing much' {}, taken as more than two effective features and "
+            f"less than {COMPARABLE} AUC lost: stopped by validation rows, effective features "
+            f"{_list(with_force, '.1f')} (without the force {_list(without, '.1f')}; with it to the end "
+            f"{_list(ended, '.1f')}), AUC {_list(effect, '+.3f')}.",
+        )
     ]
-
-
-def _verdict(parts: Iterable[bool]) -> str:
-    """Say whether a conclusion holds, given whether it does in each case."""
-    found = list(parts)
-    return "holds" if all(found) else "holds in part" if any(found) else "does not hold"
 
 
 def _list(values: dict[str, float], form: str, unit: str = "") -> str:
@@ -606,8 +619,15 @@ def _figures() -> dict[str, Any]:
     return {name: draw(name) for name in names}
 
 
+def family(cell: Cell) -> tuple[str, str, str]:
+    """Return the quantity of a cell, its data set, and the method."""
+    quantity = f"table {cell.table}" if cell.table in ("3", "4", "5", "6") else f"{cell.table} {cell.column}"
+    return quantity, cell.row, cell.column
+
+
 DOCUMENT = Document(
     name="chen",
+    family=family,
     title="Z. Chen, GMLVQ-based feature ranking (2012)",
     tables={
         "2": table_2,

@@ -150,7 +150,7 @@ def top_three(run: Rerun, case: Case) -> Figure:
 def size_lines(ax: Axes, curves: Curves, evaluator: str, beside: dict[str, FloatArray] | None = None) -> None:
     """Draw the area under the ROC curve against the number of leading features, a line for each ranker."""
     for number, (name, curve) in enumerate({**curves.mean(evaluator), **(beside or {})}.items()):
-        look = COLORS[number], LINES[number], MARKERS[number]
+        look = COLORS[number], LINES[number % len(LINES)], MARKERS[number]
         ax.plot(curves.sizes, curve, label=name, color=look[0], linestyle=look[1], marker=look[2])
     ax.set(xlabel="leading features", ylabel=f"AUC on test rows ({evaluator})")
     legend_beside(ax)

@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 
     from fewer_papers import Cell, Reproduction
 
-STYLES = {"matches": "green", "better": "cyan", "differs": "yellow", "unexplained": "red", "not reproducible": "dim"}
+STYLES = {"matches": "green", "better": "cyan", "differs": "yellow", "unexplained": "red", "no verdict": "dim",
+          "not reproducible": "dim"}  # fmt: skip
 
 
 def reproduce(
     name: Annotated[str, typer.Argument(help="dong-kothari, nel, …, or all")],
     table: Annotated[list[str] | None, typer.Option(help="Only this table; may be given several times.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer repeats, no long searches: about a minute.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer repeats, no long searches: minutes instead of half an hour.")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 0,
     jobs: Annotated[int, typer.Option(callback=check_jobs, help="Threads; the results do not depend on it.")] = 2,
     out: Annotated[
@@ -40,8 +43,10 @@ def reproduce(
 ) -> None:
     """Re-run a document's tables beside the printed ones.
 
-    Every printed number gets a verdict: matches, better, differs for a reason that a run has tested, unexplained, not
-    reproducible. Data that does not come with the package is read from the folder FEWER_DATA or from OpenML.
+    A printed number matches if it lies where the re-run varies. Where that holds for more than half of the other
+    methods' results too, there is no verdict. Otherwise it is better, differs for a reason that a run has tested, is
+    unexplained or not reproducible. Values and spreads are counted apart, beside answers that know nothing. Data that
+    does not come with the package is read from the folder FEWER_DATA or from OpenML.
     """
     if report is not None:
         check_page(report, None)
@@ -72,6 +77,7 @@ def reproduce(
     if scratch is not None:
         scratch.cleanup()
     if out is not None:
+        papers.save_cells(results, out / "cells.csv")
         stderr.print(f"Cells and figures are in {out}.", highlight=False)
 
 
@@ -95,13 +101,9 @@ def _print_all(results: list[Reproduction], jobs: int) -> None:
         return
     _print_counts(results, console)
     seconds = sum(result.seconds for result in results)
-    n_printed = sum(sum(result.counts.values()) for result in results)
-    good = sum(result.counts["matches"] + result.counts["better"] for result in results)
-    console.print(
-        f"\n{len(results)} documents, {n_printed:,} distinct printed numbers: {good:,} match or are bettered. "
-        f"{seconds / 60:.1f} minutes with {jobs} jobs.",
-        highlight=False,
-    )
+    for result in results:
+        console.print(f"{result.document.name}: {result.conclusion}", highlight=False)
+    console.print(f"\n{len(results)} documents, {seconds / 60:.1f} minutes with {jobs} jobs.", highlight=False)
 
 
 def _print(result: Reproduction, console: Console) -> None:
@@ -113,11 +115,13 @@ def _print(result: Reproduction, console: Console) -> None:
     if result.claims:
         console.print("\n[bold]What the document says, and what holds here[/bold]")
         for claim in result.claims:
-            console.print(f"· {escape(claim)}", highlight=False)
+            console.print(f"· {escape(claim.text)}", highlight=False)
     effort = "quick run" if result.run.quick else "full run"
-    n_printed = sum(result.counts.values())
+    values, spreads = result.counts_of("value"), result.counts_of("spread")
+    console.print(f"\n{escape(result.conclusion)}", highlight=False)
     console.print(
-        f"\n{n_printed} distinct printed numbers: {_counted(result.counts)}. {result.seconds:.1f} s, {effort}.",
+        f"{sum(values.values())} distinct printed values: {_counted(values)}. {sum(spreads.values())} spreads: "
+        f"{_counted(spreads)}. {result.seconds:.1f} s, {effort}.",
         highlight=False,
     )
     for role, counts in result.other_counts.items():
@@ -130,15 +134,19 @@ def _counted(counts: dict[str, int]) -> str:
 
 
 def _print_counts(results: list[Reproduction], console: Console) -> None:
-    """Print one line a document: how many distinct printed numbers got each verdict."""
+    """Print two lines a document: verdicts on values and on spreads, beside answers that know nothing."""
     from rich.table import Table
 
     table = Table(title="Distinct printed numbers", title_justify="left", title_style="bold", box=None, pad_edge=False)
     table.add_column("document")
-    for verdict in STYLES:
-        table.add_column(verdict, justify="right")
+    for heading in (*STYLES, "inside", "exchanged", "constant"):
+        table.add_column(heading, justify="right")
     for result in results:
-        table.add_row(result.document.name, *(str(result.counts[verdict]) for verdict in STYLES))
+        for kind in ("value", "spread"):
+            counts, chance = result.counts_of(kind), result.chance[kind]
+            shares = (f"{share:.0%}" for share in (chance.inside, chance.permuted, chance.constant))
+            if sum(counts.values()):
+                table.add_row(f"{result.document.name}, {kind}s", *(str(counts[v]) for v in STYLES), *shares)
     console.print()
     console.print(table)
 

@@ -17,8 +17,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import partial
+from functools import cached_property, partial
 from importlib.resources import files
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, Unpack
 
@@ -34,8 +35,9 @@ if TYPE_CHECKING:
 
     from fewer.datasets import Dataset
 
-Verdict = Literal["matches", "better", "differs", "unexplained", "not reproducible"]
-VERDICTS: tuple[Verdict, ...] = ("matches", "better", "differs", "unexplained", "not reproducible")
+Verdict = Literal["matches", "better", "differs", "unexplained", "no verdict", "not reproducible"]
+VERDICTS: tuple[Verdict, ...] = ("matches", "better", "differs", "unexplained", "no verdict", "not reproducible")
+Kind = Literal["value", "spread"]
 Role = Literal["printed", "reading", "derived", "ours alone"]
 ROLES: tuple[Role, ...] = ("printed", "reading", "derived", "ours alone")
 UNEXPLAINED = "No reading of the text that was tried explains it."
@@ -58,8 +60,9 @@ class Cell:
         The spread that the document prints with it.
     ours : number, str, list of int or None
         What comes out here.
-    verdict : {"matches", "better", "differs", "unexplained", "not reproducible"}
-        What to think of the two.
+    verdict : {"matches", "better", "differs", "unexplained", "no verdict", "not reproducible"}
+        What to think of the two. There is none where the document prints nothing, and where more than half of the other
+        methods' results would match as well.
     reason : str
         Why it is not a match; free for remarks where it is, and for what was tried where it is unexplained.
     role : {"printed", "reading", "derived", "ours alone"}
@@ -69,6 +72,12 @@ class Cell:
         The run that supports the reason. A difference without one is unexplained.
     number : str
         Which printed number it is; a number that is printed in several tables is one.
+    kind : {"value", "spread"}
+        A result, or the ± that is printed with it.
+    low, high : float or None
+        Between which the re-run varies: a number matches if the printed one lies there.
+    others : float or None
+        Share of the other methods' results on the same data that would match this printed number.
 
     Examples
     --------
@@ -87,6 +96,10 @@ class Cell:
     role: Role = "printed"
     tested: str = ""
     number: str = ""
+    kind: Kind = "value"
+    low: float | None = None
+    high: float | None = None
+    others: float | None = None
 
     def __post_init__(self) -> None:
         place = f"Table {self.table}, {self.row}, {self.column}"
@@ -100,6 +113,25 @@ class Cell:
             raise ValueError(f"{place} differs for a reason that no run has tested.")
         if not self.number:
             object.__setattr__(self, "number", f"{self.table}, {self.row}, {self.column}")
+
+    def accepts(self, value: Value) -> bool:
+        """Say whether a result would match the printed one, in the place of ours.
+
+        Parameters
+        ----------
+        value : number, str or list of int
+
+        Returns
+        -------
+        bool
+        """
+        if not (_is_number(self.printed) and _is_number(value) and _is_number(self.ours)) or self.low is None:
+            return value == self.printed
+        printed, ours, other = float(self.printed), float(self.ours), float(value)  # type: ignore[arg-type]
+        if self.kind == "spread":  # a ratio decides
+            return bool(self.low * other <= printed * ours <= (self.high or 0.0) * other)
+        # A relative hair, so that 0.30 against 0.10 ± 0.10 is two deviations in binary too.
+        return abs(other - printed) <= (ours - self.low) * (1 + 1e-9) + 1e-12
 
     @property
     def difference(self) -> float | None:
@@ -208,15 +240,21 @@ def judge(
     if isinstance(ours, Absent):
         return Cell(table, row, column, printed, sd, None, "not reproducible", ours.reason, role, "", number)
     ours = _plain(ours)
-    verdict = _verdict(printed, ours, 2 * sd if tolerance is None and sd is not None else tolerance or 0.0, better)
+    near = 2 * sd if tolerance is None and sd is not None else tolerance or 0.0
+    low, high = (float(ours) - near, float(ours) + near) if _is_number(ours) and _is_number(printed) else (None, None)
+    if printed is None:
+        about = told.get("remark", "") or "The document prints nothing here."
+        return Cell(table, row, column, printed, sd, ours, "no verdict", about, role, "", number)
+    verdict = _verdict(printed, ours, near, better)
     if verdict == "better" and not reason:
         reason = "On the good side of the printed number."
     if verdict == "differs" and not tested:
         verdict, reason = "unexplained", reason or UNEXPLAINED
     shown = told.get("remark", "") if verdict == "matches" else reason
     return Cell(
-        table, row, column, printed, sd, ours, verdict, shown, role, tested if verdict == "differs" else "", number
-    )
+        table, row, column, printed, sd, ours, verdict, shown, role, tested if verdict == "differs" else "", number,
+        "value", low, high,
+    )  # fmt: skip
 
 
 def backed(cell: Cell, reading: Cell) -> Cell:
@@ -283,12 +321,12 @@ def judge_spread(
     place = (table, row, f"{column}, ±")
     about: Told = {"number": f"{number}, ±" if number else ""}
     if isinstance(ours, Absent):
-        return [judge(*place, printed, ours, **about)]
+        return [replace(judge(*place, printed, ours, **about), kind="spread")]
     high = float(np.sqrt(f.ppf(0.975, sizes[0] - 1, sizes[1] - 1)))
     low = float(np.sqrt(f.ppf(0.025, sizes[0] - 1, sizes[1] - 1)))
     inside = low * ours <= printed <= high * ours
-    tolerance = abs(ours - printed) if inside else 0.0
-    return [judge(*place, printed, ours, tolerance=tolerance, **about)]
+    cell = judge(*place, printed, ours, tolerance=abs(ours - printed) if inside else 0.0, **about)
+    return [replace(cell, kind="spread", low=low * ours, high=high * ours)]
 
 
 def _verdict(printed: Value, ours: Value, tolerance: float, better: str | None) -> Verdict:
@@ -443,6 +481,46 @@ class Rerun:
         return self.out / "results" / f"{__version__}-{effort}-seed{self.seed}" / f"{readable}-{digest}.json"
 
 
+Standing = Literal["holds", "holds in part", "is not shown", "does not hold"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something that a document says, and how it stands here.
+
+    Parameters
+    ----------
+    text : str
+    standing : {"holds", "holds in part", "is not shown", "does not hold"} or None
+        Of a conclusion; None for what is only told.
+
+    Examples
+    --------
+    >>> Claim("More rows help: holds.", "holds").standing
+    'holds'
+    """
+
+    text: str
+    standing: Standing | None = None
+
+    @classmethod
+    def of(cls, parts: Iterable[bool], text: str) -> Claim:
+        """Make a claim that holds if all parts of it do; the text takes the standing where it has {}.
+
+        Parameters
+        ----------
+        parts : iterable of bool
+        text : str
+
+        Returns
+        -------
+        Claim
+        """
+        found = list(parts)
+        standing: Standing = "holds" if all(found) else "holds in part" if any(found) else "does not hold"
+        return cls(text.replace("{}", standing), standing)
+
+
 @dataclass(frozen=True)
 class Document:
     """One document: how its tables, figures and claims are computed again.
@@ -458,9 +536,12 @@ class Document:
     figures : dict of str to callable
         By the printed number; each takes a `Rerun` and gives a matplotlib figure, drawn in the house style.
     claims : callable
-        Takes a `Rerun` and gives sentences: what the document says, and whether it holds here.
+        Takes a `Rerun` and gives claims: what the document says, and whether it holds here.
     data : tuple of str
         Data sets that do not come with the package.
+    family : callable
+        Takes a cell and gives the quantity that it is, the data it was measured on, and the method: results of other
+        methods with the same quantity and data are its rivals. None for a cell that has none.
 
     Examples
     --------
@@ -473,8 +554,9 @@ class Document:
     title: str
     tables: Mapping[str, Callable[[Rerun], list[Cell]]]
     figures: Mapping[str, Callable[[Rerun], Figure]] = field(default_factory=dict)
-    claims: Callable[[Rerun], list[str]] = field(default=lambda run: [])
+    claims: Callable[[Rerun], list[Claim]] = field(default=lambda run: [])
     data: tuple[str, ...] = ()
+    family: Callable[[Cell], tuple[str, str, str] | None] = field(default=lambda cell: None)
 
     def fetch(self, report: Callable[[str], None]) -> dict[str, str]:
         """Get the data sets that do not come with the package: from the folder FEWER_DATA, or else from OpenML.
@@ -512,7 +594,7 @@ class Reproduction:
         What was re-run.
     cells : list of Cell
         Printed numbers beside ours.
-    claims : list of str
+    claims : list of Claim
         What the document says, and whether it holds here.
     figures : list of str
         Files that were drawn.
@@ -530,7 +612,7 @@ class Reproduction:
 
     document: Document
     cells: list[Cell]
-    claims: list[str]
+    claims: list[Claim]
     figures: list[str]
     seconds: float
     run: Rerun
@@ -545,10 +627,57 @@ class Reproduction:
         """The same for other readings, for what is made of printed numbers, and for what is not printed."""
         return {role: self._counted(role) for role in ROLES[1:] if any(cell.role == role for cell in self.cells)}
 
-    def _counted(self, role: Role) -> dict[str, int]:
+    def counts_of(self, kind: Kind) -> dict[str, int]:
+        """Count the verdicts on printed values, or on printed spreads.
+
+        Parameters
+        ----------
+        kind : {"value", "spread"}
+
+        Returns
+        -------
+        dict of str to int
+        """
+        return self._counted("printed", kind)
+
+    @cached_property
+    def chance(self) -> dict[str, Chance]:
+        """What share of values, and of spreads, lies inside, beside what answers that know nothing would have."""
+        return {kind: chance_of(self.cells, self.document.family, kind) for kind in ("value", "spread")}
+
+    @cached_property
+    def order(self) -> tuple[int, int, float]:
+        """Pairs of methods on the same data in the printed order here, all such pairs, and the share by other data."""
+        return order_of(self.cells, self.document.family)
+
+    @property
+    def conclusion(self) -> str:
+        """One sentence: which conclusions stand, then how many values do, beside chance."""
+        found = Counter(claim.standing for claim in self.claims if claim.standing)
+        words = {
+            "holds": "hold",
+            "holds in part": "hold in part",
+            "is not shown": "not shown",
+            "does not hold": "do not",
+        }
+        stand = ", ".join(f"{found[name]} {word}" for name, word in words.items() if found[name])  # type: ignore[index]
+        counts, chance = self.counts_of("value"), self.chance["value"]
+        judged = sum(counts[verdict] for verdict in VERDICTS[:4])
+        good = counts["matches"] + counts["better"]
+        agree, pairs, other = self.order
+        return (
+            (f"Of {found.total()} conclusions, {stand}. " if found else "")
+            + f"Of {judged} printed values with a verdict {good} match or are bettered; {chance.inside:.0%} of all lie "
+            f"where the re-run varies, {chance.permuted:.0%} with the answers exchanged, {chance.constant:.0%} with "
+            "one answer for all"
+            + (f"; of {pairs} pairs of methods {agree / pairs:.0%} stand in the printed order, {other:.0%} by the "
+               "answers on other data." if pairs else ".")
+        )  # fmt: skip
+
+    def _counted(self, role: Role, kind: Kind | None = None) -> dict[str, int]:
         first: dict[str, Verdict] = {}
         for cell in self.cells:
-            if cell.role == role:
+            if cell.role == role and kind in (None, cell.kind):
                 first.setdefault(
                     cell.number if role == "printed" else f"{cell.table} {cell.row} {cell.column}", cell.verdict
                 )
@@ -570,8 +699,14 @@ class Reproduction:
             "seconds": round(self.seconds, 3),
             "counts": self.counts,
             "other_counts": self.other_counts,
+            "values": self.counts_of("value"),
+            "spreads": self.counts_of("spread"),
+            "chance": {kind: asdict(found) for kind, found in self.chance.items()},
+            "order": list(self.order),
+            "conclusion": self.conclusion,
             "cells": [asdict(cell) for cell in self.cells],
-            "claims": self.claims,
+            "claims": [claim.text for claim in self.claims],
+            "standings": [claim.standing for claim in self.claims],
             "figures": self.figures,
         }
 
@@ -583,11 +718,33 @@ class Reproduction:
         folder : Path
         """
         write_atomically(folder / "cells.json", to_json(self.to_json()))
-        lines = io.StringIO()
-        writer = csv.writer(lines)
-        writer.writerow([field.name for field in fields(Cell)])
-        writer.writerows([show(value) for value in asdict(cell).values()] for cell in self.cells)
-        write_atomically(folder / "cells.csv", lines.getvalue().encode())
+        save_cells([self], folder / "cells.csv")
+
+
+def save_cells(results: Sequence[Reproduction], path: Path) -> None:
+    """Write the cells of several documents as one CSV file.
+
+    Parameters
+    ----------
+    results : sequence of Reproduction
+    path : Path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> document = Document("mine", "A. Author, A title, 2020", {"1": lambda run: [judge("1", "a", "b", 3, 3)]})
+    >>> path = Path(tempfile.mkdtemp(), "cells.csv")
+    >>> save_cells([reproduce(document, Rerun())], path)
+    >>> path.read_text().splitlines()[1][:21]
+    'mine,1,a,b,3,–,3,matc'
+    """
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(["document", *(field.name for field in fields(Cell))])
+    for result in results:
+        name = result.document.name
+        writer.writerows([name, *(show(value) for value in asdict(cell).values())] for cell in result.cells)
+    write_atomically(path, lines.getvalue().encode())
 
 
 def reproduce(document: Document, run: Rerun, tables: Sequence[str] | None = None) -> Reproduction:
@@ -623,17 +780,189 @@ def reproduce(document: Document, run: Rerun, tables: Sequence[str] | None = Non
             raise InputError(f"{document.title} has no table {name!r} here; it has {', '.join(document.tables)}.")
         run.report(f"{document.name}: table {name}")
         cells.extend(document.tables[name](run))
-    claims: list[str] = []
+    cells = with_rivals(cells, document.family)
+    claims: list[Claim] = []
     drawn: list[str] = []
     if tables is None:
         run.report(f"{document.name}: claims")
         claims = document.claims(run)
         drawn, notes = _draw(document.figures, run)
-        claims = [*claims, *notes]
+        claims = [*claims, *map(Claim, notes)]
     result = Reproduction(document, cells, claims, drawn, time.perf_counter() - began, run)
     if run.out is not None:
         result.save(run.out)
     return result
+
+
+Family = Callable[[Cell], "tuple[str, str, str] | None"]
+
+
+def with_rivals(cells: Sequence[Cell], family: Family) -> list[Cell]:
+    """Say of each printed number which share of the other methods' results would match it too.
+
+    Where that is more than half, a match says nothing of the method, and there is no verdict.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    family : callable
+        See `Document`.
+
+    Returns
+    -------
+    list of Cell
+
+    Examples
+    --------
+    >>> cells = [judge("1", "a", "GA", 70.0, 70.5, tolerance=2.0), judge("1", "a", "SA", 71.0, 71.2, tolerance=2.0)]
+    >>> [cell.verdict for cell in with_rivals(cells, lambda cell: ("accuracy", cell.row, cell.column))]
+    ['no verdict', 'no verdict']
+    """
+    results: dict[tuple[str, str], dict[str, Value]] = {}
+    for cell in cells:
+        place = family(cell) if _is_judged(cell, "value") else None
+        if place is not None:
+            results.setdefault(place[:2], {}).setdefault(place[2], cell.ours)
+    out = []
+    for cell in cells:
+        place = family(cell) if _is_judged(cell, "value") else None
+        others = [] if place is None else [v for name, v in results[place[:2]].items() if name != place[2]]
+        if others:
+            share = float(np.mean([cell.accepts(value) for value in others]))
+            cell = replace(cell, others=share)
+            if cell.verdict in ("matches", "differs") and share > 0.5:
+                told = f"It would match {share:.0%} of the other methods' results on these data too."
+                cell = replace(cell, verdict="no verdict", reason=f"{told} {cell.reason}".strip(), tested="")
+        out.append(cell)
+    return out
+
+
+@dataclass(frozen=True)
+class Chance:
+    """Which share of numbers lies inside, by our answers and by answers that know nothing.
+
+    Parameters
+    ----------
+    n : int
+        Distinct printed numbers that have an answer.
+    inside : float
+        Share of them that lie where the re-run varies.
+    permuted : float
+        The same with the answers of each quantity exchanged at random.
+    constant : float
+        The same with one answer for each quantity, the median of the printed ones.
+
+    Examples
+    --------
+    >>> Chance(10, 0.8, 0.3, 0.2).inside
+    0.8
+    """
+
+    n: int
+    inside: float
+    permuted: float
+    constant: float
+
+
+def chance_of(cells: Sequence[Cell], family: Family, kind: Kind) -> Chance:
+    """Compare our share of matches with that of answers that know nothing.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    family : callable
+        See `Document`.
+    kind : {"value", "spread"}
+
+    Returns
+    -------
+    Chance
+
+    Examples
+    --------
+    >>> cells = [judge("1", f"row {v}", "L", v, v, tolerance=1.0) for v in (1, 5, 9)]
+    >>> found = chance_of(cells, lambda cell: ("L", cell.row, ""), "value")
+    >>> found.inside, found.permuted, round(found.constant, 2)
+    (1.0, 0.0, 0.33)
+    """
+    quantities: dict[str, dict[str, Cell]] = {}
+    for cell in cells:
+        if _is_judged(cell, kind):
+            place = family(cell)
+            name = cell.column if place is None else place[0]
+            quantities.setdefault(name, {}).setdefault(cell.number, cell)
+    inside: list[float] = []
+    permuted: list[float] = []
+    constant: list[float] = []
+    for group in quantities.values():
+        own = list(group.values())
+        middle = _middle([cell.printed for cell in own])
+        for cell in own:
+            inside.append(cell.accepts(cell.ours))
+            permuted.append(
+                float(np.mean([cell.accepts(o.ours) for o in own if o is not cell])) if len(own) > 1 else 0.0
+            )
+            constant.append(cell.accepts(middle))
+    n = len(inside)
+    means = [float(np.mean(each)) if n else 0.0 for each in (inside, permuted, constant)]
+    return Chance(n, *means)
+
+
+def order_of(cells: Sequence[Cell], family: Family) -> tuple[int, int, float]:
+    """Count the pairs of methods whose results on the same data stand in the printed order.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    family : callable
+        See `Document`.
+
+    Returns
+    -------
+    (int, int, float)
+        Pairs in the printed order, all pairs whose printed numbers differ, and the share that stands in the printed
+        order by our answers for the same two methods on other data.
+
+    Examples
+    --------
+    >>> cells = [judge("1", "a", "GA", 70.0, 70.5), judge("1", "a", "SA", 71.0, 71.2)]
+    >>> order_of(cells, lambda cell: ("accuracy", cell.row, cell.column))[:2]
+    (1, 1)
+    """
+    known: dict[str, dict[str, dict[str, tuple[float, float]]]] = {}
+    for cell in cells:
+        place = family(cell) if _is_judged(cell, "value") and cell.difference is not None else None
+        if place is not None:
+            pair = float(cell.printed), float(cell.ours)  # type: ignore[arg-type]
+            known.setdefault(place[0], {}).setdefault(place[1], {}).setdefault(place[2], pair)
+    agree, other = [], []
+    for by_data in known.values():
+        for data, methods in by_data.items():
+            for a, b in combinations(methods, 2):
+                printed = np.sign(methods[a][0] - methods[b][0])
+                if printed == 0:
+                    continue
+                agree.append(np.sign(methods[a][1] - methods[b][1]) == printed)
+                other += [
+                    np.sign(found[a][1] - found[b][1]) == printed
+                    for name, found in by_data.items()
+                    if name != data and a in found and b in found
+                ]
+    return int(sum(agree)), len(agree), float(np.mean(other)) if other else float("nan")
+
+
+def _is_judged(cell: Cell, kind: Kind) -> bool:
+    """Say whether a cell has a printed number and an answer under the reading of record."""
+    has_both = cell.printed is not None and cell.verdict != "not reproducible"
+    return cell.role == "printed" and cell.kind == kind and has_both
+
+
+def _middle(values: Sequence[Value]) -> Value:
+    """Return the median of numbers, and of anything else the most frequent."""
+    if all(_is_number(value) for value in values):
+        return float(np.median(np.array(values, dtype=np.float64)))
+    found: Value = json.loads(Counter(json.dumps(value) for value in values).most_common(1)[0][0])
+    return found
 
 
 def _draw(figures: Mapping[str, Callable[[Rerun], Figure]], run: Rerun) -> tuple[list[str], list[str]]:

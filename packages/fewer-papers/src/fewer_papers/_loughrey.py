@@ -10,7 +10,7 @@ import numpy as np
 
 from fewer.validate import mcnemar
 from fewer_papers import _loughrey_figures as figures
-from fewer_papers._core import Absent, Cell, Document, Rerun, Role, judge, judge_spread, read_printed
+from fewer_papers._core import Absent, Cell, Claim, Document, Rerun, Role, Standing, judge, judge_spread, read_printed
 from fewer_papers._loughrey_work import (
     ALL_ROWS,
     MAX_TRIES,
@@ -85,7 +85,7 @@ def _accuracies(run: Rerun, table: str, name: str, rows: str, method: str, w: in
         train = printed(table, name, method, "train_accuracy_pct", weight)["value"]
         cells.append(
             judge(
-                table, name, place.format("train"), train, accuracy_on_train(found), tolerance=3.0,
+                table, name, place.format("train"), train, accuracy_on_train(found), tolerance=reach(found, "train"),
                 number=number.format("train", train), **about,
             )
         )  # fmt: skip
@@ -93,7 +93,7 @@ def _accuracies(run: Rerun, table: str, name: str, rows: str, method: str, w: in
     cells.append(
         judge(
             table, name, place.format("test"), test["value"], accuracy_on_test(found), sd=test.get("plus_minus"),
-            better=None if name == "artificial" else "higher", number=key, **about,
+            tolerance=reach(found, "right"), better=None if name == "artificial" else "higher", number=key, **about,
         )
     )  # fmt: skip
     if role == "printed":
@@ -101,6 +101,14 @@ def _accuracies(run: Rerun, table: str, name: str, rows: str, method: str, w: in
         spread = spread_on_test(found)
         cells += judge_spread(table, name, place.format("test"), test.get("plus_minus"), spread, (10, n), number=key)
     return cells
+
+
+def reach(found: list[Record] | Absent, what: str) -> float:
+    """Return two standard errors of the difference of two such runs, in percent, by the spread over the outer folds."""
+    if isinstance(found, Absent):
+        return 0.0
+    folds = [100.0 * float(np.mean(record[what])) for record in found]
+    return 2.0 * float(np.std(folds, ddof=1)) * float(np.sqrt(1 / 10 + 1 / len(folds)))
 
 
 def mcnemar_cell(
@@ -119,7 +127,7 @@ def mcnemar_cell(
     about = f"p = {test.p_value:.3f}; {ahead[0]} rows are right only with {one}, {ahead[1]} only with {other}."
     ours = word[test.p_value < 0.05]
     if starred is None:
-        return judge(table, name, column, ours, ours, remark=about, role=role)
+        return judge(table, name, column, None, ours, remark=about, role=role)
     return judge(table, name, column, word[starred], ours, reason=about, remark=about, role=role)
 
 
@@ -186,7 +194,8 @@ def table_pooled(run: Rerun) -> list[Cell]:
                 judge(
                     "pooled", name, f"{method} test, pooled point",
                     row["value"], accuracy_on_test(records(run, name, f"{method}-pooled")),
-                    sd=row.get("plus_minus"), better=None if name == "artificial" else "higher",
+                    sd=row.get("plus_minus"), tolerance=reach(records(run, name, f"{method}-pooled"), "right"),
+                    better=None if name == "artificial" else "higher",
                     reason=reason(run, name), role="reading",
                     remark="The stopping point has seen the test rows through the other folds.",
                 )
@@ -252,7 +261,7 @@ def tally(gaps: Sequence[float]) -> str:
     return f"{', '.join(parts)}, {values.mean():+.1f} points on average"
 
 
-def standing(run: Rerun, one: str, other: str, names: Sequence[str]) -> str:
+def standing(run: Rerun, one: str, other: str, names: Sequence[str]) -> tuple[Standing, str]:
     """Say whether it holds that one method tests higher than another, by McNemar's test on the rows of all sets.
 
     Each test row is judged once by each method, with features found without it.
@@ -262,10 +271,10 @@ def standing(run: Rerun, one: str, other: str, names: Sequence[str]) -> str:
     )
     ahead, behind = int((a & ~b).sum()), int((b & ~a).sum())
     p = mcnemar(a, b).p_value
-    word = "is not shown"
+    word: Standing = "is not shown"
     if p < 0.05:
-        word = "holds" if ahead > behind else "does not hold: the other is ahead"
-    return f"{word} ({ahead} of {len(a)} test rows are right only with {one}, {behind} only with {other}; p = {p:.3f})"
+        word = "holds" if ahead > behind else "does not hold"
+    return word, f"{ahead} of {len(a)} test rows are right only with {one}, {behind} only with {other}; p = {p:.3f}"
 
 
 def spread_claim(run: Rerun) -> str:
@@ -290,30 +299,31 @@ def spread_claim(run: Rerun) -> str:
     )
 
 
-def claims(run: Rerun) -> list[str]:
+def claims(run: Rerun) -> list[Claim]:
     """Say who tests higher in the thesis, and whether that holds on honest splits here."""
-    out = []
+    out: list[Claim] = []
     for one, other, table in CLAIMS:
         gaps = differences(run, one, other)
         if gaps:
             each = ", ".join(f"{name} {gap:+.1f}" for name, gap in gaps.items())
             told = tally(printed_differences(one, other, table))
-            out.append(
-                f"{one} tests higher than {other} (table {table}): {standing(run, one, other, list(gaps))}. "
-                f"Printed: {told}. Here: {tally(list(gaps.values()))} ({each})."
-            )
-    holding = [claim.partition(" (table")[0] for claim in out if ": holds (" in claim]
+            word, evidence = standing(run, one, other, list(gaps))
+            text = f"{one} tests higher than {other} (table {table}): {word} ({evidence})."
+            out.append(Claim(f"{text} Printed: {told}. Here: {tally(list(gaps.values()))} ({each}).", word))
+    holding = sum(claim.standing == "holds" for claim in out)
     if out:
-        out.insert(
-            0,
-            f"Of {len(out)} comparisons that the thesis makes, {len(holding)} hold here on rows that the procedure "
-            f"never saw (McNemar, p < 0.05){': ' + '; '.join(holding) if holding else ''}.",
+        first = (
+            f"Of {len(out)} comparisons that the thesis makes, {holding} hold here on rows that the procedure never "
+            "saw (McNemar, p < 0.05)."
         )
+        out.insert(0, Claim(first))
     gaps = differences(run, "SAES-pooled", "SAES")
     if gaps:
         out.append(
-            "SAES with the stopping point pooled over all outer folds, which has seen the test rows, against the "
-            f"honest one: {tally(list(gaps.values()))}."
+            Claim(
+                "SAES with the stopping point pooled over all outer folds, which has seen the test rows, against the "
+                f"honest one: {tally(list(gaps.values()))}."
+            )
         )
     trained = {
         name: (accuracy_on_train(records(run, name, "SA")), accuracy_on_train(records(run, name, "SAES")))
@@ -322,10 +332,11 @@ def claims(run: Rerun) -> list[str]:
     both = [(a, b) for a, b in trained.values() if not isinstance(a, Absent) and not isinstance(b, Absent)]
     if both:
         lower = sum(b <= a for a, b in both)
-        out.append(f"Early stopping lowers training accuracy: SAES trains no higher than SA on {lower} of {len(both)}.")
-    out.append(spread_claim(run))
+        words = f"SAES trains no higher than SA on {lower} of {len(both)}."
+        out.append(Claim.of([b <= a for a, b in both], f"Early stopping lowers training accuracy: {{}}. {words}"))
+    out.append(Claim(spread_claim(run)))
     rows, columns = overfitting_by_rows(run), overfitting_by_features(run)
-    out.append(
+    overfitting = (
         "Overfitting (score on the searched rows less score on fresh rows, simulated annealing, 5 informative "
         "features): "
         + ", ".join(f"{gap:.0f} points with {n} rows" for n, gap in zip(rows["rows"], rows["gap"], strict=True))
@@ -333,7 +344,7 @@ def claims(run: Rerun) -> list[str]:
         + ", ".join(f"{gap:.0f} with {p}" for p, gap in zip(columns["noise"], columns["gap"], strict=True))
         + " noise features (60 rows)."
     )
-    return out
+    return [*out, Claim(overfitting)]
 
 
 def table_3_1(run: Rerun) -> list[Cell]:
@@ -366,8 +377,15 @@ def stops(run: Rerun) -> list[Cell]:
     return cells
 
 
+def family(cell: Cell) -> tuple[str, str, str]:
+    """Return the quantity of a cell, its data set, and the method."""
+    method, _, quantity = cell.column.removesuffix(", ±").rpartition(" ")
+    return quantity, cell.row, method
+
+
 DOCUMENT = Document(
     name="loughrey",
+    family=family,
     data=("pima", "colon"),
     title="J. Loughrey, Stochastic search with early stopping against overfitting in wrapper-based feature selection",
     tables={

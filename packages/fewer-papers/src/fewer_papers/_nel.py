@@ -21,6 +21,7 @@ from fewer_papers._core import (
     QUICK,
     Absent,
     Cell,
+    Claim,
     Document,
     Rerun,
     backed,
@@ -269,39 +270,40 @@ def five_best(run: Rerun, name: str, selector: str) -> list[tuple[str, float, fl
     return [(s, test_mean(rann(run, name, s, n)), test_mean(knn(run, name, s, n))) for s in graded]
 
 
-def claims(run: Rerun) -> list[str]:
+def claims(run: Rerun) -> list[Claim]:
     """What the thesis says, and whether it holds here."""
     checks = (
         _claim_information, _claim_gamma, _claim_subsets, _claim_knn, _claim_networks, _claim_surplus, _claim_peaking,
         _claim_negative, _claim_optimism, _claim_counts,
     )  # fmt: skip
-    return [claim for check in checks if (claim := check(run))]
+    found = [check(run) for check in checks]
+    return [claim if isinstance(claim, Claim) else Claim(claim) for claim in found if claim]
 
 
-def _claim_information(run: Rerun) -> str:
+def _claim_information(run: Rerun) -> Claim:
     found = {name: run.attempt(partial(_correlation, run, name, "MI", "kNN")) for name in SEARCHED}
     known = {name: pair[1] for name, pair in found.items() if not isinstance(pair, Absent)}
     strong = min(known["WDBC1"], known["WDBC2"])
     text = ", ".join(f"{name} {value:.2f}" for name, value in known.items())
-    verdict = "holds" if strong > 0.9 > known["LIVER"] else "does not hold"
-    return f"Mutual information goes with the accuracy of single features where features are good: {verdict} ({text})."
+    words = "Mutual information goes with the accuracy of single features where features are good"
+    return Claim.of([strong > 0.9 > known["LIVER"]], f"{words}: {{}} ({text}).")
 
 
-def _claim_gamma(run: Rerun) -> str:
+def _claim_gamma(run: Rerun) -> Claim:
     values = {}
     for name in SEARCHED:
         for classifier in CLASSIFIERS:
             pair = run.attempt(partial(_correlation, run, name, "gamma", classifier))
             if not isinstance(pair, Absent):
                 values[f"{name} {classifier}"] = pair[1]
-    verdict = "holds" if max(values.values()) < 0 else "does not hold"
-    return (
-        f"γ falls as accuracy rises, on every set and with both classifiers: {verdict} (correlations of the means from "
-        f"{min(values.values()):.2f} to {max(values.values()):.2f})."
+    return Claim.of(
+        [value < 0 for value in values.values()],
+        "γ falls as accuracy rises, on every set and with both classifiers: {} (correlations of the means from "
+        f"{min(values.values()):.2f} to {max(values.values()):.2f}).",
     )
 
 
-def _claim_subsets(run: Rerun) -> str:
+def _claim_subsets(run: Rerun) -> Claim:
     parts: list[str] = []
     as_said: list[bool] = []
     for selector in ("gamma", "RANN", "MI"):
@@ -314,11 +316,11 @@ def _claim_subsets(run: Rerun) -> str:
         text = ", ".join(f"{name} {gain:+.1f}" for name, gain in gains.items())
         parts.append(f"{selector} {text}")
         as_said += [(gain >= 0) != ((selector, name) == ("MI", "LIVER")) for name, gain in gains.items()]
-    verdict = "holds" if all(as_said) else f"holds in {sum(as_said)} of {len(as_said)} cases"
-    return (
-        f"The best subsets match or beat all features, except by mutual information on LIVER: {verdict}. Test accuracy "
-        f"of the network, our best subset less all features, in points: {'; '.join(parts)}. The best of many is "
-        "optimistic."
+    return Claim.of(
+        as_said,
+        "The best subsets match or beat all features, except by mutual information on LIVER: {}, in "
+        f"{sum(as_said)} of {len(as_said)} cases. Test accuracy of the network, our best subset less all features, in "
+        f"points: {'; '.join(parts)}. The best of many is optimistic.",
     )
 
 
@@ -339,7 +341,7 @@ def _claim_knn(run: Rerun) -> str:
     )
 
 
-def _claim_networks(run: Rerun) -> str:
+def _claim_networks(run: Rerun) -> Claim:
     wins = {"printed": [0, 0], "here": [0, 0]}
     for one, other in (("7.5", "7.6"), ("7.7", "7.8"), ("7.9", "7.10")):
         for record in records(one, metric="test_acc_pct", role="subset"):
@@ -353,13 +355,14 @@ def _claim_networks(run: Rerun) -> str:
             ours = [_ours(run, row) for row in (record, twin[0])]
             if not any(isinstance(value, Absent) for value in ours):
                 wins["here"][ours[0][0] > ours[1][0]] += 1
-    return (
-        "The network mostly beats k-NN on the selected subsets: printed in "
-        f"{wins['printed'][1]} of {sum(wins['printed'])} pairs, here in {wins['here'][1]} of {sum(wins['here'])}."
+    return Claim.of(
+        [wins["here"][1] > wins["here"][0]],
+        "The network mostly beats k-NN on the selected subsets: {}. Printed in "
+        f"{wins['printed'][1]} of {sum(wins['printed'])} pairs, here in {wins['here'][1]} of {sum(wins['here'])}.",
     )
 
 
-def _claim_surplus(run: Rerun) -> str:
+def _claim_surplus(run: Rerun) -> Claim:
     texts: list[str] = []
     more: list[bool] = []
     for name, table in (("LIVER", "7.9"), ("ION", "7.13")):
@@ -373,8 +376,7 @@ def _claim_surplus(run: Rerun) -> str:
             f"{name}: the best printed subset gains {gains[0]:+.1f} points with k-NN, {gains[1]:+.1f} with the network"
         )
         more.append(gains[0] > gains[1])
-    verdict = "holds" if all(more) else f"holds on {sum(more)} of {len(more)} sets"
-    return f"k-NN suffers most from features too many: {verdict}. {'; '.join(texts)}."
+    return Claim.of(more, f"k-NN suffers most from features too many: {{}}. {'; '.join(texts)}.")
 
 
 def _claim_peaking(run: Rerun) -> str:
@@ -446,8 +448,15 @@ TABLES: dict[str, Callable[[Rerun], list[Cell]]] = {
     **{name: partial(subsets, table=name) for name in ("7.11", "7.12", "7.13", "7.14", "C.1")},
 }
 
+
+def family(cell: Cell) -> tuple[str, str, str]:
+    """Return the quantity of a cell, its data set, and the method with its subset."""
+    return cell.column.removesuffix(", ±"), cell.row.split(" ")[0], f"{cell.table} {cell.row}"
+
+
 DOCUMENT = Document(
     name="nel",
+    family=family,
     data=("pima",),
     title="Nel, Feature Subset Selection for Neural Networks (1998)",
     tables=TABLES,

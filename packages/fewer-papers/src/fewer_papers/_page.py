@@ -61,27 +61,23 @@ def reproduction_report(documents: Sequence[dict[str, Any]]) -> str:
     """
     files = [Path(file) for document in documents for file in document["figures"] if file.endswith(".png")]
     pictures = _pictures([file for file in files if file.exists()])
-    shown = [_document(document, pictures) for document in documents]
-    n_cells = sum(sum(document["counts"].values()) for document in documents)
-    good = sum(document["counts"]["matches"] + document["counts"]["better"] for document in documents)
-    seconds = sum(document["seconds"] for document in documents)
-    return render(
-        "reproduction.html", package="fewer_papers", documents=shown, n_cells=n_cells, good=good, minutes=seconds / 60
-    )
+    shown = [{**d, "pictures": [pictures[Path(f)] for f in d["figures"] if Path(f) in pictures]} for d in documents]
+    cells, reasons = _cells(documents)
+    minutes = sum(document["seconds"] for document in documents) / 60
+    content = {"documents": shown, "cells": cells, "reasons": reasons, "minutes": minutes}
+    return render("reproduction.html", package="fewer_papers", **content)
 
 
-def _document(document: dict[str, Any], pictures: dict[Path, dict[str, Any]]) -> dict[str, Any]:
-    tables: dict[str, Any] = {}
-    for cell in document["cells"]:
-        table = tables.setdefault(cell["table"], {"cells": [], "reasons": [], "good": 0})
-        table["good"] += cell["verdict"] in ("matches", "better")
-        told = cell["reason"] + (f" Tested by: {cell['tested']}." if cell.get("tested") else "")
-        if cell["verdict"] != "matches" and told not in table["reasons"]:
-            table["reasons"].append(told)
-        note = table["reasons"].index(told) + 1 if cell["verdict"] != "matches" else None
-        table["cells"].append({**cell, "note": note})
-    own = [pictures[Path(file)] for file in document["figures"] if Path(file) in pictures]
-    return {**document, "tables": tables, "pictures": own}
+def _cells(documents: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the cells of all documents, each with the number of its reason, and the reasons, each once."""
+    reasons: dict[str, int] = {}
+    cells = []
+    for document in documents:
+        for cell in document["cells"]:
+            told = cell["reason"] + (f" Tested by: {cell['tested']}." if cell.get("tested") else "")
+            note = reasons.setdefault(told, len(reasons) + 1) if told else None
+            cells.append({"document": document["document"], **cell, "note": note})
+    return cells, list(reasons)
 
 
 def _pictures(files: Sequence[Path]) -> dict[Path, dict[str, Any]]:

@@ -27,7 +27,7 @@ from fewer.roc._realisable import row_digests, shares
 from fewer.search import Floating
 from fewer.selectors import SubsetSelector
 from fewer.validate import corrected_resampled_t
-from fewer_papers._core import Absent, Cell, Document, Rerun, Role, judge, mean_and_sd, read_printed
+from fewer_papers._core import Absent, Cell, Claim, Document, Rerun, Role, Standing, judge, mean_and_sd, read_printed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,8 +71,6 @@ SPLIT = (
 )
 _LEVELS: tuple[Kind, ...] = ("nominal",)
 SPLITS, QUICK_SPLITS = 20, 3
-CLOSE = 0.01
-"""How far a mean area may be below the printed one and still match."""
 
 
 # ------------------------------------------------------------------------------------------------ the printed
@@ -279,9 +277,11 @@ def _ways(run: Rerun, table: str, name: str, key: str, label: str) -> list[Cell]
             ours = way[step - 1] if step <= len(way) else []
             if row["selected"]:
                 ours = splits[0][key]["features"]
-                same = sum(split[key]["features"] == row["value"] for split in splits)
-                reason += f" {same} of {len(splits)} splits choose the printed set."
-            tested = _changing(splits, [split[key]["features"] for split in splits])
+                sets = [split[key]["features"] for split in splits]
+            else:
+                ways = [split[key]["way"] for split in splits]
+                sets = [each[step - 1] if step <= len(each) else [] for each in ways]
+            reason, tested = _among(sets, row["value"])
         what = "chosen" if row["selected"] else f"step {step}"
         cells.append(judge(table, name, f"{label}, {what}", row["value"], ours, reason=reason, tested=tested))
     return cells
@@ -320,8 +320,8 @@ def _comparison(run: Rerun, table: str, name: str, key: str, label: str, methods
 
     def cell(column: str, printed: Any, which: str, role: Role = "printed", **options: Any) -> Cell:
         ours: Any = splits if isinstance(splits, Absent) else _mean(splits, which)
-        about = _spread_of(splits, [which], printed)
-        return judge(table, name, column, printed, ours, tolerance=CLOSE, role=role, remark=swapped, **about, **options)
+        about = _spread_of(splits, [which])
+        return judge(table, name, column, printed, ours, role=role, remark=swapped, **about, **options)
 
     difference: Any = splits
     if not isinstance(splits, Absent):
@@ -335,34 +335,40 @@ def _comparison(run: Rerun, table: str, name: str, key: str, label: str, methods
         cell("Parcel: area of the printed subsets", own, "printed parcel", "reading"),
         cell(f"{label}: area", theirs, key, better="higher"),
         cell("Parcel: area", own, "parcel", better="higher", number=number),
-        judge(table, name, "increase", increase, difference, tolerance=CLOSE,
-              **_spread_of(splits, ["parcel", key], increase)),
-        judge(table, name, "z ratio", printed_z, z, tolerance=1.0,
-              reason="A critical ratio varies by one from sample to sample; this is more."),
+        judge(table, name, "increase", increase, difference, **_spread_of(splits, ["parcel", key])),
+        judge(table, name, "z ratio", printed_z, z, **_reach_of_ratio(splits, key)),
         judge(table, name, "significant at 1.69", "yes" if printed_z > 1.69 else "no",
               z if isinstance(z, Absent) else "yes" if z > 1.69 else "no", role="derived"),
     ]  # fmt: skip
 
 
-def _spread_of(splits: list[dict[str, Any]] | Absent, keys: Sequence[str], printed: float) -> dict[str, Any]:
-    """Say whether the spread over splits explains a difference: the report has one split, ours is a mean of several."""
+def _spread_of(splits: list[dict[str, Any]] | Absent, keys: Sequence[str]) -> dict[str, Any]:
+    """Say how far one split may be from the mean of several: the report has one."""
     if isinstance(splits, Absent):
         return {}
     values = [split[keys[0]]["holdout"] - sum(split[key]["holdout"] for key in keys[1:]) for split in splits]
-    mean, sd = mean_and_sd(values)
-    reach = 2.0 * sd * float(np.sqrt(1.0 + 1.0 / len(values)))
-    told = f"The mean of {len(values)} splits; one split moves it by {sd:.4f}"
-    if abs(mean - printed) <= reach:
-        return {"reason": f"{told}, and the report has one.", "tested": f"{len(values)} splits of {keys[0]}"}
-    return {"reason": f"{told}, which is too little to explain it."}
+    return _reach(values)
 
 
-def _changing(splits: list[dict[str, Any]] | Absent, found: Sequence[Any]) -> str:
-    """Name the run that shows that sets change from split to split, if they do."""
+def _reach_of_ratio(splits: list[dict[str, Any]] | Absent, key: str) -> dict[str, Any]:
+    """Say the same of the critical ratio."""
     if isinstance(splits, Absent):
-        return ""
-    distinct = len({tuple(each) for each in found})
-    return f"{len(splits)} splits give {distinct} different sets" if distinct > 1 else ""
+        return {}
+    return _reach([_ratio([split], "parcel", key) for split in splits])
+
+
+def _reach(values: Sequence[float]) -> dict[str, Any]:
+    sd = mean_and_sd(values)[1]
+    told = f"Ours is the mean of {len(values)} splits; one split moves it by {sd:.4f}, which is too little."
+    return {"reason": told, "tolerance": 2.0 * sd * float(np.sqrt(1.0 + 1.0 / len(values)))}
+
+
+def _among(found: Sequence[Any], printed: Sequence[int]) -> tuple[str, str]:
+    """Say how often the splits give the printed set: a reason, and the run behind it if one does."""
+    sets = [tuple(sorted(each)) for each in found]
+    times = sets.count(tuple(sorted(printed)))
+    reason = f"{SPLIT} {times} of {len(sets)} splits give the printed set, {len(set(sets))} different ones in all."
+    return reason, f"{len(sets)} splits, {times} of them as printed" if times else ""
 
 
 def table_sizes(table: str, run: Rerun) -> list[Cell]:
@@ -413,8 +419,9 @@ def table_6_3(run: Rerun) -> list[Cell]:
         else:
             union = splits[0]["parcel"]["union"]
             size, spread = mean_and_sd(len(split["parcel"]["union"]) for split in splits)
-        tested = "" if isinstance(splits, Absent) else _changing(splits, [s["parcel"]["union"] for s in splits])
-        cells.append(judge("6.3", name, "features, first split", printed, union, reason=SPLIT, tested=tested))
+        sets = [] if isinstance(splits, Absent) else [split["parcel"]["union"] for split in splits]
+        reason, tested = _among(sets, printed)
+        cells.append(judge("6.3", name, "features, first split", printed, union, reason=reason, tested=tested))
         near = max(2 * spread, 1.0)
         cells.append(judge("6.3", name, "number of features", len(printed), size, tolerance=near, role="derived"))
     return cells
@@ -434,12 +441,9 @@ def _table_b(table: str, run: Rerun) -> list[Cell]:
             cells.append(judge(table, name, "largest subset", max(map(len, distinct)), splits, role="derived"))
             cells.extend(judge(table, name, row["label"], row["value"], splits) for row in subsets)
             continue
-        same = sum(split["early"]["features"] == wrapper for split in splits)
-        cells.append(
-            judge(table, name, "SFFS, early stop", wrapper, splits[0]["early"]["features"],
-                  reason=f"{SPLIT} {same} of {len(splits)} splits choose the printed set.",
-                  tested=_changing(splits, [split["early"]["features"] for split in splits]))
-        )  # fmt: skip
+        reason, tested = _among([split["early"]["features"] for split in splits], wrapper)
+        first = splits[0]["early"]["features"]
+        cells.append(judge(table, name, "SFFS, early stop", wrapper, first, reason=reason, tested=tested))
         number, spread = mean_and_sd(len(split["parcel"]["subsets"]) for split in splits)
         cells.append(
             judge(
@@ -448,13 +452,11 @@ def _table_b(table: str, run: Rerun) -> list[Cell]:
         )
         largest = float(np.median([max(map(len, split["parcel"]["subsets"])) for split in splits]))
         cells.append(judge(table, name, "largest subset", max(map(len, distinct)), largest, role="derived"))
-        tested = _changing(splits, [map(tuple, split["parcel"]["subsets"]) for split in splits])
         for row in subsets:
             nearest, times = _nearest(row["value"], splits)
-            reason = f"{SPLIT} Ours is the nearest subset on a hull of {len(splits)} splits."
+            reason = f"Ours is the nearest subset on a hull of {len(splits)} splits; none has the printed one."
             remark = f"On the hull in {times} of {len(splits)} splits."
-            about: dict[str, Any] = {"reason": reason, "remark": remark, "tested": tested}
-            cells.append(judge(table, name, row["label"], row["value"], nearest, **about))
+            cells.append(judge(table, name, row["label"], row["value"], nearest, reason=reason, remark=remark))
     return cells
 
 
@@ -714,35 +716,36 @@ FIGURES: dict[str, Callable[[Rerun], Figure]] = {
 # --------------------------------------------------------------------------------------------------- the claims
 
 
-def claims(run: Rerun) -> list[str]:
+def claims(run: Rerun) -> list[Claim]:
     """What the report says, and whether it holds here."""
-    out = []
+    out: list[Claim] = []
     kept: list[str] = []
     for name in TASKS:
         splits = _found(run, name)
         if isinstance(splits, Absent):
-            out.append(f"{name}: not at hand. {splits.reason}")
+            out.append(Claim(f"{name}: not at hand. {splits.reason}"))
             continue
         out.extend(_claims_of(name, splits))
         kept.append(f"{name} {_mean(splits, 'parcel'):.4f} against {_mean(splits, 'parcel significant only'):.4f}")
     if kept:
         out.append(
-            "The last, insignificant round is kept, as the printed subsets imply; the pseudo-code drops it. Held-out "
-            f"area with and without it: {', '.join(kept)}."
+            Claim(
+                "The last, insignificant round is kept, as the printed subsets imply; the pseudo-code drops it. "
+                f"Held-out area with and without it: {', '.join(kept)}."
+            )
         )
     found = _bimodal()
     meets = np.abs(found["realised"] - found["chords"]).max()
-    out.append(
+    modes = Claim.of(
+        [meets < 0.03 and found["frozen area"] > found["areas"][0]],
         f"Alternating modes: the linear model's curve has area {found['areas'][0]:.3f} on validation rows, its hull "
         f"{found['areas'][1]:.3f}, the frozen classifiers {found['frozen area']:.3f} on rows held out; realised points "
-        f"are within {meets:.3f} of their chords. The maximum realisable curve is attained: "
-        f"{'holds' if meets < 0.03 and found['frozen area'] > found['areas'][0] else 'does not hold'}."
+        f"are within {meets:.3f} of their chords. The maximum realisable curve is attained: {{}}.",
     )
-    out.append(_claim_algorithms(run))
-    return [claim for claim in out if claim]
+    return [*out, modes, Claim(_claim_algorithms(run))]
 
 
-def _claims_of(name: str, splits: list[dict[str, Any]]) -> list[str]:
+def _claims_of(name: str, splits: list[dict[str, Any]]) -> list[Claim]:
     n_train, n_validation, n_holdout = TASKS[name].sizes
 
     def against(key: str, parcel: str = "parcel") -> tuple[float, float, str]:
@@ -758,21 +761,28 @@ def _claims_of(name: str, splits: list[dict[str, Any]]) -> list[str]:
     edged = against("early", "parcel with edges")[2]
     union = np.mean([len(split["parcel"]["union"]) for split in splits])
     most = np.mean([max(map(len, split["parcel"]["subsets"])) for split in splits])
-    verdict = "no significant difference here" if p_value >= 0.05 else "holds" if gap > 0 else "it has less here"
+    standing: Standing = "is not shown" if p_value >= 0.05 else "holds" if gap > 0 else "does not hold"
     longer, _, longer_words = against("to the end")
     everything, _, all_words = against("all")
     ahead = [label for label, lead in (("SFFS to the end", longer), ("all features", everything)) if lead < 0]
     optimism = _mean(splits, "parcel", "validation") - _mean(splits, "parcel")
     return [
-        f"{name}: Parcel has more area than the SFFS wrapper that stops early: {verdict} ({words}; with thresholds on "
-        f"the edges {edged}). Parcel needs up to {most:.1f} features in a subset, {union:.1f} in all; the wrapper "
-        f"{size('early')}.",
-        f"{name}: against SFFS to the end ({size('to the end')} features) {longer_words}; against naive Bayes with all "
-        f"{len(splits[0]['all']['features'])} features {all_words}. "
-        + (f"Ahead of Parcel: {' and '.join(ahead)}." if ahead else "Parcel is ahead."),
-        f"{name}: the validation hull promises {optimism:.4f} more area than the rows held out show. Thresholds kept "
-        f"on the edges of ROC space (our addition) bring the held-out area from {_mean(splits, 'parcel'):.4f} to "
-        f"{_mean(splits, 'parcel with edges'):.4f}.",
+        Claim(
+            f"{name}: Parcel has more area than the SFFS wrapper that stops early: {standing} ({words}; with "
+            f"thresholds on the edges {edged}). Parcel needs up to {most:.1f} features in a subset, {union:.1f} in "
+            f"all; the wrapper {size('early')}.",
+            standing,
+        ),
+        Claim(
+            f"{name}: against SFFS to the end ({size('to the end')} features) {longer_words}; against naive Bayes "
+            f"with all {len(splits[0]['all']['features'])} features {all_words}. "
+            + (f"Ahead of Parcel: {' and '.join(ahead)}." if ahead else "Parcel is ahead.")
+        ),
+        Claim(
+            f"{name}: the validation hull promises {optimism:.4f} more area than the rows held out show. Thresholds "
+            f"kept on the edges of ROC space (our addition) bring the held-out area from {_mean(splits, 'parcel'):.4f} "
+            f"to {_mean(splits, 'parcel with edges'):.4f}."
+        ),
     ]
 
 
@@ -802,8 +812,17 @@ def _claim_algorithms(run: Rerun) -> str:
     )
 
 
+def family(cell: Cell) -> tuple[str, str, str] | None:
+    """Return the quantity of a cell, its task, and the method."""
+    method, colon, quantity = cell.column.rpartition(": ")
+    if colon:
+        return quantity, cell.row, method
+    return ("subset", f"{cell.table} {cell.row}", cell.column) if isinstance(cell.printed, list) else None
+
+
 DOCUMENT = Document(
     name="scott",
+    family=family,
     title=(
         "M. J. J. Scott, Parcel: feature subset selection in variable cost domains, "
         "Cambridge University Engineering Department, 1998"

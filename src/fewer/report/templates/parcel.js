@@ -61,6 +61,25 @@ const circles = data.vertices.map(vertex => {
 });
 const here = add(plot, "circle", { class: "here", r: 8 });
 
+// ---- features needed: those of a vertex, and between two vertices those of both
+const needed = (...vertices) => new Set(vertices.flatMap(vertex => vertex.features)).size;
+const chords = data.vertices.slice(1).map((high, i) => [data.vertices[i], high]);
+const most = Math.max(1, ...chords.map(pair => needed(...pair)));
+const sizes = get("sizes"), sy = n => 12 + 100 * (1 - n / most);
+for (const n of new Set([0, Math.round(most / 2), most])) {
+  add(sizes, "line", { class: "grid", x1: px(0), x2: px(1), y1: sy(n), y2: sy(n) });
+  add(sizes, "text", { x: px(0) - 8, y: sy(n) + 4, "text-anchor": "end" }, n);
+}
+add(sizes, "text", { x: px(0.5), y: sy(0) + 20, "text-anchor": "middle" }, "false positive rate");
+add(sizes, "text", { x: 14, y: sy(most / 2), "text-anchor": "middle", transform: `rotate(-90 14 ${sy(most / 2)})` },
+    "features");
+for (const [low, high] of chords) {
+  const y = sy(needed(low, high));
+  add(sizes, "line", { class: "hull", x1: px(low.fpr), x2: px(high.fpr), y1: y, y2: y });
+}
+data.vertices.forEach(v => add(sizes, "circle", { class: "vertex", cx: px(v.fpr), cy: sy(needed(v)), r: 3.5 }));
+const hereSize = add(sizes, "circle", { class: "here", r: 7 });
+
 // ---- where to stand
 function atLimit(limit) {
   const v = data.vertices;
@@ -171,6 +190,9 @@ function update(exact) {
   const fpr = between(point, "fpr"), tpr = between(point, "tpr");
   here.setAttribute("cx", px(fpr));
   here.setAttribute("cy", py(tpr));
+  const { low, high } = point, pair = point.share > 0 ? [data.vertices[low], data.vertices[high]] : [data.vertices[low]];
+  hereSize.setAttribute("cx", px(fpr));
+  hereSize.setAttribute("cy", sy(needed(...pair)));
   circles.forEach((circle, i) =>
     circle.classList.toggle("used", i === point.low || (i === point.high && point.share > 0)));
   const slope = (1 - prevalence) * costs.fp / (prevalence * costs.fn);
