@@ -9,10 +9,25 @@ import sys
 import textwrap
 import time
 
+import numpy as np
 import pytest
 
+import fewer
 from fewer.errors import InputError
-from fewer.files import FolderLock, Journal, refuse_unwritable, sealed, sweep, to_json, unsealed, write_atomically
+from fewer.files import (
+    LOCK,
+    FolderLock,
+    Journal,
+    read_own,
+    refuse_unwritable,
+    sealed,
+    sweep,
+    to_json,
+    unsealed,
+    write_atomically,
+)
+from fewer.serve._progress import read_json
+from fewer.serve._work import draw_page
 
 FILLED = """
 import resource, signal, sys
@@ -166,3 +181,60 @@ def test_a_kill_while_writing_leaves_one_whole_file(tmp_path):
         content = path.read_bytes()
         assert len(content) == 3_000_000
         assert len(set(content)) == 1
+
+
+# ------------------------------------------------------------------------------------------ somebody else's files
+
+
+def _content(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.is_symlink()}
+
+
+@pytest.mark.parametrize("name", ["result.json", "trace.npz", "heldout.json", "total.json"])
+def test_a_strangers_file_is_not_overwritten(tmp_path, name):
+    (tmp_path / name).write_bytes(b"mine")
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    with pytest.raises(InputError, match="nothing was changed"):
+        fewer.select(X, y, method="fisher", resume_dir=tmp_path)
+    assert _content(tmp_path) == {name: b"mine"}
+
+
+def test_a_strangers_total_is_not_overwritten_by_a_comparison(tmp_path):
+    (tmp_path / "total.json").write_bytes(b"mine")
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    with pytest.raises(InputError, match="nothing was changed"):
+        fewer.compare(X, y, methods=["fisher"], cv=2, resume_dir=tmp_path)
+    assert _content(tmp_path) == {"total.json": b"mine"}
+    (tmp_path / "total.json").unlink()
+    (tmp_path / "cells.jsonl").write_bytes(b"mine\n")
+    with pytest.raises(InputError, match="nothing was changed"):
+        fewer.compare(X, y, methods=["fisher"], cv=2, resume_dir=tmp_path)
+    assert _content(tmp_path) == {"cells.jsonl": b"mine\n"}
+
+
+@pytest.mark.parametrize("name", [".fewer-lock", "result.json", "run.json"])
+def test_links_are_not_followed(tmp_path, name):
+    secret, folder = tmp_path / "secret", tmp_path / "run"
+    secret.write_text('{"secret": 1}', encoding="utf-8")
+    folder.mkdir()
+    (folder / name).symlink_to(secret)
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    with pytest.raises(InputError, match="is a link"):
+        fewer.select(X, y, method="fisher", resume_dir=folder)
+    assert secret.read_text(encoding="utf-8") == '{"secret": 1}'
+    assert read_json(folder / name) == {}  # what the workbench shows of it
+    with pytest.raises(InputError, match="cannot be read"):
+        draw_page(str(folder))
+    with pytest.raises(OSError):
+        FolderLock(folder) if name == ".fewer-lock" else read_own(folder / name)
+
+
+def test_a_damaged_run_is_refused_before_anything_is_written(tmp_path):
+    X, y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
+    fewer.select(X, y, method="fisher", resume_dir=tmp_path, random_state=0)
+    (tmp_path / LOCK).unlink()
+    (tmp_path / "heldout.json").write_bytes(b"{torn")
+    before = _content(tmp_path)
+    with pytest.raises(InputError, match="nothing was changed"):
+        fewer.select(X, y, method="fisher", resume_dir=tmp_path, random_state=0)
+    assert _content(tmp_path) == before

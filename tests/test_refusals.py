@@ -1,12 +1,23 @@
 """Bad input on the real command line: one line that names the place and the cure, exit code 2, nothing written."""
 
 import gzip
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
+import fewer
+from fewer import SubsetSelector
 from fewer.cli import main
+from fewer.control import Aggregate, ChosenNoise, EarlyStopping, Noise, OneStandardError, Probe, Shadow
+from fewer.criteria import KNN
+from fewer.errors import InputError
+from fewer.io import to_problem
+from fewer.run._planning import make_plan
+from fewer.search import Annealing, Forward
 
 GOOD = "size,weight,color,outcome\n" + "".join(
     f"{i % 7},{i * 3 % 11},{'red' if i % 3 else 'blue'},{'yes' if i % 2 else 'no'}\n" for i in range(20)
@@ -254,3 +265,68 @@ def test_a_file_larger_than_memory(folder, capsys, monkeypatch):
         "fewer: good.csv needs about 0.3 KiB of memory, but 0.1 KiB is free; read it in chunks (--stream), leave "
         "columns out (--exclude), or take a sample of its rows.\n"
     )
+
+
+# -------------------------------------------------------------------------------------------------- calls in Python
+
+
+def _table():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    return X, (X[:, 0] > 0).astype(int), np.column_stack([X[:, 0] + X[:, 1], X[:, 2]])
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (lambda X, y, _: fewer.select(X, y, method=None), "method=None is no name"),
+        (lambda X, y, _: fewer.select(X, None), "y is None; give one value for each row"),
+        (lambda X, y, _: fewer.select(X, y, method="fisher", cv=[]), "gives 0 split"),
+        (lambda X, y, _: fewer.compare(X, y, methods=["fisher"], estimators=[]), "no estimator to judge by"),
+        (lambda X, y, _: SubsetSelector(KNN(10**9), Forward()).fit(X, y), "there are 60 rows; take fewer"),
+        (lambda X, y, _: fewer.select(X, y, exclude=["x0", "x1", "x2", "x3"]), "Every feature is excluded"),
+        (lambda X, y, Y: fewer.select(X, Y), "2 columns, and method='auto' works with one"),
+        (lambda X, y, Y: fewer.select(X, Y > 0), "2 columns, and method='auto' works with one"),
+        (lambda X, y, Y: fewer.select(X, Y, ranker="f-test"), "2 columns, and method='auto' works with one"),
+        (lambda X, y, Y: fewer.select(X, Y, criterion="knn"), "KNN works with one target"),
+        (lambda X, y, Y: fewer.select(np.zeros((60, 1)), np.arange(60).astype(str)), "constant|classes"),
+    ],
+)
+def test_calls_that_cannot_be_answered_are_refused_in_one_line(call, why):
+    with pytest.raises(InputError, match=why) as refused:
+        call(*_table())
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("control", [Aggregate, Noise, OneStandardError, Probe, ChosenNoise, Shadow, EarlyStopping])
+def test_what_is_no_control_is_refused_by_whatever_holds_it(control):
+    X, y, _ = _table()
+    with pytest.raises(InputError, match="control='often' is no control"):
+        SubsetSelector(KNN(), Annealing(), control=control(control="often")).fit(X, y)
+
+
+@pytest.mark.parametrize("criterion", ["least-squares", "cross-validated:estimator=tree"])
+@pytest.mark.parametrize("labels", [False, True])
+def test_several_targets_are_searched_and_not_judged(criterion, labels):
+    X, _, Y = _table()
+    Y = (Y > 0).astype(int) if labels else Y
+    answer = fewer.select(X, Y, criterion=criterion, search="forward", random_state=0)
+    assert "With several targets there is no held-out evaluation" in " ".join(answer.notes)
+    direct = make_plan(to_problem(X, Y, multi_output=True), criterion=criterion, search="forward", seed=0)
+    assert [f"x{i}" for i in np.flatnonzero(direct.selector.fit(X, Y).support_)] == sorted(map(str, answer.features))
+
+
+def test_more_classes_than_memory_holds_are_refused(monkeypatch):
+    monkeypatch.setattr("fewer.io._reader.available_memory", lambda: 10_000)
+    with pytest.raises(InputError, match="merge rare classes"):
+        to_problem(np.arange(100.0)[:, None], np.repeat(np.arange(50), 2).astype(str))
+
+
+def test_a_full_disk_under_the_list_of_data_sets_is_an_error():
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    for arguments in ([], ["wine"], ["--json"]):
+        command = [sys.executable, "-m", "fewer", "datasets", *arguments]
+        with Path("/dev/full").open("wb") as full:
+            ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert ended.returncode == 1
+        assert "could not be printed" in ended.stderr

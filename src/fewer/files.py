@@ -173,6 +173,63 @@ def sweep(folder: Path, names: Iterable[str]) -> None:
             left.unlink(missing_ok=True)
 
 
+def refuse_strangers(folder: Path, names: Iterable[str], *, ours: bool) -> None:
+    """Refuse a folder in which files have the names of ours, but are links, or are not known to be ours.
+
+    Parameters
+    ----------
+    folder : path
+        It need not exist.
+    names : iterable of str
+        What would be written there.
+    ours : bool
+        Whether files of these names are known to be of the run that goes on.
+
+    Raises
+    ------
+    InputError
+        Before anything is written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> refuse_strangers(Path(tempfile.mkdtemp()), ["result.json"], ours=False)
+    """
+    names = list(names)
+    for name in (LOCK, *names):
+        if (folder / name).is_symlink():
+            raise InputError(
+                f"{folder / name} is a link, which may lead elsewhere; nothing was changed. Remove it, or choose "
+                "another folder."
+            )
+    found = [] if ours else [name for name in names if (folder / name).exists()]
+    if found:
+        raise InputError(
+            f"{folder} holds {found[0]!r}, which belongs to no run that can go on; nothing was changed. Choose another "
+            "folder, or move the file away."
+        )
+
+
+def read_own(path: Path) -> bytes:
+    """Read a file that we wrote; a link in its place is not followed.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    OSError
+        If it is not there, or is a link.
+    """
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
+        return file.read()
+
+
 class FolderLock:
     """One process at a time in a folder. The system lets go of the lock when the process ends, however it ends.
 
@@ -191,7 +248,7 @@ class FolderLock:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        self._handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
         self._close = weakref.finalize(self, os.close, self._handle)
         try:
             _lock(self._handle)
@@ -361,8 +418,31 @@ class Journal:
     def __init__(self, path: Path, name: dict[str, Any]) -> None:
         self.path, self.trouble = path, ""
         self._waiting: list[bytes] = []
+        found, self._torn = self.read(path, name)
+        self.records = [record for record in found[1:] if record is not None]
+        self.n_damaged = len(found) - 1 - len(self.records) - self._torn if found else 0
+        if not found:
+            self._append([_line(name)])
+
+    @staticmethod
+    def read(path: Path, name: dict[str, Any]) -> tuple[list[dict[str, Any] | None], bool]:
+        """Read a journal and change nothing; refuse one that is damaged or belongs to something else.
+
+        Parameters
+        ----------
+        path : path
+            The file; it need not be there.
+        name : dict
+            What the records should belong to.
+
+        Returns
+        -------
+        found : list of dict or None
+            One entry a line, None where it is damaged.
+        torn : bool
+            Whether the last line has no end.
+        """
         lines = path.read_bytes().split(b"\n") if path.exists() else [b""]
-        self._torn = bool(lines[-1])
         found = [_parse_line(line) for line in lines if line]
         if found and found[0] is None:
             raise InputError(
@@ -374,10 +454,7 @@ class Journal:
             raise InputError(
                 f"{path.parent} holds another {kind} (other data, splits, estimators or seed); choose another folder."
             )
-        self.records = [record for record in found[1:] if record is not None]
-        self.n_damaged = len(found) - 1 - len(self.records) - self._torn if found else 0
-        if not found:
-            self._append([_line(name)])
+        return found, bool(lines[-1])
 
     def append(self, record: dict[str, Any]) -> None:
         """Add a record; if that cannot be written now, it waits for the next one.
@@ -428,6 +505,8 @@ __all__ = [
     "FolderLock",
     "Journal",
     "is_debris",
+    "read_own",
+    "refuse_strangers",
     "refuse_unwritable",
     "sealed",
     "sweep",

@@ -81,6 +81,8 @@ class Problem:
         How to make a frame like the one that came in, for estimators that look at names and types (`fewer.io`).
     sparse : CSC array, optional
         The table as a sparse matrix, where it came as one (`SparseProblem`).
+    row_numbers : array of shape (n_samples,), optional
+        Where the rows stood in the table that was given, if some of it, such as rows of weight 0, were dropped.
 
     Examples
     --------
@@ -103,6 +105,7 @@ class Problem:
     suspicions: tuple[Suspicion, ...] = ()
     schema: Any = None
     sparse: Any = None
+    row_numbers: IntArray | None = None
 
     @classmethod
     def from_arrays(
@@ -165,7 +168,7 @@ class Problem:
         else:
             target = target.astype(np.float64)
         if sample_weight is not None:
-            sample_weight = _checked_weights(sample_weight, n_samples)
+            sample_weight = checked_weights(sample_weight, n_samples)
         return cls(
             X=table,
             y=target,
@@ -347,6 +350,7 @@ class Problem:
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             groups=None if self.groups is None else self.groups[rows],
             time=None if self.time is None else self.time[rows],
+            row_numbers=None if self.row_numbers is None else self.row_numbers[rows],
         )
         if self.__dict__.get("has_missing") is False:  # then none of its parts has, and they need not be searched
             part.__dict__["has_missing"] = False
@@ -400,11 +404,45 @@ def row_codes(values: Any, n_samples: int, what: str) -> IntArray:
     return np.asarray(codes, dtype=np.int64)
 
 
+def relative_weights(weights: FloatArray) -> FloatArray | None:
+    """Divide row weights by their mean; None where all are equal, which is the same as none.
+
+    Weights say how much a row counts beside the others. Their common factor must not matter, but regularised models
+    and thresholds would see it.
+
+    Parameters
+    ----------
+    weights : array of shape (n_samples,)
+        Above 0.
+
+    Returns
+    -------
+    array of shape (n_samples,) or None
+
+    Examples
+    --------
+    >>> relative_weights(np.array([1e-20, 3e-20])), relative_weights(np.array([7.0, 7.0]))
+    (array([0.5, 1.5]), None)
+    """
+    return None if (weights == weights[:1]).all() else weights / weights.mean()
+
+
 LARGEST_WEIGHT = 1e100
 """Larger ones cannot be added up, or multiplied by the squares of cells."""
 
 
-def _checked_weights(given: Any, n_samples: int) -> FloatArray:
+def checked_weights(given: Any, n_samples: int) -> FloatArray:
+    """Return row weights as numbers, one a row, at least 0 and some above it; refuse others.
+
+    Parameters
+    ----------
+    given : array-like of shape (n_samples,)
+    n_samples : int
+
+    Returns
+    -------
+    array of shape (n_samples,)
+    """
     try:
         weights = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -257,6 +257,8 @@ def build_foreign(text: str, task: str = "classification") -> Any:
 
 def method_named(name: str) -> Method:
     """Look a named method up."""
+    if not isinstance(name, str):
+        raise InputError(f"method={name!r} is no name; give one of fewer.registry.METHODS, or 'auto'.")
     if name not in METHODS:
         raise InputError(f"There is no method {name!r}; {nearest(name, [*METHODS, 'auto'], 'methods')}")
     return METHODS[name]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.contracts import Ranker, Ranking
+from fewer.contracts import ROWS, IncompatibleError, Ranker, Ranking, Resources
 from fewer.control import Prefilter
 from fewer.errors import InputError
 from fewer.problem import Problem
@@ -9,6 +9,8 @@ from fewer.search import Annealing, Floating, Forward
 
 
 class First(Ranker):
+    takes = ROWS
+
     def rank(self, problem, rng, resources):
         return Ranking.by_score(-np.arange(float(problem.n_features)))
 
@@ -45,3 +47,21 @@ def test_wrong_parameters_are_named_with_what_was_given(component, message):
 def test_right_parameters_pass():
     Floating(overshoot=0).check_parameters()
     Forward(min_gain=None).check_parameters()
+
+
+@pytest.mark.parametrize("what", sorted(ROWS))
+def test_what_a_component_does_not_declare_is_refused_by_its_name(what):
+    class Mine(First):
+        takes = ROWS - {what}
+
+    X = np.array([[0.0, 1], [1, 2], [2, np.nan if what == "missing" else 0], [3, 1]])
+    rows = {
+        "weights": {"sample_weight": [1, 2, 1, 1]},
+        "groups": {"groups": [0, 0, 1, 1]},
+        "time": {"time": [0, 1, 2, 3]},
+        "nominal": {"kinds": ["nominal", "numeric"]},
+    }.get(what, {})
+    problem = Problem.from_arrays(X, [0, 1, 0, 1], **rows)
+    First().rank(problem, np.random.default_rng(0), Resources())
+    with pytest.raises(IncompatibleError, match=f"^Mine [^\n]*add '{what}' to its `takes`.$"):
+        Mine().rank(problem, np.random.default_rng(0), Resources())

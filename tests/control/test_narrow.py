@@ -32,7 +32,7 @@ def mask_of(*columns):
 
 def test_what_the_criterion_declares_is_declared():
     narrow, inner = NarrowCriterion(KNN(3), COLUMNS), KNN(3)
-    for name in ("monotone", "supports_weights", "predictive", "multi_output", "tasks"):
+    for name in ("monotone", "supports_weights", "predictive", "multi_output", "tasks", "takes"):
         assert getattr(narrow, name) == getattr(inner, name)
 
 

@@ -53,13 +53,11 @@ def test_nominal_columns_equal_scikit_learn():
     assert information(X, y > 1, kinds=kinds) == pytest.approx(expected, abs=1e-12)
 
 
-def test_missing_cells_are_left_out_and_rows_without_weight_too():
+def test_missing_cells_are_left_out():
     X, y = load_iris(return_X_y=True)
     holed = X.copy()
     holed[:30, 2] = np.nan
     assert information(holed, y)[2] == pytest.approx(information(X[30:], y[30:])[2], abs=0.05)
-    weights = np.r_[np.zeros(20), np.ones(130)]
-    assert (information(X, y, sample_weight=weights) == information(X[20:], y[20:])).all()
 
 
 def test_the_seed_of_the_noise_is_the_runs_own_unless_given():

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.datasets import load_iris
 
 import fewer
-from fewer.rankers import Fisher, FTest, MutualInformation
+from fewer.rankers import Fisher, FTest
 
 
 def notes_of(ranker, X, y, **rows):
@@ -21,8 +21,7 @@ def test_identifiers_and_copies_of_the_target_are_named():
     assert "'label'" in notes
 
 
-def test_weights_and_groups_without_effect_are_told():
+def test_groups_that_p_values_do_not_know_are_noted():
     X, y = load_iris(return_X_y=True)
-    assert "no use for row weights" in notes_of(MutualInformation(), X, y, sample_weight=np.ones(150))
     assert "p-values are too small" in notes_of(FTest(), X, y, groups=np.arange(150) // 3)
-    assert "row weights" not in notes_of(Fisher(), X, y, sample_weight=np.ones(150))
+    assert "p-values" not in notes_of(Fisher(), X, y, groups=np.arange(150) // 3)

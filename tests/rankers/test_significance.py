@@ -37,7 +37,12 @@ def test_levels_are_tested_against_classes_by_pearson():
     levels, y = rng.integers(0, 3, 90), rng.integers(0, 2, 90)
     table = np.array([[np.sum((levels == a) & (y == b)) for b in range(2)] for a in range(3)])
     truth = chi2_contingency(table, correction=False)
-    agrees(ranked(Chi2(), levels[:, None], y, kinds=["nominal"]), ([truth.statistic], [truth.pvalue]))
+    ranking = ranked(Chi2(), levels[:, None], y, kinds=["nominal"])
+    assert ranking.extra["statistic"] == pytest.approx([truth.statistic])
+    agrees(ranking, ([-np.log10(truth.pvalue)], [truth.pvalue]))
+    ranking = ranked(FTest(), np.column_stack([levels, np.arange(len(y))]), y, kinds=["nominal", "numeric"])
+    assert ranking.scores[0] == pytest.approx(truth.statistic / truth.dof)
+    assert ranking.extra["p_value"][0] == pytest.approx(truth.pvalue)
 
 
 def test_a_nominal_feature_of_a_quantity_is_analysis_of_variance():
@@ -70,8 +75,6 @@ def test_what_does_not_vary_says_nothing_and_what_tells_all_is_endless():
 
 def test_columns_that_cannot_be_tested_are_named():
     y = np.repeat([0, 1], 5)
-    with pytest.raises(IncompatibleError, match="'x0' is nominal; use Chi2"):
-        ranked(FTest(), np.arange(10)[:, None], y, kinds=["nominal"])
     with pytest.raises(IncompatibleError, match="'x0' has negative numbers; use FTest"):
         ranked(Chi2(), -np.arange(10)[:, None], y)
 
@@ -96,3 +99,14 @@ def test_wide_tables_are_tested_block_by_block(ranker, test, monkeypatch):
         score, p_value = test(X[rows, column : column + 1], y[rows])
         assert ranking.scores[column] == pytest.approx(score[0], rel=1e-9)
         assert ranking.extra["p_value"][column] == pytest.approx(p_value[0], rel=1e-8)
+
+
+def test_counts_and_levels_are_ranked_by_what_chance_would_do():
+    """A nominal column of noise with many levels has a larger statistic than a count that follows the class."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = np.column_stack([rng.poisson(3 + 0.8 * y), rng.integers(0, 40, 200)])
+    ranking = ranked(Chi2(), X, y, kinds=["numeric", "nominal"])
+    assert ranking.extra["statistic"][1] > ranking.extra["statistic"][0]
+    assert ranking.order.tolist() == [0, 1]
+    assert ranking.scores == pytest.approx(-np.log10(ranking.extra["p_value"]))

@@ -37,6 +37,7 @@ def datasets(
     Sets that the package does not carry are read from the folder named by the variable FEWER_DATA (NAME.csv.gz), or
     fetched from OpenML.
     """
+    from fewer.cli._outputs import Answer
     from fewer.datasets import info
 
     if save is not None:
@@ -44,14 +45,15 @@ def datasets(
         if not as_json:
             return
     lines = info() if name is None else [info(name)]
+    answer = Answer()
     if as_json:
-        print(json.dumps([_public(line) for line in lines], ensure_ascii=False, indent=1))
+        answer.show(json.dumps([_public(line) for line in lines], ensure_ascii=False, indent=1))
     elif name is not None:
-        for key, value in _public(lines[0]).items():
-            if value != "":
-                print(f"{key + ':':<11}{value}")
+        answer.show("\n".join(f"{key + ':':<11}{value}" for key, value in _public(lines[0]).items() if value != ""))
     else:
-        _show(lines)
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 400  # a pipe has no edge at which to cut
+        answer.show(laid_out(lines, width))
+    answer.leave()
 
 
 def _public(line: Info) -> dict[str, Any]:
@@ -64,13 +66,6 @@ def _where(line: Info) -> str:
     if line.way == "view":
         return "a view, at hand" if line.bundled else "a view, FEWER_DATA, OpenML"
     return PLACES[line.way] if line.way != "outside" or line.openml else "FEWER_DATA"
-
-
-def _show(lines: list[Info]) -> None:
-    from fewer.cli._outputs import Answer
-
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 400  # a pipe has no edge at which to cut
-    Answer().show(laid_out(lines, width))
 
 
 def laid_out(lines: list[Info], width: int) -> str:

@@ -5,6 +5,8 @@ a `Ranker` with `rank`. Everything else here has a default.
 """
 
 from fewer.contracts._components import (
+    CHANGES,
+    ROWS,
     Component,
     Control,
     Criterion,
@@ -29,6 +31,8 @@ from fewer.contracts._scorer import (
 from fewer.contracts._space import Masks, SearchSpace, round_scores
 
 __all__ = [
+    "CHANGES",
+    "ROWS",
     "Component",
     "Control",
     "Criterion",

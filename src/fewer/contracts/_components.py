@@ -58,6 +58,28 @@ def parameter_names(cls: type) -> list[str]:
     return _NAMES[cls]
 
 
+ROWS = frozenset({"weights", "groups", "time", "missing", "nominal"})
+"""What rows may come with beside numbers and a target."""
+CHANGES = frozenset({"row order", "column order", "sign", "shift", "scale", "labels"})
+"""Changes of a table that tell nothing new: a result should not depend on them."""
+_CANNOT = {
+    "weights": "cannot use row weights; leave sample_weight out, or repeat rows instead",
+    "groups": "cannot use row groups; leave groups out, or keep one row of each group",
+    "time": "judges rows by later ones too; leave time out, or use CrossValidated, whose splits go forward",
+    "missing": "cannot use missing cells; fill them first, for example with SimpleImputer",
+    "nominal": "cannot use nominal columns; encode them as numbers first, for example with OneHotEncoder",
+}
+
+
+def _comes_with(problem: Problem, what: str) -> bool:
+    """Whether rows come with weights, groups, a time, missing cells or nominal columns."""
+    if what == "missing":
+        return problem.has_missing
+    if what == "nominal":
+        return "nominal" in problem.kinds
+    return getattr(problem, {"weights": "sample_weight"}.get(what, what)) is not None
+
+
 class Component(BaseEstimator, ABC):
     """What criteria, searches, controls and rankers share: declared parameters and a name to type.
 
@@ -81,12 +103,16 @@ class Component(BaseEstimator, ABC):
     """
 
     command_name: ClassVar[str] = ""
+    takes: ClassVar[frozenset[str]] = frozenset()
+    """What of `ROWS` a criterion or ranker can use; rows that come with anything else are refused by its name."""
+    depends_on: ClassVar[frozenset[str]] = frozenset()
+    """What of `CHANGES` changes its result."""
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         for name in {"bind", "steps", "run", "rank"} & set(vars(cls)):
-            setattr(cls, name, _checked(vars(cls)[name]))
+            setattr(cls, name, _checked(vars(cls)[name], of_rows=name in {"bind", "rank"}))
 
     def check_parameters(self) -> None:
         """Refuse parameters that the class does not allow, naming the parameter, what was given and what is allowed."""
@@ -99,19 +125,34 @@ class Component(BaseEstimator, ABC):
             raise InputError(" ".join(str(error).split())) from None
         _VALID[self] = values
 
+    def check_rows(self, problem: Problem) -> None:
+        """Refuse rows that come with something that the component does not say it can use.
+
+        Parameters
+        ----------
+        problem : Problem
+        """
+        for what in sorted(ROWS - self.takes):
+            if _comes_with(problem, what):
+                ours = type(self).__module__.startswith("fewer")
+                hint = "" if ours else f". If it can, add {what!r} to its `takes`"
+                raise IncompatibleError(f"{type(self).__name__} {_CANNOT[what]}{hint}.")
+
     @classmethod
     def _get_param_names(cls) -> list[str]:
         return parameter_names(cls)
 
 
-def _checked(method: Any) -> Any:
-    """Check the parameters before a method begins."""
+def _checked(method: Any, of_rows: bool) -> Any:
+    """Check the parameters, and the rows where there are some, before a method begins."""
     if getattr(method, "__isabstractmethod__", False):
         return method
 
     @wraps(method)
     def checked(self: Component, *args: Any, **kwargs: Any) -> Any:
         self.check_parameters()
+        if of_rows:
+            self.check_rows(args[0] if args else kwargs["problem"])
         return method(self, *args, **kwargs)
 
     return checked
@@ -529,8 +570,6 @@ class Ranker(Component):
     """Each feature's p-value is in the ranking's `extra` as `p_value`."""
     chooses: bool = False
     """Says by itself how many features are worth keeping: the first `n_relevant` of the ranking's `extra`."""
-    uses_sample_weight: ClassVar[bool] = True
-    """Row weights count."""
     supports_device: ClassVar[bool] = False
     """Has kernels for a GPU."""
     unit: ClassVar[str] = ""

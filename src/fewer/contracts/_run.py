@@ -276,6 +276,8 @@ def refuse_unmet_needs(
     if space.weight_levels > 1 and not search.supports_weights:
         raise IncompatibleError(f"{names[1]} moves on masks only, so it cannot search weights.")
     while control is not None:
+        if not isinstance(control, Control):
+            raise IncompatibleError(f"control={control!r} is no control; give one of fewer.control, or None.")
         name = type(control).__name__
         for need in sorted(control.needs):
             if not getattr(criterion, need):

@@ -129,6 +129,7 @@ class Noisy(Criterion):
         self.monotone = False  # type: ignore[misc]
         self.supports_weights = criterion.supports_weights  # type: ignore[misc]
         self.predictive = criterion.predictive  # type: ignore[misc]
+        self.takes = criterion.takes  # type: ignore[misc]
 
     @property
     def tasks(self) -> tuple[Task, ...]:  # type: ignore[override]

@@ -34,7 +34,7 @@ class NarrowCriterion(Criterion):
     def __init__(self, criterion: Criterion, columns: IntArray) -> None:
         self.criterion = criterion
         self.columns = columns
-        for name in ("monotone", "supports_weights", "predictive", "multi_output", "tasks"):
+        for name in ("monotone", "supports_weights", "predictive", "multi_output", "tasks", "takes"):
             setattr(self, name, getattr(criterion, name))
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:

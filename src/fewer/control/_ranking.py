@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.contracts import Control, IncompatibleError, OnStep, Ranker, Ranking, Resources, Run, SearchSpace
+from fewer.contracts import ROWS, Control, IncompatibleError, OnStep, Ranker, Ranking, Resources, Run, SearchSpace
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.trace import Step, Trace
 
@@ -140,6 +140,7 @@ class SearchRanker(Ranker):
     """A criterion and its search as a ranker: features that the search takes first score highest, others nothing."""
 
     symmetric = False
+    takes = ROWS  # its criterion refuses what that cannot use
 
     def __init__(self, method: Run, control: Control | None) -> None:
         self.method = method

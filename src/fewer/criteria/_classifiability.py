@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from fewer.contracts import Criterion, Masks, Resources, Scorer
+from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer
 from fewer.criteria._exact_device import CAPACITIES, MOST_CLASSES, ExactDevice
 from fewer.differences import Differences
 from fewer.io import to_problem
@@ -83,6 +83,7 @@ class Classifiability(Criterion):
     """
 
     command_name = "classifiability"
+    takes: ClassVar[frozenset[str]] = ROWS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "factor": [Interval(Real, 0, None, closed="neither")],
         "typical": [StrOptions({"rms", "mean"})],

@@ -31,7 +31,7 @@ from scipy.optimize import linprog
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from fewer.contracts import Criterion, Masks, Resources, Scorer
+from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer
 from fewer.differences import Differences
 from fewer.io import to_problem
 from fewer.kernels._classifiability import Table, spanning_tree
@@ -73,6 +73,7 @@ class Separability(Criterion):
     """
 
     command_name = "separability"
+    takes: ClassVar[frozenset[str]] = ROWS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "measure": [StrOptions({"mahalanobis", "bhattacharyya", "scatter"})],
         "shrinkage": [Interval(Real, 0, 1, closed="both")],
@@ -187,7 +188,7 @@ class LinearSeparability(Criterion):
     The plane has the least sum of such distances, by linear programming (F. Smith, IEEE Transactions on Computers 17,
     1968); columns are standardized, so that the margin of 1 means something. 1 if a plane separates the classes, 0 for
     classes that lie on top of each other. With several classes the worst pair counts. Missing cells count as the mean,
-    nominal columns by their level codes.
+    nominal columns by their level codes, rows by their weights within their class.
 
     Read more in the guide: :doc:`/methods/parts`.
 
@@ -205,6 +206,7 @@ class LinearSeparability(Criterion):
     """
 
     command_name = "linear-separability"
+    takes: ClassVar[frozenset[str]] = ROWS
 
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
@@ -214,9 +216,12 @@ class LinearSeparability(Criterion):
 
 class _PlaneScorer(Scorer):
     def __init__(self, problem: Problem) -> None:
-        X = np.where(np.isnan(problem.X), np.nan_to_num(np.nanmean(problem.X, axis=0)), problem.X)
-        spread = X.std(axis=0)
-        self._X, self._y = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), problem.y
+        self._weights = problem.row_weights
+        present, table = ~problem.missing, np.nan_to_num(problem.X)
+        mass = np.maximum(self._weights @ present, 1e-300)
+        centered = np.where(present, table - self._weights @ table / mass, 0.0)
+        spread = np.sqrt(self._weights @ centered**2 / self._weights.sum())
+        self._X, self._y = centered / np.where(spread > 0, spread, 1.0), problem.y
         self._pairs = list(combinations(range(problem.n_classes), 2))
 
     def score(self, masks: Masks) -> FloatArray:
@@ -226,15 +231,16 @@ class _PlaneScorer(Scorer):
         worst = 0.0
         for a, b in self._pairs:
             rows = (self._y == a) | (self._y == b)
-            worst = max(worst, _mean_distance(self._X[rows][:, mask], self._y[rows] == b))
+            worst = max(worst, _mean_distance(self._X[rows][:, mask], self._y[rows] == b, self._weights[rows]))
         return 1.0 - min(worst, 1.0)
 
 
-def _mean_distance(X: FloatArray, positive: BoolArray) -> float:
+def _mean_distance(X: FloatArray, positive: BoolArray, weights: FloatArray) -> float:
     """Return the least mean of max(0, 1 − s (w·x + b)) over rows, s = ±1, each class counting half."""
     sign = np.where(positive, 1.0, -1.0)
     n, p = X.shape
-    share = np.where(positive, 0.5 / max(positive.sum(), 1), 0.5 / max((~positive).sum(), 1))
+    masses = weights @ positive, weights @ ~positive
+    share = 0.5 * weights / np.maximum(np.where(positive, *masses), 1e-300)
     table = np.hstack([-sign[:, None] * np.column_stack([X, np.ones(n)]), -np.eye(n)])
     bounds = [(None, None)] * (p + 1) + [(0, None)] * n
     found = linprog(np.append(np.zeros(p + 1), share), A_ub=table, b_ub=-np.ones(n), bounds=bounds, method="highs")
@@ -271,7 +277,7 @@ class FisherRatio(Criterion):
 
     It sees one feature at a time, so it never falls when a feature is added and cannot tell a good pair from its
     better half. With more than two classes the largest ratio of any pair of classes counts. Missing cells are left
-    out; nominal columns are taken by their level codes.
+    out; nominal columns are taken by their level codes; row weights count in means and variances.
 
     Read more in the guide: :doc:`/methods/parts`.
 
@@ -285,6 +291,7 @@ class FisherRatio(Criterion):
     """
 
     command_name = "fisher-ratio"
+    takes: ClassVar[frozenset[str]] = ROWS
 
     monotone: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
@@ -300,6 +307,7 @@ class BoundaryShare(Criterion):
     Rafsky). Near 1 is easy; for two equal classes thrown at random it is about 0.5. Distances are those of
     `Classifiability`: columns divided by their ranges, nominal values equal or not. Of equally short edges the one
     from the row that joined earlier is taken. No edge joins two rows of one group. The empty subset scores 0.
+    An edge of the tree has no weight, so row weights are refused.
 
     Read more in the guide: :doc:`/methods/neighbors`.
 
@@ -313,6 +321,7 @@ class BoundaryShare(Criterion):
     """
 
     command_name = "boundary-share"
+    takes: ClassVar[frozenset[str]] = ROWS - {"weights"}
 
     supports_weights: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
@@ -400,14 +409,15 @@ def boundary_share(X: Any, y: Any) -> float:
 def _fisher_ratios(problem: Problem) -> FloatArray:
     """Return the largest ratio over pairs of classes, feature by feature."""
     present = ~problem.missing
-    table = np.where(present, problem.X, 0.0)
+    table, weights = np.where(present, problem.X, 0.0), problem.row_weights
     means, variances = [], []
     for code in range(problem.n_classes):
         rows = problem.y == code
-        count = np.maximum(present[rows].sum(axis=0), 1)
-        mean = table[rows].sum(axis=0) / count
+        mass = weights[rows] @ present[rows]
+        mass = np.where(mass > 0, mass, 1.0)
+        mean = weights[rows] @ table[rows] / mass
         means.append(mean)
-        variances.append((np.where(present[rows], table[rows] - mean, 0.0) ** 2).sum(axis=0) / count)
+        variances.append(weights[rows] @ np.where(present[rows], table[rows] - mean, 0.0) ** 2 / mass)
     ratios = np.zeros(problem.n_features)
     for a, b in combinations(range(problem.n_classes), 2):
         apart, spread = (means[a] - means[b]) ** 2, variances[a] + variances[b]
@@ -450,6 +460,7 @@ class Consistency(Criterion):
     """
 
     command_name = "consistency"
+    takes: ClassVar[frozenset[str]] = ROWS
 
     monotone: ClassVar[bool] = True
     supports_weights: ClassVar[bool] = True

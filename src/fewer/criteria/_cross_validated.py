@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from fewer.contracts import Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
+from fewer.contracts import ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
 from fewer.criteria._preparation import WORTH_THREADS, Preparation
 from fewer.criteria._racing import ceiling_of, race
 from fewer.criteria.engines import PartMaker, find_engine, find_part
@@ -28,7 +28,7 @@ from fewer.criteria.engines._parts import Part
 from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 from fewer.validate import assign_folds, split_rows
-from fewer.validate._splits import CV_OBJECT, splits_of
+from fewer.validate._splits import CV_OBJECT, splits_of, within_rows
 
 
 def column_importances(model: Any, n_columns: int) -> FloatArray:
@@ -142,6 +142,7 @@ class CrossValidated(Criterion):
     """
 
     command_name = "cross-validated"
+    takes: ClassVar[frozenset[str]] = ROWS
 
     predictive: ClassVar[bool] = True
     respects_time: ClassVar[bool] = True
@@ -614,8 +615,7 @@ def splits_for(problem: Problem, cv: Any, rng: np.random.Generator) -> list[Spli
         return [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(int(folds.max()) + 1)]
     if not hasattr(cv, "split"):
         return splits_of(cv, problem)
-    pairs = cv.split(problem.table, problem.labels, problem.groups)
-    return [(np.asarray(train), np.asarray(test)) for train, test in pairs]
+    return [within_rows(pair, problem.n_samples) for pair in cv.split(problem.table, problem.labels, problem.groups)]
 
 
 def _with_column(mask: Masks, column: int) -> Masks:

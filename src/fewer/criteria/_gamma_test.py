@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from fewer.contracts import Criterion, Masks, Resources, Scorer, SearchSpace, Sweep, best_of, gray_states
+from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer, SearchSpace, Sweep, best_of, gray_states
 from fewer.criteria._exact_device import ExactDevice, capacity_for
 from fewer.differences import Differences
 from fewer.io import to_problem
@@ -73,6 +73,7 @@ class GammaTest(Criterion):
     """
 
     command_name = "gamma-test"
+    takes: ClassVar[frozenset[str]] = ROWS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "negative": [StrOptions({"keep", "zero"})],

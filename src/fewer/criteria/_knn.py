@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import (
+    ROWS,
     Criterion,
     Masks,
     Moves,
@@ -93,6 +94,7 @@ class KNN(Criterion):
     """
 
     command_name = "knn"
+    takes: ClassVar[frozenset[str]] = ROWS - {"time"}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), tuple, list, np.ndarray],
         "cv": CV_OBJECT,
@@ -127,6 +129,8 @@ class KNN(Criterion):
                 "The 'n_neighbors' parameter of KNN must be 'auto', a whole number from 1 on or several of them. "
                 f"Got {self.n_neighbors!r} instead."
             )
+        if ks[0] > problem.n_samples:
+            raise InputError(f"n_neighbors={ks[0]:,}, but there are {problem.n_samples:,} rows; take fewer neighbors.")
         ks = ks.astype(np.int64)
         return np.unique(np.minimum(ks, max(problem.n_samples - 1, 1)))
 

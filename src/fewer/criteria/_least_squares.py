@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from fewer.contracts import Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
+from fewer.contracts import ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
 from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
 from fewer.criteria._rann import CHUNK_CELLS, Encoder, left_out, readable, targets_of
 from fewer.io._memory import amount
@@ -177,6 +177,7 @@ class LeastSquares(Criterion):
     """
 
     command_name = "least-squares"
+    takes: ClassVar[frozenset[str]] = ROWS - {"time"}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "score": [StrOptions({"r2", "aic", "bic", "cp", "adjusted_r2"})],

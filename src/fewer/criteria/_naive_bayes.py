@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from fewer.contracts import Criterion, IncompatibleError, Masks, PredictiveScorer, Resources, Walk
+from fewer.contracts import ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources, Walk
 from fewer.kernels import _naive_bayes as kernels
 from fewer.kernels._bundles import Units
 from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns, _prior, _table
@@ -69,6 +69,7 @@ class NaiveBayes(Criterion):
     """
 
     command_name = "naive-bayes"
+    takes: ClassVar[frozenset[str]] = ROWS - {"time"}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "scoring": [StrOptions({"accuracy", "auroc"})],
         "cv": CV_OBJECT,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from fewer.contracts import Criterion, Masks, PredictiveScorer, Resources
+from fewer.contracts import ROWS, Criterion, Masks, PredictiveScorer, Resources
 from fewer.models._rann import Sampling, class_targets, classes_of, draw_weights, one_blas_thread
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
@@ -54,6 +54,7 @@ class RANN(Criterion):
     """
 
     command_name = "rann"
+    takes: ClassVar[frozenset[str]] = ROWS - {"time"}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_hidden": [Interval(Integral, 1, None, closed="left")],
         "judge": [StrOptions({"loo", "train"})],

@@ -159,6 +159,6 @@ def standard_error(
 
 
 def _error_of(run: Run, mask: Masks) -> float | None:
-    if not run.criterion.predictive:
+    if not run.criterion.predictive or run.problem.n_outputs > 1:
         return None
     return standard_error(cast(PredictiveScorer, run.scorer), mask, run.problem, np.random.default_rng(0))

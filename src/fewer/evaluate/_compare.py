@@ -34,7 +34,7 @@ from fewer.evaluate._nested import (
     summarize,
 )
 from fewer.evaluate._verdict import MethodScore, in_points, name_of, verdict
-from fewer.files import FolderLock, Journal, write_atomically
+from fewer.files import FolderLock, Journal, refuse_strangers, write_atomically
 from fewer.parallel import run_tasks
 from fewer.problem import Problem
 from fewer.text import html_card, html_table, latex_table, markdown_table, score_text, signed
@@ -326,6 +326,8 @@ def compare(
     """
     if not methods:
         raise InputError("There is no method to compare; give at least one.")
+    if estimators is not None and not estimators:
+        raise InputError("There is no estimator to judge by; give at least one, or leave estimators out.")
     estimators = dict(estimators or default_estimators(problem.task))
     filter_name, filter_selector = filter_baseline(problem.task)
     taken = {ALL, filter_name, *(_random_name(name, methods) for name in methods)}
@@ -523,6 +525,8 @@ class _Store:
         path = Path(folder)
         name = {"comparison": _fingerprint(problem, splits, estimators, scoring, seed)}
         try:
+            refuse_strangers(path, (CELLS, TOTAL), ours=(path / CELLS).exists())
+            Journal.read(path / CELLS, name)  # refuses before anything is written
             path.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(path)
             self._journal = Journal(path / CELLS, name)

@@ -12,12 +12,10 @@ import time
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from scipy import stats
 from sklearn.base import clone
-from sklearn.feature_selection import f_regression
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -25,13 +23,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from fewer.contracts import PredictiveScorer, Ranker, Ranking, Resources
+from fewer.contracts import PredictiveScorer, Resources
 from fewer.criteria import CrossValidated
 from fewer.criteria._cross_validated import CrossValidatedScorer
 from fewer.errors import InputError
 from fewer.evaluate._grading import Grade, Grader, telling
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
-from fewer.rankers import Fisher
+from fewer.rankers import Fisher, FTest
 from fewer.selectors import RankSelector, SubsetSelector
 from fewer.validate import ConfidenceInterval, FixedFolds, Split, assign_folds, nogueira, split_rows
 
@@ -62,52 +60,6 @@ def default_estimators(task: Task) -> dict[str, Any]:
 def random_like(mask: BoolArray, rng: np.random.Generator) -> BoolArray:
     """Draw a subset of the same size."""
     return rng.permutation(mask)
-
-
-class FTest(Ranker):
-    """Minus the logarithm of the p-value of an F-test of each feature alone against the target.
-
-    Numbers are tested by a linear regression, nominal features by a one-way analysis of variance. Missing cells are
-    left out.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 5.0], [2.0, 1.0], [3.0, 4.0], [4.0, 2.0]])
-    >>> problem = Problem.from_arrays(X, [1.1, 1.9, 3.2, 3.9], task="regression")
-    >>> FTest().rank(problem, np.random.default_rng(0), Resources()).order
-    array([0, 1])
-    """
-
-    tasks: ClassVar[tuple[Task, ...]] = ("regression",)
-
-    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        scores = np.zeros(problem.n_features)
-        varies = ~problem.constant
-        plain = varies & ~problem.nominal & ~problem.missing.any(axis=0)
-        if plain.any():
-            scores[plain] = _linear(problem.X[:, plain], problem.y)
-        for column in np.flatnonzero(varies & ~plain):
-            cells = problem.X[:, column]
-            present = ~np.isnan(cells)
-            test = _levels if problem.nominal[column] else _linear
-            scores[column] = np.ravel(test(cells[present, None], problem.y[present]))[0]
-        return Ranking.by_score(scores)
-
-
-def _linear(X: FloatArray, y: FloatArray) -> FloatArray:
-    if len(y) < 3 or np.ptp(y) == 0:
-        return np.zeros(X.shape[1])
-    return np.asarray(-stats.f.logsf(f_regression(X, y)[0], 1, len(y) - 2))
-
-
-def _levels(X: FloatArray, y: FloatArray) -> FloatArray:
-    groups = [y[X[:, 0] == level] for level in np.unique(X)]
-    n, k = len(y), len(groups)
-    within = sum(float(((group - group.mean()) ** 2).sum()) for group in groups)
-    between = float(((y - y.mean()) ** 2).sum()) - within
-    if n <= k or within <= 0:
-        return np.zeros(1)
-    return np.atleast_1d(-stats.f.logsf(between / (k - 1) / (within / (n - k)), k - 1, n - k))
 
 
 def choose(selector: Any, rows: Problem, seed: int) -> tuple[BoolArray, float | None]:

@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 
 from fewer.io._cells import find_number_format
 from fewer.io._frames import Place, forced_kinds, is_frame, pl, plain_frame, row_number, schema_of
@@ -20,7 +21,18 @@ from fewer.io._kinds import Reading, ReadOptions, left_out_notes, missing_notes,
 from fewer.io._memory import available_memory, refuse_too_large
 from fewer.io._sparse import SparseProblem, column_ranges
 from fewer.io._suspicions import suspicions
-from fewer.problem import BoolArray, FloatArray, InputError, Kind, Problem, Task, plain_names
+from fewer.problem import (
+    BoolArray,
+    FloatArray,
+    InputError,
+    IntArray,
+    Kind,
+    Problem,
+    Task,
+    checked_weights,
+    plain_names,
+    relative_weights,
+)
 
 MAX_INTEGER_CLASSES = 20
 DENSE_BYTES = 1 << 25
@@ -147,7 +159,9 @@ class ProblemReader:
     multi_output: bool = False
 
     def problem(self, X: Any, y: Any) -> Problem:
-        """Make a problem of a table and its target."""
+        """Make a problem of a table and its target; rows of weight 0 have no part in it."""
+        if self.rows.get("sample_weight") is not None:
+            return self._weighted_problem(X, y)
         if hasattr(X, "tocsc") and 8 * X.shape[0] * X.shape[1] > DENSE_BYTES and not self.nominal:
             return self._sparse_problem(X, y)
         X, renamed = plain_frame(X)
@@ -175,6 +189,30 @@ class ProblemReader:
         found = suspicions(problem, table.dated, _days_of(self.rows.get("time")))
         notes = (*self.notes, *renamed, *table.notes, *missing_notes(shares), *(one.evidence for one in found))
         return problem.told(notes, schema, found)
+
+    def _weighted_problem(self, X: Any, y: Any) -> Problem:
+        """Make a problem of the rows that have a weight above 0; weights are relative to their mean."""
+        X, renamed = plain_frame(X)
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        weights = checked_weights(self.rows["sample_weight"], n_rows)
+        kept, y = np.flatnonzero(weights), y if hasattr(y, "__len__") else list(y)
+        notes, dropped = [*self.notes, *renamed], n_rows - len(kept)
+        if dropped:
+            if len(y) != n_rows:
+                raise InputError(f"The target has {len(y)} rows, but the table has {n_rows}; give one for each row.")
+            X, whole = _safe_indexing(X, kept), np.asarray(y, dtype=object)
+            y = _safe_indexing(y, kept)
+            notes.append(f"{dropped} of {n_rows} rows have weight 0; they were left out before anything else.")
+            notes += _lost_classes(whole, kept)
+        rows = {name: None if given is None else np.asarray(given)[kept] for name, given in self.rows.items()}
+        place = self.place if not dropped else lambda row: self.place(int(kept[row]))
+        reader = replace(self, rows={**rows, "sample_weight": None}, notes=notes, place=place)
+        try:
+            problem = reader.problem(X, y)
+        except InputError as error:
+            raise InputError(f"{error} Rows whose sample_weight is 0 were left out.") if dropped else error from None
+        numbers = kept if dropped else None
+        return replace(problem, sample_weight=relative_weights(weights[kept]), row_numbers=numbers)
 
     def _sparse_problem(self, X: Any, y: Any) -> Problem:
         """Make a problem of a sparse table, and leave it sparse."""
@@ -236,6 +274,17 @@ class ProblemReader:
         return Table(table, names, tuple(kinds), levels, _dated_notes(dated), dated)
 
 
+def _lost_classes(labels: NDArray[Any], kept: IntArray) -> list[str]:
+    """Name the classes that only rows of weight 0 have; a target of many numbers is a quantity."""
+    if labels.ndim > 1:
+        return []
+    left = {str(label) for label in labels[kept].tolist()}
+    lost = {str(label) for label in labels.tolist()} - left
+    if not lost or len(left) + len(lost) > MAX_INTEGER_CLASSES:
+        return []
+    return [f"Class {name!r} has only rows of weight 0 and is left out." for name in sorted(lost)]
+
+
 def refuse_constant(constant: BoolArray) -> None:
     """Refuse a table in which nothing varies.
 
@@ -281,6 +330,11 @@ def refuse_useless_target(problem: Problem) -> None:
         return
     elif problem.n_classes < 2:
         raise InputError(f"The target has one class only, {problem.classes[0]!r}; at least two are needed.")
+    elif 8 * problem.n_classes * problem.n_samples > available_memory():
+        raise InputError(
+            f"The target has {problem.n_classes:,} classes in {problem.n_samples:,} rows, more than memory can hold as "
+            "one column a class; merge rare classes, or choose task regression if it is a quantity."
+        )
     elif problem.n_classes == problem.n_samples > 2:
         raise InputError(
             f"The target has {problem.n_classes} classes in {problem.n_samples} rows, one for each row; "
@@ -539,6 +593,8 @@ def _days(cell: date) -> float:
 
 def target_values(y: Any, place: Place) -> NDArray[Any]:
     """Return the target as numbers, truth values or text; refuse missing."""
+    if y is None:
+        raise InputError("The target y is None; give one value for each row.")
     if isinstance(y, np.ma.MaskedArray):
         y = unmasked(y)
     if is_frame(y):

@@ -149,6 +149,7 @@ class SparseProblem(Problem):
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             groups=None if self.groups is None else self.groups[rows],
             time=None if self.time is None else self.time[rows],
+            row_numbers=None if self.row_numbers is None else self.row_numbers[rows],
         )
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.stats import chi2 as chi2_distribution
 from scipy.stats import f as f_distribution
 
-from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
-from fewer.problem import FloatArray, IntArray, Problem, Task
+from fewer.contracts import ROWS, IncompatibleError, Ranker, Ranking, Resources
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 from fewer.statistics import ClassMoments, JointCounts, LevelMoments, Ranges, TargetMoments
 
 BLOCK = 4096
@@ -152,7 +152,35 @@ def chi2_ranking(moments: ClassMoments, counts: JointCounts | None, low: FloatAr
         apart = observed.sum(axis=1, keepdims=True) * observed.sum(axis=0) / max(float(observed.sum()), 1e-300)
         scores[column] = ((observed - apart) ** 2 / apart).sum() if freedom[column] else 0.0
     p_values = np.where((freedom > 0) & (scores > 0), chi2_distribution.sf(scores, np.maximum(freedom, 1)), 1.0)
-    return Ranking.by_score(scores, p_value=p_values)
+    return by_p_values(Ranking.by_score(scores, p_value=p_values), like.nominal)
+
+
+def by_p_values(ranking: Ranking, nominal: BoolArray) -> Ranking:
+    """Rank by −log₁₀ of the p-value if features are nominal: statistics of other degrees of freedom do not compare.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        Of chi-squared statistics, with `p_value` in its `extra`.
+    nominal : bool array of shape (n_features,)
+
+    Returns
+    -------
+    Ranking
+        The same one where no feature is nominal.
+
+    Examples
+    --------
+    >>> ranking = Ranking.by_score(np.array([9.0, 8.0]), p_value=np.array([0.1, 0.01]))
+    >>> by_p_values(ranking, np.array([True, False])).scores
+    array([1., 2.])
+    """
+    if not nominal.any():
+        return ranking
+    p_values = ranking.extra["p_value"]
+    beyond = 308.0 + np.log10(np.maximum(ranking.scores, 1.0))  # p-values too small for a number go by the statistic
+    scores = np.where(p_values > 0, -np.log10(np.maximum(p_values, np.finfo(float).tiny)), beyond)
+    return Ranking.by_score(scores, **{**ranking.extra, "statistic": ranking.scores})
 
 
 class Fisher(Ranker):
@@ -178,6 +206,7 @@ class Fisher(Ranker):
     """
 
     command_name = "fisher"
+    takes: ClassVar[frozenset[str]] = ROWS
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
 

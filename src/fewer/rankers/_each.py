@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import Ranker, Ranking, Resources
+from fewer.contracts import ROWS, Ranker, Ranking, Resources
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 
@@ -53,6 +53,7 @@ class EACH(Ranker):
     """
 
     command_name = "each"
+    takes: ClassVar[frozenset[str]] = ROWS - {"groups"}
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "step": [Interval(Real, 0, 1, closed="neither")],

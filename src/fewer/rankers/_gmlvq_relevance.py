@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from fewer.contracts import Ranker, Ranking, Resources
+from fewer.contracts import ROWS, Ranker, Ranking, Resources
 from fewer.models import GMLVQClassifier
 from fewer.parallel import run_tasks
 from fewer.problem import FloatArray, IntArray, Problem, Task
@@ -74,6 +74,7 @@ class GMLVQRelevance(Ranker):
     """
 
     command_name = "gmlvq"
+    takes: ClassVar[frozenset[str]] = ROWS - {"time"}
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_rounds": [Interval(Integral, 1, None, closed="left")],

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from fewer.contracts import Ranker, Ranking, Resources
+from fewer.contracts import ROWS, Ranker, Ranking, Resources
 from fewer.kernels._information import impurity_with, information_with, sum_kernels
 from fewer.models._mdlp import bin_numbers, mdlp_cuts
 from fewer.parallel import in_threads
@@ -374,6 +374,7 @@ class InformationGain(Ranker):
     """
 
     command_name = "information-gain"
+    takes: ClassVar[frozenset[str]] = ROWS
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     unit: ClassVar[str] = "nats"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

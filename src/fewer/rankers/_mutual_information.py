@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from fewer.contracts import Ranker, Ranking, Resources
+from fewer.contracts import ROWS, Ranker, Ranking, Resources
 from fewer.kernels._information import Other, Stored, information_with_sparse
 from fewer.models._mdlp import class_bins
 from fewer.parallel import in_threads
@@ -97,6 +97,7 @@ Stop = Literal["share", "permutation"]
 class _Greedy(Ranker):
     """Add the feature of the highest value given those added before; subclasses say what its value is."""
 
+    takes: ClassVar[frozenset[str]] = ROWS
     symmetric: ClassVar[bool] = False
     unit: ClassVar[str] = "nats"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -11,7 +11,7 @@ from scipy.special import digamma
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import Ranker, Ranking, Resources
+from fewer.contracts import ROWS, Ranker, Ranking, Resources
 from fewer.kernels._nearest import line_counts, nearest_on_line, plane_counts, split_by_class
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
@@ -62,7 +62,7 @@ class MutualInformation(Ranker):
     """
 
     command_name = "mutual-information"
-    uses_sample_weight: ClassVar[bool] = False
+    takes: ClassVar[frozenset[str]] = ROWS - {"weights", "groups"}
     unit: ClassVar[str] = "nats"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -74,8 +74,6 @@ class MutualInformation(Ranker):
         self.random_state = random_state
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        if problem.sample_weight is not None and (problem.sample_weight == 0).any():
-            problem = problem.take(problem.sample_weight > 0)
         seed = int(rng.integers(2**31)) if self.random_state is None else int(self.random_state)
         columns, target = _with_noise(problem, np.random.RandomState(seed))
         classes, nominal = problem.task == "classification", problem.nominal

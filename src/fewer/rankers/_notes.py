@@ -10,7 +10,7 @@ def notes_on(ranker: Ranker, problem: Problem) -> list[str]:
     """Say what to know before a ranking is believed.
 
     Columns that look like identifiers or tell the target by themselves are named by the input reader: its notes come
-    first. Row weights and row groups that the ranker does not use follow.
+    first. Whether row groups make its p-values too small follows.
 
     Parameters
     ----------
@@ -23,14 +23,12 @@ def notes_on(ranker: Ranker, problem: Problem) -> list[str]:
 
     Examples
     --------
-    >>> from fewer.rankers import MutualInformation
-    >>> problem = Problem.from_arrays([[0, 7], [1, 5], [0, 7]], ["a", "b", "a"], sample_weight=[1, 2, 1])
-    >>> notes_on(MutualInformation(), problem)
-    ['MutualInformation has no use for row weights: rows count alike.']
+    >>> from fewer.rankers import FTest
+    >>> problem = Problem.from_arrays([[0, 7], [1, 5], [0, 7]], ["a", "b", "a"], groups=[1, 2, 1])
+    >>> notes_on(FTest(), problem)
+    ['FTest takes rows as independent; with row groups its p-values are too small.']
     """
     notes = list(problem.notes)
-    if problem.sample_weight is not None and not ranker.uses_sample_weight:
-        notes.append(f"{type(ranker).__name__} has no use for row weights: rows count alike.")
     if problem.groups is not None and ranker.p_values:
         notes.append(f"{type(ranker).__name__} takes rows as independent; with row groups its p-values are too small.")
     return notes

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import Ranker, Ranking, Resources
+from fewer.contracts import ROWS, Ranker, Ranking, Resources
 from fewer.kernels._device import THREADS, Device, deal, on_devices, tell
 from fewer.kernels._relief import (
     STEPS,
@@ -218,6 +218,7 @@ class ReliefF(Ranker):
     """
 
     command_name = "relieff"
+    takes: ClassVar[frozenset[str]] = ROWS
     supports_device: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -257,6 +258,7 @@ class Relief(Ranker):
     """
 
     command_name = "relief"
+    takes: ClassVar[frozenset[str]] = ROWS
     supports_device: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -307,6 +309,7 @@ class RReliefF(Ranker):
     """
 
     command_name = "rrelieff"
+    takes: ClassVar[frozenset[str]] = ROWS
     supports_device: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("regression",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -464,6 +467,7 @@ def _votes(problem: Problem, n_rows: int | None, rng: np.random.Generator) -> Fl
 class _WithinRadius(Ranker):
     """What SURF and MultiSURF share: all rows within a radius are neighbors."""
 
+    takes: ClassVar[frozenset[str]] = ROWS
     supports_device: ClassVar[bool] = True
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:

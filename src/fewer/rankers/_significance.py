@@ -9,9 +9,10 @@ import numpy as np
 from scipy.stats import chi2 as chi2_distribution
 from scipy.stats import f as f_distribution
 
-from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
+from fewer.contracts import ROWS, IncompatibleError, Ranker, Ranking, Resources
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 from fewer.rankers._by_moments import (
+    by_p_values,
     chi2_ranking,
     class_moments,
     column_blocks,
@@ -30,7 +31,8 @@ class FTest(Ranker):
 
     For classes, one-way analysis of variance: does the feature's mean differ between them? For quantities, the test of
     the correlation; of a nominal feature, analysis of variance of the target over its levels. The values are those of
-    scikit-learn's `f_classif` and `f_regression`.
+    scikit-learn's `f_classif` and `f_regression`. A nominal feature and classes: Pearson's chi-squared over its degrees
+    of freedom, which is an F statistic where rows are many.
 
     Read more in the guide: :doc:`/methods/parts`.
 
@@ -57,20 +59,18 @@ class FTest(Ranker):
     """
 
     command_name = "f-test"
+    takes: ClassVar[frozenset[str]] = ROWS
     p_values: ClassVar[bool] = True
     statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         classes = problem.task == "classification"
-        if classes and problem.nominal.any():
-            name = problem.names[int(np.argmax(problem.nominal))]
-            raise IncompatibleError(f"FTest compares means, and column {name!r} is nominal; use Chi2.")
         if problem.sparse is not None:
             return (
                 f_test_of_classes(class_moments(problem)) if classes else f_test_of_correlation(target_moments(problem))
             )
         if classes:
-            return _ranking_by(problem, variance_tests, variance_test)
+            return _ranking_by(problem, variance_tests, _mean_square_test)
         return _ranking_by(problem, correlation_tests, lambda levels, y, own: variance_test(y, _codes(levels), own))
 
 
@@ -79,6 +79,8 @@ class Chi2(Ranker):
 
     A nominal feature: Pearson's test of its levels against the classes. A number, which must not be negative: it is
     taken as a count, and its sums in the classes are tested against the classes' shares, as scikit-learn's `chi2` does.
+    Statistics of nominal features have other degrees of freedom: where there are any, scores are −log₁₀ of p-values,
+    and the statistics stand in `extra`.
 
     Read more in the guide: :doc:`/methods/parts`.
 
@@ -102,6 +104,7 @@ class Chi2(Ranker):
     """
 
     command_name = "chi2"
+    takes: ClassVar[frozenset[str]] = ROWS
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     p_values: ClassVar[bool] = True
     statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
@@ -113,7 +116,7 @@ class Chi2(Ranker):
         if negative.any():
             name = problem.names[int(np.argmax(negative))]
             raise IncompatibleError(f"Chi2 counts, and column {name!r} has negative numbers; use FTest.")
-        return _ranking_by(problem, count_tests, level_test)
+        return by_p_values(_ranking_by(problem, count_tests, level_test), problem.nominal)
 
 
 def _ranking_by(problem: Problem, many: ManyTests, of_levels: OneTest) -> Ranking:
@@ -137,6 +140,13 @@ def _ranking_by(problem: Problem, many: ManyTests, of_levels: OneTest) -> Rankin
                 found = many(cells[:, None], y[there], own[there])
                 scores[low + column], p_values[low + column] = found[0][0], found[1][0]
     return Ranking.by_score(scores, p_value=p_values)
+
+
+def _mean_square_test(levels: FloatArray, codes: IntArray, weights: FloatArray) -> tuple[float, float]:
+    """Return Pearson's chi-squared of levels against classes over its degrees of freedom, and p."""
+    statistic, p_value = level_test(levels, codes, weights)
+    freedom = (len(np.unique(levels)) - 1) * (len(np.unique(codes)) - 1)
+    return statistic / max(freedom, 1), p_value
 
 
 def _codes(levels: FloatArray) -> IntArray:

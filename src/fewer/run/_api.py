@@ -222,6 +222,7 @@ def select_problem(problem: Problem, method: str = "auto", *, random_state: int 
 def _select(
     problem: Problem, request: Request, folder: Path | str | None, rows: tuple[str, ...] = (), verbose: int = 0
 ) -> Selection:
+    problem, request = _for_several_targets(problem, request)
     problem = prepare_rows(problem, request)
     plan = replace(make_plan(problem, request), rows=rows)
     progress = Progress(request.n_folds) if verbose else None
@@ -234,6 +235,19 @@ def _select(
         return run_plan(plan, problem, followers=followers, folder=kept)
     finally:
         kept.close()
+
+
+def _for_several_targets(problem: Problem, request: Request) -> tuple[Problem, Request]:
+    """Leave the held-out evaluation out where there are several targets; refuse methods that work with one."""
+    if problem.n_outputs == 1:
+        return problem, request
+    if not request.has_components or request.ranker is not None:
+        raise InputError(
+            f"The target has {problem.n_outputs} columns, and method={request.method!r} works with one: give one, or "
+            "criterion='least-squares' or criterion='cross-validated:estimator=…'."
+        )
+    note = "With several targets there is no held-out evaluation; the score is that of the search."
+    return replace(problem, notes=(*problem.notes, note)), replace(request, cv=0)
 
 
 def read_rows(X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], *, multi_output: bool = False) -> Problem:

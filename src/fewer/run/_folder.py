@@ -18,6 +18,8 @@ from fewer.errors import InputError
 from fewer.files import (
     FolderLock,
     is_debris,
+    read_own,
+    refuse_strangers,
     refuse_unwritable,
     sealed,
     sweep,
@@ -123,9 +125,9 @@ def is_run(path: Path) -> bool:
     """Say whether a folder holds a run or a comparison of ours."""
     try:
         if (path / RUN).exists():
-            return {"fingerprint", "components"} <= set(json.loads((path / RUN).read_bytes()))
+            return {"fingerprint", "components"} <= set(json.loads(read_own(path / RUN)))
         with (path / CELLS).open("rb") as file:
-            return "comparison" in json.loads(file.readline())
+            return not (path / CELLS).is_symlink() and "comparison" in json.loads(file.readline())
     except (OSError, ValueError, TypeError):
         return False
 
@@ -152,16 +154,17 @@ class RunFolder:
         self.name = name
         self.trouble = ""
         self._saved_at = 0.0
-        if resume:
+        refuse_strangers(self.path, OWN, ours=resume or (self.path / RUN).exists())
+        if resume:  # what is damaged or of another run is refused before anything is written
             self._refuse_other(self._read(RUN), components)
+            self.folds()
+            self.trace()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(self.path)
             if not resume and self._read(RUN) is not None:
                 raise InputError(f"{self.path} holds a run already; --resume goes on with it, --force replaces it.")
             sweep(self.path, OWN)
-            if resume:
-                self.folds()  # what is damaged is told before anything is written
             if not resume:
                 write_atomically(self.path / RUN, to_json({"fingerprint": name, "components": components}))
             else:

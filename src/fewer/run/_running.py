@@ -218,7 +218,7 @@ class _Running:
                 self._search()
         except KeyboardInterrupt:
             raise Interrupted(self._finish(None, True) if hasattr(self.selector, "support_") else None) from None
-        if not self.request.cv:
+        if self.request.cv is None or (isinstance(self.request.cv, int) and not self.request.cv):
             return self._finish(None, False)
         try:
             with interruptible():

@@ -14,7 +14,7 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from fewer import registry
-from fewer.contracts import Criterion, IncompatibleError, Ranker, Ranking, Resources, Scorer
+from fewer.contracts import ROWS, Criterion, IncompatibleError, Ranker, Ranking, Resources, Scorer
 from fewer.criteria import LeastSquares, NaiveBayes
 from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
 from fewer.criteria._naive_bayes import CountedTable, Rules, StreamedNaiveBayesScorer
@@ -246,6 +246,7 @@ class _Known(Criterion):
     """A criterion that was bound already."""
 
     predictive = True
+    takes = ROWS
 
     def __init__(self, scorer: Any = None) -> None:
         self.scorer = scorer

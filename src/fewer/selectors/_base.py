@@ -117,6 +117,8 @@ def lay_out_space(selector: Any, problem: Problem) -> SearchSpace:
     members = {column for group in groups for column in group}
     most = problem.n_features - len(set(exclude) - members) - sum(len(group) - 1 for group in groups)
     most -= sum(bool(set(group) & set(exclude)) for group in groups)
+    if most < 1:
+        raise InputError("Every feature is excluded; leave at least one to choose from.")
     sizes = parse_size(selector.n_features_to_select, most)
     n_forced = len(set(include) - members) + sum(bool(set(group) & set(include)) for group in groups)
     if n_forced > sizes[1]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fewer.errors import InputError
+from fewer.files import read_own
 from fewer.run._folder import CELLS, HELDOUT, RESULT, RUN, TOTAL, TRACE
 from fewer.trace import Trace, size_of
 
@@ -24,7 +25,7 @@ _known: dict[str, tuple[tuple[int, int], Any]] = {}
 def read_json(path: Path) -> dict[str, Any]:
     """Return the content of a JSON file; nothing where it cannot be read."""
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(read_own(path))
     except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
@@ -122,7 +123,7 @@ def _folds_done(path: Path) -> int:
 def count_cells(place: Path) -> int:
     """Return how many selections of a comparison are done."""
     try:
-        return max((place / CELLS).read_bytes().count(b"\n") - 1, 0)
+        return max(read_own(place / CELLS).count(b"\n") - 1, 0)
     except OSError:
         return 0
 

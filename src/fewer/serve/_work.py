@@ -215,6 +215,7 @@ def draw_page(run: str) -> str:
     str
     """
     from fewer.evaluate import Comparison
+    from fewer.files import read_own
     from fewer.report import comparison_report, selection_report
     from fewer.run._folder import CELLS, RESULT, TRACE
     from fewer.run._selection import Selection
@@ -222,13 +223,13 @@ def draw_page(run: str) -> str:
 
     folder = Path(run)
     try:
-        text = (folder / RESULT).read_text(encoding="utf-8")
+        text = read_own(folder / RESULT).decode("utf-8")
     except (OSError, UnicodeDecodeError):
         raise InputError("The answer of this run cannot be read; start the run again.") from None
     if (folder / CELLS).exists():
         return comparison_report(Comparison.from_json(text))
     try:
-        trace = Trace.load(folder / TRACE) if (folder / TRACE).exists() else None
+        trace = Trace.load(folder / TRACE) if (folder / TRACE).exists() and not (folder / TRACE).is_symlink() else None
     except InputError:
         trace = None
     try:

@@ -94,12 +94,10 @@ def splits_of(cv: Any, problem: Problem) -> list[tuple[IntArray, IntArray]]:
             if cv not in _READ:
                 _READ[cv] = list(cv)
             cv = _READ[cv]
-        return [_listed(pair, problem.n_samples) for pair in cv]
+        return [_listed(pair, problem) for pair in cv]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The groups parameter is ignored")
-        return [
-            (np.asarray(train), np.asarray(test)) for train, test in cv.split(problem.table, problem.y, problem.groups)
-        ]
+        return [within_rows(pair, problem.n_samples) for pair in cv.split(problem.table, problem.y, problem.groups)]
 
 
 def count_splits(cv: Any, n_samples: int) -> int:
@@ -122,12 +120,23 @@ def count_splits(cv: Any, n_samples: int) -> int:
         return 5
 
 
-def _listed(pair: Any, n_rows: int) -> tuple[IntArray, IntArray]:
+def _listed(pair: Any, problem: Problem) -> tuple[IntArray, IntArray]:
     try:
         train, test = (np.asarray(rows) for rows in pair)
     except (TypeError, ValueError):
         raise InputError(f"cv lists {pair!r}; each split is a pair of training rows and test rows.") from None
     train, test = (np.flatnonzero(rows) if rows.dtype == bool else rows for rows in (train, test))
+    if problem.row_numbers is not None:  # splits number the rows of the table, of which some were dropped
+        places = {number: place for place, number in enumerate(problem.row_numbers.tolist())}
+        train, test = (
+            np.array([places[row] for row in rows.tolist() if row in places], dtype=np.int64) for rows in (train, test)
+        )
+    return within_rows((train, test), problem.n_samples)
+
+
+def within_rows(pair: Any, n_rows: int) -> tuple[IntArray, IntArray]:
+    """Return the training and test rows of a split; refuse rows that are not there."""
+    train, test = (np.asarray(rows) for rows in pair)
     for rows in (train, test):
         if len(rows) and (rows.dtype.kind not in "iu" or not 0 <= rows.min() <= rows.max() < n_rows):
             raise InputError(

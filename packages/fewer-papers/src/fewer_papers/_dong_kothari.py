@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from fewer.contracts import Criterion, Masks, Resources, Run, Scorer, SearchSpace
+from fewer.contracts import ROWS, Criterion, Masks, Resources, Run, Scorer, SearchSpace
 from fewer.criteria import Classifiability
 from fewer.datasets import make_m_of_n
 from fewer.io import to_problem
@@ -147,6 +147,7 @@ def _cross_validate(X: FloatArray, y: Any, levels: BoolArray, classifier: type[A
 class _Wrapper(Criterion):
     """The wrapper's score: ten-fold accuracy of a classifier that knows which columns hold levels."""
 
+    takes: ClassVar[frozenset[str]] = ROWS - {"weights", "groups", "time"}
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     def __init__(self, classifier: str) -> None:
