@@ -324,7 +324,7 @@ def test_more_classes_than_memory_holds_are_refused(monkeypatch):
 def test_a_full_disk_under_the_list_of_data_sets_is_an_error():
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")
-    for arguments in ([], ["wine"], ["--json"]):
+    for arguments in ([], ["sonar"], ["--json"]):
         command = [sys.executable, "-m", "fewer", "datasets", *arguments]
         with Path("/dev/full").open("wb") as full:
             ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

@@ -115,9 +115,10 @@ def test_three_classes_are_refused_where_two_are_compared(ranker):
         ranked(ranker, X, y)
 
 
-def test_row_weights_have_no_use_and_groups_a_note():
+def test_row_weights_are_refused_and_groups_have_a_note():
     X, y = table(2, 0)
     selector = fewer.RankSelector(AUC(), n_features_to_select=1)
-    notes = selector.fit(X, y, sample_weight=np.ones(len(y)), groups=np.arange(len(y)) // 2).notes_
-    assert any("no use for row weights" in note for note in notes)
+    with pytest.raises(IncompatibleError, match="AUC cannot use row weights"):
+        selector.fit(X, y, sample_weight=1.0 + np.arange(len(y)))
+    notes = selector.fit(X, y, groups=np.arange(len(y)) // 2).notes_
     assert any("rows as independent" in note for note in notes)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fewer.contracts import Criterion, Masks, Resources, Scorer
+from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer
 from fewer.models._mdlp import class_bins
 from fewer.problem import FloatArray, Problem
 from fewer.statistics import Associations, Uncertainties
@@ -43,6 +43,7 @@ class CFS(Criterion):
     """
 
     command_name = "cfs"
+    takes: ClassVar[frozenset[str]] = ROWS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> CFSScorer:

@@ -551,6 +551,7 @@ class OneR(Ranker):
     """
 
     command_name = "one-r"
+    takes: ClassVar[frozenset[str]] = ROWS
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "min_bucket": [Interval(Integral, 1, None, closed="left")]

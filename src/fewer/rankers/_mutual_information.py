@@ -478,6 +478,7 @@ class FCBF(Ranker):
     """
 
     command_name = "fcbf"
+    takes: ClassVar[frozenset[str]] = ROWS
     symmetric: ClassVar[bool] = False
     chooses = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"threshold": [Interval(Real, 0, 1, closed="left")]}

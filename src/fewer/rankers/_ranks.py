@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.stats import chi2, kendalltau, kstwo, norm, rankdata, t
 
-from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
+from fewer.contracts import ROWS, IncompatibleError, Ranker, Ranking, Resources
 from fewer.problem import FloatArray, Problem, Task
 
 
@@ -17,7 +17,7 @@ class _OfOrder(Ranker):
     """Compare the order of each column with the target; subclasses say how, for the present cells of one column."""
 
     p_values: ClassVar[bool] = True
-    uses_sample_weight: ClassVar[bool] = False
+    takes: ClassVar[frozenset[str]] = ROWS - {"weights"}
     most_classes: ClassVar[int | None] = None
     """Classes that the test can compare; None for any number."""
 
