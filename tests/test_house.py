@@ -67,3 +67,33 @@ def test_every_package_has_tests_of_its_own(package):
 def classes_by_name() -> Counter[str]:
     trees = (ast.parse(path.read_text()) for path in MODULES)
     return Counter(node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef))
+
+
+MESSAGES = {"note", "notes", "notes_", "warnings", "reason", "reason_", "promise", "promise_", "verdict"}
+READING = {"startswith", "endswith", "find", "index", "removeprefix", "split", "partition"}
+
+
+def is_message(node: ast.AST) -> bool:
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return name in MESSAGES
+
+
+def compared_texts(path: Path) -> list[str]:
+    """Find comparisons with, and searches in, the words of notes, warnings and reasons."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        suspect = False
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in READING:
+            suspect = is_message(node.func.value)
+        elif isinstance(node, ast.Compare):
+            sides = (node.left, *node.comparators)
+            texts = (side for side in sides if isinstance(side, ast.Constant | ast.JoinedStr))
+            said = any(isinstance(side, ast.JoinedStr) or isinstance(side.value, str) for side in texts)
+            suspect = said and any(map(is_message, sides))
+        if suspect:
+            found.append(f"{path.relative_to(SOURCES)}:{node.lineno}: {ast.unparse(node)}")
+    return found
+
+
+def test_no_decision_reads_the_text_of_a_message():
+    assert [place for path in MODULES for place in compared_texts(path)] == []

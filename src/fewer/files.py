@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import math
 import os
 import secrets
 import stat
+import sys
 import weakref
 import zlib
 from collections.abc import Callable, Iterable
@@ -307,6 +309,33 @@ def _lock(handle: int) -> None:
     except OSError as error:
         if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):  # a file system without locks
             raise
+
+
+def finite(value: Any) -> Any:
+    """Return data that JSON can hold: it has no infinity, which becomes the largest number, and NaN is missing.
+
+    Parameters
+    ----------
+    value : object
+        Numbers, texts, lists and dicts of them.
+
+    Returns
+    -------
+    object
+        The same with None for NaN.
+
+    Examples
+    --------
+    >>> finite({"low": float("-inf"), "p": [float("nan"), 0.5]})
+    {'low': -1.7976931348623157e+308, 'p': [None, 0.5]}
+    """
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return None if math.isnan(value) else math.copysign(sys.float_info.max, value)
 
 
 def to_json(content: Any, indent: int | None = 1) -> bytes:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.errors import InputError
+from fewer.text import Note
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -73,7 +74,7 @@ class Problem:
         Rows of one group are never on both sides of a split.
     time : array of shape (n_samples,), optional
         When each row was, as a number; equal times are equal numbers. Training rows are always earlier than test rows.
-    notes : tuple of str
+    notes : tuple of Note
         What was noticed by the input reader.
     suspicions : tuple of Suspicion
         Columns and rows that make scores too good to be true, such as leaks; their evidence stands in `notes` too.
@@ -106,6 +107,9 @@ class Problem:
     schema: Any = None
     sparse: Any = None
     row_numbers: IntArray | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "notes", tuple(map(Note, self.notes)))
 
     @classmethod
     def from_arrays(
@@ -329,6 +333,21 @@ class Problem:
             if fact in self.__dict__:
                 problem.__dict__[fact] = self.__dict__[fact]
         return problem
+
+    def noted(self, text: str) -> Problem:
+        """Return the same problem with one more note.
+
+        Parameters
+        ----------
+        text : str
+            A sentence for the reader of a result.
+
+        Returns
+        -------
+        Problem
+            The same rows.
+        """
+        return replace(self, notes=(*self.notes, text))
 
     def take(self, rows: NDArray[Any]) -> Problem:
         """Return the same problem on some of its rows (indices or a boolean mask).

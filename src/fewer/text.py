@@ -11,9 +11,52 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
+from enum import StrEnum
+from typing import Self
 
 HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 """Control characters, characters that turn the direction of writing, and halves of characters."""
+
+
+class NoteKind(StrEnum):
+    """What a note is about, for whoever must act on it: nothing may depend on the words.
+
+    Examples
+    --------
+    >>> Note("1 subset failed.", NoteKind.UNDEFINED).kind.value
+    'undefined'
+    """
+
+    GENERAL = "general"
+    STOPPED = "stopped"
+    UNDEFINED = "undefined"
+    PREFILTER = "prefilter"
+    OVERFITTING = "overfitting"
+
+
+class Note(str):
+    """A sentence that a reader of a result should know, and its kind.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    kind : NoteKind, default=NoteKind.GENERAL
+        What it is about; a note that has one already keeps it.
+
+    Examples
+    --------
+    >>> note = Note("The budget is spent.", NoteKind.STOPPED)
+    >>> note, note.kind.value, Note(note).kind.value
+    ('The budget is spent.', 'stopped', 'stopped')
+    """
+
+    kind: NoteKind
+
+    def __new__(cls, text: str, kind: NoteKind = NoteKind.GENERAL) -> Self:
+        note = super().__new__(cls, text)
+        note.kind = text.kind if isinstance(text, Note) else NoteKind(kind)
+        return note
 
 
 def printable(text: object, keep: str = "") -> str:

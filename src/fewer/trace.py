@@ -7,6 +7,8 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 
 from fewer.files import write_atomically
 from fewer.problem import FloatArray, InputError, IntArray
-from fewer.text import html_card, html_table
+from fewer.text import Note, NoteKind, html_card, html_table
 
 MAX_STEPS = 4096
 FORMAT = 1
@@ -73,6 +75,22 @@ class Step:
     n_evaluations: int = 0
 
 
+class Ending(StrEnum):
+    """Why a run ended.
+
+    Examples
+    --------
+    >>> Trace().ending.value
+    'finished'
+    """
+
+    FINISHED = "finished"
+    BUDGET = "budget"
+    CLOCK = "clock"
+    FOLLOWER = "follower"
+    INTERRUPTED = "interrupted"
+
+
 class Cache:
     """A bounded memory of scores, the least recently used forgotten first."""
 
@@ -116,8 +134,10 @@ class Trace:
         The search's own notes from which it can go on (numbers, strings, arrays, lists of those).
     rng_state : dict, optional
         The generator's state after the last step.
-    notes : list of str
-        What a reader of the result should know.
+    notes : list of Note
+        What a reader of the result should know; `note` adds one.
+    ending : Ending
+        Why the run ended.
     extra : dict of str to array
         What a control adds, such as the frequency of each feature.
     done, interrupted : bool
@@ -148,7 +168,8 @@ class Trace:
     n_undefined: int = 0
     state: dict[str, Any] = field(default_factory=dict)
     rng_state: dict[str, Any] | None = None
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    ending: Ending = Ending.FINISHED
     extra: dict[str, NDArray[Any]] = field(default_factory=dict)
     done: bool = False
     interrupted: bool = False
@@ -166,6 +187,22 @@ class Trace:
     def best_score(self) -> float:
         """The score that the run gives its answer."""
         return self.steps[-1].best_score if self.steps else float("-inf")
+
+    def note(self, text: str, kind: NoteKind = NoteKind.GENERAL) -> None:
+        """Tell the reader of the result something, once; a later note of a special kind replaces the earlier one.
+
+        Parameters
+        ----------
+        text : str
+            A sentence.
+        kind : NoteKind, default=NoteKind.GENERAL
+            What it is about.
+        """
+        note = Note(text, kind)
+        if note.kind is not NoteKind.GENERAL:
+            self.notes[:] = [other for other in self.notes if other.kind is not note.kind]
+        if note not in self.notes:
+            self.notes.append(note)
 
     def restart(self) -> None:
         """Forget the steps so far, but not what was counted and noted."""
@@ -262,6 +299,8 @@ class Trace:
             "stride": self._stride,
             "rng_state": self.rng_state,
             "notes": self.notes,
+            "note_kinds": [note.kind for note in self.notes],
+            "ending": self.ending,
             "done": self.done,
             "interrupted": self.interrupted,
             "fingerprint": self.fingerprint,
@@ -302,6 +341,7 @@ class Trace:
 
     @classmethod
     def _from_parts(cls, meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Trace:
+        kinds = [NoteKind(kind) for kind in meta.get("note_kinds", ())]  # of another version: none
         trace = cls(
             keep=meta["keep"],
             top_masks=arrays.get("top_masks"),
@@ -311,7 +351,8 @@ class Trace:
             n_undefined=meta.get("n_undefined", 0),
             state=_restore_arrays(meta["state"], arrays),
             rng_state=meta["rng_state"],
-            notes=meta["notes"],
+            notes=[Note(*pair) for pair in zip_longest(meta["notes"], kinds, fillvalue=NoteKind.GENERAL)],
+            ending=Ending(meta.get("ending", "finished")),
             extra={name[6:]: array for name, array in arrays.items() if name.startswith("extra/")},
             done=meta["done"],
             interrupted=meta["interrupted"],

@@ -50,7 +50,7 @@ class _Broken(KNN):
 def test_a_judge_that_fails_is_told_and_ends_nothing():
     problem = make_problem()
     selector = RankSelector(Fisher(), n_features_to_select=2).fit_problem(problem)
-    told = Evidence(problem, selector, np.array([0, 1]), _Broken(), None).gather()
+    told = Evidence(problem, selector.answer_, np.array([0, 1]), _Broken(), None).gather()
     assert "plane" not in told
     assert told["untold"] == ["The rows in two features failed: no model today"]
 
@@ -58,7 +58,7 @@ def test_a_judge_that_fails_is_told_and_ends_nothing():
 def test_the_plane_is_that_of_the_best_two_features():
     problem = make_problem()
     selector = RankSelector(Fisher(), n_features_to_select=3).fit_problem(problem)
-    told = Evidence(problem, selector, np.array([2, 0, 1]), KNN(), None).gather()
+    told = Evidence(problem, selector.answer_, np.array([2, 0, 1]), KNN(), None).gather()
     assert told["plane"]["names"] == ["x2", "x0"]
     row = told["plane"]["row"][0] - 1
     assert (told["plane"]["x"][0], told["plane"]["y"][0]) == pytest.approx(tuple(problem.X[row, [2, 0]]), rel=1e-4)
@@ -69,7 +69,7 @@ def test_a_model_is_fitted_without_so_many_features_as_there_is_time_for(monkeyp
     monkeypatch.setattr(_evidence, "FITS", 3 * 60 * 4)  # three folds of sixty rows: four fits, one of them with all
     selector = RankSelector(Fisher(), n_features_to_select=5).fit_problem(problem)
     judge = CrossValidated(GaussianNB())
-    told = Evidence(problem, selector, np.arange(5), judge, None, n_total=problem.n_samples).gather()
+    told = Evidence(problem, selector.answer_, np.arange(5), judge, None, n_total=problem.n_samples).gather()
     assert len(told["without"]) == 3
 
 
@@ -95,8 +95,8 @@ def test_losses_of_another_size_are_those_of_a_run_with_that_size():
     selector = RankSelector(Fisher(), random_state=0).fit_problem(problem)
     judge, n_total = KNN(), problem.n_samples
     order = np.argsort(selector.ranking_, kind="stable")
-    told = Evidence(problem, selector, order[:4], judge, None, n_total=n_total, thorough=True).gather()
+    told = Evidence(problem, selector.answer_, order[:4], judge, None, n_total=n_total, thorough=True).gather()
     assert set(told["without_at"]) >= {"2", "3"}
     for size in (2, 3):
-        own = Evidence(problem, selector, np.sort(order[:size]), judge, None, n_total=n_total).gather()
+        own = Evidence(problem, selector.answer_, np.sort(order[:size]), judge, None, n_total=n_total).gather()
         assert told["without_at"][str(size)] == own["without"] != {}

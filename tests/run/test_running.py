@@ -4,12 +4,16 @@ from sklearn.linear_model import LogisticRegression
 
 from fewer import registry
 from fewer.contracts import Resources
+from fewer.control import EarlyStopping
 from fewer.criteria import KNN, CrossValidated
 from fewer.problem import Problem
 from fewer.rankers import Fisher
+from fewer.run._budget import Budget
 from fewer.run._planning import Request, make_plan
-from fewer.run._running import Followers, Interrupted, components_of, judge_of, run_plan, winner_of
-from fewer.search import Forward
+from fewer.run._running import Followers, Interrupted, components_of, judge_of, run_plan
+from fewer.search import Annealing, Forward
+from fewer.text import Note
+from fewer.trace import Ending
 from making import make_problem
 
 
@@ -42,11 +46,11 @@ def test_ctrl_c_leaves_the_best_so_far():
 def test_who_judges_held_out_rows():
     problem = make_problem()
     forward = make_plan(problem, "knn-forward")
-    assert isinstance(judge_of(forward.selector, forward, problem), KNN)
+    assert isinstance(judge_of(forward.selector.answer(problem), forward, problem), KNN)
     own = make_plan(problem, "knn-forward", estimator=LogisticRegression())
-    assert isinstance(judge_of(own.selector, own, problem), CrossValidated)
+    assert isinstance(judge_of(own.selector.answer(problem), own, problem), CrossValidated)
     ranked = make_plan(problem, "fisher")
-    assert isinstance(judge_of(ranked.selector, ranked, problem), KNN)
+    assert isinstance(judge_of(ranked.selector.answer(problem), ranked, problem), KNN)
 
 
 def test_neighbors_that_stand_in_as_the_judge_of_many_rows_learn_from_some_and_say_so(monkeypatch):
@@ -62,7 +66,6 @@ def test_components_are_written_out():
     written = components_of(plan.selector)
     assert written["criterion"] == "KNN(n_neighbors=3)"
     assert written["search"] == "Forward(min_gain=0.01)"
-    assert winner_of(plan.selector) is plan.selector
     assert Fisher.__name__ in str(components_of(make_plan(make_problem(), "fisher").selector))
 
 
@@ -102,3 +105,35 @@ def test_features_that_were_asked_for_are_given_even_where_nothing_was_found():
     none = run_plan(make_plan(noise, Request("auto", cv=0)), noise)
     assert (none.features, sum(none.support)) == ([], 0)
     assert none.verdict.endswith("rows.")
+
+
+def reword(monkeypatch):
+    make = Note.__new__
+
+    def other_words(cls, text, *kind):
+        note = make(cls, f"Words, {hash(text)}.")
+        note.kind = make(cls, text, *kind).kind
+        return note
+
+    monkeypatch.setattr(Note, "__new__", other_words)
+
+
+@pytest.mark.parametrize("control", [None, EarlyStopping(cv=3)])
+def test_nothing_but_the_words_depends_on_the_words_of_a_note(control, monkeypatch):
+    problem = make_problem().noted("Something about the rows.")
+    request = Request("auto", criterion=KNN(3), search=Annealing(), control=control, cv=2, budget="150 subsets")
+    before = run_plan(make_plan(problem, request), problem).to_dict()
+    reword(monkeypatch)
+    after = run_plan(make_plan(problem, request), problem).to_dict()
+    changed = {name for name in before if before[name] != after[name]}
+    assert len(before["warnings"]) == len(after["warnings"]) >= 2
+    assert changed <= {"warnings", "seconds"}
+
+
+def test_a_search_that_the_clock_ended_says_so_by_its_kind_and_not_by_its_words(monkeypatch):
+    problem = make_problem(n_rows=60)
+    plan = make_plan(problem, Request("knn-annealing", cv=0, budget=Budget(seconds=60.0, n_subsets=10**6, each=1e-9)))
+    reword(monkeypatch)
+    found = run_plan(plan, problem)
+    assert found.trace.ending is Ending.CLOCK
+    assert 0 < found.effort < 10**6

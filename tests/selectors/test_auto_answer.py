@@ -3,14 +3,14 @@ import pytest
 
 from fewer import AutoSelector
 from fewer.problem import Problem
-from fewer.selectors.auto._answer import Answer
+from fewer.selectors.auto._answer import RaceAnswer
 from fewer.selectors.auto._curve import Metric
 
 
 def answer(**told):
     nothing = np.zeros(3, dtype=bool)
     curve = {"chosen": {"accuracy": 9, "balanced": 4, "fewest": 2}, "in_points": True, "score_name": "accuracy"}
-    return Answer(np.arange(3), {}, curve, 0.0321, nothing, {"balanced": "a forest"}, "", [], "Because.", **told)
+    return RaceAnswer(np.arange(3), {}, curve, 0.0321, nothing, {"balanced": "a forest"}, "", [], "Because.", **told)
 
 
 def test_what_is_said_of_a_choice():

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +23,7 @@ from fewer.cli._shared import (
 )
 from fewer.cli._table import FeatureColumns, FileArgument, TargetOption, table_options
 from fewer.errors import InputError
+from fewer.files import finite
 from fewer.registry import COMPONENTS
 from fewer.text import printable
 
@@ -132,7 +131,7 @@ def _rows(ranking: Ranking, names: Sequence[str], top: int | None) -> list[dict[
         {
             "feature": names[column],
             "rank": place,
-            **{name: _number(float(values[column])) for name, values in told.items()},
+            **{name: finite(float(values[column])) for name, values in told.items()},
         }
         for place, column in enumerate(ranking.order[:top], 1)
     ]
@@ -145,13 +144,6 @@ def _rankers_for(task: Any) -> list[str]:
     homes = {name: target.partition(":") for name, target in COMPONENTS["ranker"].items()}
     classes = {name: getattr(importlib.import_module(home), kind) for name, (home, _, kind) in homes.items()}
     return [name for name, kind in classes.items() if task in kind.tasks]
-
-
-def _number(value: float) -> float | None:
-    """Return a number that JSON can hold: it has no infinity, and NaN is missing."""
-    if math.isinf(value):
-        return math.copysign(sys.float_info.max, value)
-    return None if math.isnan(value) else value
 
 
 def _cuts(extra: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ Whoever adds a component writes one class: a `Criterion` with `bind`, a `Search`
 a `Ranker` with `rank`. Everything else here has a default.
 """
 
+from fewer.contracts._answer import Answer, best_by_size, best_so_far
 from fewer.contracts._components import (
     CHANGES,
     ROWS,
@@ -33,6 +34,7 @@ from fewer.contracts._space import Masks, SearchSpace, round_scores
 __all__ = [
     "CHANGES",
     "ROWS",
+    "Answer",
     "Component",
     "Control",
     "Criterion",
@@ -54,7 +56,9 @@ __all__ = [
     "Stopped",
     "Sweep",
     "Walk",
+    "best_by_size",
     "best_of",
+    "best_so_far",
     "gray_states",
     "moved_on",
     "refuse_unmet_needs",

@@ -206,6 +206,8 @@ class Criterion(Component):
     tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
     statistics: ClassVar[tuple[str, ...]] = ()
     """What it needs to know of a table that is read in chunks; nothing means that it needs the rows."""
+    scoring: Any = None
+    """The metric of a criterion that takes one; None stands for accuracy or R²."""
 
     @abstractmethod
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from fewer.contracts._scorer import Moves, Scorer, Sweep, Walk
 from fewer.contracts._space import SearchSpace, round_scores
 from fewer.problem import FloatArray, InputError, IntArray, Problem
+from fewer.text import NoteKind
 from fewer.trace import Cache, Trace
-
-UNDEFINED = "Subsets that could not be scored and were passed over"
 
 
 class Objective:
@@ -75,8 +74,8 @@ class Objective:
         text : str
             A sentence.
         """
-        if self._trace is not None and text not in self._trace.notes:
-            self._trace.notes.append(text)
+        if self._trace is not None:
+            self._trace.note(text)
 
     def follow(self, trace: Trace) -> None:
         """Report to a trace from now on.
@@ -293,8 +292,8 @@ class Objective:
         self.n_undefined += n
         if n and self._trace is not None:
             self._trace.n_undefined = self.n_undefined
-            note = f"{UNDEFINED}: {self.n_undefined}{self._why()}."
-            self._trace.notes[:] = [other for other in self._trace.notes if not other.startswith(UNDEFINED)] + [note]
+            text = f"Subsets that could not be scored and were passed over: {self.n_undefined}{self._why()}."
+            self._trace.note(text, NoteKind.UNDEFINED)
 
     def _why(self) -> str:
         return f"; the first failed with {self.scorer.failure}" if self.scorer.failure else ""

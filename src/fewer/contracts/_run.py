@@ -15,7 +15,7 @@ from fewer.contracts._objective import Objective
 from fewer.contracts._scorer import Scorer
 from fewer.contracts._space import SearchSpace
 from fewer.problem import Problem
-from fewer.trace import Trace
+from fewer.trace import Ending, Trace
 
 
 class Stopped(Exception):
@@ -24,12 +24,23 @@ class Stopped(Exception):
     The message is a sentence for the reader of the result: which budget is spent, or that a callback has seen enough.
     It may only be raised once there is a step, and whoever raised it raises it again if asked again.
 
+    Parameters
+    ----------
+    message : str
+        The sentence.
+    ending : Ending, default=Ending.FOLLOWER
+        Why the run ends.
+
     Examples
     --------
     >>> def at_most_100(trace):
     ...     if trace.n_evaluations > 100:
     ...         raise Stopped("The budget of 100 subsets is spent.")
     """
+
+    def __init__(self, message: str, ending: Ending = Ending.FOLLOWER) -> None:
+        super().__init__(message)
+        self.ending = ending
 
 
 @dataclass(frozen=True)

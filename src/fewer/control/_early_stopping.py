@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from fewer.contracts import Control, Objective, PredictiveScorer, Run, SearchSpace
 from fewer.parallel import parallelism, run_tasks
 from fewer.problem import FloatArray, InputError
+from fewer.text import NoteKind
 from fewer.trace import Step, Trace, best_first
 from fewer.validate import Split, split_rows
 from fewer.validate._splits import CV_OBJECT, count_splits
@@ -217,8 +218,7 @@ class EarlyStopping(Control):
                 f"No overfitting was seen in {runs}: held-out rows score {validation[-1]:.4f} at the end, and "
                 f"{point.fall:.4f} ± {point.fall_error:.4f} more around step {point.step} of {point.length}."
             )
-        if note not in trace.notes:
-            trace.notes.append(note)
+        trace.note(note, NoteKind.OVERFITTING)
 
 
 @dataclass(frozen=True, eq=False)

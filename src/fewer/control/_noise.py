@@ -327,7 +327,7 @@ class ChosenNoise(JudgedFolds):
         trace = run.trace
         search_all(run, self._controls()[self._choose(records, run.problem, trace)], rng)
         level = float(trace.extra["chosen_level"][0])
-        trace.notes.append(
+        trace.note(
             f"Of {len(self.levels)} levels of noise, held-out rows are predicted best by searches with {level:g} of a "
             "feature's range."
             if level

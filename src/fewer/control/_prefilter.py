@@ -18,6 +18,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from fewer.contracts import Control, Criterion, Masks, PredictiveScorer, Ranker, Resources, Run, Scorer
 from fewer.io import SparseProblem
 from fewer.problem import FloatArray, InputError, IntArray, Problem
+from fewer.text import NoteKind
 from fewer.trace import Trace
 
 
@@ -136,9 +137,9 @@ class Prefilter(Control):
             start = space.empty()
             start[units[: self.start]] = 1
             space = replace(space, start=start)
-        if dropped.any() and not trace.notes:
+        if dropped.any():
             ranker = type(self.ranker).__name__
-            trace.notes.append(f"{ranker} kept {self.keep} of {len(units)} features for the search.")
+            trace.note(f"{ranker} kept {self.keep} of {len(units)} features for the search.", NoteKind.PREFILTER)
         kept = space.without(dropped)
         if isinstance(problem, SparseProblem):
             columns = np.flatnonzero(space.base | np.isin(np.arange(problem.n_features), np.concatenate(kept.units)))

@@ -154,7 +154,8 @@ class Shadow(RankingControl):
             raise
         if not trace.steps:
             self._tell(run)
-        trace.notes += _group_note(run)
+        for text in _group_note(run):
+            trace.note(text)
         state["promise"] = self._promise(state, run, len(looks))
         trace.done, trace.interrupted = True, False
         return trace

@@ -1,7 +1,7 @@
 """Does it help? The whole selection repeated on parts of the rows, judged on the others."""
 
 from fewer.evaluate._alternatives import Alternatives, good_subsets
-from fewer.evaluate._by_size import scores_by_size, standard_error
+from fewer.evaluate._by_size import AS_SEARCHED, scores_by_size, standard_error
 from fewer.evaluate._compare import Comparison, OnProgress, compare
 from fewer.evaluate._evidence import Evidence
 from fewer.evaluate._heldout import Choice, HeldOutScores, heldout
@@ -11,6 +11,7 @@ from fewer.evaluate._redundancy import redundancy
 from fewer.evaluate._verdict import MethodScore, verdict
 
 __all__ = [
+    "AS_SEARCHED",
     "Alternatives",
     "Choice",
     "Comparison",

@@ -7,22 +7,21 @@ from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fewer.contracts import Masks, PredictiveScorer, Run
+from fewer.contracts import Answer, Masks, PredictiveScorer, Run, best_by_size
 from fewer.problem import Problem
 from fewer.selectors import RankSelector, SubsetSelector
-from fewer.trace import Trace, size_of
+from fewer.trace import Trace
 from fewer.validate import assign_folds
 
 PARTS = 10
-SEEN = "as the search saw it"
+AS_SEARCHED = "as the search saw it"
 CURVED = "cross-validated"
 HELDOUT = "on rows that the search did not see"
 
 
-def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem, run: Run | None = None) -> dict[str, Any]:
-    """Return the best score of each number of features that a fitted selector met.
+def scores_by_size(found: Answer | SubsetSelector | RankSelector, problem: Problem) -> dict[str, Any]:
+    """Return the best score of each number of features that a selector met.
 
     For a subset search: the best subset of each size, scored as the search scored it; under `OneStandardError`, the R²
     (of class memberships) on the rows that its validation runs held out. For a ranking with
@@ -33,11 +32,10 @@ def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem, ru
 
     Parameters
     ----------
-    selector : SubsetSelector or RankSelector
-        Fitted to the problem.
+    found : Answer, SubsetSelector or RankSelector
+        A selector fitted to the problem, or the answer that its fit ended in.
     problem : Problem
-    run : Run, optional
-        The selector's own run, whose bound criterion need not be bound again.
+        The rows.
 
     Returns
     -------
@@ -54,21 +52,23 @@ def scores_by_size(selector: SubsetSelector | RankSelector, problem: Problem, ru
     >>> curve["sizes"], round(curve["standard_error"], 3)
     ([1, 2, 3], 0.015)
     """
-    if isinstance(selector, SubsetSelector) and "loss" in selector.trace_.extra:
-        return _held_out(selector.trace_, problem)
-    if isinstance(selector, SubsetSelector):
-        best = best_by_size(selector.trace_)
+    answer = found if isinstance(found, Answer) else found.answer_
+    if answer.search is not None and "loss" in answer.trace.extra:
+        return _held_out(answer.trace, problem)
+    if answer.search is not None:
+        best = best_by_size(answer.trace)
         if not best:
             return {}
         _, mask = max(best.values(), key=lambda pair: pair[0])
+        run = found.prepare(problem) if isinstance(found, SubsetSelector) else answer.run
         return {
             "sizes": list(best),
             "scores": [score for score, _ in best.values()],
-            "standard_error": _error_of(run or selector.prepare(problem), mask),
-            "measured": SEEN,
+            "standard_error": None if run is None else _error_of(run, mask),
+            "measured": AS_SEARCHED,
         }
-    curve = getattr(selector, "curve_", None)
-    if curve is None:
+    curve = answer.curve
+    if not curve or answer.choices:
         return {}
     # The curve holds losses below zero; they are told as accuracy or R².
     unit = 1.0 if problem.task == "classification" else float(np.cov(problem.y, ddof=0, aweights=problem.sample_weight))
@@ -94,16 +94,6 @@ def _held_out(trace: Trace, problem: Problem) -> dict[str, Any]:
         "measured": HELDOUT,
         "name": "R²" if problem.task == "regression" else "R² of class memberships",
     }
-
-
-def best_by_size(trace: Trace) -> dict[int, tuple[float, NDArray[Any]]]:
-    """Return score and mask of the best subset of each size among the steps and the best subsets of a run."""
-    best: dict[int, tuple[float, NDArray[Any]]] = {}
-    for mask, score in trace.subsets_met():
-        size = int(size_of(mask))
-        if size and np.isfinite(score) and (size not in best or score > best[size][0]):
-            best[size] = (float(score), mask)
-    return dict(sorted(best.items()))
 
 
 def standard_error(

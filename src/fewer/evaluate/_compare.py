@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
@@ -34,7 +33,7 @@ from fewer.evaluate._nested import (
     summarize,
 )
 from fewer.evaluate._verdict import MethodScore, in_points, name_of, verdict
-from fewer.files import FolderLock, Journal, refuse_strangers, write_atomically
+from fewer.files import FolderLock, Journal, finite, refuse_strangers, write_atomically
 from fewer.parallel import run_tasks
 from fewer.problem import Problem
 from fewer.text import html_card, html_table, latex_table, markdown_table, score_text, signed
@@ -122,7 +121,7 @@ class Comparison:
             What `from_json` reads.
         """
         content = {"format": FORMAT, **asdict(self)}
-        return json.dumps(_without_nan(content), ensure_ascii=False, indent=1, allow_nan=False)
+        return json.dumps(finite(content), ensure_ascii=False, indent=1, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Comparison:
@@ -447,7 +446,7 @@ def _row(
         low=result.interval.low,
         high=result.interval.high,
         n_features=float(result.masks.sum(axis=1).mean()),
-        stability=_number_or_none(result.stability.estimate),
+        stability=finite(float(result.stability.estimate)),
         optimism=result.optimism,
         seconds=result.seconds,
         difference=difference.estimate,
@@ -599,21 +598,6 @@ def _fingerprint(
     }
     digest.update(json.dumps(about, sort_keys=True).encode())
     return digest.hexdigest()[:16]
-
-
-def _number_or_none(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-def _without_nan(value: Any) -> Any:
-    """JSON knows no NaN and no infinity."""
-    if isinstance(value, float):
-        return _number_or_none(value)
-    if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(item) for item in value]
-    return value
 
 
 def _line(cells: Sequence[str], width: int) -> str:

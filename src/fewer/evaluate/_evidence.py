@@ -2,8 +2,6 @@
 
 What is lost without each chosen feature, row by row, with an interval.
 
-The answers of a selection at other sizes: which features it would take, and what held-out rows say of them.
-
 What a page shows of a selection, as plain data that stays small: pictures can be drawn without the table.
 """
 
@@ -17,18 +15,17 @@ import narwhals as nw
 import numpy as np
 from sklearn.base import clone
 
-from fewer.contracts import Criterion, PredictiveScorer, Resources
+from fewer.contracts import Answer, Criterion, PredictiveScorer, Resources
+from fewer.contracts._answer import LARGEST_SHOWN
 from fewer.control._aggregate import draw_rows
 from fewer.criteria import CrossValidated
 from fewer.errors import InputError
-from fewer.evaluate._by_size import best_by_size
 from fewer.evaluate._distributions import distribution, predictions, shown_classes
 from fewer.evaluate._grading import Grade, Grader, telling
 from fewer.evaluate._heldout import HeldOutScores
 from fewer.evaluate._row_views import always_wrong, discriminant_plane, plane
 from fewer.io._frames import FrameSchema
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
 from fewer.selectors.auto._standins import stand_ins
 from fewer.validate import split_rows
 
@@ -210,62 +207,6 @@ def _error(grade: Grade, problem: Problem) -> float | None:
     return float(np.sqrt(np.sum(parts**2)))
 
 
-MOST = 60
-"""Features up to which the answers of other sizes are told."""
-
-
-def answers_by_size(selector: Any, support: BoolArray) -> dict[int, BoolArray]:
-    """Return the subset that a fitted selector would take at each size that it looked at, up to 60 features.
-
-    Parameters
-    ----------
-    selector : AutoSelector, SubsetSelector or RankSelector
-    support : bool array of shape (n_features,)
-        The answer itself, which stands at its own size.
-
-    Returns
-    -------
-    dict
-        Masks by size, in ascending order. Those of a ranking, and of the orders that `AutoSelector` races, nest.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> import fewer
-    >>> selector = fewer.RankSelector(fewer.rankers.Fisher(), random_state=0).fit(*load_iris(return_X_y=True))
-    >>> [int(size) for size in answers_by_size(selector, selector.support_)]
-    [1, 2, 3, 4]
-    """
-    found: dict[int, BoolArray] = {}
-    if isinstance(selector, AutoSelector):
-        found = _of_auto(selector)
-    elif isinstance(selector, RankSelector) and getattr(selector, "curve_", None) is not None:
-        found = _prefixes(selector.ranking_, selector.curve_["size"])
-    elif isinstance(selector, SubsetSelector):
-        found = {size: np.asarray(mask) != 0 for size, (_, mask) in best_by_size(selector.trace_).items()}
-    found = {size: mask for size, mask in found.items() if size <= MOST}
-    size = int(support.sum())
-    if size:
-        found[size] = np.asarray(support, dtype=bool)
-    return dict(sorted(found.items()))
-
-
-def _of_auto(selector: AutoSelector) -> dict[int, BoolArray]:
-    sizes = np.asarray(selector.curve_["size"], dtype=np.int64)
-    masks = [np.asarray(mask, dtype=bool) for mask in selector.choices_.values()]
-    if len(sizes) and all(_is_prefix(mask, selector.ranking_) and int(mask.sum()) in sizes for mask in masks):
-        return _prefixes(selector.ranking_, sizes)
-    return {int(mask.sum()): mask for mask in masks}
-
-
-def _is_prefix(mask: BoolArray, ranking: IntArray) -> bool:
-    return bool(np.array_equal(mask, ranking <= int(mask.sum())))
-
-
-def _prefixes(ranking: IntArray, sizes: Any) -> dict[int, BoolArray]:
-    return {int(size): ranking <= int(size) for size in sizes}
-
-
 ROWS, COUNTED = 2000, 20_000
 """Rows that judges are fitted to, and that distributions are counted in, at most."""
 LEFT_OUT, FITTED, FITS = 40, 10, 60_000
@@ -289,8 +230,8 @@ class Evidence:
     ----------
     problem : Problem
         The rows.
-    selector : fitted selector
-        The one that answered.
+    answer : Answer
+        What a fit to these rows ended in.
     chosen : int array
         Columns of the answer, the best first; none where nothing was found.
     judge : Criterion
@@ -314,13 +255,13 @@ class Evidence:
     >>> from sklearn.datasets import load_iris
     >>> problem = Problem.from_arrays(*load_iris(return_X_y=True), names=["a", "b", "c", "d"])
     >>> selector = RankSelector(Fisher(), n_features_to_select=2).fit_problem(problem)
-    >>> told = Evidence(problem, selector, np.array([2, 3]), KNN(5), None).gather()
+    >>> told = Evidence(problem, selector.answer_, np.array([2, 3]), KNN(5), None).gather()
     >>> told["features"], told["distributions"]["c"]["medians"]
     (['c', 'd'], [1.5, 4.35, 5.55])
     """
 
     problem: Problem
-    selector: Any
+    answer: Answer
     chosen: IntArray
     judge: Criterion
     outcome: HeldOutScores | None
@@ -341,7 +282,7 @@ class Evidence:
             `plane`, `directions` (the rows in two discriminant directions), `wrong`, `untold` (sentences on what could
             not be measured) and, where distributions come from some of the rows, `n_counted`.
         """
-        answers = answers_by_size(self.selector, self._mask())
+        answers = self.answer.by_size()
         order = self._order(answers)
         place = {int(column): i for i, column in enumerate(order)}
         rng = np.random.default_rng([self.seed, 2])
@@ -389,7 +330,7 @@ class Evidence:
 
     def _order(self, answers: dict[int, BoolArray]) -> IntArray:
         """Put the chosen features first, then those of larger answers, each in the order of the ranking."""
-        ranking = np.asarray(self.selector.ranking_)
+        ranking = self.answer.ranking
         if not len(self.chosen):
             return np.argsort(ranking, kind="stable")[: min(5, len(ranking))]
         chosen = self._mask()
@@ -398,7 +339,8 @@ class Evidence:
             for mask in answers.values()
             for i in sorted(np.flatnonzero(mask & ~chosen), key=lambda i: ranking[i])
         ]
-        return np.array(list(dict.fromkeys([*self.chosen.tolist(), *others]))[: max(MOST, len(self.chosen))])[:200]
+        most = min(max(LARGEST_SHOWN, len(self.chosen)), 200)
+        return np.array(list(dict.fromkeys([*self.chosen.tolist(), *others]))[:most])
 
     def _without(self, rows: IntArray, looks: list[FloatArray]) -> dict[str, dict[str, float]]:
         """Measure the losses; what the judge predicts on the way is one more look at the rows."""
@@ -439,7 +381,7 @@ class Evidence:
 
     def _stand_ins_at(self, answers: dict[int, BoolArray]) -> dict[str, dict[str, list[str]]]:
         """Look for stand-ins in answers of other sizes, where the selector looked for them in its own."""
-        if not getattr(self.selector, "standins_", None) or self.problem.n_samples > ROWS:
+        if not self.answer.stand_ins or self.problem.n_samples > ROWS:
             return {}
         names, left = self.problem.names, REPLACED
         splits = split_rows(self.problem, 5, np.random.default_rng([self.seed, 4]))
@@ -454,7 +396,7 @@ class Evidence:
 
     def _others(self, answers: dict[int, BoolArray]) -> list[int]:
         """Return the sizes beside the answer's: first what other preferences would take, then from the smallest on."""
-        preferred = [int(np.sum(mask)) for mask in getattr(self.selector, "choices_", {}).values()]
+        preferred = [int(np.sum(mask)) for mask in self.answer.choices.values()]
         own = len(self.chosen)
         return [
             size
@@ -488,6 +430,6 @@ def _numbered(told: dict[str, Any], rows: IntArray) -> dict[str, Any]:
 def _quicker(judge: CrossValidated) -> CrossValidated:
     """Let a model that is fitted for each feature have few folds, and a forest few trees."""
     quick = clone(judge).set_params(cv=FOLDS)
-    if getattr(quick.estimator, "n_estimators", 0) > TREES:
+    if quick.estimator.get_params().get("n_estimators", 0) > TREES:
         quick.set_params(estimator__n_estimators=TREES)
     return quick

@@ -188,7 +188,7 @@ def heldout(
     (array([False, False,  True,  True]), True)
     """
     judge = criterion if criterion.predictive else KNN(n_neighbors="auto")
-    grader = Grader(problem, getattr(judge, "scoring", None) if scoring is None else scoring, own=scoring is None)
+    grader = Grader(problem, judge.scoring if scoring is None else scoring, own=scoring is None)
     splits = split_rows(problem, cv, rng)
     shared = _Shared(choose, problem, judge, grader, splits, int(rng.integers(2**63)))
     records = list(done or [])

@@ -76,10 +76,8 @@ def choose(selector: Any, rows: Problem, seed: int) -> tuple[BoolArray, float | 
         fresh.fit_problem(rows)
     else:
         fresh.fit(_filled(rows), rows.y.copy())
-    believed = None
-    if isinstance(fresh, SubsetSelector) and fresh._criterion().predictive and not fresh.cost_weight:
-        believed = float(fresh.score_)
-    return support_of(fresh, rows.n_features), believed
+    own = isinstance(fresh, SubsetSelector) and fresh.answer_.judge is not None and not fresh.cost_weight
+    return support_of(fresh, rows.n_features), fresh.answer_.believed if own else None
 
 
 def support_of(selector: Any, n_features: int) -> BoolArray:
@@ -337,7 +335,7 @@ def _own_score(selector: Any, mask: BoolArray, train: Problem, test: Problem) ->
     criterion = selector._criterion()
     scorer = criterion.bind(train, np.random.default_rng(0), Resources())
     assert isinstance(scorer, PredictiveScorer)
-    return Grader(train, getattr(criterion, "scoring", None)).score(scorer, scorer.predict(mask, test.X), test)
+    return Grader(train, criterion.scoring).score(scorer, scorer.predict(mask, test.X), test)
 
 
 def _search_score(scorer: CrossValidatedScorer, mask: BoolArray, folds: IntArray, grader: Grader) -> float:

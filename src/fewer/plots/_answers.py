@@ -124,10 +124,10 @@ class AnswersDisplay(Display):
         -------
         AnswersDisplay
         """
-        curve = getattr(estimator, "curve_", None)
-        if not curve or "chosen" not in curve or not len(curve["size"]):
+        answer = estimator.answer_
+        if not answer.choices or not len(answer.curve["size"]):
             raise InputError("This estimator has no curve of its answers; fit an AutoSelector, or use SizeDisplay.")
-        return _of_curve(curve, int(estimator.support_.sum()), estimator.n_features_in_).plot(ax)
+        return _of_curve(answer.curve, int(estimator.support_.sum()), estimator.n_features_in_).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
         from matplotlib.ticker import MaxNLocator

@@ -169,7 +169,7 @@ class PlaneDisplay(Display):
         """
         problem = to_problem(X, y)
         columns = np.argsort(selector.ranking_, kind="stable")[:2]
-        told = plane(problem, columns.tolist(), judge or getattr(selector, "judge_", None) or KNN(5), 0)
+        told = plane(problem, columns.tolist(), judge or selector.answer_.judge or KNN(5), 0)
         if not told:
             raise InputError("Too few rows have values in both features; there is nothing to place.")
         return cls(told, [str(label) for label in problem.classes]).plot(ax)

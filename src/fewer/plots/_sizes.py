@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fewer.contracts import best_by_size
 from fewer.errors import InputError
-from fewer.evaluate import scores_by_size
-from fewer.evaluate._by_size import SEEN, best_by_size
+from fewer.evaluate import AS_SEARCHED, scores_by_size
 from fewer.io import to_problem
 from fewer.plots._style import COLORS, Display, axes_or_new, figure_of, legend_below, style, wrapped
 from fewer.problem import FloatArray, IntArray
@@ -115,7 +115,7 @@ class SizeDisplay(Display):
         """
         best = best_by_size(trace)
         curve = {"sizes": list(best), "scores": [score for score, _ in best.values()]}
-        curve |= {"standard_error": None, "measured": SEEN}
+        curve |= {"standard_error": None, "measured": AS_SEARCHED}
         return cls.from_curve(curve, int(size_of(trace.best)), score_name=score_name)
 
     @classmethod

@@ -14,7 +14,7 @@ from fewer.contracts import Criterion, Objective, OnStep, Resources, Scorer, Sea
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.selectors import AutoSelector
-from fewer.trace import Trace
+from fewer.trace import Ending, Trace
 from fewer.validate import stratified_sample
 
 MARGIN = 0.8
@@ -167,9 +167,9 @@ class Budget:
             if not trace.steps:
                 return
             if self.n_subsets is not None and trace.n_evaluations >= self.n_subsets:
-                raise Stopped(f"The budget ended the search after {trace.n_evaluations:,} subsets.")
+                raise Stopped(f"The budget ended the search after {trace.n_evaluations:,} subsets.", Ending.BUDGET)
             if time.monotonic() > deadline:
-                raise Stopped(f"The clock ended the search after {trace.n_evaluations:,} subsets.")
+                raise Stopped(f"The clock ended the search after {trace.n_evaluations:,} subsets.", Ending.CLOCK)
 
         return follow
 

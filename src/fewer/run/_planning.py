@@ -472,13 +472,13 @@ def prepare_rows(problem: Problem, asked: Request) -> Problem:
             "every class is as frequent as it happens to be here. Where small classes are more frequent, or there are "
             "classes that are not here, they are too high."
         )
-        problem = replace(problem, notes=(*problem.notes, note))
+        problem = problem.noted(note)
     if problem.groups is None and near_copies(problem) > COPIES:
         note = (
             "Many rows are near-copies of a few others, as if several belonged to one patient or machine, and no "
             "groups are given: held-out scores are then far too good. Name what they belong to (groups=, --groups)."
         )
-        problem = replace(problem, notes=(*problem.notes, note))
+        problem = problem.noted(note)
     return problem
 
 
@@ -512,7 +512,7 @@ def thin(problem: Problem, n_samples: int, seed: int) -> Problem:
         f"auto worked on a sample of {sample.n_samples:,} of the {problem.n_samples:,} rows; "
         "any method by name works on all of them."
     )
-    return replace(sample, notes=(*sample.notes, note))
+    return sample.noted(note)
 
 
 def treat_rare(problem: Problem, n_folds: int, rare: str) -> Problem:

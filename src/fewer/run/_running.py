@@ -19,12 +19,12 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 
 from fewer import evaluate
-from fewer.contracts import Criterion, OnStep, PredictiveScorer, Resources, Run, Stopped
+from fewer.contracts import Answer, Criterion, OnStep, PredictiveScorer, Resources, Run, Stopped
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import interruptible
 from fewer.estimators import parse_costs
 from fewer.evaluate import Choice, Evidence, HeldOutScores, heldout
-from fewer.evaluate._grading import is_share
+from fewer.evaluate._grading import is_share, score_name
 from fewer.evaluate._verdict import baseline_score
 from fewer.io import describe_columns
 from fewer.problem import IntArray, Problem
@@ -32,10 +32,21 @@ from fewer.registry import build
 from fewer.run._budget import Budget
 from fewer.run._folder import RunFolder, fingerprint
 from fewer.run._planning import AnySelector, Plan, build_estimator
-from fewer.run._selection import Selection, rows_to_tell
-from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
+from fewer.run._selection import (
+    AutoCurve,
+    HeldOutNumbers,
+    Selection,
+    SizeCurve,
+    StabilityNumbers,
+    TableGlance,
+    frequencies,
+    glance_of,
+    numbers_of,
+    rows_to_tell,
+)
 from fewer.selectors.auto._standins import with_stand_ins
-from fewer.trace import Trace
+from fewer.text import Note
+from fewer.trace import Ending, Trace
 from fewer.validate import nogueira
 
 PUBLIC = ("fewer.criteria", "fewer.search", "fewer.control", "fewer.rankers", "fewer.models")
@@ -202,55 +213,49 @@ class _Running:
     ) -> None:
         self.plan, self.problem, self.followers, self.folder = plan, problem, followers, folder
         self.with_evidence = with_evidence
-        self.selector = clone(plan.selector)
         self.request = plan.request
         self.began, self.clock = time.perf_counter(), time.monotonic()
-        self.run: Run | None = None
+        self.answer: Answer | None = None
         self.budget = plan.budget
         if plan.budget is not None:
             self.clock -= plan.budget.spent
-        self.notes = list(plan.notes)
+        self.notes = list(map(Note, plan.notes))
 
     def go(self) -> Selection:
         LOGGER.info("%s: selecting on %d rows and %d features", self.plan.name, *self.problem.X.shape)
         try:
             with interruptible():
-                self._search()
+                self.answer = self._search()
+                if self.answer.ending is Ending.INTERRUPTED:
+                    raise KeyboardInterrupt
+                unmeasured = self.request.cv is None or (isinstance(self.request.cv, int) and not self.request.cv)
+                outcome = None if unmeasured else self._measure(self.answer)
+                return self._finish(self.answer, outcome)
         except KeyboardInterrupt:
-            raise Interrupted(self._finish(None, True) if hasattr(self.selector, "support_") else None) from None
-        if self.request.cv is None or (isinstance(self.request.cv, int) and not self.request.cv):
-            return self._finish(None, False)
-        try:
-            with interruptible():
-                outcome = self._measure()
-            return self._finish(outcome, False)
-        except KeyboardInterrupt:
-            raise Interrupted(self._finish(None, True)) from None
+            best = None if self.answer is None else self._finish(self.answer, None, interrupted=True)
+            raise Interrupted(best) from None
 
-    def _search(self) -> None:
+    def _search(self) -> Answer:
         """Select on all rows; what the clock ended gives its repetitions as many subsets."""
         follow: OnStep | None = self._keep
         began = time.monotonic()
         if self.budget is not None:
             follow = self.budget.limit(follow, began + self.budget.patience)
-        selector = self.selector
-        trace = Trace() if self.folder is None else self.folder.trace()
-        if isinstance(selector, SubsetSelector):
-            self.run = selector.prepare(self.problem, follow, trace)
-            selector.fit_run(self.run)
-        elif isinstance(selector, RankSelector):
-            selector.fit_problem(self.problem, follow, trace)
-        else:
-            selector.fit_problem(self.problem, follow)
-        if self.budget is not None and any(note.startswith("The clock") for note in _trace_of(selector).notes):
-            self.budget = self.budget.cut(_trace_of(selector).n_evaluations)
+        trace = None if self.folder is None else self.folder.trace()
+        answer = clone(self.plan.selector).answer(self.problem, follow, trace)
         self.seconds_for_one = time.monotonic() - began
-        seen = getattr(selector, "n_samples_seen_", self.problem.n_samples)
+        if self.budget is not None and answer.ending is Ending.CLOCK:
+            self.budget = self.budget.cut(answer.trace.n_evaluations)
+        seen = answer.n_seen or self.problem.n_samples
         if self.budget is not None and seen < min(self.problem.n_samples, ENOUGH):
-            self.notes.append(
+            self._note(
                 f"The budget is small: auto saw {seen:,} of the {self.problem.n_samples:,} rows. "
                 "What they do not show, more time may."
             )
+        return answer
+
+    def _note(self, text: str) -> None:
+        self.notes.append(Note(text))
 
     def _keep(self, trace: Trace) -> None:
         if self.folder is not None:
@@ -258,14 +263,12 @@ class _Running:
         if self.followers.on_step is not None:
             self.followers.on_step(trace)
 
-    def _measure(self) -> HeldOutScores | None:
+    def _measure(self, answer: Answer) -> HeldOutScores | None:
         """Repeat the whole selection without each fold and judge it on that fold; two folds at least, or none."""
         done = None if self.folder is None else self.folder.folds()
         if not done and self.budget is not None and not self._has_time(0):
             least = time.monotonic() - self.clock + 2 * self._seconds_of_a_fold()
-            self.notes.append(
-                f"The budget left no time to measure the answer on held-out rows; about {least:.0f} s would."
-            )
+            self._note(f"The budget left no time to measure the answer on held-out rows; about {least:.0f} s would.")
             return None
 
         def keep(records: list[dict[str, Any]]) -> None:
@@ -276,7 +279,8 @@ class _Running:
                 self.followers.on_fold(len(records))
             self._stop_in_time(len(records))
 
-        judge = judge_of(self.selector, self.plan, self.problem)
+        judge = judge_of(answer, self.plan, self.problem)
+        resources = Resources(effective_n_jobs(self.plan.selector.n_jobs))
         outcome = heldout(
             _Chooser(self.plan, self.budget),
             self.problem,
@@ -284,19 +288,17 @@ class _Running:
             cv=self.request.cv,
             rng=np.random.default_rng([self.request.seed, 1]),
             # A clock that runs here means nothing on another machine.
-            resources=_resources(self.selector) if self.budget is None else _resources(self.selector).alone(),
+            resources=resources if self.budget is None else resources.alone(),
             scoring=self.request.scoring,
             done=done,
             on_fold=keep,
         )
-        most = _judge_rows(self.selector, judge)
+        most = _judge_rows(answer, judge)
         cv = self.request.cv if isinstance(self.request.cv, int) else outcome.n_folds
         if most is not None and self.problem.n_samples * (cv - 1) // max(cv, 1) > most:
-            self.notes.append(
-                f"Nearest neighbors, who judged the held-out rows, learned from a sample of {most:,} rows."
-            )
+            self._note(f"Nearest neighbors, who judged the held-out rows, learned from a sample of {most:,} rows.")
         if isinstance(self.request.cv, int) and outcome.n_folds < self.request.cv and self.problem.time is None:
-            self.notes.append(
+            self._note(
                 f"The budget had room for {outcome.n_folds} of the {self.request.cv} folds; each had the same "
                 "effort as the answer itself."
             )
@@ -320,10 +322,10 @@ class _Running:
         assert self.budget is not None
         return min(self.budget.each or float("inf"), self.seconds_for_one)
 
-    def _finish(self, outcome: HeldOutScores | None, interrupted: bool) -> Selection:
-        if self.folder is not None and hasattr(self.selector, "trace_"):
-            self.folder.keep_trace(self.selector.trace_, now=True)
-        selection = _describe(self, outcome, interrupted)
+    def _finish(self, answer: Answer, outcome: HeldOutScores | None, *, interrupted: bool = False) -> Selection:
+        if self.folder is not None and answer.trace.steps:
+            self.folder.keep_trace(answer.trace, now=True)
+        selection = _describe(self, answer, outcome, interrupted)
         if self.folder is not None:
             self.folder.write("result.json", selection.to_dict())
         return selection
@@ -337,44 +339,36 @@ class _Chooser:
     budget: Budget | None
 
     def __call__(self, rows: Problem, rng: np.random.Generator) -> Choice:
-        selector = clone(self.plan.selector).set_params(random_state=rng)
         limit = None if self.budget is None else self.budget.limit(None)
-        if isinstance(selector, SubsetSelector):
-            run = selector.prepare(rows, limit)
-            selector.fit_run(run)
-            judge = judge_of(selector, self.plan, rows)
-            bound = judge is run.criterion and run.is_bound
-            scorer = cast(PredictiveScorer, run.scorer) if bound else None
-            return Choice(selector.support_, judge, scorer=scorer, judge_rows=_judge_rows(selector, judge))
-        if isinstance(selector, AutoSelector):
-            selector.set_params(standins=False)  # they are fixed on all rows, before the repetitions
-        selector.fit_problem(rows, limit)
-        judge = judge_of(selector, self.plan, rows)
-        all_features = getattr(selector, "judge_all_", None)
-        return Choice(selector.support_, judge, all_features, judge_rows=_judge_rows(selector, judge))
+        answer = self.plan.selector.for_part(rng).answer(rows, limit)
+        if answer.ending is Ending.INTERRUPTED:
+            raise KeyboardInterrupt
+        judge, run = judge_of(answer, self.plan, rows), answer.run
+        scorer = run.scorer if run is not None and judge is run.criterion and run.is_bound else None
+        own = cast(PredictiveScorer | None, scorer)
+        return Choice(answer.support, judge, answer.judge_all, own, _judge_rows(answer, judge))
 
 
 JUDGE_ROWS = 5_000
 """Rows that nearest neighbors learn from where they stand in as the judge: they take the square of the rows."""
 
 
-def _judge_rows(selector: AnySelector, judge: Criterion) -> int | None:
+def _judge_rows(answer: Answer, judge: Criterion) -> int | None:
     """Say from how many rows a judge learns: all, if it is the user's or the method's own."""
-    own = isinstance(selector, AutoSelector) or (
-        isinstance(selector, SubsetSelector) and _criterion_of(selector).predictive
-    )
-    return JUDGE_ROWS if type(judge) is KNN and not own else None
+    return JUDGE_ROWS if type(judge) is KNN and judge is not answer.judge else None
 
 
-def judge_of(selector: AnySelector, plan: Plan, problem: Problem) -> Criterion:
-    """Return who judges held-out rows: the user's model, the method's own criterion, else nearest neighbors.
+def judge_of(answer: Answer, plan: Plan, problem: Problem) -> Criterion:
+    """Return which model predicts held-out rows: the user's, the method's own, else nearest neighbors.
 
     Parameters
     ----------
-    selector : estimator
-        Fitted, or about to be.
+    answer : Answer
+        What the selection found.
     plan : Plan
+        What was asked for.
     problem : Problem
+        The rows.
 
     Returns
     -------
@@ -383,41 +377,15 @@ def judge_of(selector: AnySelector, plan: Plan, problem: Problem) -> Criterion:
     """
     if plan.request.estimator is not None:
         return CrossValidated(build_estimator(plan.request.estimator, problem), cv=2)
-    if isinstance(selector, AutoSelector) and hasattr(selector, "judge_"):
-        return selector.judge_
-    selector = winner_of(selector)
-    if isinstance(selector, SubsetSelector) and (own := _criterion_of(selector)).predictive:
-        return own
+    if answer.judge is not None:
+        return answer.judge
     if problem.time is not None:
         return CrossValidated(build("estimator", "knn", problem.task), cv=2)
     return KNN(n_neighbors="auto")
 
 
-def winner_of(selector: AnySelector) -> AnySelector:
-    """Return the selector that `auto` took, once it has; any other as it is.
-
-    Parameters
-    ----------
-    selector : selector
-        Fitted or not.
-
-    Returns
-    -------
-    selector
-        Which may be the same.
-
-    Examples
-    --------
-    >>> from fewer.rankers import Fisher
-    >>> winner_of(RankSelector(Fisher()))
-    RankSelector(ranker=Fisher())
-    """
-    winner: Any = getattr(selector, "selector_", selector) if isinstance(selector, AutoSelector) else selector
-    return cast(AnySelector, winner)
-
-
 def components_of(selector: AnySelector) -> dict[str, Any]:
-    """Write the components of a selector out: those of the winner, once `auto` has chosen.
+    """Write the components of a selector out.
 
     Parameters
     ----------
@@ -431,69 +399,45 @@ def components_of(selector: AnySelector) -> dict[str, Any]:
 
     Examples
     --------
-    >>> from fewer.criteria import KNN
+    >>> from fewer import SubsetSelector
     >>> from fewer.search import Forward
     >>> components_of(SubsetSelector(KNN(3), Forward()))
     {'criterion': 'KNN(n_neighbors=3)', 'search': 'Forward()', 'control': None}
     """
-    selector = winner_of(selector)
-    if isinstance(selector, RankSelector):
-        control = getattr(selector, "control", None)
-        ranker = getattr(selector, "ranker_", selector.ranker)
-        return {
-            "criterion": _one_line(ranker),
-            "search": None,
-            "control": None if control is None else _one_line(control),
-        }
-    if isinstance(selector, AutoSelector):
-        return {"criterion": _one_line(getattr(selector, "judge_", selector)), "search": None, "control": None}
-    unfitted = clone(selector) if not hasattr(selector, "criterion_") else selector
-    control = getattr(unfitted, "control_", unfitted.control)
-    return {
-        "criterion": _one_line(_criterion_of(unfitted)),
-        "search": _one_line(getattr(unfitted, "search_", unfitted.search)),
-        "control": None if control is None else _one_line(control),
-    }
+    return _written(selector.components())
 
 
-def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: bool) -> Selection:
-    plan, selector, problem = running.plan, running.selector, running.problem
-    winner = winner_of(selector)
-    nothing = bool(getattr(selector, "nothing_found_", False))
-    empty = nothing and not getattr(selector, "wants_features", False)
-    chosen = np.flatnonzero(selector.support_) if not empty else np.empty(0, dtype=np.int64)
-    order = chosen[np.argsort(selector.ranking_[chosen], kind="stable")]
-    trace = _trace_of(selector)
-    # What a search inside `auto` says of its own size is not the answer: the curve and the reason tell that.
-    told = [
-        note for note in trace.notes if not (isinstance(selector, AutoSelector) and note.startswith("Held-out rows"))
-    ]
-    notes = list(dict.fromkeys([*problem.notes, *told, *running.notes]))
+def _written(components: Sequence[Any]) -> dict[str, Any]:
+    texts = [None if part is None else " ".join(repr(part).split()) for part in components]
+    return dict(zip(("criterion", "search", "control"), texts, strict=True))
+
+
+def _describe(running: _Running, answer: Answer, outcome: HeldOutScores | None, interrupted: bool) -> Selection:
+    plan, problem = replace(running.plan, budget=running.budget), running.problem
+    order = answer.order if not answer.is_empty else np.empty(0, dtype=np.int64)
+    notes = list(dict.fromkeys([*problem.notes, *answer.trace.notes, *running.notes]))
     if interrupted:
-        notes.append("The run was stopped before its end; this is the best so far.")
-    whole = not interrupted and not nothing
-    is_search = isinstance(winner, SubsetSelector)
-    plan = replace(plan, budget=running.budget)
+        notes.append(Note("The run was stopped before its end; this is the best so far."))
+    whole = not interrupted and not answer.nothing_found
+    names = problem.names
     return Selection(
-        features=[problem.names[i] for i in order],
-        support=[bool(kept) and not empty for kept in selector.support_],
-        score_search=winner.score_ if is_search else None,
-        score_name=_score_name(running, problem),
+        features=[names[i] for i in order],
+        support=[bool(kept) and not answer.is_empty for kept in answer.support],
+        score_search=answer.believed,
+        score_name=_score_name(running, answer),
         method=plan.name,
-        **components_of(selector),
-        n_evaluations=getattr(selector, "n_evaluations_", 0) or trace.n_evaluations,
+        **_written((answer.scored_by, answer.search, answer.control)),
+        n_evaluations=answer.trace.n_evaluations,
         seconds=round(time.perf_counter() - running.began, 3),
         seed=plan.request.seed,
-        set_aside=[problem.names[i] for i in np.flatnonzero(problem.constant & ~selector.support_)],
-        warnings=notes,
+        set_aside=[names[i] for i in np.flatnonzero(problem.constant & ~answer.support)],
+        warnings=[str(note) for note in notes],
         suspicions=list(problem.suspicions),
-        reason=getattr(selector, "reason_", ""),
-        sizes=evaluate.scores_by_size(winner, problem, running.run)
-        if whole and not isinstance(winner, AutoSelector)
-        else {},
+        reason=answer.reason,
+        sizes=cast(SizeCurve, evaluate.scores_by_size(answer, problem) if whole else {}),
         redundancy=evaluate.redundancy(problem, order.tolist()) if 2 <= len(order) <= MAX_REDUNDANCY else {},
-        score_without=_score_without(running.run, order, problem) if whole and is_search and running.run else {},
-        **_held_out(running, outcome, order),
+        score_without=_score_without(answer.run, order, problem) if whole and answer.run is not None else {},
+        **_held_out(running, answer, outcome, order),
         n_rows=problem.n_samples,
         n_features=problem.n_features,
         data=_at_a_glance(problem),
@@ -502,23 +446,20 @@ def _describe(running: _Running, outcome: HeldOutScores | None, interrupted: boo
         versions=versions(),
         interrupted=interrupted,
         fingerprint="" if running.folder is None else running.folder.name,
-        prefer=plan.request.prefer if isinstance(selector, AutoSelector) else "",
-        curve=_curve(selector, problem),
-        stand_ins={
-            problem.names[i]: [problem.names[j] for j in others]
-            for i, others in getattr(selector, "standins_", {}).items()
-        },
-        judges=_judges(selector),
-        nothing_found=nothing,
-        promise=getattr(selector, "promise_", ""),
+        prefer=plan.request.prefer if answer.choices else "",
+        curve=_curve(answer, names),
+        stand_ins={names[i]: [names[j] for j in others] for i, others in answer.stand_ins.items()},
+        judges=answer.judge_names,
+        nothing_found=answer.nothing_found,
+        promise=answer.promise,
         effort=(running.budget.n_subsets or 0) if running.budget is not None else 0,
         costs=_costs(plan.request.feature_costs, order, problem),
-        evidence=_evidence(running, outcome, order) if running.with_evidence and not interrupted else {},
-        trace=getattr(selector, "trace_", None),
+        evidence=_evidence(running, answer, outcome, order) if running.with_evidence and not interrupted else {},
+        trace=answer.trace if answer.trace.steps else None,
     )
 
 
-def _held_out(running: _Running, outcome: HeldOutScores | None, order: IntArray) -> dict[str, Any]:
+def _held_out(running: _Running, answer: Answer, outcome: HeldOutScores | None, order: IntArray) -> dict[str, Any]:
     """Tell what the repetitions without each fold say: of the score, and of the features that come back."""
     if outcome is None:
         return {"score_heldout": None, "score_heldout_all_features": None}
@@ -526,20 +467,19 @@ def _held_out(running: _Running, outcome: HeldOutScores | None, order: IntArray)
     return {
         "score_heldout": outcome.score,
         "score_heldout_all_features": outcome.score_all,
-        "heldout": _numbers(outcome, problem, running),
-        "frequency": _frequencies(outcome, problem),
-        "stability": _stability(outcome, running.selector, [problem.names[i] for i in order]),
+        "heldout": _numbers(outcome, problem, _scoring(running, answer)),
+        "frequency": frequencies(outcome.masks, problem.names),
+        "stability": _stability(outcome, answer, [problem.names[i] for i in order]),
     }
 
 
-def _evidence(running: _Running, outcome: HeldOutScores | None, order: IntArray) -> dict[str, Any]:
-    selector, plan, problem = running.selector, running.plan, running.problem
-    who = selector if isinstance(selector, AutoSelector) else winner_of(selector)
-    judge = judge_of(selector, plan, problem)
+def _evidence(running: _Running, answer: Answer, outcome: HeldOutScores | None, order: IntArray) -> dict[str, Any]:
+    plan, problem = running.plan, running.problem
+    judge = judge_of(answer, plan, problem)
     about = {"scoring": plan.request.scoring, "thorough": plan.request.budget is None}
-    told = Evidence(problem, who, order, judge, outcome, plan.request.seed, **about).gather()
+    told = Evidence(problem, answer, order, judge, outcome, plan.request.seed, **about).gather()
     if plan.request.feature_costs is not None:
-        others = {i for some in getattr(selector, "standins_", {}).values() for i in some}
+        others = {i for some in answer.stand_ins.values() for i in some}
         shown = sorted({problem.names.index(name) for name in told["features"]} | others)
         told["costs"] = _costs(plan.request.feature_costs, np.array(shown), problem)
     return told
@@ -552,88 +492,59 @@ def _costs(given: Any, order: IntArray, problem: Problem) -> dict[str, float]:
     return {problem.names[i]: float(costs[i]) for i in order}
 
 
-def _trace_of(selector: AnySelector) -> Trace:
-    return getattr(winner_of(selector), "trace_", None) or Trace()
-
-
-def _scoring(running: _Running, problem: Problem) -> Any:
-    """Return what scores are measured by: what was asked for, or the judge's own."""
-    own = getattr(judge_of(running.selector, running.plan, problem), "scoring", None)
+def _scoring(running: _Running, answer: Answer) -> Any:
+    """Return what scores are measured by: what was asked for, or the model's own."""
+    own = judge_of(answer, running.plan, running.problem).scoring
     return own if running.request.scoring is None else running.request.scoring
 
 
-def _score_name(running: _Running, problem: Problem) -> str:
-    scoring = _scoring(running, problem)
-    if scoring is None:
-        return "accuracy" if problem.task == "classification" else "R²"
-    return scoring if isinstance(scoring, str) else str(getattr(scoring, "__name__", "score"))
+def _score_name(running: _Running, answer: Answer) -> str:
+    scoring, problem = _scoring(running, answer), running.problem
+    return "R²" if scoring is None and problem.task == "regression" else score_name(scoring, problem)
 
 
-def _numbers(outcome: HeldOutScores, problem: Problem, running: _Running) -> dict[str, Any]:
-    names = ("low", "high", "difference", "difference_low", "difference_high", "p_value", "n_folds")
-    numbers = {name: getattr(outcome, name) for name in names}
+def _numbers(outcome: HeldOutScores, problem: Problem, scoring: Any) -> HeldOutNumbers:
     n_units = problem.n_samples if problem.groups is None else len(np.unique(problem.groups))
-    return {
-        **numbers,
-        "estimand": outcome.interval.estimand,
-        "in_points": is_share(_score_name(running, problem)),
-        "rows_to_tell": rows_to_tell(outcome.difference_low, outcome.difference_high, n_units),
-        "by": "row" if problem.groups is None else "group",
-        "baseline": baseline_score(problem, _scoring(running, problem)),
-    }
-
-
-def _judges(selector: AnySelector) -> dict[str, str]:
-    names = {"chosen": getattr(selector, "judge_name_", ""), "all": getattr(selector, "judge_all_name_", "")}
-    return {key: name for key, name in names.items() if name}
+    return HeldOutNumbers(
+        **numbers_of(outcome.interval, outcome.interval_of_difference, outcome.n_folds),
+        estimand=outcome.interval.estimand,
+        in_points=is_share(score_name(scoring, problem)),
+        rows_to_tell=rows_to_tell(outcome.difference_low, outcome.difference_high, n_units),
+        by="row" if problem.groups is None else "group",
+        baseline=baseline_score(problem, scoring),
+    )
 
 
 ORDERED = 60
 """So many features of the nested order are told at least."""
 
 
-def _curve(selector: AnySelector, problem: Problem) -> dict[str, Any]:
-    curve = getattr(selector, "curve_", None)
-    if not isinstance(selector, AutoSelector) or not curve:
+def _curve(answer: Answer, names: Sequence[str]) -> AutoCurve:
+    """Write the curve of `auto` out, with the features that each preference gets and the order in which they nest."""
+    if not answer.choices:
         return {}
-    plain = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in curve.items()}
-    cost = getattr(selector, "cost_", None) or {}
-    if cost.get("costs"):
-        plain["smallest_without_loss"] = int(cost["smallest"])
-    return plain | _answers(selector, plain.get("chosen", {}), problem.names)
-
-
-def _answers(selector: AutoSelector, sizes: dict[str, int], names: Sequence[str]) -> dict[str, Any]:
-    """Name the features that each preference gets, and the order whose beginnings they are, where they nest."""
-    choices, ranking = selector.choices_, selector.ranking_
+    plain = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in answer.curve.items()}
+    told = cast(AutoCurve, plain)
+    if answer.smallest_without_loss is not None:
+        told["smallest_without_loss"] = answer.smallest_without_loss
+    sizes, ranking = told["chosen"], answer.ranking
     order = np.argsort(ranking, kind="stable")
-    told: dict[str, Any] = {
-        "answers": {prefer: [names[i] for i in order if mask[i]] for prefer, mask in choices.items()}
-    }
-    if sizes and all(np.array_equal(mask, ranking <= sizes.get(prefer, -1)) for prefer, mask in choices.items()):
+    told["answers"] = {prefer: [names[i] for i in order if mask[i]] for prefer, mask in answer.choices.items()}
+    if all(np.array_equal(mask, ranking <= sizes.get(prefer, -1)) for prefer, mask in answer.choices.items()):
         told["order"] = [names[i] for i in order[: max(ORDERED, *sizes.values())]]
     return told
 
 
-def _frequencies(outcome: HeldOutScores, problem: Problem) -> dict[str, float]:
-    shares = np.mean([mask != 0 for mask in outcome.masks], axis=0)
-    often = np.argsort(-shares, kind="stable")
-    return {problem.names[i]: round(float(shares[i]), 4) for i in often if shares[i] > 0}
-
-
-def _stability(outcome: HeldOutScores, selector: AnySelector, chosen: list[str]) -> dict[str, Any]:
+def _stability(outcome: HeldOutScores, answer: Answer, chosen: list[str]) -> StabilityNumbers:
     """Tell how alike the repetitions are, and what comes back: as it is, and with stand-ins taken for the feature."""
     masks = np.array([np.asarray(mask) != 0 for mask in outcome.masks])
     if len(masks) < 2 or masks.all() or not masks.any():
         return {}
-    told: dict[str, Any] = {"n_repetitions": len(masks), "index": _rounded(nogueira(masks).estimate)}
-    others: dict[int, list[int]] = getattr(selector, "standins_", {})
-    if others and len(chosen):
-        merged = with_stand_ins(masks, others)
-        order = np.flatnonzero(selector.support_)
-        order = order[np.argsort(selector.ranking_[order], kind="stable")]
+    told: StabilityNumbers = {"n_repetitions": len(masks), "index": _rounded(nogueira(masks).estimate)}
+    if answer.stand_ins and len(chosen):
+        merged = with_stand_ins(masks, answer.stand_ins)
         told["with_stand_ins"] = 1.0 if merged.all() else _rounded(nogueira(merged).estimate)
-        told["returns"] = {name: _rounded(merged[:, i].mean()) for name, i in zip(chosen, order, strict=True)}
+        told["returns"] = {name: _rounded(merged[:, i].mean()) for name, i in zip(chosen, answer.order, strict=True)}
     return told
 
 
@@ -645,9 +556,8 @@ DESCRIBED, HASHED = 100, 20_000_000
 """So many columns are described one by one; tables of up to so many cells get a fingerprint."""
 
 
-def _at_a_glance(problem: Problem) -> dict[str, Any]:
-    kinds = {kind: problem.kinds.count(kind) for kind in ("numeric", "nominal", "boolean")}
-    glance: dict[str, Any] = {"task": problem.task, "missing_cells": int(problem.missing.sum()), **kinds}
+def _at_a_glance(problem: Problem) -> TableGlance:
+    glance = glance_of(problem, int(problem.missing.sum()))
     glance["notes"] = [note for note in problem.notes if note not in {found.evidence for found in problem.suspicions}]
     glance["columns"] = describe_columns(problem, DESCRIBED)
     if problem.sparse is None and problem.X.size <= HASHED:
@@ -669,19 +579,6 @@ def _score_without(run: Run, chosen: IntArray, problem: Problem) -> dict[str, fl
     units = [np.array([column]) for column in sorted(chosen)]
     scores = run.scorer.flips(mask, units, np.zeros(len(units), dtype=bool))
     return {problem.names[unit[0]]: round(float(score), 12) for unit, score in zip(units, scores, strict=True)}
-
-
-def _criterion_of(selector: SubsetSelector) -> Criterion:
-    criterion: Any = getattr(selector, "criterion_", selector.criterion)
-    return cast(Criterion, KNN() if criterion is None else criterion)
-
-
-def _resources(selector: AnySelector) -> Resources:
-    return Resources(effective_n_jobs(getattr(selector, "n_jobs", 1)))
-
-
-def _one_line(component: Any) -> str:
-    return " ".join(repr(component).split())
 
 
 def open_folder(path: Path | str, plan: Plan, problem: Problem, *, resume: bool) -> RunFolder:
@@ -747,4 +644,4 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}}
 
 
-__all__ = ["Followers", "Interrupted", "components_of", "open_folder", "run_plan", "versions", "winner_of"]
+__all__ = ["Followers", "Interrupted", "components_of", "open_folder", "run_plan", "versions"]

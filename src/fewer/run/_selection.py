@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fewer.errors import InputError
 from fewer.evaluate._verdict import TOLERATED, Kind, Verdict
-from fewer.problem import Suspicion
+from fewer.files import finite
+from fewer.problem import Problem, Suspicion
 from fewer.text import (
     html_card,
     html_table,
@@ -22,10 +25,139 @@ from fewer.text import (
     without_columns,
 )
 from fewer.trace import Trace
+from fewer.validate import ConfidenceInterval
 
 
-@dataclass(frozen=True)
-class Selection:
+class HeldOutNumbers(TypedDict, total=False):
+    """The interval of the held-out score, and the difference from all features with its own."""
+
+    low: float
+    high: float
+    difference: float
+    difference_low: float
+    difference_high: float
+    p_value: float
+    n_folds: int
+    estimand: str
+    in_points: bool
+    rows_to_tell: int
+    by: Literal["row", "group"]
+    baseline: float | None
+
+
+class StabilityNumbers(TypedDict, total=False):
+    """How alike the subsets of the repetitions are, and how often each feature came back."""
+
+    n_repetitions: int
+    index: float | None
+    with_stand_ins: float | None
+    returns: dict[str, float | None]
+
+
+class SizeCurve(TypedDict, total=False):
+    """Score against the number of features; `fewer.evaluate.scores_by_size` says what each entry is."""
+
+    sizes: list[int]
+    scores: list[float]
+    standard_error: float | list[float] | None
+    measured: str
+    name: str
+
+
+class AutoCurve(TypedDict, total=False):
+    """The held-out curve of `auto`: by size, and which size and features each preference gets."""
+
+    size: list[int]
+    score: list[float]
+    standard_error: list[float]
+    loss: list[float]
+    loss_error: list[float]
+    chosen: dict[str, int]
+    all: int | None
+    score_name: str
+    loss_name: str
+    in_points: bool
+    smallest_without_loss: int
+    answers: dict[str, list[str]]
+    order: list[str]
+
+
+class TableGlance(TypedDict, total=False):
+    """The table at a glance: its task, its cells, its columns and its target."""
+
+    task: str
+    missing_cells: int
+    numeric: int
+    nominal: int
+    boolean: int
+    columns: list[dict[str, Any]]
+    fingerprint: str
+    groups: int
+    target: dict[str, float]
+    classes: dict[str, int]
+    cuts: dict[str, list[float]]
+    notes: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """Which features, and why these."""
+
+    features: list[str]
+    support: list[bool]
+    set_aside: list[str]
+    reason: str = ""
+    nothing_found: bool = False
+    promise: str = ""
+    prefer: str = ""
+    stand_ins: dict[str, list[str]] = field(default_factory=dict)
+    costs: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """How good they are: as the search saw it, on held-out rows, at other sizes, without each."""
+
+    score_search: float | None
+    score_heldout: float | None = None
+    score_heldout_all_features: float | None = None
+    score_name: str
+    heldout: HeldOutNumbers = field(default_factory=HeldOutNumbers)
+    sizes: SizeCurve = field(default_factory=SizeCurve)
+    curve: AutoCurve = field(default_factory=AutoCurve)
+    redundancy: dict[str, Any] = field(default_factory=dict)
+    score_without: dict[str, float] = field(default_factory=dict)
+    frequency: dict[str, float] = field(default_factory=dict)
+    stability: StabilityNumbers = field(default_factory=StabilityNumbers)
+    judges: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where the answer comes from: the method, the table, and what repeats the run."""
+
+    method: str
+    criterion: str | None
+    search: str | None
+    control: str | None
+    n_evaluations: int
+    seconds: float
+    seed: int
+    warnings: list[str]
+    suspicions: list[Suspicion] = field(default_factory=list)
+    n_rows: int = 0
+    n_features: int = 0
+    data: TableGlance = field(default_factory=TableGlance)
+    command: str = ""
+    code: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+    fingerprint: str = ""
+    effort: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection(Origin, Scores, Chosen):
     """What was selected, how, and whether it helped.
 
     Read more in the guide: :doc:`/guide/does-it-help`.
@@ -129,45 +261,6 @@ class Selection:
     True
     """
 
-    features: list[str]
-    support: list[bool]
-    score_search: float | None
-    score_heldout: float | None
-    score_heldout_all_features: float | None
-    score_name: str
-    method: str
-    criterion: str | None
-    search: str | None
-    control: str | None
-    n_evaluations: int
-    seconds: float
-    seed: int
-    set_aside: list[str]
-    warnings: list[str]
-    suspicions: list[Suspicion] = field(default_factory=list)
-    reason: str = ""
-    heldout: dict[str, Any] = field(default_factory=dict)
-    sizes: dict[str, Any] = field(default_factory=dict)
-    redundancy: dict[str, Any] = field(default_factory=dict)
-    score_without: dict[str, float] = field(default_factory=dict)
-    frequency: dict[str, float] = field(default_factory=dict)
-    stability: dict[str, Any] = field(default_factory=dict)
-    n_rows: int = 0
-    n_features: int = 0
-    data: dict[str, Any] = field(default_factory=dict)
-    command: str = ""
-    code: str = ""
-    versions: dict[str, str] = field(default_factory=dict)
-    interrupted: bool = False
-    fingerprint: str = ""
-    prefer: str = ""
-    curve: dict[str, Any] = field(default_factory=dict)
-    stand_ins: dict[str, list[str]] = field(default_factory=dict)
-    judges: dict[str, str] = field(default_factory=dict)
-    nothing_found: bool = False
-    promise: str = ""
-    effort: int = 0
-    costs: dict[str, float] = field(default_factory=dict)
     evidence: dict[str, Any] = field(default_factory=dict)
     trace: Trace | None = field(default=None, repr=False, compare=False)
 
@@ -239,7 +332,8 @@ class Selection:
         dict
             Every field but the trace.
         """
-        return {f.name: _finite(getattr(self, f.name)) for f in fields(self) if f.name != "trace"}
+        told = {f.name: finite(getattr(self, f.name)) for f in fields(self) if f.name != "trace"}
+        return told | {"suspicions": [asdict(suspicion) for suspicion in self.suspicions]}
 
     def to_json(self) -> str:
         """Return the selection as JSON text.
@@ -308,7 +402,7 @@ class Selection:
             "versions": self.versions,
             "code": self.code,
         }  # fmt: skip
-        return json.dumps(_finite(content), ensure_ascii=False, indent=1)
+        return json.dumps(finite(content), ensure_ascii=False, indent=1)
 
     def _names_in(self) -> list[str] | None:
         """Return the names of all columns, where they are known."""
@@ -523,16 +617,27 @@ class Selection:
         return Pipeline([("features", keep), ("estimator", estimator)])
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, Suspicion):
-        return asdict(value)
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and math.isinf(value):
-        return math.copysign(sys.float_info.max, value)  # JSON has no infinity, and it is no missing number
-    return None if isinstance(value, float) and math.isnan(value) else value
+def glance_of(problem: Problem, n_missing: int) -> TableGlance:
+    """Begin the table at a glance: its task, missing cells, and columns of each kind."""
+    numeric, nominal, boolean = (problem.kinds.count(kind) for kind in ("numeric", "nominal", "boolean"))
+    return {
+        "task": problem.task, "missing_cells": n_missing, "numeric": numeric, "nominal": nominal, "boolean": boolean
+    }  # fmt: skip
+
+
+def numbers_of(chosen: ConfidenceInterval, difference: ConfidenceInterval, n_folds: int) -> HeldOutNumbers:
+    """Write the intervals of the held-out score and of the difference from all features out."""
+    return {
+        "low": chosen.low, "high": chosen.high, "difference": difference.estimate, "difference_low": difference.low,
+        "difference_high": difference.high, "p_value": difference.p_value, "n_folds": n_folds,
+    }  # fmt: skip
+
+
+def frequencies(masks: Sequence[NDArray[Any]], names: Sequence[str]) -> dict[str, float]:
+    """Return in which share of the repetitions each feature was chosen, the most frequent first."""
+    shares = np.mean([mask != 0 for mask in masks], axis=0)
+    often = np.argsort(-shares, kind="stable")
+    return {names[i]: round(float(shares[i]), 4) for i in often if shares[i] > 0}
 
 
 def rows_to_tell(low: float | None, high: float | None, n_rows: int) -> int:

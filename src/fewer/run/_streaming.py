@@ -28,7 +28,7 @@ from fewer.rankers._streamed import rank_stream
 from fewer.run._folder import RUN
 from fewer.run._planning import AUTO_ROWS, Plan, Request, make_plan, prepare_rows
 from fewer.run._running import components_of, open_folder, run_plan, versions
-from fewer.run._selection import Selection
+from fewer.run._selection import Selection, frequencies, glance_of, numbers_of
 from fewer.selectors import SubsetSelector
 from fewer.statistics import GramSums, RowSample, Statistics, collect, row_folds
 from fewer.validate import ConfidenceInterval, fold_interval
@@ -123,7 +123,7 @@ def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) ->
         f"This worked on a sample of {rows.n_samples:,} of the {stream.n_samples:,} rows, drawn while reading: it "
         "needs the rows themselves. Least squares with folds and rankers by moments and counts work on all rows."
     )
-    return replace(rows, notes=(*rows.notes, note))
+    return rows.noted(note)
 
 
 def select(
@@ -511,32 +511,15 @@ class _Outcome:
         chosen, everyone, difference = (sums.interval(place, is_share) for place in range(3))
         return cls(chosen, everyone, difference, masks)
 
-    def numbers(self) -> dict[str, Any]:
-        """Return what the selection tells of it."""
-        return {
-            "low": self.chosen.low,
-            "high": self.chosen.high,
-            "difference": self.difference.estimate,
-            "difference_low": self.difference.low,
-            "difference_high": self.difference.high,
-            "p_value": self.difference.p_value,
-            "n_folds": len(self.masks),
-        }
-
 
 def _describe(work: _Work, plan: Plan, fitted: SubsetSelector, outcome: _Outcome | None, seconds: float) -> Selection:
     like, stream = work.stream.like, work.stream
-    chosen = np.flatnonzero(fitted.support_)
-    order = chosen[np.argsort(fitted.ranking_[chosen], kind="stable")]
+    chosen, order = np.flatnonzero(fitted.support_), fitted.answer_.order
     assert isinstance(fitted.criterion, _Known)
     scorer = fitted.criterion.scorer
     units = [np.array([column]) for column in chosen]
     without = scorer.flips(fitted.support_, units, np.zeros(len(chosen), dtype=bool))
-    glance: dict[str, Any] = {
-        "task": like.task,
-        "missing_cells": work.n_missing,
-        **{kind: like.kinds.count(kind) for kind in ("numeric", "nominal", "boolean")},
-    }
+    glance = glance_of(like, work.n_missing)
     if work.cuts:
         glance["cuts"] = work.cuts
     if like.task == "classification":
@@ -546,9 +529,6 @@ def _describe(work: _Work, plan: Plan, fitted: SubsetSelector, outcome: _Outcome
         f"The table was read in chunks: {stream.n_samples:,} rows in {stream.n_parts} part(s), {work.told}; all rows "
         "were used."
     )
-    components = components_of(plan.selector)
-    shares = np.zeros(like.n_features) if outcome is None else np.mean(outcome.masks, axis=0)
-    often = np.argsort(-shares, kind="stable")
     return Selection(
         features=[like.names[i] for i in order],
         support=fitted.support_.tolist(),
@@ -557,17 +537,15 @@ def _describe(work: _Work, plan: Plan, fitted: SubsetSelector, outcome: _Outcome
         score_heldout_all_features=None if outcome is None else outcome.everyone.estimate,
         score_name="accuracy" if like.task == "classification" else "R²",
         method=plan.name,
-        criterion=components["criterion"],
-        search=components["search"],
-        control=components["control"],
+        **components_of(plan.selector),
         n_evaluations=fitted.trace_.n_evaluations,
         seconds=round(seconds, 3),
         seed=work.seed,
         set_aside=[like.names[i] for i in fitted.set_aside_],
         warnings=[*like.notes, note],
-        heldout={} if outcome is None else outcome.numbers(),
+        heldout=numbers_of(outcome.chosen, outcome.difference, len(outcome.masks)) if outcome else {},
         score_without={like.names[c]: round(float(s), 12) for c, s in zip(chosen, without, strict=True)},
-        frequency={like.names[i]: round(float(shares[i]), 4) for i in often if shares[i] > 0},
+        frequency=frequencies(outcome.masks, like.names) if outcome else {},
         n_rows=stream.n_samples,
         n_features=like.n_features,
         data=glance,
@@ -584,4 +562,5 @@ def _evidence(work: _Work, fitted: SubsetSelector, order: IntArray) -> dict[str,
     if stream.n_samples * stream.n_features > SHOWN_CELLS or fitted.support_.sum() == 0:
         return {}
     rows = draw_sample(stream, SHOWN_ROWS, work.seed, work.resources)
-    return Evidence(rows, fitted, order, work.selector._criterion(), None, work.seed, n_total=stream.n_samples).gather()
+    judge = work.selector._criterion()
+    return Evidence(rows, fitted.answer_, order, judge, None, work.seed, n_total=stream.n_samples).gather()

@@ -9,17 +9,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import narwhals as nw
 import numpy as np
+from sklearn.base import clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
 from fewer.callbacks import CallbackSupportMixin, follow_callbacks, with_callbacks
 from fewer.columns import Column, column_numbers
-from fewer.contracts import Criterion, OnStep, Search, SearchSpace
+from fewer.contracts import Answer, Component, Control, Criterion, OnStep, Search, SearchSpace
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.estimators import TableEstimator, parse_costs, sklearn_table
@@ -27,6 +28,7 @@ from fewer.io import is_frame, is_path, plain_frame, without_arrow_text
 from fewer.logs import follow_steps
 from fewer.problem import BoolArray, IntArray, Problem, Task
 from fewer.search import Annealing
+from fewer.trace import Ending, Trace
 
 Size = int | float | tuple[int, int] | Literal["auto"]
 
@@ -229,6 +231,8 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
         The chosen columns.
     ranking_ : int array of shape (n_features,)
         1 for the chosen columns, more for those that came later.
+    answer_ : Answer
+        What the fit ended in, whichever selector it was.
 
     Examples
     --------
@@ -241,6 +245,8 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
 
     support_: BoolArray
     ranking_: IntArray
+    answer_: Answer
+    n_jobs: int | None
 
     @with_callbacks
     def fit(self, X: Any, y: Any, **params: Any) -> Any:
@@ -271,8 +277,13 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
         with follow_callbacks(self, X, y) as on_step:
             return self.fit_problem(problem, follow_steps(self, on_step))
 
-    def fit_problem(self, problem: Problem, on_step: OnStep | None = None) -> Any:
+    def fit_problem(
+        self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None, **options: Any
+    ) -> Self:
         """Select features of a problem that came through the input reader already.
+
+        If it is interrupted after its first step, the selector is fitted with the best subset so far. Whoever follows
+        the steps can end the run by raising `Stopped`; the trace then says so.
 
         Parameters
         ----------
@@ -280,12 +291,73 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
             The rows.
         on_step : callable, optional
             Called with the trace after each step of a search.
+        trace : Trace, optional
+            Of an interrupted run, to go on with.
+        **options
+            Those of `answer`.
 
         Returns
         -------
         self
         """
+        if self.answer(problem, on_step, trace, **options).ending is Ending.INTERRUPTED:
+            raise KeyboardInterrupt
+        return self
+
+    def answer(self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None) -> Answer:
+        """Fit to a problem and return the answer, also where Ctrl-C ended the run after its first step.
+
+        Parameters
+        ----------
+        problem : Problem
+            The rows.
+        on_step : callable, optional
+            Called with the trace after each step of a search.
+        trace : Trace, optional
+            Of an interrupted run, to go on with.
+
+        Returns
+        -------
+        Answer
+            With the run, where there was one.
+        """
         raise NotImplementedError
+
+    def components(self) -> tuple[Component, Search | None, Control | None]:
+        """Return what scores, what searches and what controls, as they would be run.
+
+        Returns
+        -------
+        scored_by : Component
+            A criterion, a ranker, or the selector itself.
+        search : Search or None
+            None where nothing is searched.
+        control : Control or None
+            None where there is none.
+        """
+        raise NotImplementedError
+
+    def for_part(self, rng: np.random.Generator) -> Self:
+        """Return a copy to be fitted to some of the rows.
+
+        Parameters
+        ----------
+        rng : Generator
+            For whatever is drawn.
+
+        Returns
+        -------
+        selector
+            Not fitted.
+        """
+        return cast(Self, clone(self).set_params(random_state=rng))
+
+    def _keep_answer(self, answer: Answer) -> Answer:
+        """Keep what an answer holds in attributes; the run, which may be large, is not kept."""
+        self.n_features_in_ = len(answer.support)
+        self.support_, self.ranking_ = answer.support, answer.ranking
+        self.answer_ = replace(answer, run=None)
+        return answer
 
     def transform(self, X: Any) -> Any:
         """Keep the chosen columns.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from fewer.columns import Column
-from fewer.contracts import Control, IncompatibleError, OnStep, Ranker, Ranking, Resources, SearchSpace, Stopped
+from fewer.contracts import Answer, Control, IncompatibleError, OnStep, Ranker, Resources, SearchSpace, best_so_far
 from fewer.control._ranking import RankingControl, RankingRun
 from fewer.criteria import KNN
 from fewer.kernels._device import tell
@@ -133,12 +133,13 @@ class RankSelector(Selector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit_problem(self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None) -> RankSelector:
+    def answer(self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None) -> Answer:
         """Rank and select the features of a problem; under a control, report its steps or go on from its trace.
 
         Parameters
         ----------
         problem : Problem
+            The rows.
         on_step : callable, optional
             Called with the trace after each step of a control.
         trace : Trace, optional
@@ -146,7 +147,8 @@ class RankSelector(Selector):
 
         Returns
         -------
-        self
+        Answer
+            Without a run: a ranking scores no subsets.
         """
         ranker, space = self._ranker(), lay_out_space(self, problem)
         self._refuse(ranker, problem)
@@ -154,24 +156,41 @@ class RankSelector(Selector):
             tell(type(ranker).__name__, "it has no kernels for one")
         rng, resources = self._generator(), Resources(effective_n_jobs(self.n_jobs), device=self.device)
         ranking = ranker.rank(problem, rng, resources)
+        self.scores_, self.extra_ = ranking.scores, ranking.extra
+        places = np.empty(problem.n_features, dtype=np.int64)
+        places[ranking.order] = np.arange(1, problem.n_features + 1)
         self.notes_ = notes_on(ranker, problem)
-        self._keep_ranking(ranking, problem)
         if self.control is None:
-            self.support_ = self._best(ranking, space, problem, rng)
-            return self
-        self.trace_ = Trace() if trace is None else trace
-        run = RankingRun(ranker, problem, space.without(problem.constant), rng, resources, self.trace_, on_step)
-        try:
-            if not self.trace_.done:
+            chooses = ranker.chooses and bool(ranking.extra) and self.n_features_to_select == "auto"
+            curve = {} if chooses else self._curve(problem, rng)
+            most = one_standard_error(curve) if curve else space.max_units
+            if chooses:
+                most = max(int(ranking.extra["n_relevant"]), space.min_units)
+            support = self._best(places, space, most)
+            return self._keep_answer(Answer(support, places, ranker, curve=curve))
+        self.trace_ = trace = Trace() if trace is None else trace
+        run = RankingRun(ranker, problem, space.without(problem.constant), rng, resources, trace, on_step)
+        with best_so_far(trace):
+            if not trace.done:
                 self.control.choose(run)
-        except Stopped as stop:
-            self.trace_.notes.append(str(stop))
-        finally:
-            if self.trace_.steps:
-                self.support_ = self.trace_.best != 0
-        self.notes_ += self.trace_.notes
-        self.promise_ = str(self.trace_.state.get("promise", ""))
-        return self
+        self.notes_ += trace.notes
+        answer = Answer(trace.best != 0, places, ranker, control=self.control, trace=trace)
+        self.promise_ = answer.promise
+        return self._keep_answer(answer)
+
+    def components(self) -> tuple[Ranker, None, Control | None]:
+        """Return the ranker and the control.
+
+        Returns
+        -------
+        ranker : Ranker
+            The default if none is given.
+        search : None
+            A ranking has none.
+        control : Control or None
+            As it is given.
+        """
+        return self._ranker(), None, self.control
 
     def _refuse(self, ranker: Ranker, problem: Problem) -> None:
         if problem.task not in ranker.tasks:
@@ -186,26 +205,19 @@ class RankSelector(Selector):
         if self.control is not None:
             self.control.check_parameters()
 
-    def _keep_ranking(self, ranking: Ranking, problem: Problem) -> None:
-        self.n_features_in_ = problem.n_features
-        self.scores_ = ranking.scores
-        self.ranking_ = np.empty(problem.n_features, dtype=np.int64)
-        self.ranking_[ranking.order] = np.arange(1, problem.n_features + 1)
-        self.extra_ = ranking.extra
+    def _curve(self, problem: Problem, rng: np.random.Generator) -> dict[str, NDArray[Any]]:
+        """Measure how many features are enough, if their number is not given."""
+        if self.n_features_to_select != "auto":
+            return {}
+        judged = self._judged(problem, rng)
+        self.curve_ = size_curve(self._ranker(), judged, rng, "auto" if judged is problem else FIXED_NEIGHBORS)
+        return self.curve_
 
-    def _best(self, ranking: Ranking, space: SearchSpace, problem: Problem, rng: np.random.Generator) -> BoolArray:
-        """Return the best units of the ranking, as many as are asked for or as a curve says."""
-        n_free = space.max_units
-        if self.n_features_to_select == "auto" and ranking.extra and self._ranker().chooses:
-            n_free = int(np.clip(ranking.extra["n_relevant"], space.min_units, space.max_units))
-        elif self.n_features_to_select == "auto":
-            judged = self._judged(problem, rng)
-            n_neighbors: int | Literal["auto"] = "auto" if judged is problem else FIXED_NEIGHBORS
-            self.curve_ = size_curve(self._ranker(), judged, rng, n_neighbors)
-            n_free = min(one_standard_error(self.curve_), space.max_units)
-        place = np.array([self.ranking_[unit].min() for unit in space.units])
+    def _best(self, ranking: IntArray, space: SearchSpace, most: int) -> BoolArray:
+        """Return the best units of the ranking."""
+        place = np.array([ranking[unit].min() for unit in space.units])
         state = space.empty()
-        state[np.argsort(place, kind="stable")[:n_free]] = True
+        state[np.argsort(place, kind="stable")[: min(most, space.max_units)]] = True
         return np.asarray(space.expand(state[None])[0], dtype=bool)
 
     def _judged(self, problem: Problem, rng: np.random.Generator) -> Problem:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 
 from fewer.columns import Column
-from fewer.contracts import Control, Criterion, OnStep, Ranker, Resources, Run, Search, Stopped
+from fewer.contracts import Answer, Control, Criterion, OnStep, Ranker, Resources, Run, Search, best_so_far
 from fewer.control import Prefilter, add_innermost
 from fewer.kernels._device import tell
 from fewer.problem import IntArray, Problem, Task
@@ -159,29 +159,6 @@ class SubsetSelector(CriterionMixin, Selector):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit_problem(
-        self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None
-    ) -> SubsetSelector:
-        """Select features of a problem; report each step, or go on from an interrupted trace.
-
-        If it is interrupted after its first step, the selector is fitted with the best subset so far. Whoever follows
-        the steps can end the run by raising `Stopped`; the trace then says so.
-
-        Parameters
-        ----------
-        problem : Problem
-            The rows.
-        on_step : callable, optional
-            Called with the trace after each step.
-        trace : Trace, optional
-            Of an interrupted run, to go on with.
-
-        Returns
-        -------
-        self
-        """
-        return self.fit_run(self.prepare(problem, on_step, trace))
-
     def prepare(self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None) -> Run:
         """Lay out the run that selects features of a problem.
 
@@ -211,40 +188,52 @@ class SubsetSelector(CriterionMixin, Selector):
             follower=on_step,
         )
 
-    def fit_run(self, run: Run) -> SubsetSelector:
-        """Run what was prepared and keep its answer; the run still holds the bound criterion afterwards.
+    def answer(self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None) -> Answer:
+        """Search on the rows of a problem, under the control.
 
         Parameters
         ----------
-        run : Run
-            From `prepare`.
+        problem : Problem
+            The rows.
+        on_step : callable, optional
+            Called with the trace after each step.
+        trace : Trace, optional
+            Of an interrupted run, to go on with.
 
         Returns
         -------
-        self
+        Answer
+            With the run that found it.
         """
-        self.criterion_, self.search_, self.control_ = run.criterion, run.search, self._control()
-        try:
-            run.under(self.control_)
-        except KeyboardInterrupt:
-            if run.trace.steps:
-                self._keep(run)
-            raise
-        except Stopped as stop:
-            run.trace.notes.append(str(stop))
-        self._keep(run)
-        return self
-
-    def _keep(self, run: Run) -> None:
-        trace, problem = run.trace, run.problem
-        self.n_features_in_ = problem.n_features
-        self.trace_ = trace
-        self.score_ = trace.best_score
-        self.support_ = trace.best != 0
-        self.ranking_ = _ranking(trace, run.search.ordered)
-        self.set_aside_ = np.flatnonzero(problem.constant & ~self.support_)
+        run, control = self.prepare(problem, on_step, trace), self._control()
+        with best_so_far(run.trace):
+            run.under(control)
+        trace = run.trace
+        self.criterion_, self.search_, self.control_ = run.criterion, run.search, control
+        self.trace_, self.score_ = trace, trace.best_score
+        support = trace.best != 0
+        self.set_aside_ = np.flatnonzero(problem.constant & ~support)
         self.notes_ = [*problem.notes, *trace.notes]
-        self.promise_ = str(trace.state.get("promise", ""))
+        answer = Answer(
+            support, _ranking(trace, run.search.ordered), run.criterion, run.search, control, trace,
+            believed=trace.best_score, judge=run.criterion if run.criterion.predictive else None, run=run,
+        )  # fmt: skip
+        self.promise_ = answer.promise
+        return self._keep_answer(answer)
+
+    def components(self) -> tuple[Criterion, Search, Control | None]:
+        """Return the criterion, the search and the control, without the prefilter.
+
+        Returns
+        -------
+        criterion : Criterion
+            The default if none is given.
+        search : Search
+            The default if none is given.
+        control : Control or None
+            As it is given.
+        """
+        return self._criterion(), self._search(), self.control
 
     def _search(self) -> Search:
         return Forward() if self.search is None else self.search

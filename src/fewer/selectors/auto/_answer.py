@@ -23,7 +23,7 @@ SEEN = 2.0
 
 
 @dataclass(eq=False)
-class Answer:
+class RaceAnswer:
     """An answer for each preference, and what it rests on."""
 
     ranking: IntArray
@@ -83,7 +83,7 @@ class Answer:
         return f"{self._plain(abs(behind))} {'less' if behind >= 0 else 'more'}"
 
 
-def answer_of(race: Race, rows: Problem, judges: Mapping[str, Any], seed: int) -> Answer:
+def answer_of(race: Race, rows: Problem, judges: Mapping[str, Any], seed: int) -> RaceAnswer:
     """Choose model, path and sizes from what the models of a race said.
 
     The model with the least loss, and those that cannot be told from it, choose the path and the size together.
@@ -102,7 +102,7 @@ def answer_of(race: Race, rows: Problem, judges: Mapping[str, Any], seed: int) -
     order = race.order(path)
     ranking = np.empty(race.n_features, dtype=np.int64)
     ranking[order] = np.arange(1, race.n_features + 1)
-    return Answer(
+    return RaceAnswer(
         ranking=ranking,
         choices={prefer: race.prefix(path, int(race.sizes[place])) for prefer, place in places.items()},
         curve={
@@ -270,13 +270,13 @@ def _loss_name(loss: Loss) -> str:
     return "squared loss" if loss.by_rows else "minus the score"
 
 
-def answer_without_validation(plain: SubsetSelector, metric: Metric) -> Answer:
+def answer_without_validation(plain: SubsetSelector, metric: Metric) -> RaceAnswer:
     """Take what a search found where there are too few rows to hold any out."""
     empty = np.empty(0)
     size = int(plain.support_.sum())
     curve: dict[str, Any] = dict.fromkeys(("score", "standard_error", "loss", "loss_error"), empty)
     curve |= {"size": np.empty(0, dtype=np.int64), "all": None, "chosen": dict.fromkeys(MARGIN, size)}
-    return Answer(
+    return RaceAnswer(
         ranking=plain.ranking_,
         choices={prefer: plain.support_.copy() for prefer in MARGIN},
         curve=curve | {"score_name": metric.name, "loss_name": "", "in_points": True},

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -14,20 +14,20 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
 from fewer.columns import Column, column_numbers
-from fewer.contracts import OnStep, Stopped
+from fewer.contracts import Answer, Component, OnStep, best_so_far
 from fewer.criteria import KNN, CrossValidated
-from fewer.errors import FewerWarning, interruptible
+from fewer.errors import FewerWarning
 from fewer.problem import Problem, Task
 from fewer.search import Floating
 from fewer.selectors._base import Selector, Size, lay_out_space, parse_size
 from fewer.selectors._subset import SubsetSelector
-from fewer.selectors.auto._answer import Answer, answer_of, answer_without_validation
+from fewer.selectors.auto._answer import RaceAnswer, answer_of, answer_without_validation
 from fewer.selectors.auto._curve import Metric, rare_classes
 from fewer.selectors.auto._encoding import constant_columns
 from fewer.selectors.auto._judges import criterion_of, estimator_named
 from fewer.selectors.auto._race import MODELS, QUICK, NothingVaries, Race, Rounds, Units, judges_of
 from fewer.selectors.auto._standins import stand_ins
-from fewer.trace import Step, Trace
+from fewer.trace import Ending, Step, Trace
 from fewer.validate import Split, split_rows, stratified_sample
 from fewer.validate._splits import CV_OBJECT
 
@@ -190,7 +190,9 @@ class AutoSelector(Selector):
         return self
 
     @threadpool_limits.wrap(limits=1, user_api="blas")  # the same bits with any number of threads
-    def fit_problem(self, problem: Problem, on_step: OnStep | None = None, *, share: bool = False) -> AutoSelector:
+    def answer(
+        self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None, *, share: bool = False
+    ) -> Answer:
         """Run the race. If the user stops it, the best candidate so far answers.
 
         Parameters
@@ -199,12 +201,15 @@ class AutoSelector(Selector):
             The rows.
         on_step : callable, optional
             Called with the trace after each step.
+        trace : Trace, optional
+            Not looked at: a race that was interrupted begins again.
         share : bool, default=False
             Keep the parts of the rows, so that `without` can share them.
 
         Returns
         -------
-        self
+        Answer
+            With one subset for each preference.
         """
         rng = self._generator()
         self.metric_ = Metric.of(problem, self.scoring)
@@ -242,7 +247,8 @@ class AutoSelector(Selector):
         train = problem.take(folds[fold].train)
         other.metric_, other.n_samples_seen_ = self.metric_, len(rounds.splits[fold].train)
         other._shared = None
-        return other._race(rounds, train, None, fold)
+        other._race(rounds, train, None, fold)
+        return other
 
     def _can_share(self, problem: Problem, folds: list[Split]) -> bool:
         """Four folds or more that hold every row out once, in no order of time."""
@@ -275,42 +281,65 @@ class AutoSelector(Selector):
             splits.append(Split(np.sort(train), np.sort(test), fold.fold, fold.repeat))
         return replace(problem, sample_weight=weights).take(drawn), [one for one in splits if len(one.test)]
 
-    def _race(
-        self, rounds: Rounds, problem: Problem, on_step: OnStep | None, without: int | None = None
-    ) -> AutoSelector:
+    def _race(self, rounds: Rounds, problem: Problem, on_step: OnStep | None, without: int | None = None) -> Answer:
         sizes = parse_size(self.n_features_to_select, len(rounds.units.members))
         try:
             race = rounds.race(sizes, self.metric_.scoring, without)
         except NothingVaries:  # some part of few rows leaves nothing to choose from
-            return self._fit_plain(problem, rounds.seed, on_step)
+            return self._answer_plainly(problem, rounds.seed, on_step)
         trace = Trace()
         judges = judges_of(rounds.estimator, "the given model")
-        try:
-            with interruptible():
-                self._judge_paths(race, trace, judges, on_step)
-        except KeyboardInterrupt:
-            if race.outputs:
-                self._keep(answer_of(race, rounds.problem, judges, rounds.seed), problem, trace)
-            raise
-        except Stopped as stop:
-            trace.notes.append(str(stop))
-        trace.done = True
-        self._keep(answer_of(race, rounds.problem, judges, rounds.seed), problem, trace)
-        if self.standins and not self.nothing_found_:
+        with best_so_far(trace):
+            self._judge_paths(race, trace, judges, on_step)
+        trace.done = trace.ending is not Ending.INTERRUPTED
+        answer = self._keep(answer_of(race, rounds.problem, judges, rounds.seed), problem, trace)
+        if self.standins and trace.done and not self.nothing_found_:
             self.standins_ = stand_ins(
                 rounds.problem, self.support_, rounds.splits, seed=rounds.seed, model=self.judge_name_
             )
-        return self
+        return self._keep_answer(replace(answer, stand_ins=self.standins_))
 
-    def _fit_plain(self, problem: Problem, seed: int, on_step: OnStep | None) -> AutoSelector:
+    def components(self) -> tuple[Component, None, None]:
+        """Return the selector itself: a race has several criteria and searches.
+
+        Returns
+        -------
+        selector : AutoSelector
+            This one.
+        search : None
+            There are several.
+        control : None
+            There is none.
+        """
+        return cast(Component, self), None, None
+
+    def for_part(self, rng: np.random.Generator) -> AutoSelector:
+        """Return a copy to be fitted to some of the rows; stand-ins are looked for on all rows only.
+
+        Parameters
+        ----------
+        rng : Generator
+            For whatever is drawn.
+
+        Returns
+        -------
+        AutoSelector
+            Not fitted.
+        """
+        return super().for_part(rng).set_params(standins=False)
+
+    def _answer_plainly(self, problem: Problem, seed: int, on_step: OnStep | None) -> Answer:
         """Answer without validation, by nearest neighbors."""
         plain = SubsetSelector(
             KNN("auto"), Floating(exhaust=2), n_features_to_select=self.n_features_to_select, include=self.include,
             exclude=self.exclude, feature_groups=self.feature_groups, random_state=seed,
         )  # fmt: skip
-        self.selector_ = plain.fit_problem(problem, on_step)
-        self._keep(answer_without_validation(plain, self.metric_), problem, plain.trace_)
-        return self
+        found = plain.answer(problem, on_step)
+        self.selector_ = plain
+        answer = self._keep(answer_without_validation(plain, self.metric_), problem, plain.trace_)
+        return self._keep_answer(
+            replace(answer, scored_by=found.scored_by, search=found.search, believed=found.believed, run=found.run)
+        )
 
     def _judge_paths(self, race: Race, trace: Trace, judges: Any, on_step: OnStep | None) -> None:
         """Let the quick judges look at all paths and the others at the best of them; report each path."""
@@ -336,37 +365,41 @@ class AutoSelector(Selector):
             for path in finalists:
                 race.run(path, name, who)
 
-    def _keep(self, answer: Answer, problem: Problem, trace: Trace) -> None:
-        self.n_features_in_ = problem.n_features
+    def _keep(self, found: RaceAnswer, problem: Problem, trace: Trace) -> Answer:
         self.trace_ = trace
         self.n_evaluations_ = trace.n_evaluations
-        self.p_value_ = answer.p_value
-        self.nothing_found_ = bool(answer.p_value > LEVEL)
-        self.choices_ = answer.choices
-        if self.nothing_found_ and not self.wants_features:
-            self.choices_ = dict.fromkeys(answer.choices, answer.guess)
+        self.p_value_ = found.p_value
+        self.nothing_found_ = bool(found.p_value > LEVEL)
+        is_empty = self.nothing_found_ and not self.wants_features
+        self.choices_ = dict.fromkeys(found.choices, found.guess) if is_empty else found.choices
         if self.metric_.why:
-            trace.notes.append(self.metric_.why)
+            trace.note(self.metric_.why)
         self.notes_ = [*problem.notes, *trace.notes]
-        self.support_ = self.choices_[self.prefer]
-        self.ranking_ = answer.ranking
-        self.curve_ = answer.curve
-        size = answer.curve["size"]
-        place = int(np.argmax(size == answer.curve["chosen"][self.prefer])) if len(size) else -1
-        self.score_ = float(answer.curve["score"][place]) if len(size) else float("nan")
-        self.cost_ = answer.cost(self.prefer)
-        self.judge_name_, self.judge_all_name_ = answer.judges[self.prefer], answer.judge_all
+        self.curve_ = found.curve
+        size = found.curve["size"]
+        place = int(np.argmax(size == found.curve["chosen"][self.prefer])) if len(size) else -1
+        self.score_ = float(found.curve["score"][place]) if len(size) else float("nan")
+        self.cost_ = found.cost(self.prefer)
+        self.judge_name_, self.judge_all_name_ = found.judges[self.prefer], found.judge_all
         estimator = estimator_named(self.estimator, problem.task)
         scoring = self.scoring if self.metric_.scoring in ("accuracy", "r2") else self.metric_.scoring
-        self.judge_ = answer.criterion or criterion_of(self.judge_name_, problem.task, estimator, scoring)
+        self.judge_ = found.criterion or criterion_of(self.judge_name_, problem.task, estimator, scoring)
         self.judge_all_ = criterion_of(self.judge_all_name_, problem.task, estimator, scoring)
-        self.candidates_ = answer.candidates
-        self.reason_ = answer.reason(self.prefer, self.nothing_found_)
+        self.candidates_ = found.candidates
+        self.reason_ = found.reason(self.prefer, self.nothing_found_)
         self.model_ = self.judge_.estimator if isinstance(self.judge_, CrossValidated) else None
-        self.models_ = answer.models.get(self.prefer, {})
-        self.margin_ = answer.margins.get(self.prefer, {})
+        self.models_ = found.models.get(self.prefer, {})
+        self.margin_ = found.margins.get(self.prefer, {})
         self.standins_ = {}
-        self.set_aside_ = np.flatnonzero(constant_columns(problem.X) & ~self.support_)
+        support = self.choices_[self.prefer]
+        self.set_aside_ = np.flatnonzero(constant_columns(problem.X) & ~support)
+        answer = Answer(
+            support, found.ranking, self.judge_, trace=trace, judge=self.judge_, judge_all=self.judge_all_,
+            judge_names={"chosen": self.judge_name_, "all": self.judge_all_name_}, curve=self.curve_,
+            choices=self.choices_, reason=self.reason_, nothing_found=self.nothing_found_, is_empty=is_empty,
+            smallest_without_loss=self.cost_["smallest"] if self.cost_["costs"] else None, n_seen=self.n_samples_seen_,
+        )  # fmt: skip
+        return self._keep_answer(answer)
 
     @property
     def wants_features(self) -> bool:
