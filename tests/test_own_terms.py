@@ -19,8 +19,9 @@ from fewer.criteria import KNN, CrossValidated, LeastSquares, NaiveBayes
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.rankers import Permutation
+from fewer.request import Request
 from fewer.run._budget import Budget
-from fewer.run._planning import Request, make_plan, prepare_rows, treat_rare
+from fewer.run._planning import make_plan, prepare_rows, treat_rare
 from fewer.run._running import run_plan
 from fewer.run._selection import rows_to_tell
 from fewer.validate import near_copies, split_rows, stratified_sample

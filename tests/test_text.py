@@ -2,7 +2,7 @@ import json
 import shlex
 import unicodedata
 
-from fewer.cli._shared import names_of
+from fewer.request import names_of
 from fewer.text import printable, printable_json, without_columns
 
 

@@ -59,7 +59,7 @@ def run(tables, arguments):
         ("select T -t y -m linear-forward --folds 0 --scoring nonsense", "There is no score 'nonsense'"),
         ("select T -t y -m parcel --folds -1", "does not take --folds"),
         ("select T -t y -m parcel --include y", "does not take --include"),
-        ("select T -t y -m parcel --features 2 -j 2", "does not take --jobs, --features"),
+        ("select T -t y -m parcel --features 2 -j 2", "does not take --features, --jobs"),
         ("compare EIGHT -t y -m fisher --folds 2", "Judging by 'knn' after 4 rows"),
         ("compare SIX -t y -m fisher --folds 2", "Judging by 'knn' after 3 rows"),
         ("compare HUGE -t y -m fisher -e forest", "too large for dtype"),

@@ -8,8 +8,9 @@ from fewer.control import EarlyStopping
 from fewer.criteria import KNN, CrossValidated
 from fewer.problem import Problem
 from fewer.rankers import Fisher
+from fewer.request import Request
 from fewer.run._budget import Budget
-from fewer.run._planning import Request, make_plan
+from fewer.run._planning import make_plan
 from fewer.run._running import Followers, Interrupted, components_of, judge_of, run_plan
 from fewer.search import Annealing, Forward
 from fewer.text import Note

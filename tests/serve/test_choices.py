@@ -87,4 +87,4 @@ def test_commands_that_the_page_cannot_go_on_with(command):
 
 def test_a_typed_comparison():
     choices = Choices.from_command("fewer compare t.csv --target y -m auto,fisher --folds 3 --out r")
-    assert (choices.goal, choices.methods, choices.folds) == ("compare", ("auto", "fisher"), 3)
+    assert (choices.goal, choices.methods, choices.asked["folds"]) == ("compare", ("auto", "fisher"), 3)

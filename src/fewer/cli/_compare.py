@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 
 import typer
 
@@ -16,19 +16,18 @@ from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, 
 from fewer.cli._select import JsonOption, ReportOption, SeedOption, refuse_folds
 from fewer.cli._shared import (
     ClusterOption,
-    JobsOption,
     Progress,
     exit_code,
     jobs_on,
     open_chunks,
-    parse_features,
+    option,
     raise_if_asked,
     resources_of,
     spread,
     typed,
     wants_stream,
 )
-from fewer.cli._table import FeatureColumns, FileArgument, RareOption, Rows, TargetOption, table_options
+from fewer.cli._table import FeatureColumns, FileArgument, Rows, TargetOption, table_options
 from fewer.errors import InputError
 from fewer.files import write_atomically
 from fewer.registry import COMPONENTS, METHODS
@@ -51,17 +50,13 @@ class Contest:
     estimators: Annotated[
         str, typer.Option("--estimators", "-e", help=f"Who judges the features: {', '.join(COMPONENTS['estimator'])}.")
     ] = "knn,linear"
-    features: Annotated[
-        str, typer.Option("--features", "-f", help="How many: a number, a share (0.5), 3-8 or auto.")
-    ] = "auto"
-    scoring: Annotated[
-        str | None, typer.Option(help="A score of scikit-learn, such as roc_auc; else accuracy or R².")
-    ] = None
-    rare: RareOption = "refuse"
-    folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation.")] = 5
+    features: Annotated[str, option("n_features_to_select")] = "auto"
+    scoring: Annotated[str | None, option("scoring")] = None
+    rare: Annotated[str, option("rare")] = "refuse"
+    folds: Annotated[int, option("cv", help="Folds of the held-out evaluation.")] = 5
     repeats: Annotated[int, typer.Option(min=1, help="How often to fold anew.")] = 1
     seed: SeedOption = 0
-    jobs: JobsOption = 1
+    jobs: Annotated[int | None, option("n_jobs")] = None
     cluster: ClusterOption = None
 
 
@@ -142,7 +137,7 @@ def _compare(problem: Problem, contest: Contest, folder: Path) -> Comparison:
             problem,
             split_outside_brackets(contest.methods),
             split_outside_brackets(contest.estimators),
-            n_features_to_select=parse_features(contest.features),
+            n_features_to_select=cast(Any, contest.features),
             scoring=contest.scoring,
             cv=contest.folds,
             n_repeats=contest.repeats,

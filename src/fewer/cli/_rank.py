@@ -13,10 +13,10 @@ from fewer.cli._outputs import Answer, shown
 from fewer.cli._select import JsonOption, SeedOption
 from fewer.cli._shared import (
     ClusterOption,
-    JobsOption,
     StreamOption,
     jobs_on,
     open_chunks,
+    option,
     resources_of,
     spread,
     wants_stream,
@@ -38,9 +38,11 @@ class Means:
     """What a ranking may use."""
 
     seed: SeedOption = 0
-    jobs: JobsOption = 1
-    memory: Annotated[str, typer.Option(help="Memory beside the data.")] = "1GiB"
-    device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda or auto (relief and surf methods).")] = "cpu"
+    jobs: Annotated[int | None, option("n_jobs")] = None
+    memory: Annotated[str, option("memory", help="Memory beside the data.")] = "1GiB"
+    device: Annotated[str, option("device", help="Where to compute: cpu, cuda or auto (relief and surf methods).")] = (
+        "cpu"
+    )
     stream: StreamOption = None
     cluster: ClusterOption = None
 

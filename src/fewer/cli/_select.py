@@ -26,42 +26,32 @@ from fewer.cli._outputs import (
 )
 from fewer.cli._shared import (
     ClusterOption,
-    JobsOption,
     Progress,
     StreamOption,
     exit_code,
     jobs_on,
-    names_of,
     open_chunks,
-    parse_features,
+    option,
     raise_if_asked,
     resources_of,
     spread,
     typed,
     wants_stream,
 )
-from fewer.cli._table import (
-    FeatureColumns,
-    FileArgument,
-    RareOption,
-    Rows,
-    ScoringOption,
-    TargetOption,
-    table_options,
-)
+from fewer.cli._table import FeatureColumns, FileArgument, Rows, TargetOption, table_options
 from fewer.columns import nearest
 from fewer.errors import InputError
+from fewer.request import OPTIONS, Request
 from fewer.text import in_folds, printable, score_text
 
 if TYPE_CHECKING:
     from fewer.io import Stream
     from fewer.problem import Problem
     from fewer.run._folder import RunFolder
-    from fewer.run._planning import Request
     from fewer.run._selection import Selection
     from fewer.trace import Trace
 
-SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of folds and random searches.")]
+SeedOption = Annotated[int, option("seed")]
 ReportOption = Annotated[
     Path | None, typer.Option("--report", help="Write the answer as one HTML page.", show_default=False)
 ]
@@ -73,68 +63,11 @@ PARCELS: dict[str, dict[str, Any]] = {"parcel": {}, "parcel-scott": {"method": "
 
 
 @dataclass(frozen=True)
-class Question:
-    """Which features are asked for, and by which method."""
+class Where:
+    """Where the table is read and the work is done."""
 
-    method: Annotated[str, typer.Option("--method", "-m", help="A named method, below; auto chooses one.")] = "auto"
-    criterion: Annotated[str | None, typer.Option(help="How good is a subset?")] = None
-    search: Annotated[str | None, typer.Option(help="Which subset next?")] = None
-    control: Annotated[str | None, typer.Option(help="When to stop believing it?")] = None
-    ranker: Annotated[str | None, typer.Option(help="A ranking instead of criterion and search.")] = None
-    prefer: Annotated[
-        str, typer.Option(help="What auto is after: fewest, balanced or accuracy.", show_default=False)
-    ] = "balanced"
-    estimator: Annotated[
-        str | None,
-        typer.Option(help="The model that the features are for: forest, linear, boosting, …", show_default=False),
-    ] = None
-    scoring: ScoringOption = None
-    start: Annotated[str | None, typer.Option(help="Columns from which the search begins.", show_default=False)] = None
-    features: Annotated[
-        str, typer.Option("--features", "-f", help="How many: a number, a share (0.5), 3-8 or auto.")
-    ] = "auto"
-    include: Annotated[str | None, typer.Option(help="Columns forced in: age,sex.")] = None
-
-    def choices(self) -> dict[str, Any]:
-        """Return the question as options of `fewer.select`."""
-        choices: dict[str, Any] = {
-            "method": self.method,
-            "criterion": self.criterion,
-            "search": self.search,
-            "control": self.control,
-            "ranker": self.ranker,
-            "prefer": self.prefer,
-            "estimator": self.estimator,
-            "start": names_of(self.start) or None,
-            "n_features_to_select": parse_features(self.features),
-            "include": names_of(self.include) or None,
-        }
-        return choices | ({"scoring": self.scoring} if self.scoring is not None else {})
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How thoroughly, and with what."""
-
-    rare: RareOption = "refuse"
-    folds: Annotated[int, typer.Option(help="Folds of the held-out evaluation; 0 leaves it out.")] = 5
-    budget: Annotated[str | None, typer.Option(help="Time for the whole answer: 60s, 5min.", show_default=False)] = None
-    seed: SeedOption = 0
-    jobs: JobsOption = 1
-    memory: Annotated[str, typer.Option(help="Memory for scoring, beside the data.")] = "1GiB"
-    device: Annotated[str, typer.Option(help="Where to compute: cpu, cuda or auto.")] = "cpu"
     stream: StreamOption = None
     cluster: ClusterOption = None
-
-    def choices(self) -> dict[str, Any]:
-        """Return what is not about folds and seeds as options of `fewer.select`."""
-        return {
-            "budget": self.budget,
-            "rare": self.rare,
-            "memory": self.memory,
-            "device": self.device,
-            "n_jobs": jobs_on(self.cluster, self.jobs),
-        }
 
 
 @dataclass(frozen=True)
@@ -217,10 +150,10 @@ class Outputs:
 def select(
     file: FileArgument,
     target: TargetOption,
-    question: Question,
+    request: Request,
     rows: Rows,
     columns: FeatureColumns,
-    effort: Effort,
+    where: Where,
     detector: Detector,
     outputs: Outputs,
 ) -> None:
@@ -234,16 +167,16 @@ def select(
 
     Ctrl-C prints the best subset so far and saves the run; --resume goes on from there.
     """
-    in_chunks, parcel = wants_stream(file, effort.stream), question.method in PARCELS
+    in_chunks, parcel = wants_stream(file, where.stream), request.method in PARCELS
     outputs.check(file, one_table=not (parcel or str(file) == "-" or in_chunks))
     options = table_options(columns, rows)
-    choices = question.choices()
     if parcel:
-        refuse_ignored(effort, outputs.resume, choices)
+        refuse_ignored(request, outputs.resume)
+    request = replace(request, n_jobs=jobs_on(where.cluster, request.n_jobs))
     if in_chunks:
         if parcel:
             raise InputError("parcel needs the table in memory (--no-stream).")
-        _run_chunks(open_chunks(file, target, columns.parsed_task, options), effort, outputs, choices)
+        _run_chunks(open_chunks(file, target, columns.parsed_task, options), request, where.cluster, outputs)
         return
     from fewer.io import calendar_groups, read_table
     from fewer.parallel import on_cluster
@@ -252,31 +185,21 @@ def select(
     problem = read_table(file, target, task=columns.parsed_task, **options)
     if not parcel:
         detector.refuse_unasked()
-    with replacing(outputs.out, outputs.force and not outputs.resume), on_cluster(effort.cluster):
+    with replacing(outputs.out, outputs.force and not outputs.resume), on_cluster(where.cluster):
+        reading = reading_lines(file, target, columns.task, options)
         if parcel:
-            source = reading_lines(file, target, columns.task, options)
-            _parcel(problem, PARCELS[question.method], detector, outputs, effort.seed, source)
+            _parcel(problem, PARCELS[request.method], detector, outputs, request.seed, reading)
             return
-        from fewer.run._planning import Request
-
-        groups = calendar_groups(problem.names) or None
-        request = Request(**choices, **effort.choices(), feature_groups=groups, cv=effort.folds, seed=effort.seed)
+        request = replace(request, feature_groups=calendar_groups(problem.names) or None)
         name = file.name.split(".")[0].strip("-") or "table"
-        save = saver(outputs.save, file, target, options)
-        _run(problem, request, _Answering(outputs, name, save), reading_lines(file, target, columns.task, options))
+        _run(problem, request, _Answering(outputs, name, saver(outputs.save, file, target, options)), reading)
 
 
-def refuse_ignored(effort: Effort, resume: bool, choices: dict[str, Any]) -> None:
+def refuse_ignored(request: Request, resume: bool) -> None:
     """Refuse options that a Parcel would not look at."""
-    given = {
-        "--folds": effort.folds != 5,
-        "--budget": effort.budget is not None,
-        "--resume": resume,
-        "--jobs": effort.jobs != 1,
-        "--features": choices["n_features_to_select"] != "auto",
-        **{f"--{name}": choices[name] is not None for name in ("criterion", "search", "control", "include")},
-    }
-    ignored = [name for name, is_given in given.items() if is_given]
+    ignored = [OPTIONS[name].flags[0] for name in request.changed() if name not in ("method", "seed")]
+    if resume:
+        ignored.append("--resume")
     if ignored:
         raise InputError(f"--method parcel does not take {', '.join(ignored)}; leave it out.")
 
@@ -291,23 +214,20 @@ def reading_lines(file: Path, target: str, task: str | None, options: Any) -> st
     return f"from fewer.io import read_table\n\nproblem = read_table({', '.join(arguments)})"
 
 
-def _run_chunks(chunks: Stream, effort: Effort, outputs: Outputs, choices: dict[str, Any]) -> None:
+def _run_chunks(chunks: Stream, request: Request, cluster: str | None, outputs: Outputs) -> None:
     """Select on a table that is read in chunks."""
-    from fewer import streaming
     from fewer.parallel import on_cluster
     from fewer.run._folder import RUN, replacing
     from fewer.run._running import Interrupted
+    from fewer.run._streaming import select_stream
 
     if outputs.resume and outputs.out is not None and not (outputs.out / RUN).exists():
         raise InputError(f"There is no run to resume in {outputs.out}; leave --resume out to start one.")
-    choices = choices | effort.choices() | {"resume_dir": outputs.out}
-    with on_cluster(effort.cluster), replacing(outputs.out, outputs.force and not outputs.resume):
-        resources = resources_of(choices["n_jobs"], effort.memory)
+    with on_cluster(cluster), replacing(outputs.out, outputs.force and not outputs.resume):
+        resources = resources_of(request.n_jobs, request.memory)
         try:
             with Progress("reading in chunks"):
-                selection = streaming.select(
-                    chunks, cv=effort.folds, random_state=effort.seed, resources=resources, command=typed(), **choices
-                )
+                selection = select_stream(chunks, request, resources, command=typed(), resume_dir=outputs.out)
         except Interrupted as stop:
             _leave_chunks(stop.selection, outputs)
         answer = Answer()
@@ -428,8 +348,6 @@ def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption 
         print(f"Wisconsin breast cancer: {problem.n_samples} tumors, {problem.n_features} measurements of cell nuclei,")
         print("benign or malignant? Which measurements carry the answer?\n")
     check_outputs(None, report=report)
-    from fewer.run._planning import Request
-
     reading = (
         "import numpy as np\nfrom sklearn.datasets import load_breast_cancer\n\nfrom fewer.problem import Problem\n\n"
         "data = load_breast_cancer()\nlabels = data.target_names[data.target]\n"

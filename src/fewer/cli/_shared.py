@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from fewer.errors import InputError
+from fewer.request import OPTIONS, Request
 
 if TYPE_CHECKING:
     from fewer.contracts import Resources
@@ -124,7 +125,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def spread_out(**values: Any) -> None:
         whole = {
-            name: kind(**{field.name: values.pop(field.name) for field in fields(kind)})
+            name: kind(**{field.name: values.pop(field.name) for field in fields(kind) if field.name in values})
             for name, kind in bundles.items()
         }
         command(**values, **whole)
@@ -135,10 +136,18 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _options_of(bundle: Any) -> list[Parameter]:
+    """Return a parameter for each field of a bundle; of a `Request`, for those that can be typed."""
     hints = get_type_hints(bundle, include_extras=True)
+    if bundle is Request:
+        kinds = {name: declared.kind for name, declared in OPTIONS.items()}
+        optional = {field.name for field in fields(bundle) if field.default is None}
+        hints = {
+            name: Annotated[kind | None if name in optional else kind, option(name)] for name, kind in kinds.items()
+        }
     return [
         Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
         for field in fields(bundle)
+        if field.name in hints
     ]
 
 
@@ -222,7 +231,7 @@ def wants_stream(file: Path, asked: bool | None, command: str = "select") -> boo
     return False
 
 
-def resources_of(jobs: int, memory: str | int, device: str = "cpu") -> Resources:
+def resources_of(jobs: int | None, memory: str | int, device: str = "cpu") -> Resources:
     """Turn options into resources."""
     from joblib import effective_n_jobs
 
@@ -232,7 +241,7 @@ def resources_of(jobs: int, memory: str | int, device: str = "cpu") -> Resources
     return Resources(effective_n_jobs(jobs), parse_memory(memory), device)
 
 
-def jobs_on(cluster: str | None, jobs: int) -> int:
+def jobs_on(cluster: str | None, jobs: int | None) -> int | None:
     """Return how many tasks may run at the same time: on a cluster, as many as it can do."""
     return jobs if cluster is None else -1
 
@@ -297,54 +306,24 @@ def repaired(options: Mapping[str, Sequence[str]]) -> str:
     return shlex.join(["fewer", *parts])
 
 
-def names_of(text: str | None) -> list[str]:
-    """Split a list of column names at its commas; a name that has one stands in double quotes.
+def option(name: str, **changes: Any) -> Any:
+    """Return the option of the command line that `Request` declares.
 
-    Examples
-    --------
-    >>> names_of("zip, code"), names_of('"last, first",zip')
-    (['zip', 'code'], ['last, first', 'zip'])
+    Parameters
+    ----------
+    name : str
+        A field of `Request`.
+    **changes
+        What this command says or limits differently, as `typer.Option` takes it.
     """
-    if text is None:
-        return []
-    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
-
-
-def parse_features(text: str) -> Any:
-    """Read `7`, `0.5`, `3-8` or `auto`.
-
-    Examples
-    --------
-    >>> [parse_features(text) for text in ("7", "0.5", "3-8", "auto")]
-    [7, 0.5, (3, 8), 'auto']
-    """
-    if text == "auto":
-        return text
-    try:
-        low, dash, high = text.partition("-")
-        value: Any = (int(low), int(high)) if dash else float(text) if "." in text else int(text)
-    except ValueError:
-        value = None
-    good = (
-        (isinstance(value, tuple) and 1 <= value[0] <= value[1])
-        or (isinstance(value, float) and 0 < value < 1)
-        or (isinstance(value, int) and value >= 1)
-    )
-    if not good:
-        raise InputError(f"--features {text!r} is not understood; write a number (7), a share (0.5), 3-8 or auto.")
-    return value
+    declared = OPTIONS[name]
+    read = {"callback": declared.read} if declared.read is not None else {}
+    return typer.Option(*declared.flags, **{"help": declared.help, **declared.limits, **read, **changes})
 
 
 def check_jobs(jobs: int) -> int:
     """Refuse no threads at all."""
-    if not jobs:
-        raise InputError("--jobs 0 leaves nobody to work; give 1 or more, or -1 for all cores.")
-    return jobs
-
-
-JobsOption = Annotated[
-    int, typer.Option("--jobs", "-j", callback=check_jobs, help="Threads or processes; −1 for all cores.")
-]
+    return OPTIONS["n_jobs"].read(jobs)  # type: ignore[misc]
 
 
 class Progress:

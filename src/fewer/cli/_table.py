@@ -14,8 +14,8 @@ from urllib.request import urlopen
 
 import typer
 
-from fewer.cli._shared import names_of
 from fewer.errors import InputError
+from fewer.request import names_of
 
 if TYPE_CHECKING:
     from fewer.io import TableOptions
@@ -106,12 +106,6 @@ GroupsOption = Annotated[
 WeightsOption = Annotated[str | None, typer.Option(help="Column: how much each row counts.", show_default=False)]
 TimeOption = Annotated[
     str | None, typer.Option(help="Column: training rows are earlier than test rows.", show_default=False)
-]
-ScoringOption = Annotated[
-    str | None, typer.Option(help="The metric, scikit-learn's name: roc_auc, balanced_accuracy, …", show_default=False)
-]
-RareOption = Annotated[
-    str, typer.Option(help="Classes with fewer rows than folds: refuse, drop or merge.", show_default=False)
 ]
 
 

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from fewer.cli._outputs import Answer, SaveOption, check_save
-from fewer.cli._shared import names_of
 from fewer.cli._table import EncodingOption, FileArgument
 from fewer.errors import InputError
 from fewer.files import write_atomically
+from fewer.request import names_of
 
 
 def transform(

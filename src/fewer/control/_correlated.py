@@ -128,19 +128,17 @@ class Correlated(RankingControl):
     def _report(self, cluster: IntArray, problem: Problem, trace: Trace) -> None:
         """Keep the clusters with the trace, and name the first of them in a note."""
         trace.extra["cluster"] = cluster
-        if trace.notes:  # a run that is gone on with has them already
-            return
         names = np.array(problem.names, dtype=object)
         flat = names[cluster < 0].tolist()
         if flat:
-            trace.notes.append(f"Left out because they hardly vary: {_some(flat)}.")
+            trace.note(f"Left out because they hardly vary: {_some(flat)}.")
         places = np.arange(len(cluster))
         stays = [int(f) for f in np.unique(cluster[(cluster >= 0) & (cluster != places)])]
         for leader in stays[:NAMED]:
             like = names[(cluster == leader) & (places != leader)].tolist()
-            trace.notes.append(f"{names[leader]!r} stands for {_some(like)} ({self.threshold:g} or more alike).")
+            trace.note(f"{names[leader]!r} stands for {_some(like)} ({self.threshold:g} or more alike).")
         if len(stays) > NAMED:
-            trace.notes.append(f"{len(stays) - NAMED} more columns stand for others like them.")
+            trace.note(f"{len(stays) - NAMED} more columns stand for others like them.")
 
 
 def _gone(cluster: IntArray) -> BoolArray:

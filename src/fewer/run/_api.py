@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,10 @@ from fewer.io import Stream, features_of, in_chunks, is_frame, is_lazy, is_path,
 from fewer.io._reader import ProblemReader
 from fewer.logs import Progress
 from fewer.problem import Problem, Task
+from fewer.request import Request
 from fewer.run import _streaming as streaming
 from fewer.run._folder import RUN
-from fewer.run._planning import AUTO_ROWS, Request, build_component, make_plan, prepare_rows, thin, treat_rare
+from fewer.run._planning import AUTO_ROWS, build_component, make_plan, prepare_rows, thin, treat_rare
 from fewer.run._running import Followers, open_folder, run_plan, versions
 from fewer.run._selection import Selection
 from fewer.selectors import Size, parse_memory
@@ -132,11 +133,9 @@ def select(
     >>> selection.score_heldout > 0.9
     True
     """
-    request = Request(
-        method, criterion, search, control, ranker, n_features_to_select, include, exclude, feature_groups,
-        feature_costs, cost_weight, start, scoring, prefer, estimator, _reusable(cv), budget, rare, memory, device,
-        n_jobs, _seed(random_state),
-    )  # fmt: skip
+    told = locals()
+    options = {field.name: told[field.name] for field in fields(Request) if field.name in told}
+    request = Request(**options | {"cv": _reusable(cv), "seed": _seed(random_state)})
     rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
     if is_path(X) or is_lazy(X):
         return _select_source(X, y, task, rows, request, resume_dir, verbose)
@@ -154,11 +153,8 @@ def _select_source(
         problem = read_table(X, y, task=task, **rows)
         return _select(problem, request, folder, verbose=verbose)
     stream = _open_rows(X, y, task, rows)
-    options = {name: getattr(request, name) for name in request.__dataclass_fields__ if name not in ("seed", "cv")}
     resources = Resources(effective_n_jobs(request.n_jobs), parse_memory(request.memory))
-    return streaming.select(
-        stream, cv=request.cv, random_state=request.seed, resources=resources, resume_dir=folder, **options
-    )
+    return streaming.select_stream(stream, request, resources, resume_dir=folder)
 
 
 def _refuse_unnamed(X: Any, y: Any, rows: dict[str, Any]) -> None:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from fewer import registry
-from fewer.columns import Column
 from fewer.contracts import SearchSpace, refuse_unmet_needs
 from fewer.control import Prefilter
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.evaluate._grading import refuse_scoring
 from fewer.problem import Problem
+from fewer.request import Request
 from fewer.run._budget import BESIDE, GROWTH, MARGIN, Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto
 from fewer.search import Forward
-from fewer.selectors import AutoSelector, RankSelector, Size, SubsetSelector
+from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
 from fewer.selectors._base import lay_out_space
 from fewer.validate import near_copies, stratified_sample
 
@@ -35,93 +34,6 @@ RARE = "(rare)"
 MANY_CLASSES, FEW_A_CLASS = 10, 12
 
 AnySelector = SubsetSelector | RankSelector | AutoSelector
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a user asks for: a method by name or by its components, and on which terms.
-
-    Parameters
-    ----------
-    method : str
-        A named method, or "auto".
-    criterion, search, control, ranker : component or str, optional
-        Components instead of a named method.
-    n_features_to_select, include, exclude, feature_groups, feature_costs, cost_weight, start : as in `SubsetSelector`
-        Size, what is forced, what enters together, prices, and where the search begins.
-    scoring : str or scorer, optional
-        The metric for held-out rows, and for the search where its criterion takes one.
-    prefer : {"fewest", "balanced", "accuracy"}, default="balanced"
-        What `auto` prefers.
-    estimator : estimator or str, optional
-        The model that the features are for; "auto" asks it, other methods are judged by it.
-    cv : int, "loo", splitter or list of (train, test)
-        The outer splits; 0 leaves the held-out evaluation out.
-    budget : str, float or Budget, optional
-        Seconds for the whole answer, or a number of subsets for each search ("5000 subsets").
-    rare : {"refuse", "drop", "merge"}
-        What happens to classes with fewer rows than there are folds.
-    memory, device, n_jobs : as in `SubsetSelector`
-        What the run may use.
-    seed : int, default=0
-        With it the run repeats.
-
-    Examples
-    --------
-    >>> Request("knn-forward", cv=10).changed()
-    {'method': 'knn-forward', 'cv': 10}
-    """
-
-    method: str = "auto"
-    criterion: Any = None
-    search: Any = None
-    control: Any = None
-    ranker: Any = None
-    n_features_to_select: Size = "auto"
-    include: Sequence[Column] | None = None
-    exclude: Sequence[Column] | None = None
-    feature_groups: Sequence[Sequence[Column]] | None = None
-    feature_costs: Any = None
-    cost_weight: float = 0.0
-    start: Sequence[Column] | None = None
-    scoring: Any = None
-    prefer: str = "balanced"
-    estimator: Any = None
-    cv: Any = 5
-    budget: Any = None
-    rare: str = "refuse"
-    memory: str | int = "1GiB"
-    device: str = "cpu"
-    n_jobs: int | None = None
-    seed: int = 0
-
-    @property
-    def is_auto(self) -> bool:
-        """Whether the method is left to `auto`."""
-        return self.method == "auto" and not self.has_components
-
-    @property
-    def has_components(self) -> bool:
-        """Whether components were given instead of a name."""
-        return any(part is not None for part in (self.criterion, self.search, self.control, self.ranker))
-
-    @property
-    def n_folds(self) -> int:
-        """How often the whole selection will be repeated, as far as it is known beforehand."""
-        return self.cv if isinstance(self.cv, int) else 5
-
-    def changed(self) -> dict[str, Any]:
-        """Return the options that are not at their defaults.
-
-        Returns
-        -------
-        dict
-            By name.
-        """
-        default = Request()
-        return {
-            f.name: value for f in fields(self) if not _same(value := getattr(self, f.name), getattr(default, f.name))
-        }
 
 
 @dataclass(frozen=True)
@@ -577,19 +489,10 @@ def _recoded(problem: Problem) -> Problem:
     return replace(problem, y=codes.astype(np.int64), classes=tuple(problem.classes[code] for code in there))
 
 
-def _same(one: Any, other: Any) -> bool:
-    if one is other:
-        return True
-    if type(one) is not type(other) and not (isinstance(one, int | float) and isinstance(other, int | float)):
-        return False
-    return bool(np.array_equal(np.asarray(one, dtype=object), np.asarray(other, dtype=object)))
-
-
 __all__ = [
     "AUTO_ROWS",
     "AnySelector",
     "Plan",
-    "Request",
     "build_component",
     "build_estimator",
     "make_plan",

@@ -193,7 +193,8 @@ def run_plan(
 
     Examples
     --------
-    >>> from fewer.run._planning import Request, make_plan
+    >>> from fewer.request import Request
+    >>> from fewer.run._planning import make_plan
     >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
     >>> run_plan(make_plan(problem, Request("fisher", n_features_to_select=1, cv=0)), problem).features
     ['x0']
@@ -603,7 +604,8 @@ def open_folder(path: Path | str, plan: Plan, problem: Problem, *, resume: bool)
     Examples
     --------
     >>> import tempfile
-    >>> from fewer.run._planning import Request, make_plan
+    >>> from fewer.request import Request
+    >>> from fewer.run._planning import make_plan
     >>> problem = Problem.from_arrays([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
     >>> folder = open_folder(tempfile.mkdtemp() + "/run", make_plan(problem, Request("fisher")), problem, resume=False)
     >>> type(folder).__name__

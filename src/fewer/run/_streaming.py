@@ -25,8 +25,9 @@ from fewer.io._memory import available_memory
 from fewer.models._rann import one_blas_thread
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers._streamed import rank_stream
+from fewer.request import Request
 from fewer.run._folder import RUN
-from fewer.run._planning import AUTO_ROWS, Plan, Request, make_plan, prepare_rows
+from fewer.run._planning import AUTO_ROWS, Plan, make_plan, prepare_rows
 from fewer.run._running import components_of, open_folder, run_plan, versions
 from fewer.run._selection import Selection, frequencies, glance_of, numbers_of
 from fewer.selectors import SubsetSelector
@@ -177,10 +178,35 @@ def select(
     >>> select(table, target="label", criterion="least-squares:cv=10", n_features_to_select=2).features
     ['worst concave points', 'worst radius']
     """
-    began = time.perf_counter()
     resources = Resources(effective_n_jobs(None)) if resources is None else resources
-    stream = _opened(data, target)
     asked = Request(method, cv=cv, seed=random_state, **choices)
+    return select_stream(_opened(data, target), asked, resources, command=command, resume_dir=resume_dir)
+
+
+def select_stream(
+    stream: Stream, asked: Request, resources: Resources, *, command: str = "", resume_dir: Path | str | None = None
+) -> Selection:
+    """Select features of a stream, as `select` does.
+
+    Parameters
+    ----------
+    stream : Stream
+        The rows.
+    asked : Request
+        What the user asks for.
+    resources : Resources
+        Who reads the table.
+    command : str
+        What was typed.
+    resume_dir : path, optional
+        A folder in which a run on a sample is kept.
+
+    Returns
+    -------
+    Selection
+        What was selected, and whether it helped.
+    """
+    began, cv, seed = time.perf_counter(), asked.cv, asked.seed
     plan = replace(make_plan(stream.like, asked, budget=None), command=command)
     selector = plan.selector
     criterion = selector._criterion() if isinstance(selector, SubsetSelector) else None
@@ -191,9 +217,9 @@ def select(
     with one_blas_thread():
         work: _Work
         if isinstance(criterion, LeastSquares):
-            work = _LeastSquaresWork.of(stream, selector, criterion, max(cv, 1), random_state, resources)
+            work = _LeastSquaresWork.of(stream, selector, criterion, max(cv, 1), seed, resources)
         else:
-            work = _NaiveBayesWork.of(stream, selector, criterion, max(cv, 1), random_state, resources)
+            work = _NaiveBayesWork.of(stream, selector, criterion, max(cv, 1), seed, resources)
         fitted = work.fit(None)
         outcome = work.judge(cv) if cv else None
     return _describe(work, plan, fitted, outcome, time.perf_counter() - began)

@@ -175,7 +175,7 @@ class _Bench:
         job = self.folder.job(self.folder.run(again).name) if again else None
         catalogues = {
             "methods": _choices.catalogue(), "metrics": _choices.METRICS, "prefer": _choices.PREFER,
-            "kinds": _choices.KINDS, "rare": _choices.RARE, "tasks": _choices.TASKS,
+            "kinds": _choices.KINDS, "rare": _choices.RARE, "tasks": _choices.TASKS, "offered": _choices.offered(),
         }  # fmt: skip
         before = (job or {}).get("choices", {})
         return HTMLResponse(_render("table.html", name=name, before=before, **catalogues))

@@ -11,15 +11,11 @@ from typing import Any, Literal, get_args
 from fewer.columns import nearest
 from fewer.errors import InputError
 from fewer.registry import COMPONENTS, METHODS
+from fewer.request import OPTIONS, PREFER, RARE, Request
 from fewer.run._budget import parse_budget
 from fewer.serve._folder import OURS
 
 Goal = Literal["select", "compare", "detect"]
-PREFER = {
-    "fewest": "As few features as possible, for a small loss",
-    "balanced": "Few features, hardly behind the best",
-    "accuracy": "Whatever predicts best",
-}
 METRICS = {
     "accuracy": "share of rows predicted right",
     "balanced_accuracy": "the same, every class counts alike",
@@ -40,31 +36,28 @@ KINDS = {
     "left out": "leave out",
 }
 TASKS = {"classification": "classes", "regression": "a quantity"}
-RARE = {"refuse": "refuse", "drop": "leave their rows out", "merge": "put them together"}
 TEXTS = ("groups", "weights", "time", "positive", "schema")
 SCHEMA = rf"{re.escape(OURS)}/[^/\\\0]*\.schema\.json"
-TYPED = {
-    f"--{name}": name
-    for name in (
-        "target",
-        "groups",
-        "weights",
-        "time",
-        "task",
-        "method",
-        "prefer",
-        "estimator",
-        "scoring",
-        "features",
-        "budget",
-        "folds",
-        "seed",
-        "rare",
-    )
-} | {"-t": "target", "-m": "method", "--methods": "method", "-f": "features"}
+OFFERED = {option.word: (name, option) for name, option in OPTIONS.items() if option.label}
+"""Options of `Request` that the page has, by the word of the command line."""
+DEFAULTS = {word: Request.__dataclass_fields__[name].default for word, (name, _) in OFFERED.items()}
+TYPED = (
+    {f"--{word}": word for word in ("target", "groups", "weights", "time", "task")}
+    | {flag: word for word, (_, option) in OFFERED.items() for flag in option.flags}
+    | {"-t": "target", "--methods": "method"}
+)
 PLACES = ("--out", "--report")
 FLAGS: dict[str, dict[str, bool]] = {"--json": {}, "--force": {}, "--skip-rows-without-target": {"skip": True}}
 NUMBERS = ("max_fpr", "guarantee", "cost_fp", "cost_fn", "prevalence")
+
+
+def offered() -> list[dict[str, Any]]:
+    """Return what the page needs to know of each option of `Request` that it has."""
+    return [
+        {"name": word, "label": option.label, "goals": option.goals, "plain": not option.own_control,
+         "help": option.help, "default": DEFAULTS[word]}
+        for word, (_, option) in OFFERED.items()
+    ]  # fmt: skip
 
 
 def catalogue() -> dict[str, str]:
@@ -83,17 +76,18 @@ class Choices:
     goal : {"select", "compare", "detect"}
     groups, weights, time : str or None
         Columns.
-    task, scoring, estimator, budget : str or None
+    task : str or None
+        What the target is for.
     kinds : dict
         By column, how to read it, where it was understood wrongly.
     missing : tuple of str or None
         Cells that mean missing.
     skip : bool
         Whether rows without a target are left out.
-    method, methods : str, tuple of str
-        One for a selection, some for a comparison.
-    prefer, features, folds, seed, rare
-        As on the command line.
+    methods : tuple of str
+        For a comparison.
+    asked : dict
+        Options of `Request`, by the word of the command line, where they are not left alone.
     positive, max_fpr, guarantee, cost_fp, cost_fn, prevalence
         For a detector.
     schema : str or None
@@ -110,16 +104,8 @@ class Choices:
     kinds: dict[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] | None = None
     skip: bool = False
-    method: str = "auto"
     methods: tuple[str, ...] = ("auto",)
-    prefer: str = "balanced"
-    estimator: str | None = None
-    scoring: str | None = None
-    features: str = "auto"
-    budget: str | None = None
-    folds: int = 5
-    seed: int = 0
-    rare: str = "refuse"
+    asked: dict[str, Any] = field(default_factory=dict)
     positive: str | None = None
     max_fpr: float | None = None
     guarantee: float | None = None
@@ -148,34 +134,35 @@ class Choices:
         """
         if not isinstance(content, Mapping):
             raise InputError("What was chosen did not arrive; load the page again.")
-        known = {f.name for f in fields(cls)}
+        known = {f.name for f in fields(cls)} - {"asked"} | set(OFFERED)
         if odd := [str(key) for key in content if key not in known]:
             raise InputError(f"{odd[0][:40]!r} is nothing that can be chosen; load the page again.")
         given = {key: value for key, value in content.items() if value not in (None, "")}
         if not given.get("target"):
             raise InputError("Choose the column to predict.")
         _texts(given, ("table", "target", *TEXTS))
-        _one_of(given, "goal", get_args(Goal))
-        _one_of(given, "task", TASKS)
-        _one_of(given, "prefer", PREFER)
-        _one_of(given, "rare", RARE)
-        _one_of(given, "scoring", METRICS)
-        _one_of(given, "estimator", COMPONENTS["estimator"])
-        _one_of(given, "method", catalogue())
+        allowed: dict[str, Any] = {
+            "goal": get_args(Goal),
+            "task": TASKS,
+            "prefer": PREFER,
+            "rare": RARE,
+            "scoring": METRICS,
+        }
+        for name, among in (allowed | {"estimator": COMPONENTS["estimator"], "method": catalogue()}).items():
+            _one_of(given, name, among)
         given["methods"] = _methods(given.get("methods", ("auto",)))
         given |= _numbers(given)
         if "kinds" in given:
             given["kinds"] = _kinds(given["kinds"])
         if "missing" in given:
             given["missing"] = _missing(given["missing"])
-        if "budget" in given:
-            given["budget"] = str(given["budget"])[:40]
-            parse_budget(given["budget"])
         if not re.fullmatch(SCHEMA, given.get("schema", f"{OURS}/.schema.json")):
             raise InputError("The schema of this run is not one of the workbench's.")
-        given["features"] = str(given.get("features", "auto"))[:40]
         given["skip"] = bool(given.get("skip", False))
-        return cls(**given)
+        asked = {word: _typed(word, given.pop(word)) for word in OFFERED if word in given}
+        if "budget" in asked:
+            parse_budget(asked["budget"])
+        return cls(**given, asked={word: value for word, value in asked.items() if value != DEFAULTS[word]})
 
     @classmethod
     def from_command(cls, command: str) -> Choices:
@@ -192,8 +179,8 @@ class Choices:
         Examples
         --------
         >>> choices = Choices.from_command("fewer select data/t.csv -t y --seed=3 --out r --json")
-        >>> choices.table, choices.target, choices.seed
-        ('t.csv', 'y', 3)
+        >>> choices.table, choices.target, choices.asked
+        ('t.csv', 'y', {'seed': 3})
         """
         refused = InputError(f"This run was started in a terminal; go on with it there: {command} --resume".rstrip())
         try:
@@ -221,7 +208,8 @@ class Choices:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON data, which `read` takes."""
-        return asdict(self)
+        content = asdict(self)
+        return DEFAULTS | content.pop("asked") | content
 
     def command(self, out: str, *, resume: bool = False) -> list[str]:
         """Return the arguments of the command line.
@@ -237,22 +225,15 @@ class Choices:
         -------
         list of str
         """
-        common: dict[str, Any] = {"groups": self.groups, "weights": self.weights, "time": self.time, "task": self.task}
-        common |= {"schema": self.schema, "seed": self.seed or None}
-        usual = {
-            "scoring": self.scoring,
-            "features": None if self.features == "auto" else self.features,
-            "folds": None if self.folds == 5 else self.folds,
-            "rare": None if self.rare == "refuse" else self.rare,
+        own: dict[str, Any] = {
+            word: value for word, value in self.asked.items() if self.goal in OFFERED[word][1].goals.split()
         }
-        own: dict[str, Any]
         if self.goal == "detect":
-            own = {"method": "parcel", "positive": self.positive} | {name: getattr(self, name) for name in NUMBERS}
+            own |= {"method": "parcel", "positive": self.positive} | {name: vars(self)[name] for name in NUMBERS}
         elif self.goal == "compare":
-            own = usual | {"methods": ",".join(self.methods)}
-        else:
-            own = usual | {"method": None if self.method == "auto" else self.method, "budget": self.budget}
-            own |= {"prefer": None if self.prefer == "balanced" else self.prefer, "estimator": self.estimator}
+            own["methods"] = ",".join(self.methods)
+        names = ("groups", "weights", "time", "task", "schema")
+        common = {name: vars(self)[name] for name in names}
         arguments = [
             "compare" if self.goal == "compare" else "select",
             _as_file(self.table),
@@ -291,6 +272,15 @@ def _texts(given: dict[str, Any], names: Sequence[str]) -> None:
             raise InputError(f"The column for {name} has a null character in its name; rename it in the table.")
 
 
+def _typed(word: str, value: Any) -> Any:
+    """Read one option of `Request` as the command line would, but keep what was typed."""
+    option = OFFERED[word][1]
+    value = value if option.kind is int else str(value)[:40]
+    if option.read is not None:
+        option.read(value)
+    return value
+
+
 def _methods(found: Any) -> tuple[str, ...]:
     if not isinstance(found, list | tuple) or not found:
         raise InputError("Choose at least one method to compare.")
@@ -303,7 +293,8 @@ def _methods(found: Any) -> tuple[str, ...]:
 def _numbers(given: dict[str, Any]) -> dict[str, Any]:
     numbers: dict[str, Any] = {}
     try:
-        numbers |= {name: int(given[name]) for name in ("folds", "seed") if name in given}
+        counts = (word for word, (_, option) in OFFERED.items() if option.kind is int and word in given)
+        numbers |= {word: int(given[word]) for word in counts}
         numbers |= {name: float(given[name]) for name in NUMBERS if name in given}
     except (TypeError, ValueError, OverflowError):
         raise InputError("Folds, seed, limits and costs must be numbers.") from None

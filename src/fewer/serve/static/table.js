@@ -12,7 +12,7 @@ const goal = () => form.elements.goal.value;
 
 function choices() {
   const told = { table: state.table, goal: goal(), kinds };
-  for (const name of ["target", "task", "groups", "weights", "time", "method", "estimator", "scoring", "budget", "prefer", "features", "folds", "seed", "rare"]) told[name] = value(name).trim() || null;
+  for (const name of ["target", "task", "groups", "weights", "time", ...state.options.map(option => option.name)]) told[name] = value(name).trim() || null;
   if (goal() === "compare") told.methods = [...form.querySelectorAll("[name=methods]:checked")].map(box => box.value);
   if (goal() === "detect") for (const name of ["positive", "max_fpr", "guarantee", "cost_fp", "cost_fn", "prevalence"]) told[name] = value(name).trim() || null;
   const marks = value("missing").trim();
@@ -110,7 +110,7 @@ function restore() {
   for (const [name, given] of Object.entries(before)) {
     const field = form.elements[name];
     if (!field || given == null || ["methods", "skip", "missing", "target"].includes(name)) continue;
-    if (name === "seed" && !given || name === "folds" && given === 5 || name === "features" && given === "auto") continue;
+    if (state.options.some(option => option.plain && option.name === name && option.default === given)) continue;
     field.value = given;
   }
   if (before.methods && before.goal === "compare") for (const box of form.querySelectorAll("[name=methods]")) box.checked = before.methods.includes(box.value);

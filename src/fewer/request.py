@@ -1,0 +1,278 @@
+"""What a user asks for, declared once: Python, the command line and the workbench are views of `Request`."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from fewer.columns import Column
+from fewer.errors import InputError
+
+PREFER = {
+    "fewest": "As few features as possible, for a small loss",
+    "balanced": "Few features, hardly behind the best",
+    "accuracy": "Whatever predicts best",
+}
+RARE = {"refuse": "refuse", "drop": "leave their rows out", "merge": "put them together"}
+
+
+def names_of(text: str | None) -> list[str]:
+    """Split a list of column names at its commas; a name that has one stands in double quotes.
+
+    Parameters
+    ----------
+    text : str or None
+        What was typed.
+
+    Returns
+    -------
+    list of str
+        None of them empty.
+
+    Examples
+    --------
+    >>> names_of("zip, code"), names_of('"last, first",zip')
+    (['zip', 'code'], ['last, first', 'zip'])
+    """
+    if text is None:
+        return []
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+
+
+def parse_features(text: str) -> Any:
+    """Read `7`, `0.5`, `3-8` or `auto`.
+
+    Parameters
+    ----------
+    text : str
+        What was typed.
+
+    Returns
+    -------
+    int, float, (int, int) or "auto"
+        For `n_features_to_select`.
+
+    Examples
+    --------
+    >>> [parse_features(text) for text in ("7", "0.5", "3-8", "auto")]
+    [7, 0.5, (3, 8), 'auto']
+    """
+    if text == "auto":
+        return text
+    try:
+        low, dash, high = text.partition("-")
+        value: Any = (int(low), int(high)) if dash else float(text) if "." in text else int(text)
+    except ValueError:
+        value = None
+    good = (
+        (isinstance(value, tuple) and 1 <= value[0] <= value[1])
+        or (isinstance(value, float) and 0 < value < 1)
+        or (isinstance(value, int) and value >= 1)
+    )
+    if not good:
+        raise InputError(f"--features {text!r} is not understood; write a number (7), a share (0.5), 3-8 or auto.")
+    return value
+
+
+def _names(text: str | None) -> list[str] | None:
+    return names_of(text) or None
+
+
+def _threads(jobs: int | None) -> int | None:
+    if jobs == 0:
+        raise InputError("--jobs 0 leaves nobody to work; give 1 or more, or -1 for all cores.")
+    return jobs
+
+
+@dataclass(frozen=True)
+class Option:
+    """How an option is asked for outside Python.
+
+    Parameters
+    ----------
+    help : str
+        One line.
+    flags : tuple of str
+        On the command line; `--name` if left out.
+    kind : type, default=str
+        What is typed.
+    read : callable, optional
+        Turns what was typed into the value.
+    limits : dict
+        The smallest (`min`) and largest (`max`) number allowed.
+    label : str
+        Its name on the workbench; empty if the workbench does not offer it.
+    goals : str
+        For which goals of the workbench it counts.
+    own_control : bool, default=False
+        Whether the workbench has a control of its own for it; otherwise it is a plain input.
+
+    Examples
+    --------
+    >>> OPTIONS["cv"].word
+    'folds'
+    """
+
+    help: str
+    flags: tuple[str, ...] = ()
+    kind: type = str
+    read: Callable[[Any], Any] | None = None
+    limits: Mapping[str, int] = field(default_factory=dict)
+    label: str = ""
+    goals: str = "select"
+    own_control: bool = False
+
+    @property
+    def word(self) -> str:
+        """The name on the command line and on the workbench, without dashes."""
+        return self.flags[0].removeprefix("--")
+
+
+BOTH = "select compare"
+SEEDS = {"min": 0, "max": 2**32 - 1}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asks for: a method by name or by its components, and on which terms.
+
+    An option is declared here, once. What is `Annotated` with an `Option` is also an option of `fewer select` and,
+    with a label, a choice of the workbench; `fewer.select` has a parameter of the same name.
+
+    Parameters
+    ----------
+    method : str
+        A named method, or "auto".
+    criterion, search, control, ranker : component or str, optional
+        Components instead of a named method.
+    prefer : {"fewest", "balanced", "accuracy"}, default="balanced"
+        What `auto` prefers.
+    estimator : estimator or str, optional
+        The model that the features are for; "auto" asks it, other methods are judged by it.
+    scoring : str or scorer, optional
+        The metric for held-out rows, and for the search where its criterion takes one.
+    start, n_features_to_select, include, exclude, feature_groups, feature_costs, cost_weight : as in `SubsetSelector`
+        Where the search begins, size, what is forced, what enters together, prices.
+    rare : {"refuse", "drop", "merge"}
+        What happens to classes with fewer rows than there are folds.
+    cv : int, "loo", splitter or list of (train, test)
+        The outer splits; 0 leaves the held-out evaluation out.
+    budget : str, float or Budget, optional
+        Seconds for the whole answer, or a number of subsets for each search ("5000 subsets").
+    seed : int, default=0
+        With it the run repeats.
+    n_jobs, memory, device : as in `SubsetSelector`
+        What the run may use.
+
+    Examples
+    --------
+    >>> Request("knn-forward", cv=10).changed()
+    {'method': 'knn-forward', 'cv': 10}
+    """
+
+    method: Annotated[
+        str, Option("A named method, below; auto chooses one.", ("--method", "-m"), label="Method", own_control=True)
+    ] = "auto"
+    criterion: Annotated[Any, Option("How good is a subset?")] = None
+    search: Annotated[Any, Option("Which subset next?")] = None
+    control: Annotated[Any, Option("When to stop believing it?")] = None
+    ranker: Annotated[Any, Option("A ranking instead of criterion and search.")] = None
+    prefer: Annotated[
+        str, Option("What auto prefers: fewest, balanced or accuracy.", label="Prefer", own_control=True)
+    ] = "balanced"
+    estimator: Annotated[
+        Any, Option("The model that the features are for: forest, linear, …", label="For the model", own_control=True)
+    ] = None
+    scoring: Annotated[
+        Any,
+        Option("The metric, scikit-learn's name: roc_auc, …", label="Metric", goals=BOTH, own_control=True),
+    ] = None
+    start: Annotated[Sequence[Column] | None, Option("Columns from which the search begins.", read=_names)] = None
+    n_features_to_select: Annotated[
+        Any,
+        Option(
+            "How many: a number, a share (0.5), 3-8 or auto.", ("--features", "-f"), read=parse_features,
+            label="Number of features", goals=BOTH,
+        ),
+    ] = "auto"  # fmt: skip
+    include: Annotated[Sequence[Column] | None, Option("Columns forced in: age,sex.", read=_names)] = None
+    exclude: Sequence[Column] | None = None
+    feature_groups: Sequence[Sequence[Column]] | None = None
+    feature_costs: Any = None
+    cost_weight: float = 0.0
+    rare: Annotated[
+        str,
+        Option(
+            "Classes with fewer rows than folds: refuse, drop or merge.", label="Classes with few rows", goals=BOTH,
+            own_control=True,
+        ),
+    ] = "refuse"  # fmt: skip
+    cv: Annotated[
+        Any,
+        Option(
+            "Folds of the held-out evaluation; 0 leaves it out.", ("--folds",), int, label="Test folds", goals=BOTH
+        ),
+    ] = 5  # fmt: skip
+    budget: Annotated[
+        Any, Option("Time for the whole answer: 60s, 5min.", label="Time limit", own_control=True)
+    ] = None  # fmt: skip
+    seed: Annotated[
+        int,
+        Option(
+            "Seed of folds and random searches.", kind=int, limits=SEEDS, label="Seed", goals="select compare detect"
+        ),
+    ] = 0  # fmt: skip
+    n_jobs: Annotated[
+        int | None, Option("Threads or processes; −1 for all cores.", ("--jobs", "-j"), int, _threads)
+    ] = None  # fmt: skip
+    memory: Annotated[str | int, Option("Memory for scoring, beside the data.")] = "1GiB"
+    device: Annotated[str, Option("Where to compute: cpu, cuda or auto.")] = "cpu"
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether the method is left to `auto`."""
+        return self.method == "auto" and not self.has_components
+
+    @property
+    def has_components(self) -> bool:
+        """Whether components were given instead of a name."""
+        return any(part is not None for part in (self.criterion, self.search, self.control, self.ranker))
+
+    @property
+    def n_folds(self) -> int:
+        """How often the whole selection will be repeated, as far as it is known beforehand."""
+        return self.cv if isinstance(self.cv, int) else 5
+
+    def changed(self) -> dict[str, Any]:
+        """Return the options that are not at their defaults.
+
+        Returns
+        -------
+        dict
+            By name.
+        """
+        return {f.name: value for f in fields(self) if not _same(value := vars(self)[f.name], f.default)}
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    if type(one) is not type(other) and not (isinstance(one, int | float) and isinstance(other, int | float)):
+        return False
+    import numpy as np
+
+    return bool(np.array_equal(np.asarray(one, dtype=object), np.asarray(other, dtype=object)))
+
+
+def _declared() -> dict[str, Option]:
+    """Return what can be asked for outside Python, by the name of the field."""
+    hints = get_type_hints(Request, include_extras=True)
+    found = {name: get_args(hint)[1] for name, hint in hints.items() if get_origin(hint) is Annotated}
+    return {
+        name: replace(option, flags=option.flags or (f"--{name.replace('_', '-')}",)) for name, option in found.items()
+    }
+
+
+OPTIONS = _declared()
