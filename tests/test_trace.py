@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from fewer.errors import InputError
+from fewer.text import Note
 from fewer.trace import MAX_STEPS, Cache, Step, Trace, best_first, is_better
 
 
@@ -45,7 +46,7 @@ def test_equal_scores_prefer_fewer_features_then_earlier_columns():
 
 
 def test_a_trace_comes_back_from_disk_as_it_was(tmp_path):
-    trace = Trace(fingerprint="abc", notes=["a note"], done=True)
+    trace = Trace(fingerprint="abc", notes=[Note("a note")], done=True)
     rng = np.random.default_rng(3)
     trace.rng_state = dict(rng.bit_generator.state)
     trace.n_evaluations = 10**12

@@ -151,6 +151,16 @@ def best_by_size(trace: Trace) -> dict[int, tuple[float, BoolArray]]:
     -------
     dict
         By size, in ascending order.
+
+    Examples
+    --------
+    >>> from fewer.trace import Step
+    >>> trace = Trace()
+    >>> one, two = np.array([True, False]), np.array([True, True])
+    >>> for mask, score in ((one, 0.5), (two, 0.7)):
+    ...     _ = trace.record(Step(mask, score, mask, score))
+    >>> {size: score for size, (score, _) in best_by_size(trace).items()}
+    {1: 0.5, 2: 0.7}
     """
     best: dict[int, tuple[float, BoolArray]] = {}
     for mask, score in trace.subsets_met():
@@ -173,6 +183,14 @@ def best_so_far(trace: Trace) -> Iterator[None]:
     ------
     None
         Nothing: the work stands inside the `with`.
+
+    Examples
+    --------
+    >>> trace = Trace()
+    >>> with best_so_far(trace):
+    ...     raise Stopped("Seen enough.")
+    >>> trace.ending.value, trace.notes
+    ('follower', ['Seen enough.'])
     """
     try:
         with interruptible():

@@ -217,8 +217,8 @@ PREFERRED = {
 
 def _difference(selection: Selection) -> list[str]:
     """Return the difference from all features and the ends of its interval, as text."""
-    names = ("difference", "difference_low", "difference_high")
-    values = [selection.heldout.get(name) for name in names]
+    told = selection.heldout
+    values = [told.get("difference"), told.get("difference_low"), told.get("difference_high")]
     if values[0] is None:
         return []
     unit = " points" if is_share(selection.score_name) else ""

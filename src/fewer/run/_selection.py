@@ -518,7 +518,7 @@ class Selection(Origin, Scores, Chosen):
             without = self.score_without.get(name)
             row = [name]
             row += [in_folds(self.frequency.get(name, 0.0), n_folds)] if self.frequency else []
-            row += [in_folds(returns.get(name, 0.0), n_folds)] if returns else []
+            row += [in_folds(returns.get(name) or 0.0, n_folds)] if returns else []
             row += ["–" if without is None else f"{without:.3f}"] if self.score_without else []
             rows.append(row)
         return titles, rows

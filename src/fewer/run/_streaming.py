@@ -106,11 +106,21 @@ def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) ->
     n_rows : int
         About how many; fewer if they would take more than half of the memory that is free.
     seed : int
+        Draws them.
     resources : Resources
+        Who reads the table.
 
     Returns
     -------
     Problem
+        The sample, with a note.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> stream = open_stream(pl.LazyFrame({"a": [float(i) for i in range(40)], "y": [0, 1] * 20}), "y")
+    >>> draw_sample(stream, 50, 0, Resources()).n_samples
+    40
     """
     most = int(available_memory() // 2 // (32 * max(stream.n_features, 1)))
     n_rows = min(n_rows, max(most, 100))
