@@ -89,6 +89,8 @@ def _owners(transformer: ColumnTransformer) -> IntArray:
 MOST_REMEMBERED = 100_000
 MARGIN = 1e-9
 """A column is given up only if it is worse by more than rounding can do."""
+ALL_ROWS = -1
+"""Stands for all rows where folds are numbered."""
 LOGGER = logging.getLogger(__name__)
 
 
@@ -458,6 +460,9 @@ class CrossValidatedScorer(PredictiveScorer):
         importances : array of shape (n_features,)
         score : float
         """
+        found = self._examined(mask, part)
+        if found is not None:
+            return found
         everyone = np.arange(self.problem.n_samples)
         train, test = (everyone, None) if part is None else self._splits[part]
         model, importances = self._fit(mask, train), np.zeros(self.problem.n_features)
@@ -468,22 +473,47 @@ class CrossValidatedScorer(PredictiveScorer):
         cells, weights = self._preparation.cells(mask, test), _weights(self.problem.sample_weight, test)
         return importances, self._attempt(lambda: self._scoring(model, cells, self._labels[test], **weights))
 
+    def _examined(self, mask: Masks, fold: int | None) -> tuple[FloatArray, float] | None:
+        """Examine a subset without scikit-learn's fit; None where there is no such way."""
+        columns, importances = np.flatnonzero(mask), np.zeros(self.problem.n_features)
+        if not len(columns):
+            return None
+        if self._engine is not None:
+            answer = None if fold is None else self._engine.examine(columns, fold)
+            if answer is None:
+                return None
+            importances[columns], score = answer
+            return importances, score
+        part = self._part(ALL_ROWS if fold is None else fold)
+        model = self._recorded(mask, part)
+        known = None if part is None or model is None else part.importances()
+        if known is None:
+            return None
+        importances[columns] = np.square(known)
+        return importances, float("nan") if fold is None else self._attempt(lambda: self._score_model(model, fold))
+
     def _score_split(self, mask: Masks, fold: int) -> float:
+        model = self._recorded(mask, self._part(fold))
+        if model is not None:
+            return self._score_model(model, fold)
         train, test = self._splits[fold]
         weights = _weights(self.problem.sample_weight, test)
-        model = self._recorded(mask, self._part(fold))
-        if model is None:
-            model, cells = self._fit(mask, train), self._preparation.cells(mask, test)
-        elif self._is_accuracy and not weights:
+        cells = self._preparation.cells(mask, test)
+        return float(self._scoring(self._fit(mask, train), cells, self._labels[test], **weights))
+
+    def _score_model(self, model: Any, fold: int) -> float:
+        """Score predictions that were computed for the test rows of a fold."""
+        test = self._splits[fold][1]
+        weights = _weights(self.problem.sample_weight, test)
+        if self._is_accuracy and not weights:
             return float(np.mean(model.predict(test) == self._labels[test]))
-        else:
-            cells = np.empty((len(test), 0))  # what it predicts was computed
-        return float(self._scoring(model, cells, self._labels[test], **weights))
+        return float(self._scoring(model, np.empty((len(test), 0)), self._labels[test], **weights))
 
     def _part(self, fold: int) -> Part | None:
         """Return a fold laid out for models that are fitted on many subsets; None if these go the ordinary way."""
         if fold not in self._parts:
-            train, test = self._splits[fold]
+            everyone = np.arange(self.problem.n_samples)
+            train, test = (everyone, everyone[:1]) if fold == ALL_ROWS else self._splits[fold]
             weights = None if self.problem.sample_weight is None else self.problem.sample_weight[train]
             self._parts[fold] = None
             if isinstance(self._maker, PartMaker):

@@ -18,8 +18,8 @@ from fewer.problem import IntArray
 APART = np.float32(1e-7)
 """Values that are not further apart are equal."""
 EPSILON = np.finfo(np.float64).eps
-START, STOP, TEST_START, TEST_STOP, DEPTH, N_CONSTANT = range(6)
-"""Columns of the stack of open nodes."""
+START, STOP, TEST_START, TEST_STOP, DEPTH, N_CONSTANT, PARENT = range(7)
+"""Columns of the stack of open nodes; the last is the column of the cut that the node comes from, plus one."""
 
 
 class Columns(NamedTuple):
@@ -192,7 +192,7 @@ def _lay_out(sorted_rows, counts, orders, features):
 
 
 @inner(error_model="numpy")
-def grow(columns, counts, seeds, limits, outputs):
+def grow(columns, counts, seeds, limits, outputs, gains):
     """Grow trees and add what they say of the test rows.
 
     Parameters
@@ -204,6 +204,8 @@ def grow(columns, counts, seeds, limits, outputs):
     limits : Limits
     outputs : array of shape (m, n_classes)
         Shares of the classes in the leaves are added.
+    gains : array of shape (n_trees, p)
+        What cuts of each column take off the impurity, times the weight of their rows, is added.
     """
     p, n = columns.train.shape
     n_classes = outputs.shape[1]
@@ -211,7 +213,7 @@ def grow(columns, counts, seeds, limits, outputs):
     others, features, stack = (
         np.empty(outputs.shape[0], np.int64),
         np.empty((2, p), np.int64),
-        np.empty((n + 2, 6), np.int64),
+        np.empty((n + 2, 7), np.int64),
     )
     sums, best, state = np.empty((3, n_classes)), np.empty(2), np.empty(1, np.uint32)
     for t in range(seeds.shape[0]):
@@ -237,14 +239,18 @@ def grow(columns, counts, seeds, limits, outputs):
                     sums[1, columns.codes[orders[column, i]]] += counts[t, orders[column, i]]
                 if weight / whole * _decrease(sums, weight, impurity) + EPSILON < limits.decrease:
                     column = -1
+            if node[PARENT] > 0:
+                gains[t, node[PARENT] - 1] -= weight * impurity
             if column < 0:
                 for i in range(node[TEST_START], node[TEST_STOP]):
                     for c in range(n_classes):
                         outputs[others[i], c] += sums[0, c] / weight
                 continue
+            gains[t, column] += weight * impurity
             middle = int(best[1])
             parted = _divide(columns, orders, node, column, middle, is_left, buffer, others)
             # The right child waits below the left one, which is split first.
+            node[PARENT] = column + 1
             stack[open_nodes + 1] = stack[open_nodes]
             stack[open_nodes, START], stack[open_nodes, TEST_START] = middle, parted
             stack[open_nodes + 1, STOP], stack[open_nodes + 1, TEST_STOP] = middle, parted

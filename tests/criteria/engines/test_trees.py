@@ -257,3 +257,13 @@ def test_a_frame_and_names_of_classes_change_nothing():
     )
     assert bound.score(np.ones((1, 4), dtype=bool))[0] == cross_val_score(model, X, y, cv=cv).mean()
     assert bound.way == "compiled, fold by fold"
+
+
+@pytest.mark.parametrize("model", MODELS[:16], ids=lambda m: f"{type(m).__name__}-{MODELS.index(m)}")
+def test_importances_are_those_of_scikit_learn(model):
+    X, y = table(1, 3)
+    y = y if is_classifier(model) else X[:, 0] + X[:, 1] ** 2
+    part = part_of(model, X[:60], y[:60], X[60:])
+    part.outputs(np.array([0, 1, 3]))
+    truth = clone(model).fit(X[:60][:, [0, 1, 3]], y[:60]).feature_importances_
+    np.testing.assert_allclose(part.importances(), truth, rtol=1e-9, atol=1e-12)

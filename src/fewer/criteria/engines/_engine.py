@@ -329,6 +329,22 @@ class Engine(ABC):
         """
         return float("nan")
 
+    def examine(self, members: IntArray, fold: int) -> tuple[FloatArray, float] | None:
+        """Return the squared coefficients of the members in a fold, and its score; None leaves it to scikit-learn.
+
+        Parameters
+        ----------
+        members : int array
+            Columns of the subset.
+        fold : int
+            Which fold.
+
+        Returns
+        -------
+        importances, score : array of shape (n_members,), float
+        """
+        return None
+
     def score_masks(self, masks: BoolArray) -> FloatArray:
         """Score masks, none of them empty: (m, folds).
 

@@ -77,6 +77,10 @@ class Part(ABC):
         """Make ready for subsets that add one column to the members; nothing, where that is no use."""
         return
 
+    def importances(self) -> FloatArray | None:
+        """Return the `feature_importances_` of the last fit, one for each of its columns; None if not known."""
+        return None
+
     def decisions(self, outputs: FloatArray) -> FloatArray | None:
         """Return what the model's `decision_function` gives for the outputs of the last fit; None if it has none."""
         return None

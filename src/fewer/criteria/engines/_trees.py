@@ -97,9 +97,10 @@ class ForestPart(TreePart):
         is_random = isinstance(model, EXTRA) or getattr(model, "splitter", "best") == "random"
         grower = TreeGrower(model, rows, self._n_classes, model.criterion, is_random)
         found = np.zeros((len(cells), max(self._n_classes, 1)))
-        plans = self._plans()
+        plans, self._gains = self._plans(), []
         for weights, rng in plans:
             tree = grower.grow(self._target, weights, rng)
+            self._gains.append(tree.compute_feature_importances(normalize=False))
             found += tree.predict(cells).reshape(found.shape)
         found /= len(plans)
         return found if self._n_classes else found[:, 0]
@@ -136,8 +137,16 @@ class ForestPart(TreePart):
             LARGEST if model.max_depth is None else int(model.max_depth), float(model.min_impurity_decrease),
         )  # fmt: skip
         some = _cart.Columns(train[columns], orders[columns], test[columns], self._codes)
-        _cart.grow(some, counts, seeds, limits, found)
+        gains = np.zeros((len(seeds), len(columns)))
+        _cart.grow(some, counts, seeds, limits, found, gains)
+        self._gains = list(gains)
         return found / len(seeds)
+
+    def importances(self) -> FloatArray:
+        """Return the mean over trees of the share of each column in what cuts gain."""
+        shares = [each / each.sum() for each in self._gains if each.sum() > 0.0]
+        total = np.mean(shares, axis=0) if shares else np.zeros(len(self._gains[0]))
+        return total / total.sum() if total.sum() > 0.0 else total
 
     @cached_property
     def _codes(self) -> IntArray:
