@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal
@@ -348,6 +350,28 @@ class Problem:
             The same rows.
         """
         return replace(self, notes=(*self.notes, text))
+
+    def fingerprint(self, about: Mapping[str, Any], arrays: Sequence[NDArray[Any]] = ()) -> str:
+        """Name the rows and what is done with them, so that a run is only ever resumed as itself.
+
+        Parameters
+        ----------
+        about : mapping
+            What is done with them, as JSON data.
+        arrays : sequence of arrays, default=()
+            More that belongs to it, such as splits.
+
+        Returns
+        -------
+        str
+            16 hexadecimal digits.
+        """
+        digest = hashlib.sha256()
+        for part in (self.X, self.y, self.sample_weight, self.groups, *arrays):
+            digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
+        whole = {"names": self.names, "kinds": self.kinds, "task": self.task, **about}
+        digest.update(json.dumps(whole, sort_keys=True, default=str).encode())
+        return digest.hexdigest()[:16]
 
     def take(self, rows: NDArray[Any]) -> Problem:
         """Return the same problem on some of its rows (indices or a boolean mask).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -60,6 +60,10 @@ class Answer:
         The smallest size with no measurable loss, where the chosen one has some.
     n_seen : int or None
         Rows that the method looked at, if not all.
+    folds : list of Split or None
+        The folds without which the selection can be repeated with work that was done already.
+    without : callable or None
+        Given the number of such a fold, returns the answer without it; a fitted selector does not keep it.
     run : Run or None
         The run, whose bound criterion scores more subsets; a fitted selector does not keep it.
 
@@ -90,6 +94,8 @@ class Answer:
     is_empty: bool = False
     smallest_without_loss: int | None = None
     n_seen: int | None = None
+    folds: list[Any] | None = None
+    without: Callable[[int], Answer] | None = None
     run: Run | None = None
 
     @property

@@ -4,7 +4,8 @@ from fewer.evaluate._alternatives import Alternatives, good_subsets
 from fewer.evaluate._by_size import AS_SEARCHED, scores_by_size, standard_error
 from fewer.evaluate._compare import Comparison, OnProgress, compare
 from fewer.evaluate._evidence import Evidence
-from fewer.evaluate._heldout import Choice, HeldOutScores, heldout
+from fewer.evaluate._heldout import Choice, Chooser, HeldOutScores, heldout
+from fewer.evaluate._loop import each_part
 from fewer.evaluate._nested import Nested, nested
 from fewer.evaluate._planted import Planted, PlantedCounts, plant, planted_counts
 from fewer.evaluate._redundancy import redundancy
@@ -14,6 +15,7 @@ __all__ = [
     "AS_SEARCHED",
     "Alternatives",
     "Choice",
+    "Chooser",
     "Comparison",
     "Evidence",
     "HeldOutScores",
@@ -23,6 +25,7 @@ __all__ = [
     "Planted",
     "PlantedCounts",
     "compare",
+    "each_part",
     "good_subsets",
     "heldout",
     "nested",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -17,11 +16,12 @@ from joblib import effective_n_jobs
 from fewer.contracts import Resources
 from fewer.errors import FewerWarning, InputError
 from fewer.evaluate._grading import Grader
+from fewer.evaluate._loop import Record, each_part
 from fewer.evaluate._nested import (
     ALL,
     RANDOM,
     Nested,
-    Record,
+    NestedTask,
     default_estimators,
     describe,
     filter_baseline,
@@ -34,7 +34,6 @@ from fewer.evaluate._nested import (
 )
 from fewer.evaluate._verdict import MethodScore, in_points, name_of, verdict
 from fewer.files import FolderLock, Journal, finite, refuse_strangers, write_atomically
-from fewer.parallel import run_tasks
 from fewer.problem import Problem
 from fewer.text import html_card, html_table, latex_table, markdown_table, score_text, signed
 from fewer.validate import ConfidenceInterval, Split, holm
@@ -342,37 +341,20 @@ def compare(
         store.expect(len(cells))
         if todo:
             store.tell_damage()
-        shared = _Shared(problem, splits, runs, estimators, scoring, random_state, frozenset(methods))
+        shared = NestedTask(problem, splits, runs, estimators, scoring, random_state, frozenset(methods))
         tasks = [(name, splits.index(split)) for name, split in todo]
-        found = run_tasks(_measure, tasks, Resources(effective_n_jobs(n_jobs)), shared=shared, ordered=False)
         known = len(cells) - len(todo)
         if on_progress is not None:
             on_progress(known, len(cells), "")
-        for done, record in enumerate(found, known + 1):
-            store.put(record, runs[record["method"]])
+
+        def keep(found: list[Record]) -> None:
+            store.put(found[-1], runs[found[-1]["method"]])
             if on_progress is not None:
-                on_progress(done, len(cells), _describe_cell(record))
+                on_progress(known + len(found), len(cells), _describe_cell(found[-1]))
+
+        each_part(measure, tasks, Resources(effective_n_jobs(n_jobs)), shared=shared, on_record=keep, ordered=False)
         records = {name: in_order(store.records_of(name, selector), splits) for name, selector in runs.items()}
     return _compile(records, methods, splits, Grader(problem, scoring), list(estimators), random_state)
-
-
-@dataclass(frozen=True, eq=False)
-class _Shared:
-    """What all selections of a comparison need; tasks name a method and the number of a split."""
-
-    problem: Problem
-    splits: list[Split]
-    runs: dict[str, Any]
-    estimators: dict[str, Any]
-    scoring: Any
-    seed: int
-    methods: frozenset[str]
-
-
-def _measure(shared: _Shared, name: str, split: int) -> Record:
-    selector, rows = shared.runs[name], shared.splits[split]
-    rest = shared.problem, shared.estimators, shared.scoring, shared.seed
-    return measure(name, selector, rows, *rest, with_random=name in shared.methods)
 
 
 def _describe_cell(record: Record) -> str:
@@ -522,7 +504,10 @@ class _Store:
         if folder is None:
             return
         path = Path(folder)
-        name = {"comparison": _fingerprint(problem, splits, estimators, scoring, seed)}
+        about = {"estimators": {label: describe(estimator) for label, estimator in estimators.items()}}
+        about |= {"scoring": describe(scoring), "seed": seed}
+        arrays = [rows for split in splits for rows in (split.train, split.test)]
+        name = {"comparison": problem.fingerprint(about, arrays)}
         try:
             refuse_strangers(path, (CELLS, TOTAL), ours=(path / CELLS).exists())
             Journal.read(path / CELLS, name)  # refuses before anything is written
@@ -577,27 +562,6 @@ class _Store:
     @staticmethod
     def _key(name: str, selector: str, place: Sequence[int]) -> tuple[str, ...]:
         return (name, selector, *map(str, place))
-
-
-def _fingerprint(
-    problem: Problem, splits: Sequence[Split], estimators: Mapping[str, Any], scoring: Any, seed: int
-) -> str:
-    digest = hashlib.sha256()
-    arrays = [problem.X, problem.y, problem.sample_weight, problem.groups]
-    for split in splits:
-        arrays += [split.train, split.test]
-    for array in arrays:
-        digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
-    about = {
-        "names": problem.names,
-        "kinds": problem.kinds,
-        "task": problem.task,
-        "estimators": {label: describe(estimator) for label, estimator in estimators.items()},
-        "scoring": describe(scoring),
-        "seed": seed,
-    }
-    digest.update(json.dumps(about, sort_keys=True).encode())
-    return digest.hexdigest()[:16]
 
 
 def _line(cells: Sequence[str], width: int) -> str:

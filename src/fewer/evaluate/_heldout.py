@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -9,11 +10,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.contracts import Criterion, PredictiveScorer, Resources, Stopped
+from fewer.contracts import Criterion, PredictiveScorer, Resources
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.evaluate._grading import Grade, Grader, telling
-from fewer.parallel import leaves_machine, run_tasks
+from fewer.evaluate._loop import Record, each_part
+from fewer.parallel import leaves_machine
 from fewer.problem import FloatArray, Problem
 from fewer.validate import ConfidenceInterval, Split, split_rows, stratified_sample
 
@@ -48,8 +50,47 @@ class Choice:
     judge_rows: int | None = None
 
 
+class Chooser(ABC):
+    """A whole selection that can be repeated, and may share work between the folds that it is repeated without."""
+
+    @abstractmethod
+    def __call__(self, rows: Problem, rng: np.random.Generator) -> Choice:
+        """Select on some of the rows.
+
+        Parameters
+        ----------
+        rows : Problem
+            Those outside a fold.
+        rng : Generator
+            For whatever is drawn.
+
+        Returns
+        -------
+        Choice
+            The features, and which model predicts with them.
+        """
+
+    def without(self, fold: int, rows: Problem, rng: np.random.Generator) -> Choice:
+        """Select without one fold; overridden by what knows the folds beforehand.
+
+        Parameters
+        ----------
+        fold : int
+            Its number.
+        rows : Problem
+            The others.
+        rng : Generator
+            For whatever is drawn.
+
+        Returns
+        -------
+        Choice
+            The features, and which model predicts with them.
+        """
+        return self(rows, rng)
+
+
 Choose = Callable[[Problem, np.random.Generator], NDArray[Any] | Choice]
-Record = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,27 +231,18 @@ def heldout(
     judge = criterion if criterion.predictive else KNN(n_neighbors="auto")
     grader = Grader(problem, judge.scoring if scoring is None else scoring, own=scoring is None)
     splits = split_rows(problem, cv, rng)
-    shared = _Shared(choose, problem, judge, grader, splits, int(rng.integers(2**63)))
-    records = list(done or [])
-    known = {record["fold"] for record in records}
+    shared = HeldOutTask(choose, problem, judge, grader, splits, int(rng.integers(2**63)))
+    known = {record["fold"] for record in done or ()}
     left = [number for number in range(len(splits)) if number not in known]
-    if leaves_machine(resources):
-        found = run_tasks(_measure, [(number, resources.alone()) for number in left], resources, shared=shared)
-    else:
-        found = (_measure(shared, number, resources) for number in left)
-    for record in found:
-        records.append(record)
-        try:
-            if on_fold is not None:
-                on_fold(records)
-        except Stopped:
-            if len(records) >= 2:
-                break
+    away = leaves_machine(resources)  # whole folds go to a cluster; here the threads of one fold share its work
+    tasks = [(number, resources.alone() if away else resources) for number in left]
+    where = resources if away else Resources()
+    records = each_part(measure_fold, tasks, where, shared=shared, done=done or (), on_record=on_fold)
     return _summarize(records, splits, problem, grader)
 
 
 @dataclass(frozen=True, eq=False)
-class _Shared:
+class HeldOutTask:
     """What the repetitions of a selection need, wherever they run."""
 
     choose: Choose
@@ -221,11 +253,13 @@ class _Shared:
     seed: int
 
 
-def _measure(shared: _Shared, number: int, resources: Resources) -> Record:
+def measure_fold(shared: HeldOutTask, number: int, resources: Resources) -> Record:
+    """Select without one fold, and predict it with the chosen features and with all."""
     split, problem, grader = shared.splits[number], shared.problem, shared.grader
     rng = np.random.default_rng([shared.seed, number])
     train, test = problem.take(split.train), problem.take(split.test)
-    chosen = shared.choose(train, rng)
+    choose = shared.choose
+    chosen = choose.without(number, train, rng) if isinstance(choose, Chooser) else choose(train, rng)
     choice = chosen if isinstance(chosen, Choice) else Choice(np.asarray(chosen))
     if choice.mask.shape != (problem.n_features,):
         raise InputError(

@@ -28,6 +28,7 @@ from fewer.criteria import CrossValidated
 from fewer.criteria._cross_validated import CrossValidatedScorer
 from fewer.errors import InputError
 from fewer.evaluate._grading import Grade, Grader, telling
+from fewer.evaluate._loop import Record, each_part
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 from fewer.rankers import Fisher, FTest
 from fewer.selectors import RankSelector, SubsetSelector
@@ -145,8 +146,6 @@ def _filled(rows: Problem) -> FloatArray:
 N_INNER_FOLDS = 5
 """Folds of the score that a report without held-out rows would give."""
 
-Record = dict[str, Any]
-
 
 @dataclass(frozen=True, eq=False)
 class Nested:
@@ -263,13 +262,10 @@ def nested(
     """
     estimators = {"estimator": estimator or default_estimators(problem.task)["knn"]}
     splits = outer_splits(problem, cv, n_repeats, random_state)
-    records = list(done or [])
-    known = {tuple(record["split"]) for record in records}
-    for split in splits:
-        if (split.repeat, split.fold) not in known:
-            records.append(measure("selector", selector, split, problem, estimators, scoring, random_state))
-            if on_fold is not None:
-                on_fold(records)
+    known = {tuple(record["split"]) for record in done or ()}
+    left = [("selector", place) for place, split in enumerate(splits) if (split.repeat, split.fold) not in known]
+    shared = NestedTask(problem, splits, {"selector": selector}, estimators, scoring, random_state)
+    records = each_part(measure, left, Resources(), shared=shared, done=done or (), on_record=on_fold)
     return summarize(records, "estimator", splits, Grader(problem, scoring))
 
 
@@ -278,22 +274,27 @@ def outer_splits(problem: Problem, cv: Any, n_repeats: int, seed: int) -> list[S
     return split_rows(problem, cv, np.random.default_rng([seed, 0]), n_repeats=n_repeats)
 
 
+@dataclass(frozen=True, eq=False)
+class NestedTask:
+    """What all selections of a nested evaluation or a comparison need; tasks name a method and the place of a split."""
+
+    problem: Problem
+    splits: list[Split]
+    selectors: Mapping[str, Any]
+    estimators: Mapping[str, Any]
+    scoring: Any
+    seed: int
+    with_random: frozenset[str] = frozenset()
+
+
 @threadpool_limits.wrap(limits=1)  # the same numbers in any process, and no quarrel between processes
-def measure(
-    name: str,
-    selector: Any,
-    split: Split,
-    problem: Problem,
-    estimators: Mapping[str, Any],
-    scoring: Any,
-    seed: int,
-    *,
-    with_random: bool = False,
-) -> Record:
+def measure(shared: NestedTask, name: str, number: int) -> Record:
     """Select on the training rows of one split and judge on its test rows; no selector means all features.
 
     The record is plain JSON data. It depends on the name, the split and the seed, not on what was measured before.
     """
+    problem, split, selector = shared.problem, shared.splits[number], shared.selectors[name]
+    scoring, seed, with_random = shared.scoring, shared.seed, name in shared.with_random
     train, test = problem.take(split.train), problem.take(split.test)
     place = (split.repeat, split.fold)
     own_seed = [seed, 1, zlib.crc32(name.encode()), *place]
@@ -317,7 +318,7 @@ def measure(
     if with_random:
         record["random_grades"] = {}
     grader = Grader(problem, scoring)
-    for label, estimator in estimators.items():
+    for label, estimator in shared.estimators.items():
         with telling(f"Judging by {label!r} after {train.n_samples} rows"):
             rng = np.random.default_rng([seed, 2, *place])
             folds = assign_folds(train, N_INNER_FOLDS, rng)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -11,8 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from fewer.errors import InputError
 from fewer.files import (
@@ -41,12 +38,7 @@ ASIDE = ".fewer-replaced"
 
 def fingerprint(problem: Problem, components: dict[str, Any]) -> str:
     """Name a run by its data and its components, so that it is only ever resumed as itself."""
-    digest = hashlib.sha256()
-    for part in (problem.X, problem.y, problem.sample_weight, problem.groups):
-        digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
-    about = {"names": problem.names, "kinds": problem.kinds, "task": problem.task, "components": components}
-    digest.update(json.dumps(about, sort_keys=True, default=str).encode())
-    return digest.hexdigest()[:16]
+    return problem.fingerprint({"components": components})
 
 
 def recorded_budget(path: Path | str, asked: str | float) -> Budget | str | float:

@@ -23,10 +23,11 @@ from fewer.contracts import Answer, Criterion, OnStep, PredictiveScorer, Resourc
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import interruptible
 from fewer.estimators import parse_costs
-from fewer.evaluate import Choice, Evidence, HeldOutScores, heldout
+from fewer.evaluate import Choice, Chooser, Evidence, HeldOutScores, heldout
 from fewer.evaluate._grading import is_share, score_name
 from fewer.evaluate._verdict import baseline_score
 from fewer.io import describe_columns
+from fewer.parallel import leaves_machine
 from fewer.problem import IntArray, Problem
 from fewer.registry import build
 from fewer.run._budget import Budget
@@ -243,7 +244,7 @@ class _Running:
         if self.budget is not None:
             follow = self.budget.limit(follow, began + self.budget.patience)
         trace = None if self.folder is None else self.folder.trace()
-        answer = clone(self.plan.selector).answer(self.problem, follow, trace)
+        answer = clone(self.plan.selector).answer(self.problem, follow, trace, share=self._shares())
         self.seconds_for_one = time.monotonic() - began
         if self.budget is not None and answer.ending is Ending.CLOCK:
             self.budget = self.budget.cut(answer.trace.n_evaluations)
@@ -254,6 +255,15 @@ class _Running:
                 "What they do not show, more time may."
             )
         return answer
+
+    def _shares(self) -> bool:
+        """Say whether repetitions may share work with the answer: the folds of the selector itself, on one machine."""
+        own = self.plan.selector.get_params(deep=False).get("cv")
+        same = isinstance(self.request.cv, int) and self.request.cv == own
+        return same and self.budget is None and not leaves_machine(self._resources())
+
+    def _resources(self) -> Resources:
+        return Resources(effective_n_jobs(self.plan.selector.n_jobs))
 
     def _note(self, text: str) -> None:
         self.notes.append(Note(text))
@@ -281,12 +291,12 @@ class _Running:
             self._stop_in_time(len(records))
 
         judge = judge_of(answer, self.plan, self.problem)
-        resources = Resources(effective_n_jobs(self.plan.selector.n_jobs))
+        resources = self._resources()
         outcome = heldout(
-            _Chooser(self.plan, self.budget),
+            _Chooser(self.plan, self.budget, answer.without),
             self.problem,
             judge,
-            cv=self.request.cv,
+            cv=self.request.cv if answer.folds is None else [(fold.train, fold.test) for fold in answer.folds],
             rng=np.random.default_rng([self.request.seed, 1]),
             # A clock that runs here means nothing on another machine.
             resources=resources if self.budget is None else resources.alone(),
@@ -333,15 +343,21 @@ class _Running:
 
 
 @dataclass(frozen=True)
-class _Chooser:
+class _Chooser(Chooser):
     """The whole selection, repeated on some of the rows with the effort of the answer itself."""
 
     plan: Plan
     budget: Budget | None
+    shared: Callable[[int], Answer] | None = None
 
     def __call__(self, rows: Problem, rng: np.random.Generator) -> Choice:
         limit = None if self.budget is None else self.budget.limit(None)
-        answer = self.plan.selector.for_part(rng).answer(rows, limit)
+        return self._choice(self.plan.selector.for_part(rng).answer(rows, limit), rows)
+
+    def without(self, fold: int, rows: Problem, rng: np.random.Generator) -> Choice:
+        return self(rows, rng) if self.shared is None else self._choice(self.shared(fold), rows)
+
+    def _choice(self, answer: Answer, rows: Problem) -> Choice:
         if answer.ending is Ending.INTERRUPTED:
             raise KeyboardInterrupt
         judge, run = judge_of(answer, self.plan, rows), answer.run

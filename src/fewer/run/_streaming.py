@@ -19,7 +19,7 @@ from fewer.criteria import LeastSquares, NaiveBayes
 from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
 from fewer.criteria._naive_bayes import CountedTable, Rules, StreamedNaiveBayesScorer
 from fewer.errors import InputError
-from fewer.evaluate import Evidence
+from fewer.evaluate import Evidence, each_part
 from fewer.io import Stream, open_stream, refuse_constant
 from fewer.io._memory import available_memory
 from fewer.models._rann import one_blas_thread
@@ -350,15 +350,18 @@ class _Work(ABC):
 
     def judge(self, n_folds: int) -> _Outcome:
         """Repeat the selection without each outer fold, and let one more pass judge that fold."""
-        rules, masks = [], []
-        for fold in range(n_folds):
-            scorer = self.scorer(fold)
-            mask = self.fit_to(scorer, fold).support_
-            masks.append(mask)
-            rules.append(self.rule(fold, scorer, mask))
+        found = each_part(_without_fold, [(fold,) for fold in range(n_folds)], Resources(), shared=self)
+        masks, rules = map(list, zip(*found, strict=True))
         make = partial(HeldoutSums, rules, self.n_inner, self.seed)
         is_share = self.stream.like.task == "classification"
         return _Outcome.of(collect(self.stream, make, self.resources), masks, is_share)
+
+
+def _without_fold(work: _Work, fold: int) -> tuple[BoolArray, _Rule]:
+    """Search on the rows outside an outer fold; return the features and what predicts the fold."""
+    scorer = work.scorer(fold)
+    mask = work.fit_to(scorer, fold).support_
+    return mask, work.rule(fold, scorer, mask)
 
 
 @dataclass(frozen=True, eq=False)

@@ -304,7 +304,9 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
             raise KeyboardInterrupt
         return self
 
-    def answer(self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None) -> Answer:
+    def answer(
+        self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None, *, share: bool = False
+    ) -> Answer:
         """Fit to a problem and return the answer, also where Ctrl-C ended the run after its first step.
 
         Parameters
@@ -315,6 +317,8 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
             Called with the trace after each step of a search.
         trace : Trace, optional
             Of an interrupted run, to go on with.
+        share : bool, default=False
+            Whether the selection will be repeated without each of the selector's own folds, so that work is kept.
 
         Returns
         -------
@@ -356,7 +360,7 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
         """Keep what an answer holds in attributes; the run, which may be large, is not kept."""
         self.n_features_in_ = len(answer.support)
         self.support_, self.ranking_ = answer.support, answer.ranking
-        self.answer_ = replace(answer, run=None)
+        self.answer_ = replace(answer, folds=None, without=None, run=None)
         return answer
 
     def transform(self, X: Any) -> Any:

@@ -133,7 +133,9 @@ class RankSelector(Selector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def answer(self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None) -> Answer:
+    def answer(
+        self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None, *, share: bool = False
+    ) -> Answer:
         """Rank and select the features of a problem; under a control, report its steps or go on from its trace.
 
         Parameters
@@ -144,6 +146,8 @@ class RankSelector(Selector):
             Called with the trace after each step of a control.
         trace : Trace, optional
             Of a control that was interrupted, to go on from.
+        share : bool, default=False
+            Not looked at: its repetitions share nothing.
 
         Returns
         -------

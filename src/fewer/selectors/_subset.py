@@ -188,7 +188,9 @@ class SubsetSelector(CriterionMixin, Selector):
             follower=on_step,
         )
 
-    def answer(self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None) -> Answer:
+    def answer(
+        self, problem: Problem, on_step: OnStep | None = None, trace: Trace | None = None, *, share: bool = False
+    ) -> Answer:
         """Search on the rows of a problem, under the control.
 
         Parameters
@@ -199,6 +201,8 @@ class SubsetSelector(CriterionMixin, Selector):
             Called with the trace after each step.
         trace : Trace, optional
             Of an interrupted run, to go on with.
+        share : bool, default=False
+            Not looked at: its repetitions share nothing.
 
         Returns
         -------

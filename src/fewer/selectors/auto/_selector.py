@@ -220,7 +220,10 @@ class AutoSelector(Selector):
         estimator = estimator_named(self.estimator, problem.task)
         rounds = Rounds(rows, splits, self._units(problem), estimator, seed, effective_n_jobs(self.n_jobs))
         self._shared = (rounds, problem, folds) if share and self._can_share(problem, folds) else None
-        return self._race(rounds, problem, on_step)
+        answer = self._race(rounds, problem, on_step)
+        if self._shared is None:
+            return answer
+        return replace(answer, folds=folds, without=lambda fold: self.without(fold).answer_)
 
     @property
     def folds_(self) -> list[Split] | None:
