@@ -195,6 +195,8 @@ class Training(NamedTuple):
         Sums of the weights.
     ridge : float64
         What the squared coefficients cost, the constant's not.
+    hinge : bool
+        The loss is the squared hinge instead of the logistic one, and the constant costs as much as a coefficient.
     """
 
     trains: Any
@@ -203,3 +205,4 @@ class Training(NamedTuple):
     weights: Any
     totals: Any
     ridge: Any
+    hinge: Any = False

@@ -26,14 +26,10 @@ def add_up(columns, members, theta, z):
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
-def slopes(fit, fold, members, theta, work, gradient, hessian):
-    """Write the gradient and the Hessian of the loss at theta; return the loss."""
-    k, size = members.shape[0] + 1, fit.sizes[fold]
-    columns, y, weights, ridge = fit.trains[fold], fit.y[fold], fit.weights[fold], fit.ridge
-    z, slope, bend = work[0, :size], work[1, :size], work[2, :size]
-    add_up(columns, members, theta, z)
-    loss, total, curve, product = 0.0, 0.0, 0.0, 1.0
-    for i in range(size):
+def _logistic(z, y, weights, slope, bend):
+    """Write the first and second derivatives of the logistic loss of each row; return the sum of losses."""
+    loss, product = 0.0, 1.0
+    for i in range(z.shape[0]):
         small = np.exp(-abs(z[i]))
         share = 1.0 / (1.0 + small)
         if z[i] < 0.0:
@@ -49,12 +45,40 @@ def slopes(fit, fold, members, theta, work, gradient, hessian):
         loss += weights[i] * (max(z[i], 0.0) - y[i] * z[i])
         slope[i] = weights[i] * (share - y[i])
         bend[i] = weights[i] * share * (1.0 - share)
-    loss += np.log(product)
+    return loss + np.log(product)
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+def _hinge(z, y, weights, slope, bend):
+    """Write the derivatives of the squared hinge, (1 - sz)² where that is positive, s = ±1; return the sum."""
+    loss = 0.0
+    for i in range(z.shape[0]):
+        side = 2.0 * y[i] - 1.0
+        gap = max(1.0 - side * z[i], 0.0)
+        loss += weights[i] * gap * gap
+        slope[i] = -2.0 * weights[i] * side * gap
+        bend[i] = 2.0 * weights[i] if gap > 0.0 else 0.0
+    return loss
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+def slopes(fit, fold, members, theta, work, gradient, hessian):
+    """Write the gradient and the Hessian of the loss at theta; return the loss."""
+    k, size = members.shape[0] + 1, fit.sizes[fold]
+    columns, y, weights, ridge = fit.trains[fold], fit.y[fold], fit.weights[fold], fit.ridge
+    z, slope, bend = work[0, :size], work[1, :size], work[2, :size]
+    add_up(columns, members, theta, z)
+    total, curve = 0.0, 0.0
+    loss = _hinge(z, y, weights, slope, bend) if fit.hinge else _logistic(z, y, weights, slope, bend)
     for i in range(size):
         total += slope[i]
         curve += bend[i]
     gradient[0] = total
     hessian[0, 0] = curve
+    if fit.hinge:
+        gradient[0] += ridge * theta[0]
+        hessian[0, 0] += ridge
+        loss += 0.5 * ridge * theta[0] ** 2
     for a in range(1, k):
         column = columns[members[a - 1]]
         total, curve = 0.0, 0.0

@@ -1,7 +1,15 @@
+import warnings
+
+import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.svm import LinearSVC
 
 from engine_twin import rows, scores
+from fewer.contracts import Resources
+from fewer.criteria import CrossValidated
+from fewer.problem import Problem
 
 
 @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc"])
@@ -10,3 +18,30 @@ def test_logistic_regression_scores_as_scikit_learns(scoring):
     name, ours, truth = scores(LogisticRegression(C=0.5), X, y, scoring)
     assert name == "LogisticEngine"
     assert ours == pytest.approx(truth, abs=1e-6)
+
+
+def linear_svc_differs(seed):
+    """Say whether a score of a drawn table differs from that of scikit-learn's `LinearSVC`."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(40, 200)), int(rng.integers(1, 8))
+    X = rng.normal(size=(n, p)).round(int(rng.integers(0, 4)))
+    y = np.where(X[:, 0] - X[:, -1] + rng.normal(size=n) > 0.3, "b", "a")
+    model = LinearSVC(C=float(rng.choice([0.1, 1.0, 10.0])), class_weight=[None, "balanced"][seed % 2])
+    cv = [(np.flatnonzero(np.arange(n) % 3 != k), np.flatnonzero(np.arange(n) % 3 == k)) for k in range(3)]
+    bound = CrossValidated(model, cv=cv).bind(Problem.from_arrays(X, y), np.random.default_rng(0), Resources())
+    masks = np.concatenate([np.eye(p, dtype=bool), np.ones((1, p), dtype=bool)])
+    truth = [cross_val_score(model, X[:, mask], y, cv=cv).mean() for mask in masks]
+    assert bound.way == "compiled" or "very different scales" in bound.way
+    return not np.allclose(bound.score(masks), truth, rtol=0, atol=1e-12)
+
+
+def test_classes_of_linear_support_vectors_are_those_of_scikit_learn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert not any(linear_svc_differs(seed) for seed in range(50))
+
+
+def test_linear_support_vectors_of_several_classes_go_the_ordinary_way():
+    problem = Problem.from_arrays(np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3)
+    bound = CrossValidated(LinearSVC()).bind(problem, np.random.default_rng(0), Resources())
+    assert "more than two classes" in bound.way

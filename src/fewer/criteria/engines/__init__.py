@@ -15,14 +15,14 @@ from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from fewer.criteria.engines._additive import BernoulliEngine, CentroidEngine, GaussianEngine
 from fewer.criteria.engines._engine import Engine, Folds, Metric, Split, metric_of
 from fewer.criteria.engines._histogram_boosting import BOOSTINGS as HISTOGRAM_BOOSTINGS
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting
 from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine, QuadraticEngine
-from fewer.criteria.engines._logistic import LogisticEngine
+from fewer.criteria.engines._logistic import LinearSVCEngine, LogisticEngine
 from fewer.criteria.engines._neighbors import NeighborsEngine
 from fewer.criteria.engines._parts import Part, agrees
 from fewer.criteria.engines._support_vectors import SupportVectors
@@ -44,6 +44,11 @@ LOGISTIC = {
     "multi_class": ("deprecated", "auto"),
 }
 
+LINEAR_SVC = {
+    "penalty": "l2", "loss": "squared_hinge", "dual": ("auto", False), "fit_intercept": True, "intercept_scaling": 1,
+    "multi_class": "ovr",
+}  # fmt: skip
+
 Recognised = dict[type, tuple[Callable[..., Engine], dict[str, Any], bool]]
 """Estimator → engine, the options that it must have, whether row weights go to its fit."""
 ENGINES: Recognised = {
@@ -56,6 +61,7 @@ ENGINES: Recognised = {
         True,
     ),
     LogisticRegression: (LogisticEngine, LOGISTIC, True),
+    LinearSVC: (LinearSVCEngine, LINEAR_SVC, True),
     KNeighborsClassifier: (NeighborsEngine, NEIGHBORS, False),
     KNeighborsRegressor: (NeighborsEngine, NEIGHBORS, False),
     LinearDiscriminantAnalysis: (

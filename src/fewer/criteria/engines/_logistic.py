@@ -33,6 +33,8 @@ class LogisticEngine(Engine):
     """
 
     tolerance = 0.0
+    hinge = False
+    """Squared hinge instead of the logistic loss."""
 
     def __init__(self, estimator: Any, folds: Folds, metric: Metric) -> None:
         rows = folds.problem
@@ -62,7 +64,7 @@ class LogisticEngine(Engine):
                 self._weights[fold, : len(X)] *= each[y]
         self._totals = self._weights.sum(axis=1)
         self._examined: tuple[int, IntArray, FloatArray] = (-1, np.empty(0, dtype=np.int64), np.empty(1))
-        self._fit = Training(self._trains, self._sizes, self._y, self._weights, self._totals, self._ridge)
+        self._fit = Training(self._trains, self._sizes, self._y, self._weights, self._totals, self._ridge, self.hinge)
         self._rows = HeldOut(folds.columns, folds.bounds)
 
     def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
@@ -138,3 +140,38 @@ class LogisticEngine(Engine):
         sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
         self._kernels.predict_added(members, added, self._rows, self._fit, self._slack, start, out, open_rows, sure)
         return open_rows, sure
+
+
+class LinearSVCEngine(LogisticEngine):
+    """`LinearSVC` of two classes: the squared hinge, fitted to the end.
+
+    LIBLINEAR stops where the gradient has fallen to a share of that at zero; folds in which that could change a class
+    are left to it.
+    """
+
+    hinge = True
+
+    def __init__(self, estimator: Any, folds: Folds, metric: Metric) -> None:
+        rows = folds.problem
+        if rows.n_classes != 2:
+            raise ValueError("more than two classes")
+        if min(len(train) for train, _ in folds.splits) <= rows.n_features:
+            raise ValueError("fewer rows than columns, for which it takes another solver")
+        super().__init__(estimator, folds, metric)
+        sides = self._weights * (2.0 * self._y - 1.0)
+        ones = np.einsum("fpt,ft->fp", self._trains, sides)
+        self._pulls = 4.0 * np.concatenate([ones**2, sides.sum(axis=1)[:, None] ** 2], axis=1)
+        share = np.array([np.mean(rows.y[train]) for train, _ in folds.splits])
+        self._share = SAFETY * float(estimator.tol) * np.minimum(share, 1.0 - share)
+        self._counts_classes = self._slack > 0.0
+
+    def _predict(self, members: IntArray, added: IntArray, out: FloatArray) -> tuple[BoolArray, BoolArray]:
+        if self._counts_classes:
+            start = self._pulls[:, -1] + self._pulls[:, members].sum(axis=1) + self._pulls[:, added].max(axis=1)
+            self._slack = float((self._share * np.sqrt(start) / self._totals).max())
+        return super()._predict(members, added, out)
+
+    def examine(self, members: IntArray, fold: int) -> tuple[FloatArray, float]:
+        """Let scikit-learn fit the members in one fold."""
+        fitted, score = self._fit_there(members, fold)
+        return np.square(fitted.coef_).sum(axis=0), score
