@@ -114,7 +114,7 @@ def test_the_target_by_its_name(library):
     assert scores(named) == scores(fewer.compare(X, Y, ["fisher"], ["tree"], **options))
     with pytest.raises(fewer.InputError, match="did you mean 'outcome'"):
         fewer.select(frame, "outcom", "fisher")
-    with pytest.raises(fewer.InputError, match="X is no data frame"):
+    with pytest.raises(fewer.InputError, match="X is not a data frame"):
         fewer.select(X, "outcome", "fisher")
 
 

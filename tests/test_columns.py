@@ -25,7 +25,7 @@ def test_by_name_or_number(asked, number):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ("wieght", "include names 'wieght', which is no feature; did you mean 'weight'?"),
+        ("wieght", "include names 'wieght', not a feature; did you mean 'weight'?"),
         (3, "include names feature 3, but features go from 0 to 2"),
         (-4, "include names feature -4, but"),
         (True, "include names True; give a column's name or its number"),

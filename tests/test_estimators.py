@@ -95,7 +95,7 @@ def test_columns_that_are_not_needed_may_be_left_out():
     assert np.isnan(cells[:, 0]).all()
     assert np.array_equal(cells[:, 1:], X[:, 1:])
     assert np.array_equal(reader.read_needed(estimator, X, [2])[:, 2], X[:, 2])
-    with pytest.raises(InputError, match="The table has no column 'b', which is needed"):
+    with pytest.raises(InputError, match="The table lacks the required column 'b'"):
         reader.read_needed(estimator, frame.select(["c"]), [1, 2], alone=True)
     with pytest.raises(InputError, match="contains infinity: row 1, column 'c'"):
         reader.read_needed(Plain().fit(X, Y), np.where(np.arange(20)[:, None] == 1, np.inf, X), [2])

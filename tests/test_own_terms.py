@@ -73,7 +73,7 @@ def test_a_column_that_names_the_rows_is_no_feature():
         random_state=0,
     )
     assert arrays.support == found.support
-    with pytest.raises(InputError, match="groups='pateint' is no column; did you mean 'patient'"):
+    with pytest.raises(InputError, match="groups='pateint' is not a column; did you mean 'patient'"):
         fewer.select(frame, y, "fisher", groups="pateint")
 
 
@@ -132,7 +132,7 @@ def test_every_fold_gets_the_effort_of_the_answer_or_is_not_run(monkeypatch):
     monkeypatch.setattr(clock, "monotonic", lambda: next(ticks))
     hurried = run_plan(make_plan(problem, "knn-forward", budget=Budget(1200.0, n_subsets=200), cv=5), problem)
     assert hurried.heldout["n_folds"] < 5
-    assert any(f"room for {hurried.heldout['n_folds']} of the 5 folds" in note for note in hurried.warnings)
+    assert any(f"allowed {hurried.heldout['n_folds']} of the 5 folds" in note for note in hurried.warnings)
 
 
 def test_a_run_under_a_clock_repeats_by_its_effort():
@@ -326,7 +326,7 @@ def test_many_small_classes_are_said_to_make_scores_too_high():
     y = np.arange(96) % 12
     X = rng.normal(size=(96, 4)) + y[:, None]
     told = prepare_rows(Problem.from_arrays(X, y), Request(method="fisher")).notes
-    assert any("12 classes share 96 rows" in note for note in told)
+    assert any("12 classes in 96 rows" in note for note in told)
     many = np.tile(np.arange(10), 20)
     assert not prepare_rows(Problem.from_arrays(rng.normal(size=(200, 4)), many), Request(method="fisher")).notes
 

@@ -229,7 +229,7 @@ def test_an_address_where_nobody_answers_is_named():
 
 def test_a_run_whose_process_is_killed_ends_in_one_line_and_goes_on(table, tmp_path):
     serial = mortal_run(table, tmp_path / "counter")
-    with pytest.raises(InputError, match="ended from outside.*--resume") as stopped:
+    with pytest.raises(InputError, match="was killed.*--resume") as stopped:
         mortal_run(table, tmp_path / "counter", n_jobs=2, resume_dir=tmp_path / "run")
     assert time.time() - (tmp_path / "counter").stat().st_mtime < 60
     assert "\n" not in str(stopped.value)
@@ -246,7 +246,7 @@ def doubled(shared, number):
     return shared * number
 
 
-@pytest.mark.parametrize(("numbers", "said"), [([1, -2], "-2 is below 0"), ([1, None], "ended from outside")])
+@pytest.mark.parametrize(("numbers", "said"), [([1, -2], "-2 is below 0"), ([1, None], "was killed")])
 def test_errors_of_tasks_on_spark_are_told_apart_from_lost_workers(numbers, said, monkeypatch):
     def parallel(**_):
         def run(jobs):

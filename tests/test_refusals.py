@@ -31,8 +31,7 @@ def parquet(path):
 
 
 HOLE = (
-    "The target is missing in line 22; fill the cell or delete the row, or leave such rows out "
-    "(--skip-rows-without-target)."
+    "The target is missing in line 22; fill the cell, delete the row, or skip such rows (--skip-rows-without-target)."
 )
 FILES = {
     "good.csv": GOOD,
@@ -69,9 +68,9 @@ FIXES = {
 }
 CASES = [
     # the file
-    ("select nowhere.csv -t y", "There is no file nowhere.csv; check its name and folder."),
-    ("select god.csv -t y", "There is no file god.csv; did you mean good.csv?"),
-    ("select . -t y", ". holds Parquet files and others; name those of one kind."),
+    ("select nowhere.csv -t y", "File not found: nowhere.csv; check the path."),
+    ("select god.csv -t y", "File not found: god.csv; did you mean good.csv?"),
+    ("select . -t y", ". mixes Parquet and other files; name files of one kind."),
     ("select empty.csv -t y", "empty.csv is empty; a table with a header row is needed."),
     ("select header.csv -t outcome", "header.csv has a header (line 1), but no rows below it; give a table with rows."),
     (
@@ -112,7 +111,7 @@ CASES = [
     # its columns
     (
         "select lonely.csv -t outcome",
-        "lonely.csv has no column beside the target 'outcome'; there is nothing to select.",
+        "lonely.csv has only the target column 'outcome'; there is nothing to select.",
     ),
     ("select good.csv -t outcom", "good.csv has no column 'outcom'; did you mean 'outcome'?"),
     (
@@ -121,66 +120,65 @@ CASES = [
     ),
     (
         "select good.csv -t 7",
-        "good.csv has no column 7; its 4 columns go from 0 to 3, or from -4 to -1 counted from the end.",
+        "good.csv has no column 7; its 4 columns are numbered 0 to 3, or -4 to -1 from the end.",
     ),
-    ("select constant.csv -t outcome", "Every column is constant or empty; give at least one that varies."),
+    ("select constant.csv -t outcome", "Every column is constant or empty; at least one must vary."),
     (
         "select infinite.csv -t outcome",
-        "Column 'weight' is infinite in line 22; correct the cell, or empty it if it is not known.",
+        "Column 'weight' is infinite in line 22; correct the cell, or clear it if unknown.",
     ),
     (
         "select mistake.csv -t outcome",
-        "Column 'weight' holds numbers, but line 22 holds 'about 3'; correct or empty the cell, or name the column as "
-        "nominal (--nominal weight).",
+        "Column 'weight' holds numbers, but line 22 is 'about 3'; correct or clear the cell, or make the "
+        "column nominal (--nominal weight).",
     ),
     (
         "select lists.parquet -t outcome",
-        "lists.parquet has no column beside the target 'outcome'; there is nothing to select.",
+        "lists.parquet has only the target column 'outcome'; there is nothing to select.",
     ),
     (
         "select good.csv -t outcome --nominal colour",
-        "nominal names 'colour', which is no feature; did you mean 'color'?",
+        "nominal names 'colour', not a feature; did you mean 'color'?",
     ),
     # its target
-    ("select one.csv -t outcome", "The target has one class only, 'yes'; at least two are needed."),
-    ("select flat.csv -t outcome", "The target has one value only, 3.5; choose another target."),
+    ("select one.csv -t outcome", "The target has only one class, 'yes'; at least two are needed."),
+    ("select flat.csv -t outcome", "The target has only one value, 3.5; choose another target."),
     (
         "select own.csv -t outcome",
-        "The target has 3 classes in 3 rows, one for each row; choose another target, or task regression if it is a "
-        "quantity.",
+        "The target has 3 classes in 3 rows, one per row; choose another target, or task regression if it is numeric.",
     ),
     ("select hole.csv -t outcome", HOLE),
     (
         "select good.csv -t outcome --task regression",
-        "The target holds text (line 2: 'no'), so it is no quantity; choose task classification.",
+        "The target holds text (line 2: 'no'), not numbers; choose task classification.",
     ),
     ("rank hole.csv -t outcome", HOLE),
     # what is asked of it
-    ("select ten.csv -t outcome --folds 11", "--folds 11 is more than the 10 rows; ask for fewer folds."),
+    ("select ten.csv -t outcome --folds 11", "--folds 11 exceeds the 10 rows; use fewer folds."),
     (
         "select rare.csv -t outcome",
-        "Class 'maybe' has 1 rows, fewer than the 5 folds; use fewer folds (cv=2, --folds 2), or leave rare classes "
-        "out or merge them (rare='drop' or 'merge', --rare drop or merge).",
+        "Class 'maybe' has 1 rows, fewer than the 5 folds; use fewer folds (cv=2, --folds 2), or drop or "
+        "merge rare classes (rare='drop' or 'merge', --rare drop or merge).",
     ),
     (
         "select good.csv -t outcome --features 5",
-        "5 features are asked for, but there are only 3 to choose from; ask for at most 3.",
+        "5 features requested, but only 3 are available; ask for at most 3.",
     ),
-    ("select good.csv -t outcome --method knn-forwrd", "There is no method 'knn-forwrd'; did you mean 'knn-forward'?"),
-    ("select good.csv -t outcome --criterion kn", "There is no criterion 'kn'; did you mean 'knn'?"),
-    ("select good.csv -t outcome --search forwards", "There is no search 'forwards'; did you mean 'forward'?"),
+    ("select good.csv -t outcome --method knn-forwrd", "Unknown method 'knn-forwrd'; did you mean 'knn-forward'?"),
+    ("select good.csv -t outcome --criterion kn", "Unknown criterion 'kn'; did you mean 'knn'?"),
+    ("select good.csv -t outcome --search forwards", "Unknown search 'forwards'; did you mean 'forward'?"),
     (
         "select good.csv -t outcome --criterion knn:n_neighbours=3",
         "Criterion 'knn' has no option 'n_neighbours'; did you mean 'n_neighbors'?",
     ),
     (
         "select good.csv -t outcome --task sorting",
-        "--task 'sorting' is not known; choose classification or regression.",
+        "--task 'sorting' is unknown; choose classification or regression.",
     ),
-    ("select good.csv -t outcome --resume", "--resume needs --out, the folder of the run to go on with."),
+    ("select good.csv -t outcome --resume", "--resume needs --out, the folder of the run to resume."),
     (
         "select good.csv -t outcome --folds 0 --out run --resume",
-        "There is no run to resume in run; leave --resume out to start one.",
+        "No run to resume in run; omit --resume to start one.",
     ),
     (
         "select good.csv -t outcome --folds 0 --out good.csv/run",
@@ -234,11 +232,11 @@ def test_a_run_is_not_resumed_as_another(folder, capsys):
     capsys.readouterr()
     before = {path: path.read_bytes() for path in Path("run").iterdir()}
     error = refusal([*start, "knn-backward", "--resume"], capsys)
-    assert error.startswith("fewer: run holds another run (its ")
-    assert error.endswith(" differ); choose another --out or leave --resume out.\n")
+    assert error.startswith("fewer: run holds a different run (its ")
+    assert error.endswith(" differ); choose another --out or omit --resume.\n")
     (folder / "good.csv").write_text(GOOD.replace("0,0,blue,no", "5,0,blue,no"))
     error = refusal([*start, "knn-forward", "--resume"], capsys)
-    assert error == "fewer: run holds another run (its data differ); choose another --out or leave --resume out.\n"
+    assert error == "fewer: run holds a different run (its data differ); choose another --out or omit --resume.\n"
     assert {path: path.read_bytes() for path in Path("run").iterdir()} == before
 
 
@@ -262,8 +260,8 @@ def test_the_cures_help(folder, capsys):
 def test_a_file_larger_than_memory(folder, capsys, monkeypatch):
     monkeypatch.setattr("fewer.io._files.available_memory", lambda: 100)
     assert refusal(["select", "good.csv", "-t", "outcome"], capsys) == (
-        "fewer: good.csv needs about 0.3 KiB of memory, but 0.1 KiB is free; read it in chunks (--stream), leave "
-        "columns out (--exclude), or take a sample of its rows.\n"
+        "fewer: good.csv needs about 0.3 KiB of memory, but 0.1 KiB is free; read it in chunks (--stream), "
+        "drop columns (--exclude), or sample its rows.\n"
     )
 
 

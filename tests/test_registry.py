@@ -43,12 +43,12 @@ def test_options_reach_nested_components():
 @pytest.mark.parametrize(
     ("kind", "text", "message"),
     [
-        ("criterion", "nkn", "no criterion 'nkn'; did you mean 'knn'"),
+        ("criterion", "nkn", "Unknown criterion 'nkn'; did you mean 'knn'"),
         ("search", "zzz", "the names are .annealing."),
         ("search", "forward:min_gian=1", "has no option 'min_gian'; did you mean 'min_gain'"),
-        ("search", "forward:min_gain=", "is not understood"),
-        ("search", "forward:__import__('os')", "is not understood"),
-        ("search", "forward:min_gain=open('x')", "is not understood"),
+        ("search", "forward:min_gain=", "Cannot parse"),
+        ("search", "forward:__import__('os')", "Cannot parse"),
+        ("search", "forward:min_gain=open('x')", "Cannot parse"),
     ],
 )
 def test_misspelt_components_are_refused_and_nothing_is_run(kind, text, message):

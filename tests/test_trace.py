@@ -79,7 +79,7 @@ def test_saving_fails_without_harm_to_the_old_file(tmp_path):
 
 
 def test_an_empty_trace_has_no_answer():
-    with pytest.raises(InputError, match="no subset yet"):
+    with pytest.raises(InputError, match="no result yet"):
         _ = Trace().best
 
 

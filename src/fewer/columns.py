@@ -61,7 +61,7 @@ def column_number(column: Column, names: Sequence[str], parameter: str) -> int:
     """
     if isinstance(column, str):
         if column not in names:
-            raise InputError(f"{parameter} names {column!r}, which is no feature; {nearest(column, names)}")
+            raise InputError(f"{parameter} names {column!r}, not a feature; {nearest(column, names)}")
         return list(names).index(column)
     if isinstance(column, bool) or not hasattr(column, "__index__"):
         raise InputError(f"{parameter} names {column!r}; give a column's name or its number.")

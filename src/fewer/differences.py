@@ -187,8 +187,8 @@ def _refuse_drowned(problem: Problem, spans: FloatArray) -> None:
     large, small = columns[np.argmax(spans[columns])], columns[np.argmin(spans[columns])]
     if spans[large] > LARGEST_RATIO * spans[small]:
         raise InputError(
-            f"Without scaling, column {problem.names[large]!r} (a range of {spans[large]:g}) drowns column "
-            f"{problem.names[small]!r} ({spans[small]:g}); let columns be scaled, or leave one out."
+            f"Without scaling, column {problem.names[large]!r} (range {spans[large]:g}) dominates column "
+            f"{problem.names[small]!r} ({spans[small]:g}); scale the columns, or drop one."
         )
 
 

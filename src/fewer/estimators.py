@@ -313,7 +313,7 @@ class TableReader:
             columns = nw.from_native(plain_frame(X)[0], eager_only=True).columns
             absent = [self.names[j] for j in needed if self.names[j] not in columns]
             if absent and alone:
-                raise InputError(f"The table has no column {', '.join(map(repr, absent))}, which is needed.")
+                raise InputError(f"The table lacks the required column {', '.join(map(repr, absent))}.")
             if not alone and (absent or len(columns) >= len(self.names)):
                 _check_feature_names(estimator, X, reset=False)
             cells = self._coded(X, needed)

@@ -260,7 +260,7 @@ class FolderLock:
             if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
                 who = f" (process {holder})" if holder.isdigit() else ""
                 raise InputError(
-                    f"Another run{who} is writing to {folder}; wait for its end or choose another folder."
+                    f"Another run{who} is writing to {folder}; wait for it or choose another folder."
                 ) from None
             raise
         with contextlib.suppress(OSError):

@@ -218,8 +218,8 @@ def _on_joblib(
         if not lost:
             raise
         raise InputError(
-            "A worker process was ended from outside, perhaps for want of memory; run it again with fewer jobs, "
-            "or go on with --resume where the run is kept in a folder."
+            "A worker process was killed, perhaps for lack of memory; rerun with fewer jobs, or use --resume if the"
+            " run has a folder."
         ) from error
 
 
@@ -379,8 +379,8 @@ def _on_dask(
                 raise
             if attempt == ATTEMPTS - 1:
                 raise InputError(
-                    f"The cluster lost its workers {ATTEMPTS} times, perhaps for want of memory; give them more, or go "
-                    "on with --resume where the run is kept in a folder."
+                    f"The cluster lost its workers {ATTEMPTS} times, perhaps for lack of memory; give them more, or "
+                    "use --resume if the run has a folder."
                 ) from error
 
 

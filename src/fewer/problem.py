@@ -434,10 +434,10 @@ def row_codes(values: Any, n_samples: int, what: str) -> IntArray:
     """
     given = np.asarray(values)
     if given.shape != (n_samples,):
-        raise InputError(f"{what} has shape {given.shape}, but there are {n_samples} rows; give one value a row.")
+        raise InputError(f"{what} has shape {given.shape}, but there are {n_samples} rows; give one per row.")
     missing = np.array([value is None or value != value for value in given.tolist()], dtype=bool)
     if missing.any():
-        raise InputError(f"{what} has no value in row {int(np.argmax(missing))}; give one for each row.")
+        raise InputError(f"{what} has no value in row {int(np.argmax(missing))}; every row needs one.")
     try:
         codes = np.unique(given, return_inverse=True)[1]
     except TypeError:

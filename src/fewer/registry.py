@@ -135,7 +135,7 @@ METHODS: dict[str, Method] = {
         "early-stopping",
     ),
     "saes-vote": Method(
-        "the same, keeping what half of the validation runs hold there",
+        "the same, keeping features in half of the validation runs",
         "knn",
         "annealing:answer=final",
         "early-stopping:how=aggregate",
@@ -152,7 +152,7 @@ METHODS: dict[str, Method] = {
         "early-stopping",
     ),
     "gaes-vote": Method(
-        "the same, keeping what half of the validation runs hold there",
+        "the same, keeping features in half of the validation runs",
         "knn",
         "genetic:population=25,generations=120,mutation=0.05,selection=roulette,answer=final",
         "early-stopping:how=aggregate",
@@ -160,26 +160,26 @@ METHODS: dict[str, Method] = {
     "fisher": Method("spread between the classes over spread within, for each feature", ranker="fisher"),
     "information-gain": Method("information about the class, for each feature", ranker="information-gain"),
     "mifs": Method(
-        "information about the target less that about features before, with kernels (Nel)", ranker="mifs:density=kernel"
+        "information about the target minus that about earlier ones, with kernels (Nel)", ranker="mifs:density=kernel"
     ),
     "mifs-bins": Method("the same with bins, for many rows or columns", ranker="mifs"),
     "mrmr": Method("relevance to the target less mean redundancy", ranker="mrmr:n_ranked=100"),
-    "jmi": Method("information about the target jointly with features before", ranker="jmi:n_ranked=100"),
-    "cmim": Method("information about the target beyond any feature before", ranker="cmim"),
-    "relieff": Method("difference to near rows of other classes less that to its own", ranker="relieff"),
+    "jmi": Method("information about the target jointly with earlier features", ranker="jmi:n_ranked=100"),
+    "cmim": Method("information about the target beyond any earlier feature", ranker="cmim"),
+    "relieff": Method("distance to near rows of other classes minus own class", ranker="relieff"),
     "rrelieff": Method("the same for quantities", ranker="rrelieff"),
     "gmlvq": Method("relevance in a learnt distance (Chen)", ranker="gmlvq"),
     "importance": Method("coefficients of a linear model", ranker="importance"),
     "forest-importance": Method("importances of a random forest", ranker="forest-importance"),
     "lasso": Method("coefficients of the lasso", ranker="lasso"),
-    "permutation": Method("what held-out rows lose when a feature is shuffled", ranker="permutation"),
+    "permutation": Method("drop in held-out score when a feature is shuffled", ranker="permutation"),
     "shap": Method("mean size of SHAP values; needs fewer[shap]", ranker="shap"),
     "f-test": Method("analysis of variance, or correlation, for each feature", ranker="f-test"),
     "chi2": Method("chi-squared test of counts and levels, for each feature", ranker="chi2"),
     "mutual-information": Method("information about the target by neighbors", ranker="mutual-information"),
     "surf": Method("ReliefF with all rows within a radius", ranker="surf"),
     "multisurf": Method("ReliefF with a radius for each row", ranker="multisurf"),
-    "disr": Method("information with features before as a share of all there is", ranker="disr"),
+    "disr": Method("joint information with earlier features, normalized", ranker="disr"),
     "jim": Method("impurity taken jointly with features before", ranker="jim"),
     "rfe": Method("recursive elimination by a linear model", "cross-validated:estimator=linear", "rfe"),
     "lasso-path": Method(
@@ -189,11 +189,11 @@ METHODS: dict[str, Method] = {
         "in the order of the elastic net", "cross-validated:estimator=linear", "elastic-net-path"
     ),
     "best-subset": Method("the best linear fit of every size, by leaps and bounds", "least-squares", "best-subset"),
-    "boruta": Method("all that beat shuffled copies in a forest", ranker="forest-importance:cv=None", control="boruta"),
-    "stability": Method("what halves of the rows agree on", ranker="importance:cv=None", control="stability"),
-    "knockoffs": Method("what beats its knockoff in the lasso", ranker="lasso:cv=None", control="knockoffs"),
-    "fdr": Method("single tests with a false-discovery rate", ranker="f-test", control="fdr"),
-    "probe": Method("what beats random columns in a forest", ranker="forest-importance:cv=None", control="probe"),
+    "boruta": Method("features beating shuffled copies (forest)", ranker="forest-importance:cv=None", control="boruta"),
+    "stability": Method("chosen in most half-samples", ranker="importance:cv=None", control="stability"),
+    "knockoffs": Method("features beating their lasso knockoff", ranker="lasso:cv=None", control="knockoffs"),
+    "fdr": Method("univariate tests at a false-discovery rate", ranker="f-test", control="fdr"),
+    "probe": Method("features beating random columns (forest)", ranker="forest-importance:cv=None", control="probe"),
 }
 
 
@@ -211,7 +211,7 @@ def build(kind: ComponentKind, text: str, task: str = "classification") -> Any:
         name, _, given = aliases[name].partition(":")
         options = ",".join(part for part in (given, options) if part)
     if name not in known:
-        raise InputError(f"There is no {kind} {name!r}; {nearest(name, [*known, *aliases], 'names')}")
+        raise InputError(f"Unknown {kind} {name!r}; {nearest(name, [*known, *aliases], 'names')}")
     module, classes = known[name].split(":")
     chosen = classes.split("|")[-1 if task == "regression" else 0]
     component = getattr(importlib.import_module(module), chosen)
@@ -260,7 +260,7 @@ def method_named(name: str) -> Method:
     if not isinstance(name, str):
         raise InputError(f"method={name!r} is no name; give one of fewer.registry.METHODS, or 'auto'.")
     if name not in METHODS:
-        raise InputError(f"There is no method {name!r}; {nearest(name, [*METHODS, 'auto'], 'methods')}")
+        raise InputError(f"Unknown method {name!r}; {nearest(name, [*METHODS, 'auto'], 'methods')}")
     return METHODS[name]
 
 
@@ -285,7 +285,7 @@ def _options(options: str, text: str) -> dict[str, Any]:
             raise ValueError
         return {str(keyword.arg): _value(keyword.value) for keyword in call.keywords}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise InputError(f"{text!r} is not understood; write name:option=value,option=value.") from None
+        raise InputError(f"Cannot parse {text!r}; write name:option=value,option=value.") from None
 
 
 def _value(node: ast.expr) -> Any:

@@ -180,7 +180,7 @@ class Trace:
     def best(self) -> NDArray[Any]:
         """The answer: the best mask of the last step."""
         if not self.steps:
-            raise InputError("The run was stopped before its first step; there is no subset yet.")
+            raise InputError("The run was stopped before its first step; there is no result yet.")
         return self.steps[-1].best
 
     @property

@@ -62,7 +62,7 @@ def test_a_set_to_a_file_and_json_to_a_pipe(run, tmp_path):
 
 
 def test_refusals(run, tmp_path):
-    assert run("sonr") == (2, "", "fewer: There is no data set 'sonr'; did you mean 'sonar'?\n")
+    assert run("sonr") == (2, "", "fewer: Unknown data set 'sonr'; did you mean 'sonar'?\n")
     assert run("--save", "x.csv") == (
         2,
         "",

@@ -21,7 +21,7 @@ def test_inspect_then_correct_then_read(tmp_path, capsys):
     code, out, _ = run(capsys, "inspect", table, "--target", "churn", "--write-schema", schema)
     assert not code
     assert "income" in out
-    assert "Left out, being no features" in out
+    assert "Not used as features" in out
     text = schema.read_text(encoding="utf-8").replace(
         '"tags": {"kind": "left out", "reason": "lists"}', '"tags": {"kind": "nominal"}'
     )
@@ -43,7 +43,7 @@ def test_a_table_that_a_selection_would_refuse_leaves_with_2(tmp_path, capsys):
     assert "Problem: Column 'a' holds numbers" in out
     code, _, err = run(capsys, "inspect", tmp_path / "t.csv", "--write-schema", tmp_path / "t.csv")
     assert code == 2
-    assert "is the table itself" in err
+    assert "is the input table" in err
 
 
 def test_a_schema_replaces_a_schema_and_no_other_file(tmp_path, capsys):
@@ -52,7 +52,7 @@ def test_a_schema_replaces_a_schema_and_no_other_file(tmp_path, capsys):
     other.write_text('{"mine": 1}')
     code, out, err = run(capsys, "inspect", tmp_path / "t.csv", "--write-schema", other)
     assert (code, out) == (2, "")
-    assert err == f"fewer: {other} is there already and was not written by fewer; choose another --write-schema.\n"
+    assert err == f"fewer: {other} exists and was not written by fewer; choose another --write-schema.\n"
     assert other.read_text() == '{"mine": 1}'
     for _ in range(2):
         assert run(capsys, "inspect", tmp_path / "t.csv", "--write-schema", schema)[0] == 0

@@ -92,7 +92,7 @@ def test_a_folder_of_somebody_else_is_left_alone(command, table, tmp_path, capsy
     (folder / "run.json").write_text('{"theirs": 1}')
     for more in ([], ["--force"]):
         text = refused(capsys, command, table, "-t", "y", "--out", folder, *more)
-        assert "holds no run of fewer" in text
+        assert "is not a fewer run" in text
     assert sorted(os.listdir(folder)) == ["result.json", "run.json"]
     assert (folder / "result.json").read_text() == "{}"
 
@@ -100,7 +100,7 @@ def test_a_folder_of_somebody_else_is_left_alone(command, table, tmp_path, capsy
 def test_pages_replace_pages_and_nothing_else(table, tmp_path, capsys):
     content = table.read_bytes()
     base = ["select", table, "-t", "y", "-m", "fisher", "--folds", 0, "-f", 2]
-    assert "is the table itself" in refused(capsys, *base, "--report", table)
+    assert "is the input table" in refused(capsys, *base, "--report", table)
     other = tmp_path / "other.html"
     other.write_text("<html>mine</html>")
     assert "was not written by fewer" in refused(capsys, *base, "--report", other)
@@ -245,7 +245,7 @@ def test_standard_output_that_is_full_or_closed(table, tmp_path):
         process = start("select", table, "-t", "y", *FAST, "--out", tmp_path / "run", stdout=full)
         error = process.communicate()[1]
     assert process.returncode == 1
-    assert error == "fewer: the answer could not be printed (No space left on device).\n"
+    assert error == "fewer: cannot print the result (No space left on device).\n"
     assert json.loads((tmp_path / "run" / "result.json").read_bytes())["features"]
     command = f"exec {sys.executable} -m fewer select {table} -t y >&-"
     closed = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
@@ -255,7 +255,7 @@ def test_standard_output_that_is_full_or_closed(table, tmp_path):
     os.close(reader)
     process = start("rank", table, "-t", "y", stdout=writer)
     os.close(writer)
-    assert process.communicate()[1] == "fewer: the answer could not be printed (Broken pipe).\n"
+    assert process.communicate()[1] == "fewer: cannot print the result (Broken pipe).\n"
     assert process.returncode == 1
 
 

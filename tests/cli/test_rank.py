@@ -32,6 +32,6 @@ def test_a_ranker_for_classes_names_those_for_quantities(quantity, capsys):
         main(["rank", str(quantity), "-t", "y", "-m", "fisher"])
     assert leaving.value.code == 2
     told = capsys.readouterr().err
-    assert "but the target is for regression; take cmim" in told
+    assert "but the task is regression; use cmim" in told
     assert "rrelieff" in told
     assert "relief," not in told

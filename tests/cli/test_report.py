@@ -16,7 +16,7 @@ def test_a_damaged_result_is_named(tmp_path):
     with pytest.raises(InputError, match="result.json is damaged or was not written by fewer"):
         _read(result, Selection)
     result.write_bytes(b"\xff\xfe\xff")
-    with pytest.raises(InputError, match="no text in UTF-8"):
+    with pytest.raises(InputError, match="not UTF-8 text"):
         _read(result, Selection)
 
 
@@ -25,4 +25,4 @@ def test_a_page_does_without_a_damaged_trace(tmp_path, capsys):
     assert capsys.readouterr().err == ""
     (tmp_path / "trace.npz").write_bytes(b"broken")
     assert _trace(tmp_path / "trace.npz") is None
-    assert "The page does without it." in capsys.readouterr().err
+    assert "The report omits it." in capsys.readouterr().err

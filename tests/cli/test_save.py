@@ -15,15 +15,15 @@ def table(tmp_path):
 
 def test_a_place_is_refused_before_the_work(table, tmp_path):
     check_save(tmp_path / "small.tsv", table)
-    with pytest.raises(InputError, match="names no format that is written"):
+    with pytest.raises(InputError, match="unsupported format"):
         check_save(tmp_path / "small.xlsx", table)
-    with pytest.raises(InputError, match="is the table itself"):
+    with pytest.raises(InputError, match="is the input table"):
         check_save(table, table)
     (tmp_path / "other.csv").write_text("somebody else's")
-    with pytest.raises(InputError, match="is there already; choose another --save, or"):
+    with pytest.raises(InputError, match="already exists; choose another --save, or"):
         check_save(tmp_path / "other.csv", table)
     check_save(tmp_path / "other.csv", table, force=True)
-    with pytest.raises(InputError, match="is the table itself"):
+    with pytest.raises(InputError, match="is the input table"):
         check_save(table, table, force=True)
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(InputError, match="is a folder; name a file for --save"):

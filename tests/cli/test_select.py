@@ -123,7 +123,7 @@ def test_parcel_answers_at_an_operating_point(table, tmp_path, capsys):
     assert set(result["features"]) <= set(result["all_features"])
     assert "How to get this classifier" in page.read_text()
     assert run("select", table, "-t", "y", "-m", "parcel", "--positive", "maybe") == 2
-    assert "'maybe' is no class" in capsys.readouterr().err
+    assert "'maybe' is not a class" in capsys.readouterr().err
     assert run("select", table, "-t", "y", "--max-fpr", 0.2) == 2
     assert "are for --method parcel" in capsys.readouterr().err
 
@@ -178,12 +178,12 @@ def test_demo_says_what_and_why_and_how_long(capsys):
         (["select", "T", "--target", "y", "--criterion", "kn"], "no criterion 'kn'; did you mean 'knn'?"),
         (["select", "T", "--target", "y", "--search", "fast"], "no search 'fast'"),
         (["select", "T", "--target", "y", "--criterion", "knn:k=3"], "Criterion 'knn' has no option 'k'"),
-        (["select", "T", "--target", "y", "--criterion", "knn:3"], "is not understood; write name:option=value"),
-        (["select", "T", "--target", "y", "--features", "many"], "--features 'many' is not understood"),
-        (["select", "T", "--target", "y", "--features", "9"], "9 features are asked for, but there are only 6"),
-        (["select", "T", "--target", "y", "--folds", "90"], "--folds 90 is more than the 80 rows"),
+        (["select", "T", "--target", "y", "--criterion", "knn:3"], "write name:option=value"),
+        (["select", "T", "--target", "y", "--features", "many"], "--features 'many': use a number"),
+        (["select", "T", "--target", "y", "--features", "9"], "9 features requested, but only 6 are available"),
+        (["select", "T", "--target", "y", "--folds", "90"], "--folds 90 exceeds the 80 rows"),
         (["select", "T", "--target", "y", "--folds", "50"], "has 40 rows, fewer than the 50 folds"),
-        (["select", "T", "--target", "y", "--task", "guess"], "--task 'guess' is not known"),
+        (["select", "T", "--target", "y", "--task", "guess"], "--task 'guess' is unknown"),
         (["select", "T", "--target", "y", "--resume"], "--resume needs --out"),
         (["select", "T", "--target", "y", "--method", "knn-forward", "--search", "forward"], "not both"),
         (["select", "T", "--target", "y", "--metod", "x"], "No such option: --metod"),

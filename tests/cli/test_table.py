@@ -20,7 +20,7 @@ def test_what_was_typed_becomes_options_of_the_reader():
 def test_unknown_words():
     assert parse_task("regression") == "regression"
     assert parse_task(None) is None
-    with pytest.raises(InputError, match="--task 'ranking' is not known"):
+    with pytest.raises(InputError, match="--task 'ranking' is unknown"):
         parse_task("ranking")
-    with pytest.raises(InputError, match="--decimal ';' is not known"):
+    with pytest.raises(InputError, match="--decimal ';' is unknown"):
         table_options(Columns(decimal=";"))

@@ -57,11 +57,11 @@ def test_the_answer_as_json_will_do_and_the_table_goes_to_standard_output(folder
     ("result", "save", "message"),
     [
         ('{"features": ["zap"]}', "s.csv", "t.csv has no column 'zap'; did you mean 'zip'?"),
-        ('{"features": []}', "s.csv", "chose no feature"),
-        ('{"features": 5}', "s.csv", "is no answer of fewer select"),
-        ("{", "s.csv", "is no answer of fewer select"),
-        ('{"features": ["zip"]}', "t.csv", "is the table itself"),
-        ('{"features": ["zip"]}', "s.xlsx", "end it in .csv, .tsv or .parquet"),
+        ('{"features": []}', "s.csv", "selected no features"),
+        ('{"features": 5}', "s.csv", "is not a result of fewer select"),
+        ("{", "s.csv", "is not a result of fewer select"),
+        ('{"features": ["zip"]}', "t.csv", "is the input table"),
+        ('{"features": ["zip"]}', "s.xlsx", "use .csv, .tsv or .parquet"),
     ],
 )
 def test_refusals(folder, capsys, result, save, message):

@@ -198,9 +198,9 @@ def test_masks_of_the_validation_runs_can_be_the_answer(how):
 
 
 def test_says_what_was_seen():
-    assert scripted(7).notes[0].startswith("Overfitting was seen in 10 validation runs: held-out rows score best aro")
+    assert scripted(7).notes[0].startswith("Overfitting seen in 10 validation runs: the held-out score peaks near")
     rising = scripted(20)
-    assert rising.notes[0].startswith("No overfitting was seen in 10 validation runs")
+    assert rising.notes[0].startswith("No overfitting seen in 10 validation runs")
     assert rising.extra["stop"].tolist() == [18, 20]
     assert rising.n_steps == 19
     assert scripted(20, only_if_seen=True).n_steps == 21
@@ -419,9 +419,7 @@ def test_what_is_told_of_the_validation_runs():
     assert trace.extra["training"].tolist() == [0.375, 0.5]
     assert trace.extra["stop"].tolist() == [1, 1]
     assert trace.extra["fall"].tolist() == [0.3, 0.01]
-    assert trace.notes[0].startswith(
-        "Overfitting was seen in 2 validation runs: held-out rows score best around step 1"
-    )
+    assert trace.notes[0].startswith("Overfitting seen in 2 validation runs: the held-out score peaks near step 1")
     EarlyStopping()._explain(records, StoppingPoint(1, 1, np.zeros(2), 0.01, 0.3), trace)
     assert "held-out rows score 0.3750 at the end, and 0.0100 ± 0.3000 more" in trace.notes[1]
     EarlyStopping()._explain(records, StoppingPoint(1, 1, np.zeros(2), 0.01, 0.3), trace)

@@ -42,6 +42,6 @@ def test_over_a_ranker_and_with_feature_groups():
     assert "false-discovery rate of 0.05" in selector.promise_
     groups = np.arange(len(y)) // 2
     assert (
-        "rows as independent"
+        "assume independent rows"
         in fewer.RankSelector(FTest(), control=FalseDiscovery()).fit(X, y, groups=groups).notes_[-1]
     )

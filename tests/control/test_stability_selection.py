@@ -80,7 +80,7 @@ def test_frequencies_are_counted_and_the_promise_is_told():
 def test_the_promise_says_its_numbers():
     control = StabilitySelection(0.9, 1.0, n_pairs=50, assumption="none")
     told = control._promise(28, 1000)
-    assert "at least 0.9 of 100 halves of the rows choose among their 28 best" in told
+    assert "the 28 best in at least 0.9 of 100 half-samples" in told
     assert "at most 0.98 features of low selection probability (up to 0.028)" in told
     assert "(nothing assumed; Shah and Samworth)" in told
 

@@ -107,7 +107,7 @@ def test_several_devices_share_the_work(monkeypatch):
 
 
 def test_what_lists_cannot_hold_is_said(monkeypatch):
-    with pytest.warns(FewerWarning, match=r"KNN works on the CPU here, not on the GPU: n_neighbors=\[63\]"):
+    with pytest.warns(FewerWarning, match=r"KNN runs on the CPU, not on the GPU: n_neighbors=\[63\]"):
         bound(KNN(63), table(n=80), monkeypatch)
 
 

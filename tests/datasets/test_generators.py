@@ -42,7 +42,7 @@ def test_monk_by_its_rule_and_by_the_public_training_rows(number):
 
 
 def test_monk_has_three_problems():
-    with pytest.raises(InputError, match="There is no MONK's problem 4; choose 1, 2 or 3."):
+    with pytest.raises(InputError, match="Unknown MONK's problem 4; choose 1, 2 or 3."):
         make_monk(4)
 
 

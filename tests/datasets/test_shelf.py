@@ -148,10 +148,10 @@ def test_the_manifest_lists_what_it_must():
 def test_names_that_do_not_exist():
     with pytest.raises(InputError) as error:
         load("sonnar")
-    assert str(error.value) == "There is no data set 'sonnar'; did you mean 'sonar'?"
+    assert str(error.value) == "Unknown data set 'sonnar'; did you mean 'sonar'?"
     with pytest.raises(InputError) as error:
         info("qqqq")
-    assert str(error.value) == "There is no data set 'qqqq'; `fewer datasets` lists them."
+    assert str(error.value) == "Unknown data set 'qqqq'; `fewer datasets` lists them."
 
 
 # ---------------------------------------------------------------------------------------------------- folder

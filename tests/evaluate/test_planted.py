@@ -94,7 +94,7 @@ def test_names_do_not_clash_and_nonsense_is_refused():
     for options, message in (
         ({"irrelevant": ["wild"]}, "'wild' is not known"),
         ({"irrelevant": [1]}, "above 1"),
-        ({"redundant": {"c": [1]}}, "redundant names 'c', which is no feature"),
+        ({"redundant": {"c": [1]}}, "redundant names 'c', not a feature"),
         ({"redundant": {9: [1]}}, "redundant names feature 9, but features go from 0 to 3"),
         ({"redundant": {"a": [0]}}, "ratio of 0"),
     ):
@@ -104,7 +104,7 @@ def test_names_do_not_clash_and_nonsense_is_refused():
 
 def test_features_to_copy_are_named_or_numbered_as_everywhere():
     problem = make_problem(n_features=8)
-    with pytest.raises(InputError, match="redundant names 'y', which is no feature; the columns are 'x0', 'x1'"):
+    with pytest.raises(InputError, match="redundant names 'y', not a feature; the columns are 'x0', 'x1'"):
         plant(problem, np.random.default_rng(0), redundant={"y": [1.0]})
     with pytest.raises(InputError, match="redundant names feature 8, but features go from 0 to 7"):
         plant(problem, np.random.default_rng(0), redundant={8: [1.0]})

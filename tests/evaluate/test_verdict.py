@@ -43,23 +43,23 @@ def test_better():
 def test_worse():
     text = say(score(-0.04, -0.07, -0.01))
     assert text == (
-        "Selection costs kNN 4.0 points (1.0 to 7.0): all 60 features do better than 12 of 60 features (knn-forward)."
+        "Selection costs kNN 4.0 points (1.0 to 7.0): all 60 features beat 12 of 60 features (knn-forward)."
     )
 
 
 def test_no_difference():
     text = say(score(0.01, -0.02, 0.04, estimator="svm"))
     assert text == (
-        "For the SVM no difference was found between all features and 12 of 60 features (knn-forward): "
-        "−2.0 to +4.0 points."
+        "For the SVM, no clear difference between all features and 12 of 60 features (knn-forward): −2.0 to "
+        "+4.0 points."
     )
 
 
 def test_too_few_rows():
     text = say(score(0.02, -0.21, 0.25), n_rows=24)
     assert text == (
-        "For kNN 24 rows are too few to tell: 12 of 60 features (knn-forward) may do anything from "
-        "−21.0 to +25.0 points against all."
+        "For kNN, 24 rows are too few: 12 of 60 features (knn-forward) may score anything from −21.0 to "
+        "+25.0 points against all."
     )
 
 
@@ -68,7 +68,7 @@ def test_two_estimators_the_clearest_first():
     better = score(0.061, 0.032, 0.090, estimator="knn")
     text = say(undecided, better)
     assert text.startswith("Selection helps kNN by 6.1 points")
-    assert "For the SVM no difference was found" in text
+    assert "For the SVM, no clear difference" in text
 
 
 def test_the_best_method_is_spoken_of_and_baselines_are_not():
@@ -83,14 +83,14 @@ def test_the_best_method_is_spoken_of_and_baselines_are_not():
 
 def test_the_joint_interval_decides():
     row = MethodScore(**{**score(0.05, 0.01, 0.09).__dict__, "joint_low": -0.01, "joint_high": 0.099})
-    assert "no difference was found" in say(row)
+    assert "no clear difference" in say(row)
 
 
 def test_scores_without_points():
     text = say(score(0.5, 0.2, 0.8, base=-3.0), scoring="neg_mean_squared_error")
     assert text.startswith("Selection helps kNN by 0.5 of neg_mean_squared_error (0.2 to 0.8)")
     assert "too few" in say(score(0.5, -2, 3, base=-3.0), scoring="neg_mean_squared_error", n_rows=20)
-    assert "no difference" in say(score(0.5, -2, 3, base=-3.0), scoring="neg_mean_squared_error", n_rows=200)
+    assert "no clear difference" in say(score(0.5, -2, 3, base=-3.0), scoring="neg_mean_squared_error", n_rows=200)
 
 
 @given(st.floats(-0.3, 0.3), st.floats(0.001, 0.3), st.integers(10, 1000))
@@ -101,7 +101,7 @@ def test_words_agree_with_numbers(difference, reach, n_rows):
     assert ("helps" in text) == (low > 0)
     assert ("costs" in text) == (high < 0)
     undecided = low <= 0 <= high
-    assert ("no difference was found" in text or "too few" in text) == undecided
+    assert ("no clear difference" in text or "too few" in text) == undecided
     numbers = [float(number.replace("−", "-")) for number in re.findall(r"[−+]?\d+\.\d", text)]
     ends = sorted([100 * low, 100 * high] if undecided else [abs(100 * low), abs(100 * high)])
     assert numbers[-2:] == pytest.approx(ends, abs=0.0501)
@@ -110,11 +110,11 @@ def test_words_agree_with_numbers(difference, reach, n_rows):
 def test_thirty_rows_are_enough_for_scores_without_points():
     undecided = score(0.5, -2, 3, base=-3.0)
     assert "29 rows are too few" in say(undecided, scoring="neg_mean_squared_error", n_rows=29)
-    assert "no difference was found" in say(undecided, scoring="neg_mean_squared_error", n_rows=30)
+    assert "no clear difference" in say(undecided, scoring="neg_mean_squared_error", n_rows=30)
 
 
 def test_ten_points_to_either_side_are_not_too_wide():
-    assert "no difference was found" in say(score(0.0, -0.10, 0.10))
+    assert "no clear difference" in say(score(0.0, -0.10, 0.10))
     assert "too few" in say(score(0.0, -0.101, 0.0))
     assert "too few" in say(score(0.0, 0.0, 0.101))
 

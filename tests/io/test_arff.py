@@ -104,7 +104,7 @@ def test_scipy_reads_the_same_numbers(read, tmp_path):
         (HEADER + "\n% only words\n", "t.arff has no rows below @data; give a table with rows."),
         ("1,2\n", "t.arff, line 1: '1,2' is no ARFF declaration; @attribute or @data is expected."),
         (HEADER + "1,x,no\n2,y\n", "t.arff, line 7 has 2 cells, but 3 attributes are declared; correct the line."),
-        (HEADER + "one,x,no\n", "t.arff, line 6: 'one' in attribute 'a' is no number" + REPAIR),
+        (HEADER + "one,x,no\n", "t.arff, line 6: 'one' in attribute 'a' is not a number" + REPAIR),
         (HEADER + "1,z,no\n", "t.arff, line 6: 'z' in attribute 'b' is none of its levels" + REPAIR),
         (
             HEADER + "1,'x,no\n",
@@ -115,7 +115,7 @@ def test_scipy_reads_the_same_numbers(read, tmp_path):
         (HEADER + "{0 1\n", "t.arff, line 6: the sparse row has no closing brace."),
         (
             HEADER.replace("@attribute b", "@attribute a"),
-            "t.arff: 2 columns are named 'a'; give every column a name of its own.",
+            "t.arff: 2 columns are named 'a'; give every column a unique name.",
         ),
         ("@relation r\n@attribute a {x\n", "t.arff, line 2: the levels of 'a' have no closing brace."),
         (
@@ -128,7 +128,7 @@ def test_scipy_reads_the_same_numbers(read, tmp_path):
         ),
         (
             HEADER + "1,x,no\n\n2,y,?\n",
-            "The target is missing in line 8; fill the cell or delete the row, or leave such rows out "
+            "The target is missing in line 8; fill the cell, delete the row, or skip such rows "
             "(--skip-rows-without-target).",
         ),
         ("", "t.arff has no @attribute line; is it an ARFF file?"),

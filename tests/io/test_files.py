@@ -156,19 +156,17 @@ def test_files_that_cannot_be_read(tmp_path):
     pl.DataFrame({"y": [1, 2]}).write_parquet(tmp_path / "target.parquet")
     pl.DataFrame({"a": [1.0, float("inf")], "y": [1, 2]}).write_parquet(tmp_path / "inf.parquet")
     for name, message in {
-        "patient.csv": f"There is no file {tmp_path / 'patient.csv'}; did you mean patients.csv?",
-        "zzz": f"There is no file {tmp_path / 'zzz'}; check its name and folder.",
+        "patient.csv": f"File not found: {tmp_path / 'patient.csv'}; did you mean patients.csv?",
+        "zzz": f"File not found: {tmp_path / 'zzz'}; check the path.",
         ".": f"{tmp_path} is a folder; name a file.",
-        "bare.parquet": "bare.parquet has columns, but no rows; give a table with rows.",
-        "target.parquet": "target.parquet has no column beside the target 'y'; there is nothing to select.",
-        "inf.parquet": "Column 'a' is infinite in row 1; correct the cell, or empty it if it is not known.",
+        "bare.parquet": "bare.parquet has columns but no rows.",
+        "target.parquet": "target.parquet has only the target column 'y'; there is nothing to select.",
+        "inf.parquet": "Column 'a' is infinite in row 1; correct the cell, or clear it if unknown.",
     }.items():
         with pytest.raises(InputError) as error:
             read_table(tmp_path / name, "y")
         assert str(error.value) == message
-    with pytest.raises(
-        InputError, match=r"^fake.parquet is a Parquet file that cannot be read \(.*\); write it again.$"
-    ):
+    with pytest.raises(InputError, match=r"^The Parquet file fake.parquet cannot be read \(.*\); write it again.$"):
         read_table(tmp_path / "fake.parquet", "y")
 
 
@@ -248,7 +246,7 @@ def test_a_panic_of_polars_is_a_damaged_file(tmp_path, monkeypatch):
         raise pl.exceptions.PanicException("assertion `left == right` failed")
 
     monkeypatch.setattr(pl, "read_parquet", panic)
-    with pytest.raises(InputError, match=r"^hurt.parquet is a Parquet file that cannot be read \(it is damaged\)"):
+    with pytest.raises(InputError, match=r"^The Parquet file hurt.parquet cannot be read \(it is damaged\)"):
         read_table(tmp_path / "hurt.parquet", "y")
 
 
@@ -265,5 +263,5 @@ def test_formats_come_back(tmp_path):
     frame = pl.DataFrame({"a": [1.5, None], "b": ["x", "y"]})
     assert pl.read_parquet(io.BytesIO(frame_bytes(frame, "t.parquet"))).equals(frame)
     assert pl.read_csv(io.BytesIO(frame_bytes(frame, "t.tsv")), separator="\t").equals(frame)
-    with pytest.raises(InputError, match="names no format"):
+    with pytest.raises(InputError, match="unsupported extension"):
         frame_bytes(frame, "t.xlsx")

@@ -207,7 +207,7 @@ def test_tables_of_databases_by_their_addresses(tmp_path, plain, monkeypatch):
         same(read_table(address, "y"), plain)
     with pytest.raises(InputError, match=r"a.db has no table 'people'; name one behind ::, as in a.db::my table"):
         read_table("a.db::people", "y")
-    with pytest.raises(InputError, match="There is no file b.db"):
+    with pytest.raises(InputError, match="File not found: b.db"):
         read_table("sqlite:///b.db::t", "y")
 
 
@@ -292,5 +292,5 @@ def test_the_command_line_fetches_a_table_and_reads_addresses(tmp_path, capsys, 
         assert leaving.value.code == 2
         assert "cannot be fetched" in capsys.readouterr().err
         server.shutdown()
-    with pytest.raises(InputError, match="There is no file"):
+    with pytest.raises(InputError, match="File not found"):
         read_table("https://127.0.0.1/t.csv", "y")  # only the command line fetches

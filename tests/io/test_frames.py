@@ -48,7 +48,7 @@ def test_kinds_that_were_chosen():
     assert forced_kinds([], [], names) == {}
     with pytest.raises(InputError, match="Column 'b' is named as nominal and as numeric; choose one"):
         forced_kinds(["b"], [1], names)
-    with pytest.raises(InputError, match="nominal names 'd', which is no feature"):
+    with pytest.raises(InputError, match="nominal names 'd', not a feature"):
         forced_kinds(["d"], [], names)
 
 

@@ -51,7 +51,7 @@ def test_cells_that_break_a_schema_are_listed(table, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "s.json is no JSON"),
+        ("{", "s.json is not JSON"),
         ("[]", "s.json has no 'columns'"),
         ('{"columns": {"a": {"kind": "number"}}}', "s.json, 'a': 'kind' must be one of numeric, nominal"),
         ('{"columns": {"a": {"kind": "date", "order": "x"}}}', "'order' must be one of year-month-day"),
@@ -123,7 +123,7 @@ def test_problems_are_listed_and_not_raised(tmp_path):
     found = inspect_table(tmp_path / "t.csv", "y")
     assert [problem.column for problem in found.problems] == ["a", "y"]
     assert json.loads(found.to_json())["problems"][0]["cell"] == "abc"
-    assert "Problem: Column 'a' holds numbers, but line 32 holds 'abc'" in str(found)
+    assert "Problem: Column 'a' holds numbers, but line 32 is 'abc'" in str(found)
 
 
 def test_frames_in_files_and_html(tmp_path):

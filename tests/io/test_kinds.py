@@ -56,7 +56,7 @@ def test_the_cures_cure(broken):
     problem = read_table(broken, "y", **cures)
     assert problem.n_samples == 41
     assert problem.notes[0].startswith("Read as missing: 'abc' in 'score' (1 cell), 'n.d.' in 'age' (2 cells)")
-    assert problem.notes[1] == "1 row has no target; left out."
+    assert problem.notes[1] == "1 row has no target; skipped."
     excluded = ["score", "age", "day"]
     others = read_table(broken, "y", exclude=excluded, missing=["inf"], skip_rows_without_target=True)
     assert others.names == ("size",)
@@ -68,7 +68,7 @@ def test_the_command_line_prints_a_table_of_at_most_100_columns(broken, capsys):
     assert leaving.value.code == 2
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "fewer: 5 columns cannot be read:"
-    assert lines[2].split() == ["score", "line", "42", "1", "'abc'", "no", "number"]
+    assert lines[2].split() == ["score", "line", "42", "1", "'abc'", "not", "a", "number"]
     assert all(len(line) <= 100 for line in lines[:-1])
     with pytest.raises(SystemExit) as leaving:
         main(shlex.split(lines[-1])[1:])  # the command as it is printed
@@ -80,7 +80,7 @@ def test_words_among_many_numbers_are_asked_about_and_not_taken_for_levels(tmp_p
     path.write_text("a,y\n" + "".join(f"{'lost' if i % 3 else i / 8},{i % 2}\n" for i in range(90)))
     assert read_table(path, "y", missing=["lost"]).kinds == ("numeric",)
     path.write_text("a,y\n" + "".join(f"{'lost' if i % 3 == 0 else i / 8},{i % 2}\n" for i in range(90)))
-    with pytest.raises(TableError, match="Column 'a' holds numbers, but line 2 holds 'lost'"):
+    with pytest.raises(TableError, match="Column 'a' holds numbers, but line 2 is 'lost'"):
         read_table(path, "y")
 
 
@@ -111,8 +111,8 @@ WORDS = "the customer called again about late delivery and wants to talk about p
         ([";".join(rng.choice(list("abcdef"), k, replace=False)) for k in [1, 2, 3, 4] * 15], "lists"),
         (["|".join(rng.choice(list("abcdef"), k, replace=False)) for k in [1, 2, 3, 4] * 15], "lists"),
         ([str(rng.integers(0, 9, 3).tolist()) for _ in range(60)], "lists"),
-        ([f"{value:032x}" for value in range(60)], "a code for nearly each row"),
-        ([f"p{i}@example.org" for i in range(60)], "a code for nearly each row"),
+        ([f"{value:032x}" for value in range(60)], "nearly all values unique"),
+        ([f"p{i}@example.org" for i in range(60)], "nearly all values unique"),
         (["red", "dark blue", 'the "new", one'] * 20, None),
         ([f"city {i % 25}" for i in range(60)], None),
         (["New York, NY", "Boston, MA", "Austin, TX"] * 20, None),
@@ -127,7 +127,7 @@ def test_reasons(cells, reason):
 
 @pytest.mark.parametrize(
     ("n_distinct", "reason"),
-    [(100, "a code for nearly each row"), (90, "a code for nearly each row"), (89, None), (60, None)],
+    [(100, "nearly all values unique"), (90, "nearly all values unique"), (89, None), (60, None)],
 )
 def test_nine_in_ten_cells_that_differ_make_a_code(n_distinct, reason):
     cells = [f"q{i % n_distinct}" for i in range(100)]
@@ -167,10 +167,10 @@ def test_nothing_is_converted_or_left_out_without_a_word_on_one_screen(messy):
     columns += ["comment", "tags", "rare", "paid", "opened", "called", "event", "visited", "member", "visits", "price"]
     for name in columns:
         assert repr(name) in told
-    assert "brackets around negative ones ('($1,058.63)' is -1058.63)" in told
-    assert "'visited' (dates written in several ways)" in told
-    assert "'event' is taken as numbers, though they could be moments since 1970" in told
-    assert "'visits' is taken as levels, though most cells are numbers: others, such as 'x', are not" in told
+    assert "negatives in parentheses ('($1,058.63)' is -1058.63)" in told
+    assert "'visited' (inconsistent date formats)" in told
+    assert "'event' is read as numbers, but could be timestamps" in told
+    assert "'visits' is read as categories: most cells are numbers, but some, such as 'x', are not" in told
     assert "'rare' (97 %)" in told
     assert "identifier" not in told
     assert "--decimal" not in told
@@ -227,15 +227,15 @@ def test_times_of_day_count_as_hours_and_come_back_from_a_schema():
     assert schema.columns["t"] == found.readings["t"]
     again = read(ReadOptions(readings=schema.columns), t=cells)
     assert again.frame["t"].to_list() == found.frame["t"].to_list()
-    assert read(t=[*["8:30", "9:40"] * 10, "25:00"]).problems[0].trouble == "no time (12:30)"
+    assert read(t=[*["8:30", "9:40"] * 10, "25:00"]).problems[0].trouble == "not a time (12:30)"
     assert read(t=["3:2", "2:1"] * 10).frame["t"].dtype == pl.String  # results of games
 
 
 def test_numbers_that_could_be_moments_are_told_of():
     moments = [str(1_700_000_000_000 + 86_400_000 * i) for i in range(30)]
     assert read(e=moments).notes == [
-        "Column 'e' is taken as numbers, though they could be moments since 1970 (1700000000000 would be 2023-11-14); "
-        "a schema says so."
+        "Column 'e' is read as numbers, but could be timestamps (1700000000000 would be 2023-11-14); use a "
+        "schema to read dates."
     ]
     assert not read(ReadOptions(numeric=frozenset("e")), e=moments).notes
     assert not read(e=[str(i) for i in range(30)]).notes
@@ -244,7 +244,7 @@ def test_numbers_that_could_be_moments_are_told_of():
 def test_codes_of_single_rows_are_left_out_also_with_leading_zeros():
     codes = [f"{i:04d}" for i in range(40)]
     found = read(ReadOptions(leave_out=True), a=codes, b=["01", "02"] * 20)
-    assert found.readings["a"].reason == "a code for nearly each row"
+    assert found.readings["a"].reason == "nearly all values unique"
     assert found.readings["b"].reason == "leading zeros"
     assert read(ReadOptions(leave_out=True, nominal=frozenset("a")), a=codes).frame["a"].to_list() == codes
 
@@ -269,4 +269,4 @@ def test_numbers_among_many_words_are_levels_and_said_so(tmp_path):
     path.write_text("a,y\n" + "\n".join(f"{cell},{i % 2}" for i, cell in enumerate(cells)))
     problem = read_table(path, target="y")
     assert problem.kinds[0] == "nominal"
-    assert any("'a' is taken as levels, though most cells are numbers" in note for note in problem.notes)
+    assert any("'a' is read as categories: most cells are numbers" in note for note in problem.notes)

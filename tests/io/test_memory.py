@@ -95,7 +95,7 @@ def test_what_does_not_fit_is_refused_with_what_would(tmp_path, monkeypatch):
     program = PROGRAM["select"]
     half = (needed_memory(path, "select") - program) // 2
     monkeypatch.setattr("fewer.io._memory.available_memory", lambda: program + half)
-    with pytest.raises(InputError, match=r"about .* to select, but .* is free; a file with 500 of its 1,000 rows"):
+    with pytest.raises(InputError, match=r"about .* to select, but .* is free; 500 of its 1,000 rows"):
         wants_stream(path, False, "select")
     program = PROGRAM["rank"]
     half = (needed_memory(text, "rank") - program) // 4

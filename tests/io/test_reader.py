@@ -156,16 +156,16 @@ def test_numeric_overrules_text_and_categories():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"nominal": ["colour"]}, "nominal names 'colour', which is no feature; did you mean 'color'?"),
+        ({"nominal": ["colour"]}, "nominal names 'colour', not a feature; did you mean 'color'?"),
         (
             {"nominal": ["z"]},
-            "nominal names 'z', which is no feature; the columns are 'size', 'color', 'flag', 'count'.",
+            "nominal names 'z', not a feature; the columns are 'size', 'color', 'flag', 'count'.",
         ),
         ({"nominal": [9]}, "nominal names feature 9, but features go from 0 to 3."),
-        ({"nominal": ["size"], "numeric": ["size"]}, "Column 'size' is named as nominal and as numeric; choose one."),
+        ({"nominal": ["size"], "numeric": ["size"]}, "Column 'size' is both nominal and numeric; choose one."),
         (
             {"numeric": ["color"]},
-            "Column 'color' is named as numeric, but row 0 holds 'red'; correct or empty the cell.",
+            "Column 'color' is declared numeric, but row 0 is 'red'; correct or clear the cell.",
         ),
     ],
 )
@@ -188,7 +188,7 @@ def test_dates_count_as_days_in_every_frame():
         problem = to_problem(table, [0, 1, 0])
         np.testing.assert_array_equal(problem.X, expected)
         assert problem.kinds == ("numeric",) * 3
-        assert problem.notes == ("Columns 'd', 'm' hold dates; they count as days since 1970-01-01.",)
+        assert problem.notes == ("Columns 'd', 'm' hold dates, used as days since 1970-01-01.",)
 
 
 def test_times_with_a_zone_are_compared_as_moments():
@@ -253,23 +253,22 @@ def test_the_task_is_inferred_and_can_be_overruled():
             [[1], [1e200]],
             [0, 1],
             {},
-            "Column 'x0' is 1e+200, too large to compute with, in row 1; correct the cell, or empty it if it is not "
-            "known.",
+            "Column 'x0' is 1e+200, too large to compute with, in row 1; correct the cell, or clear it if unknown.",
         ),
-        ([[1], [2]], ["a", "a"], {}, "The target has one class only, 'a'; at least two are needed."),
-        ([[1], [2]], [0.5, 0.5], {}, "The target has one value only, 0.5; choose another target."),
+        ([[1], [2]], ["a", "a"], {}, "The target has only one class, 'a'; at least two are needed."),
+        ([[1], [2]], [0.5, 0.5], {}, "The target has only one value, 0.5; choose another target."),
         (
             [[1], [2], [3]],
             ["a", "b", "c"],
             {},
-            "The target has 3 classes in 3 rows, one for each row; choose another target, or task regression if it is "
-            "a quantity.",
+            "The target has 3 classes in 3 rows, one per row; choose another target, or task regression if it is "
+            "numeric.",
         ),
         (
             [[1], [2], [3]],
             ["a", "b", "a"],
             {"task": "regression"},
-            "The target holds text (row 0: 'a'), so it is no quantity; choose task classification.",
+            "The target holds text (row 0: 'a'), not numbers; choose task classification.",
         ),
         ([[1], [2], [3]], [0, 1], {}, "The target has 2 rows, but the table has 3; give one for each row."),
         ([[1], [2]], np.eye(2), {}, "The target has 2 dimensions; give one value for each row."),
@@ -278,37 +277,37 @@ def test_the_task_is_inferred_and_can_be_overruled():
             [[1, np.inf], [2, 0]],
             [0, 1],
             {},
-            "Column 'x1' is infinite in row 0; correct the cell, or empty it if it is not known.",
+            "Column 'x1' is infinite in row 0; correct the cell, or clear it if unknown.",
         ),
-        ([[1, 2], [1, 2]], [0, 1], {}, "Every column is constant or empty; give at least one that varies."),
-        ([[None, 2], [None, 2]], [0, 1], {}, "Every column is constant or empty; give at least one that varies."),
-        ([1, 2], [0, 1], {}, "X has 1 dimension(s); a table with rows and columns is needed."),
+        ([[1, 2], [1, 2]], [0, 1], {}, "Every column is constant or empty; at least one must vary."),
+        ([[None, 2], [None, 2]], [0, 1], {}, "Every column is constant or empty; at least one must vary."),
+        ([1, 2], [0, 1], {}, "X has 1 dimension(s); it must be two-dimensional."),
         (
             pl.LazyFrame({"a": [1, 2]}),
             [0, 1],
             {},
-            "The table is a lazy polars frame, whose cells are not there yet; give X.collect() instead of X.",
+            "The table is a lazy polars frame, not loaded yet; pass X.collect() instead of X.",
         ),
         ([[1, 2], [3]], [0, 1], {}, "Row 1 of X has 1 cells, but row 0 has 2; give equal rows."),
-        (np.empty((2, 0)), [0, 1], {}, "The table has no column beside the target; there is nothing to select."),
+        (np.empty((2, 0)), [0, 1], {}, "The table has only the target column; there is nothing to select."),
         (np.empty((0, 2)), [], {}, "The table has no rows; give a table with rows."),
         (
             np.ones((2, 2), dtype=complex),
             [0, 1],
             {},
-            "X holds complex128 cells; numbers, truth values or text are needed.",
+            "X has dtype complex128; numbers, booleans or text are needed.",
         ),
         (
             pl.DataFrame({"a": [[1], [2]]}),
             [0, 1],
             {},
-            "Column 'a' holds List(Int64) cells; turn them into numbers or text, or leave the column out.",
+            "Column 'a' holds List(Int64) values; convert them to numbers or text, or drop it.",
         ),
         (
             pd.DataFrame({"a": [(1,), (2,)]}),
             [0, 1],
             {},
-            "Column 'a' holds tuple cells; turn them into numbers or text, or leave the column out.",
+            "Column 'a' holds tuple values; convert them to numbers or text, or drop it.",
         ),
     ],
 )
@@ -388,8 +387,8 @@ def test_frames_that_are_not_there_yet_are_refused_with_the_cure():
 
     table = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]})
     for lazy, cure in {
-        duckdb.from_df(table): "a DuckDB relation, whose cells are not there yet; give X.pl()",
-        dd.from_pandas(table, npartitions=1): "a Dask frame, whose cells are not there yet; give X.compute()",
+        duckdb.from_df(table): "a DuckDB relation, not loaded yet; pass X.pl()",
+        dd.from_pandas(table, npartitions=1): "a Dask frame, not loaded yet; pass X.compute()",
     }.items():
         with pytest.raises(InputError, match=re.escape(cure)):
             fewer.SubsetSelector().fit(lazy, [0, 1, 0, 1])
@@ -470,8 +469,8 @@ def test_what_is_no_feature_is_left_out_with_a_note(make):
     names = kept.column_names if hasattr(kept, "column_names") else list(kept.columns)
     assert names == ["a", "color"]
     assert notes == [
-        "Left out, being no features: 'code' (a code for nearly each row), 'note' (free text), 'list' (lists). "
-        "Make one a category to keep it."
+        "Not used as features: 'code' (nearly all values unique), 'note' (free text), 'list' (lists). Make "
+        "it categorical to keep it."
     ]
 
 

@@ -61,7 +61,7 @@ def test_text_files_of_one_header_are_one_table(frame, tmp_path):
     assert source.is_text
     assert read(source)["n"].to_list() == [str(i) for i in range(100)]
     frame.rename({"a": "z"}).write_csv(tmp_path / "c.csv", separator=";")
-    with pytest.raises(InputError, match=r"c.csv has another header than a.csv"):
+    with pytest.raises(InputError, match=r"c.csv and a.csv have different headers"):
         open_source(tmp_path)
 
 
@@ -101,5 +101,5 @@ def test_what_is_no_source_is_refused(frame, tmp_path):
     with pytest.raises(InputError, match=r"b.parquet lacks the column 'n'"):
         open_source(tmp_path)
     frame.write_csv(tmp_path / "c.csv")
-    with pytest.raises(InputError, match="Parquet files and others"):
+    with pytest.raises(InputError, match="mixes Parquet and other files"):
         open_source(tmp_path)

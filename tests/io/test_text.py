@@ -15,7 +15,7 @@ from fewer.problem import InputError
 
 PLAIN = "a,b,y\n1,x,no\n2,y,yes\n3,x,no\n4,y,yes\n"
 RAGGED = "; correct the line, and quote cells that hold the separator."
-TOO_LARGE = "; read it in chunks (--stream), leave columns out (--exclude), or take a sample of its rows."
+TOO_LARGE = "; read it in chunks (--stream), drop columns (--exclude), or sample its rows."
 
 
 @pytest.fixture
@@ -52,13 +52,13 @@ def same(one, other):
         ("\n\n" + PLAIN, None),
         (PLAIN.replace(",", " , "), None),
         ('"a","b","y"\r\n"1","x","no"\r\n2,"y",yes\r\n\r\n3,x,"no"\r\n4,y,yes', None),
-        (PLAIN.replace(",", ";"), "t.csv is read with semicolons between the cells."),
-        (PLAIN.replace(",", "\t"), "t.csv is read with tabs between the cells."),
-        (PLAIN.replace(",", "|"), "t.csv is read with bars between the cells."),
-        (PLAIN.replace(",", "   "), "t.csv is read with spaces between the cells."),
+        (PLAIN.replace(",", ";"), "t.csv: cells are separated by semicolons."),
+        (PLAIN.replace(",", "\t"), "t.csv: cells are separated by tabs."),
+        (PLAIN.replace(",", "|"), "t.csv: cells are separated by bars."),
+        (PLAIN.replace(",", "   "), "t.csv: cells are separated by spaces."),
         (
             "".join(f"  {line}\n" for line in PLAIN.replace(",", " ").split("\n") if line),
-            "t.csv is read with spaces between the cells.",
+            "t.csv: cells are separated by spaces.",
         ),
     ],
 )
@@ -143,7 +143,7 @@ def test_truth_values_in_any_letters_and_dates(read):
     problem = read("t,d,m,y\nTRUE,2026-01-31,2026-01-31 12:00:00,0\nfalse,1970-01-02,1970-01-01T06:00:00.0,1\n,,,1\n")
     assert problem.kinds == ("boolean", "numeric", "numeric")
     np.testing.assert_array_equal(problem.X, [[1, 20484, 20484.5], [0, 1, 0.25], [np.nan] * 3])
-    assert problem.notes[0] == "Columns 'd', 'm' hold dates; they count as days since 1970-01-01."
+    assert problem.notes[0] == "Columns 'd', 'm' hold dates, used as days since 1970-01-01."
 
 
 def test_dates_that_do_not_exist_are_words(read):
@@ -162,7 +162,7 @@ def test_numbers_that_are_codes(read):
     problem = read(text)
     assert problem.levels[0] == ("02134", "10001", "2134", "9")
     assert problem.notes == (
-        "Column 'zip' is taken as codes, since they have leading zeros ('02134'); --numeric says otherwise.",
+        "Column 'zip' is read as codes because of leading zeros ('02134'); use --numeric for numbers.",
     )
     same(read(text, nominal=["zip"]), problem)
     assert read(text, nominal=["zip"]).notes == ()
@@ -198,7 +198,7 @@ def test_names_that_are_missing_get_one(read):
 
 def test_a_first_line_of_numbers_draws_a_note(read):
     problem = read("0.5,1.5,1\n1,2,0\n2,3,1\n3,4,1\n", "1")
-    assert problem.notes == ("The first line of t.csv looks like data, not like names; a header row is needed.",)
+    assert problem.notes == ("The first line of t.csv looks like data; add a header row.",)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_a_first_line_of_numbers_draws_a_note(read):
         (b"\x1f", "t.csv is empty; a table with a header row is needed."),
         ("a,b,y\n", "t.csv has a header (line 1), but no rows below it; give a table with rows."),
         ("a,b,y\n\n \n", "t.csv has a header (line 1), but no rows below it; give a table with rows."),
-        ("y\n1\n2\n", "t.csv has no column beside the target 'y'; there is nothing to select."),
+        ("y\n1\n2\n", "t.csv has only the target column 'y'; there is nothing to select."),
         (
             "a,b,y\n1,2,3\n\n1,2\n",
             "t.csv, line 4 has 2 cells, but the header has 3" + RAGGED,
@@ -238,23 +238,22 @@ def test_a_first_line_of_numbers_draws_a_note(read):
             gzip.compress(PLAIN.encode(), mtime=0)[:-9],
             "t.csv cannot be unpacked: it is damaged; copy or pack it again.",
         ),
-        ("a,y\n1,0\ninf,1\n", "Column 'a' is infinite in line 3; correct the cell, or empty it if it is not known."),
+        ("a,y\n1,0\ninf,1\n", "Column 'a' is infinite in line 3; correct the cell, or clear it if unknown."),
         (
             "a,y\n1,0\n\n2,\n3,NA\n",
-            "The target is missing in line 4 and 1 more; fill the cell or delete the row, or leave such rows out "
+            "The target is missing in line 4 and 1 more; fill the cell, delete the row, or skip such rows "
             "(--skip-rows-without-target).",
         ),
-        ("a,y\n1,0\n2,0\n", "The target has one class only, 0; at least two are needed."),
-        ("a,b,y\n1,x,0\n1,x,1\n", "Every column is constant or empty; give at least one that varies."),
+        ("a,y\n1,0\n2,0\n", "The target has only one class, 0; at least two are needed."),
+        ("a,b,y\n1,x,0\n1,x,1\n", "Every column is constant or empty; at least one must vary."),
         (
             "age,y\n" + "".join(f"{i},{i % 2}\n" for i in range(30)) + "abc,1\n",
-            "Column 'age' holds numbers, but line 32 holds 'abc'; correct or empty the cell, or name the column as "
+            "Column 'age' holds numbers, but line 32 is 'abc'; correct or clear the cell, or make the column "
             "nominal (--nominal age).",
         ),
         (
             "a,y\n" + "".join(f"{i},{i}.5\n" for i in range(30)) + "9,?x\n",
-            "Column 'y' holds numbers, but line 32 holds '?x'; correct or empty the cell, or give --task "
-            "classification.",
+            "Column 'y' holds numbers, but line 32 is '?x'; correct or clear the cell, or give --task classification.",
         ),
     ],
 )
@@ -269,11 +268,11 @@ def test_refusals_name_the_line_and_the_cure(read, text, message):
     [
         ("Y", {}, "t.csv has no column 'Y'; did you mean 'y'?"),
         ("outcome", {}, "t.csv has no column 'outcome'; the columns are 'a', 'b', 'y'."),
-        (3, {}, "t.csv has no column 3; its 3 columns go from 0 to 2, or from -3 to -1 counted from the end."),
+        (3, {}, "t.csv has no column 3; its 3 columns are numbered 0 to 2, or -3 to -1 from the end."),
         ("y", {"encoding": "nonsense"}, "Encoding 'nonsense' is not known; use for example utf-8, latin-1 or cp1252."),
         ("y", {"memory": 90}, "t.csv needs about 0.3 KiB of memory, but 0.1 KiB is free" + TOO_LARGE),
         ("y", {"memory": 9}, "t.csv needs about 0.0 KiB of memory, but 0.0 KiB is free" + TOO_LARGE),
-        ("y", {"nominal": ["c"]}, "nominal names 'c', which is no feature; the columns are 'a', 'b', 'y'."),
+        ("y", {"nominal": ["c"]}, "nominal names 'c', not a feature; the columns are 'a', 'b', 'y'."),
     ],
 )
 def test_choices_that_do_not_fit_are_refused(read, target, options, message):

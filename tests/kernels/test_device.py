@@ -171,7 +171,7 @@ def test_survivors_are_few(monkeypatch):
 def test_a_criterion_without_kernels_says_so(monkeypatch):
     cuda_shim.use(monkeypatch, cuda_shim.Shim())
     problem = table()
-    with pytest.warns(FewerWarning, match="FisherRatio works on the CPU here, not on the GPU: it has no kernels"):
+    with pytest.warns(FewerWarning, match="FisherRatio runs on the CPU, not on the GPU: it has no kernels"):
         SubsetSelector(FisherRatio(), device="cuda").fit(problem.X, problem.y)
 
 

@@ -60,7 +60,7 @@ def test_one_feature_stands_over_its_classes():
     ("features", "message"),
     [
         ([0, 1, 2], "3 features"),
-        (["petal"], "features names 'petal', which is no feature"),
+        (["petal"], "features names 'petal', not a feature"),
         ([9], "features names feature 9"),
     ],
 )

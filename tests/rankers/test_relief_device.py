@@ -69,7 +69,7 @@ def test_too_little_memory_and_too_many_neighbors_are_said(monkeypatch):
         scores(ReliefF(), table(), "cuda")
     with pytest.warns(FewerWarning, match="Working on the CPU: The GPU has too little"):
         scores(MultiSURF(), table(), "auto")
-    with pytest.warns(FewerWarning, match="Relief works on the CPU here, not on the GPU: n_neighbors=100"):
+    with pytest.warns(FewerWarning, match="Relief runs on the CPU, not on the GPU: n_neighbors=100"):
         scores(ReliefF(100), table(n=120), "cuda")
 
 
@@ -81,7 +81,7 @@ def test_a_selector_takes_a_device(monkeypatch):
         for device in ("cuda", "cpu")
     )
     np.testing.assert_array_equal(one.scores_, other.scores_)
-    with pytest.warns(FewerWarning, match="Fisher works on the CPU here, not on the GPU: it has no kernels for one"):
+    with pytest.warns(FewerWarning, match="Fisher runs on the CPU, not on the GPU: it has no kernels for one"):
         RankSelector(device="cuda", n_features_to_select=3).fit(problem.X, problem.y)
 
 

@@ -37,11 +37,16 @@ def test_a_page_can_be_made_of_the_json_alone():
 def test_the_curve_and_the_redundancy_are_shown_where_the_selection_has_them():
     problem = make_problem(n_rows=80)
     selection, trace = run(problem, method="knn-floating")
-    sizes = {"sizes": [1, 2, 3], "scores": [0.7, 0.8, 0.81], "standard_error": 0.02, "measured": "as the search saw it"}
+    sizes = {
+        "sizes": [1, 2, 3],
+        "scores": [0.7, 0.8, 0.81],
+        "standard_error": 0.02,
+        "measured": "the search's own score",
+    }
     redundancy = {"names": ["a", EVIL, "c"], "values": [[1, 0.1, 0.2], [0.1, 1, 0.9], [0.2, 0.9, 1]]}
     page = selection_report(replace(selection, sizes=sizes, redundancy=redundancy), trace)
     assert "highest 0.81 with 3" in page
-    assert "with 95&nbsp;% band. As the search saw it." in page
+    assert "with 95&nbsp;% band. As seen." in page
     assert f"Highest: {escape(short(EVIL))} and c (0.90)" in page
     alone = replace(selection, redundancy={"names": ["a"], "values": [[1]]})
     assert "Correlation between" not in selection_report(alone, trace)

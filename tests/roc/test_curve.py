@@ -155,5 +155,5 @@ def test_curves_refuse_bad_input(y, scores, words):
 
 
 def test_an_unknown_positive_class():
-    with pytest.raises(InputError, match="is no class"):
+    with pytest.raises(InputError, match="is not a class"):
         auroc([0, 1], [1, 2], pos_label="x")

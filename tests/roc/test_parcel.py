@@ -282,7 +282,7 @@ def test_the_positive_class_is_a_matter_of_naming():
     problem = levels()
     named = Parcel(pos_label=0, random_state=0).fit_problem(problem)
     swapped = Parcel(random_state=0).fit_problem(Problem.from_arrays(problem.X, 1 - problem.y, kinds=problem.kinds))
-    with pytest.raises(InputError, match="is no class"):
+    with pytest.raises(InputError, match="is not a class"):
         Parcel(pos_label="x").fit_problem(problem)
     assert named.prevalence_ == pytest.approx(swapped.prevalence_)
 
@@ -414,7 +414,7 @@ def test_costs_by_name():
     named = Parcel(feature_costs={"f0": 9.0}, cost_weight=1.0, random_state=0).fit(frame, y)
     assert listed.vertices_ == named.vertices_
     assert not named.support_[0]
-    with pytest.raises(InputError, match="'f77', which is no feature"):
+    with pytest.raises(InputError, match="'f77', not a feature"):
         Parcel(feature_costs={"f77": 1.0}).fit(frame, y)
 
 
@@ -440,7 +440,7 @@ def test_rows_that_cannot_be_told_apart_are_decided_by_a_draw():
     parcel = Parcel(random_state=0).fit(X, y)
     point = parcel.operating_point(max_fpr=0.05)
     assert point.choice == "random"
-    assert "drawn anew" in point.summary()
+    assert "drawn at random" in point.summary()
     rates = [point.set_params(random_state=s).predict(X)[y == 0].mean() for s in range(10)]
     assert np.abs(np.array(rates) - point.expected_.fpr.estimate).max() < 0.03
     by_hash = parcel.operating_point(max_fpr=0.05, choice="hash")

@@ -89,9 +89,9 @@ def test_all_features_are_not_compared_with_themselves(selection):
 def test_the_verdict_names_both_judges_and_the_text_the_stand_ins(selection):
     told = {**selection.heldout, "difference_low": -0.01, "difference_high": 0.02}
     other = dataclasses.replace(selection, heldout=told, judges={"chosen": "5 neighbors", "all": "a forest"})
-    assert " features (by 5 neighbors; all by a forest):" in other.verdict
+    assert " features (5 neighbors; all: a forest):" in other.verdict
     same = dataclasses.replace(other, judges={"chosen": "a forest", "all": "a forest"}, stand_ins={"x0": ["x5", "x6"]})
-    assert " features (both by a forest):" in same.verdict
+    assert " features (model: a forest):" in same.verdict
     assert "Substitutes for x0: x5, x6.\n" in str(same)
 
 
@@ -134,7 +134,7 @@ def test_auto_tells_the_winners_words_and_judges_by_it():
     assert found.method == "auto"
     assert found.features == ["x1", "x2"] or found.features == ["x2", "x1"]
     assert found.criterion.startswith("CrossValidated(")
-    assert " of 7 orders, judged by 5 neighbors, a linear fit and a forest in 5 splits of 150 rows." in found.reason
+    assert " of 7 rankings, scored by 5 nearest neighbors, a linear model and a random forest in" in found.reason
     assert found.score_heldout > 0.8 > found.score_heldout_all_features - 0.2
     assert len(found.redundancy["values"]) == 2
     assert "fewer.select(X, y, random_state=0)" in found.code

@@ -51,7 +51,7 @@ def test_a_stop_by_the_clock_is_noted(monkeypatch):
     now = iter(np.arange(0.0, 10_000.0, 3.0))
     monkeypatch.setattr(time, "monotonic", lambda: next(now))
     found = run_plan(plan, problem)
-    assert any(note.startswith("The clock ended the search after") for note in found.warnings)
+    assert any(note.startswith("Time ran out after") for note in found.warnings)
 
 
 def test_seconds_become_subsets_and_auto_gets_wider_with_them():

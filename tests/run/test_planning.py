@@ -79,7 +79,7 @@ def test_rare_classes():
         treat_rare(problem, 5, "refuse")
     dropped = treat_rare(problem, 5, "drop")
     assert counts(dropped) == {"a": 10, "b": 8}
-    assert dropped.notes[-1] == "5 rows of rare classes ('c', 'd') were left out."
+    assert dropped.notes[-1] == "5 rows of rare classes ('c', 'd') were dropped."
     assert counts(treat_rare(problem, 5, "merge")) == {"a": 10, "b": 8, "(rare)": 5}
     assert counts(treat_rare(problem, 3, "merge")) == {"a": 10, "b": 8, "d": 3, "(rare)": 2}
     with pytest.raises(InputError, match="one class left"):

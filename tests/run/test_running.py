@@ -102,7 +102,7 @@ def test_features_that_were_asked_for_are_given_even_where_nothing_was_found():
     two = run_plan(make_plan(noise, Request("auto", n_features_to_select=2, cv=0)), noise)
     assert two.nothing_found
     assert (len(two.features), sum(two.support)) == (2, 2)
-    assert two.verdict.endswith("What was asked for is kept all the same.")
+    assert two.verdict.endswith("The requested size is kept all the same.")
     none = run_plan(make_plan(noise, Request("auto", cv=0)), noise)
     assert (none.features, sum(none.support)) == ([], 0)
     assert none.verdict.endswith("rows.")

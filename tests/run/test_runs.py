@@ -61,7 +61,7 @@ def test_another_run_is_not_gone_on_with(tmp_path):
         open_folder(tmp_path, resume=True, components={**COMPONENTS, "seed": 1})
     with pytest.raises(InputError, match="its data differ"):
         open_folder(tmp_path, resume=True, name="other")
-    with pytest.raises(InputError, match="There is no run to resume"):
+    with pytest.raises(InputError, match="No run to resume"):
         open_folder(tmp_path / "nowhere", resume=True)
     with pytest.raises(InputError, match="holds a run already"):
         open_folder(tmp_path)
@@ -81,7 +81,7 @@ def test_damage_is_named(tmp_path):
 def test_nobody_elses_files_are_touched(tmp_path):
     check_folder(tmp_path / "new", resume=False, force=False)
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(InputError, match="holds no run of fewer, but 'thesis.tex'; nothing there is touched"):
+    with pytest.raises(InputError, match="is not a fewer run .it holds 'thesis.tex'.; nothing was changed"):
         check_folder(tmp_path, resume=False, force=True)
 
 

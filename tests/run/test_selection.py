@@ -96,4 +96,4 @@ def test_save_writes_the_reduced_table(iris, tmp_path, capsys):
     with pytest.raises(SystemExit) as leaving:
         main([*arguments, "--save", str(tmp_path / "t.csv")])
     assert leaving.value.code == 2
-    assert "is the table itself" in capsys.readouterr().err
+    assert "is the input table" in capsys.readouterr().err

@@ -337,7 +337,7 @@ def test_a_table_in_which_nothing_varies_is_refused_as_in_memory(cells, tmp_path
         {"w": pl.Series(cells, dtype=pl.Float64 if cells[0] != "blue" else pl.String), "y": [0, 1] * 30}
     )
     table.write_parquet(tmp_path / "flat.parquet")
-    message = "Every column is constant or empty; give at least one that varies."
+    message = "Every column is constant or empty; at least one must vary."
     with pytest.raises(InputError, match=message):
         fewer.select(table.drop("y"), table["y"])
     for ranker in ("fisher", "chi2", "information-gain", "mrmr", "jim", "relieff"):

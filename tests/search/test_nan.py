@@ -103,8 +103,8 @@ def test_they_are_counted_and_noted(search, tmp_path):
     assert trace.n_undefined > 0
     notes = [note for note in trace.notes if "could not be scored" in note]
     assert notes == [
-        f"Subsets that could not be scored and were passed over: {trace.n_undefined}; "
-        "the first failed with an error of its own."
+        f"Subsets skipped because they could not be scored: {trace.n_undefined}; the first failed with an "
+        "error of its own."
     ]
     trace.save(tmp_path / "trace.npz")
     assert Trace.load(tmp_path / "trace.npz").n_undefined == trace.n_undefined

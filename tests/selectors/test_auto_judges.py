@@ -105,5 +105,5 @@ def test_models_are_known_by_name():
     assert type(estimator_named("forest", "regression")).__name__ == "RandomForestRegressor"
     assert type(estimator_named("logistic", "classification")[-1]).__name__ == "LogisticRegression"
     assert estimator_named(None, "regression") is None
-    with pytest.raises(InputError, match="'oak' is not known; give an estimator or one of knn, linear, forest"):
+    with pytest.raises(InputError, match="'oak'; give an estimator or one of knn, linear, forest"):
         estimator_named("oak", "classification")

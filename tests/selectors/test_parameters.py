@@ -19,7 +19,7 @@ def test_sizes(asked, sizes):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (10, "10 features are asked for, but there are only 9"),
+        (10, "10 features requested, but only 9 are available"),
         ((3, 2), "give a smallest and a largest"),
         ((0, 2), "give"),
         ((1, 2, 3), "give"),
@@ -61,7 +61,7 @@ def test_how_many_there_are_to_choose_from():
     assert space_of(exclude=[0, 1]).max_units == 4
     assert space_of(feature_groups=[[0, 1, 2]]).max_units == 4
     assert space_of(feature_groups=[[0, 1, 2]], exclude=[1]).max_units == 3
-    with pytest.raises(InputError, match="5 features are asked for, but there are only 4"):
+    with pytest.raises(InputError, match="5 features requested, but only 4 are available"):
         space_of(exclude=[0, 1], n_features_to_select=5)
 
 
@@ -70,7 +70,7 @@ def test_contradictions():
         space_of(include=[1], exclude=["x1"])
     with pytest.raises(InputError, match="'x1' is in two feature groups"):
         space_of(feature_groups=[[0, 1], [1, 2]])
-    with pytest.raises(InputError, match="3 features are forced in .* but at most 2 are asked for"):
+    with pytest.raises(InputError, match="3 features are included .* but at most 2 are requested"):
         space_of(include=[0, 1, 2], n_features_to_select=2)
 
 

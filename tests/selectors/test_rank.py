@@ -74,14 +74,14 @@ def test_many_rows_are_judged_on_a_sample_and_say_so(monkeypatch):
     large = RankSelector(Fisher(), random_state=0).fit_problem(problem)
     assert seen == [(80, 5)]
     assert large.scores_.tolist() == small.scores_.tolist()
-    assert "judged by 5 neighbors on a stratified sample of 80 of the 120 rows" in large.notes_[-1]
+    assert "chosen with 5 neighbors on a stratified sample of 80 of the 120 rows" in large.notes_[-1]
     assert not any("stratified" in note for note in small.notes_)
 
 
 @pytest.mark.parametrize("groups", [None, [7]])
 def test_a_size_is_not_judged_on_rows_of_one_part(groups):
     problem = Problem.from_arrays([[1.0, 2.0]], [0.5], task="regression", groups=groups)
-    with pytest.raises(InputError, match="make one part;"):
+    with pytest.raises(InputError, match="cannot be split;"):
         size_curve(FTest(), problem, np.random.default_rng(0))
 
 

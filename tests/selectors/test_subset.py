@@ -258,9 +258,9 @@ def test_rank_selector_sizes_by_one_standard_error():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_features_to_select": 7}, "7 features are asked for, but there are only 6"),
+        ({"n_features_to_select": 7}, "7 features requested, but only 6 are available"),
         ({"n_features_to_select": (4, 2)}, "give a smallest and a largest number"),
-        ({"include": ["nose"]}, "include names 'nose', which is no feature"),
+        ({"include": ["nose"]}, "include names 'nose', not a feature"),
         ({"include": [9]}, "include names feature 9, but features go from 0 to 5"),
         ({"include": [1], "exclude": [1]}, "'x1' is both included and excluded"),
         ({"feature_groups": [[0, 1], [1, 2]]}, "'x1' is in two feature groups"),
@@ -280,5 +280,5 @@ def test_bad_parameters_say_what_to_do(parameters, message, problem):
 
 
 def test_one_class_is_refused(problem):
-    with pytest.raises(InputError, match="one class only"):
+    with pytest.raises(InputError, match="only one class"):
         SubsetSelector().fit(problem.X, np.zeros(60))

@@ -109,7 +109,7 @@ def test_questions_that_are_none(client):
 
 def test_a_question_must_say_that_it_is_json(client):
     assert client.post("/api/start", content=b"{}", headers={"content-type": "text/plain"}).status_code == 400
-    assert "too long" in client.post("/api/start", json={"x": "y" * (9 << 20)}).json()["error"]
+    assert "too large" in client.post("/api/start", json={"x": "y" * (9 << 20)}).json()["error"]
 
 
 def test_corrections_become_a_schema(client, tmp_path):

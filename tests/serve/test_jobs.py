@@ -81,7 +81,7 @@ def test_a_stopped_run_keeps_its_best(open_bench, table):
     run = start(client)
     while not (table.parent / run / "ready").exists():
         time.sleep(0.02)
-    assert "stop it first" in act(client, "delete", run).json()["error"]
+    assert "Stop it first" in act(client, "delete", run).json()["error"]
     assert act(client, "stop", run).status_code == 200
     ended = client.wait(run, "stopped")
     assert ended["features"] == ["a"]
@@ -97,7 +97,7 @@ def test_another_server_finds_what_the_first_began(open_bench, table):
     assert second.state(run)["target"] == "y"
     os.kill(pid_of(second, run), signal.SIGKILL)
     child.wait()
-    assert second.wait(run, "unfinished")["message"].endswith("Go on with it.")
+    assert second.wait(run, "unfinished")["message"].endswith("Resume it to continue.")
     second.bench.jobs.program = (*second.bench.jobs.program[:2], FINISHES)
     act(second, "resume", run)
     second.wait(run, "finished")
@@ -120,9 +120,9 @@ def test_two_tabs(open_bench, table):
         answers = list(pool.map(lambda _: client.post("/api/start", json={"table": "t.csv", "target": "y"}), range(8)))
     runs = [answer.json()["id"] for answer in answers if answer.status_code == 200]
     assert len(set(runs)) == len(runs) == 3
-    assert all("going on already" in a.json()["error"] for a in answers if a.status_code != 200)
+    assert all("already in progress" in a.json()["error"] for a in answers if a.status_code != 200)
     assert len(list(table.parent.glob("t-*"))) == 3  # what was refused left nothing
-    assert "going on already" in act(client, "resume", runs[0]).json()["error"]
+    assert "already running" in act(client, "resume", runs[0]).json()["error"]
     for run in runs:
         os.kill(pid_of(client, run), signal.SIGKILL)
         client.wait(run, "failed")
@@ -139,7 +139,7 @@ def test_a_run_of_a_terminal_shows_up(client, table):
     lock = FolderLock(place)
     assert client.state("mine")["state"] == "running"
     assert [run["id"] for run in client.get("/api/state").json()["runs"]] == ["mine"]
-    assert "stop it first" in act(client, "delete", "mine").json()["error"]
+    assert "Stop it first" in act(client, "delete", "mine").json()["error"]
     lock.release()
     assert client.state("mine")["state"] == "unfinished"
     assert "terminal" in act(client, "resume", "mine").json()["error"]

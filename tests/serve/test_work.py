@@ -22,7 +22,7 @@ from fewer.serve._work import (
 def test_a_worker_that_dies_is_told_and_replaced():
     async def go():
         workers = Workers(1)
-        with pytest.raises(InputError, match="ended at once"):
+        with pytest.raises(InputError, match="ended unexpectedly"):
             await workers.call(os._exit, 3)
         pid = await workers.call(os.getpid)
         assert pid != os.getpid()
@@ -94,8 +94,8 @@ def test_choices_become_options_of_the_reader():
 
 
 def test_notes_speak_of_the_page():
-    assert "--" not in in_plain_text("Left out: 'a'. Name one as nominal (--nominal) to keep it.")
-    assert in_plain_text("Codes; --numeric says otherwise.") == "Codes; choose number below if they are not."
+    assert "--" not in in_plain_text("Left out: 'a'. Use --nominal to keep one.")
+    assert in_plain_text("Codes; use --numeric for numbers.") == "Codes; choose number below if they are numbers."
     assert in_plain_text("Nothing to say.") == "Nothing to say."
 
 

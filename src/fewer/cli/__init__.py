@@ -30,27 +30,27 @@ from fewer.cli._transform import transform
 from fewer.errors import FewerWarning, InputError
 from fewer.registry import COMPONENTS, METHODS
 
-ABOUT = """Find the fewest features that carry the signal, and whether that helped.
+ABOUT = """Find a small set of columns that predicts your target, and measure what that gains or costs.
 
 Give it a table (CSV with a header row) and the column to predict:
 
     fewer select patients.csv --target outcome
 
-It searches for the best subset of features, then repeats the whole search without each of five folds of the rows
-and tells how well the chosen features predict rows that it never saw, beside all features.
+It selects features on all rows, then cross-validates the whole selection (five folds) and reports how well the
+selected features predict unseen rows, compared with all features.
 
-A method has three components, criterion × search × control: how good is a subset, which subset next, when to
-stop believing it. Choose one by name (--method knn-floating) or say your own
+A method has three components, criterion × search × control: score a subset, propose the next one, guard against
+overfitting. Choose one by name (--method knn-floating) or combine your own
 (--criterion knn:n_neighbors=5 --search annealing --control aggregate).
 
-New here? Run: fewer demo. Read on: fewer help TOPIC (fewer help lists them), fewer COMMAND --help, and the site of
-the project.
+New here? Run: fewer demo. More: fewer help TOPIC (fewer help lists them), fewer COMMAND --help, and the project
+website.
 """
 
 MORE_COMMANDS = "fewer.commands"
 """Entry points of this group are commands that other packages add: a name, and a function as typer takes it."""
 
-ELSEWHERE = {"reproduce": "`fewer reproduce` is in a package of its own: pip install fewer-papers"}
+ELSEWHERE = {"reproduce": "`fewer reproduce` is in a separate package: pip install fewer-papers"}
 
 
 class Commands(TyperGroup):
@@ -94,8 +94,8 @@ def _listed(title: str, names: dict[str, str]) -> str:
     return "\n".join(["\b", f"{title}:", *(f"  {name:<{width}}  {text}" for name, text in names.items())])
 
 
-METHOD_LIST = {"auto": "a choice by the size of the data"} | {name: method.summary for name, method in METHODS.items()}
-METHOD_LIST["parcel"] = "one detector for every cost (two classes)"
+METHOD_LIST = {"auto": "the best of several rankings"} | {name: method.summary for name, method in METHODS.items()}
+METHOD_LIST["parcel"] = "a detector for any cost (two classes)"
 METHOD_LIST["parcel-scott"] = "the same, by the algorithm as Scott printed it"
 COMPONENT_LIST = "\n\n".join(
     [
@@ -103,7 +103,7 @@ COMPONENT_LIST = "\n\n".join(
         *(f"{kind}: {', '.join(COMPONENTS[kind])}." for kind in ("criterion", "search", "control", "estimator")),
     ]
 )
-READ_ON = "Read on: fewer help lists the pages of the guide."
+READ_ON = "More: fewer help lists the guide's pages."
 app.command(epilog=f"{_listed('Methods', METHOD_LIST)}\n\n{COMPONENT_LIST}\n\n{READ_ON}")(select)
 for command in (inspect, rank, compare, alternatives, transform, report, serve, datasets, demo):
     app.command(epilog=READ_ON)(command)
@@ -128,8 +128,8 @@ def _options(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line.
 
-    It leaves with 0 if all went well, 1 if the work was done and something could not be written, 2 for bad input,
-    70 for a mistake of ours, 130 for Ctrl-C and 143 for a polite kill.
+    Exit codes: 0 success, 1 finished but an output could not be written, 2 invalid input, 70 internal error,
+    130 interrupted (Ctrl-C), 143 terminated (SIGTERM).
     """
     typed = list(sys.argv[1:] if arguments is None else arguments)
     remember(typed)
@@ -165,12 +165,12 @@ def _attempt(typed: list[str]) -> tuple[str, int]:
     except (KeyboardInterrupt, typer.Abort):
         return "stopped.", exit_code()
     except MemoryError:
-        return "there is not enough memory; work on fewer rows or columns, or with a smaller --memory.", 1
+        return "not enough memory; use fewer rows or columns, or a smaller --memory.", 1
     except OSError as error:
         if "FEWER_DEBUG" in os.environ:
             raise
         what = "standard output" if error.filename is None else str(error.filename)
-        return f"{what} cannot be written or read ({error.strerror or error}).", 1
+        return f"cannot read or write {what} ({error.strerror or error}).", 1
     except Exception as error:
         if "FEWER_DEBUG" in os.environ:
             raise
@@ -178,7 +178,7 @@ def _attempt(typed: list[str]) -> tuple[str, int]:
             return f"the table cannot be read: {str(error).splitlines()[0]}", 2
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{os.path.basename(place.filename)}:{place.lineno}"
-        return f"this is a mistake in fewer, please report it: {type(error).__name__}: {error} ({where})", 70
+        return f"this is a bug in fewer; please report it: {type(error).__name__}: {error} ({where})", 70
     code = code if isinstance(code, int) else 0
     return "", exit_code() if was_asked() and not code else code
 

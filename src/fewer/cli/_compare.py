@@ -48,7 +48,8 @@ class Contest:
         str, typer.Option("--methods", "-m", help=f"What to compare: a,b,c. There are auto, {', '.join(METHODS)}.")
     ] = "auto"
     estimators: Annotated[
-        str, typer.Option("--estimators", "-e", help=f"Who judges the features: {', '.join(COMPONENTS['estimator'])}.")
+        str,
+        typer.Option("--estimators", "-e", help=(f"Models to evaluate with: {', '.join(COMPONENTS['estimator'])}.")),
     ] = "knn,linear"
     features: Annotated[str, option("n_features_to_select")] = "auto"
     scoring: Annotated[str | None, option("scoring")] = None
@@ -65,7 +66,7 @@ class Outputs:
     """Where a comparison goes."""
 
     out: Annotated[Path | None, typer.Option(help="Keep the comparison in this folder.", show_default=False)] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the comparison in --out.")] = False
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the comparison in --out.")] = False
     force: ForceOption = False
     report: ReportOption = None
     as_json: JsonOption = False
@@ -75,7 +76,7 @@ class Outputs:
         if self.resume and self.out is None:
             raise InputError("--resume needs --out, the folder of the comparison to go on with.")
         if self.resume and self.out is not None and not (self.out / CELLS).exists():
-            raise InputError(f"There is no comparison to resume in {self.out}; leave --resume out to start one.")
+            raise InputError(f"No comparison to resume in {self.out}; omit --resume to start one.")
         check_outputs(file, out=self.out, report=self.report, resume=self.resume, force=self.force)
 
 
@@ -85,12 +86,12 @@ def compare(
 ) -> None:
     """Compare methods with each other and with all features.
 
-    All features, random subsets of the same size and a univariate filter always take part. So can selectors of other
-    libraries: --methods 'fisher,sklearn.feature_selection:SelectKBest(k=10)'
+    All features, random subsets of the same size and a univariate filter are always included. Other libraries'
+    selectors work too: --methods 'fisher,sklearn.feature_selection:SelectKBest(k=10)'
 
-    Of a folder, a glob or a table beyond memory, a stratified sample of the rows is compared on.
+    For a folder, a glob or a table larger than memory, a stratified sample of rows is used.
 
-    Ctrl-C keeps what is finished; --resume goes on from there and ends with the same table.
+    Ctrl-C keeps finished results; --resume continues and gives the same table.
     """
     if contest.folds < 2:
         raise InputError(f"--folds {contest.folds}: give at least 2.")
@@ -155,7 +156,7 @@ def _leave_stopped(folder: Path, out: Path | None, name: str) -> NoReturn:
         out = free_folder(name)
         answer.attempt(out, partial(shutil.copytree, folder, out))
     if not answer.troubles:
-        say(f"fewer: stopped; saved in {out}. Go on with: --out {shlex.quote(str(out))} --resume")
+        say(f"fewer: stopped; saved in {out}. Resume with: --out {shlex.quote(str(out))} --resume")
     answer.leave(exit_code())
     raise typer.Exit(exit_code())
 

@@ -26,7 +26,7 @@ PLACES = {
 
 
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="Tell all about this one.", show_default=False)] = None,
+    name: Annotated[str | None, typer.Argument(help="Show its details.", show_default=False)] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write it to this CSV file, target last.", show_default=False)
     ] = None,
@@ -101,7 +101,7 @@ def _write(name: str | None, path: Path, *, quiet: bool) -> None:
     if name is None:
         raise InputError("--save needs the name of a data set: fewer datasets sonar --save sonar.csv")
     if path.is_file():
-        raise InputError(f"{path} is there already; choose another --save.")
+        raise InputError(f"{path} already exists; choose another --save.")
     data = load(name)
     text = data.X.with_columns(pl.Series("target", data.y)).write_csv()
     try:

@@ -18,7 +18,7 @@ def help_(
         str | None, typer.Argument(metavar="TOPIC", help="A page of the guide.", show_default=False)
     ] = None,
 ) -> None:
-    """Read the guide: a page for each question that people have."""
+    """Read the guide, one page per question."""
     pages = guide_pages()
     answer = Answer()
     if topic is None:

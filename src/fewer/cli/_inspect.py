@@ -26,19 +26,19 @@ def inspect(
     *,
     columns: Columns,
     write_schema: Annotated[
-        Path | None, typer.Option(help="Write what was understood to this file, for --schema.", show_default=False)
+        Path | None, typer.Option(help="Write the detected column types here, for --schema.", show_default=False)
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say what is understood of a table, column by column, before any selection.
+    """Show how each column of a table is read, before any selection.
 
-    Kinds, missing cells, distinct values, examples, and what is converted or left out. Where something was understood
-    wrongly, write a schema, correct it, and give it to select, rank or compare:
+    Types, missing cells, distinct values, examples, and what is converted or not used. If a column was misread, write
+    a schema, correct it, and pass it to select, rank or compare:
 
         fewer inspect t.csv --write-schema t.json
         fewer select t.csv --target y --schema t.json
 
-    It leaves with 2 if there are cells that a selection would refuse.
+    Exit status 2 means that select would refuse some cells.
     """
     from fewer.io import inspect_table
 
@@ -61,7 +61,7 @@ def inspect(
 def _check_schema(path: Path, file: Path) -> None:
     """Refuse a place for a schema where another file is; a schema that fewer wrote is replaced."""
     if file.exists() and path.exists() and path.samefile(file):
-        raise InputError(f"--write-schema {path} is the table itself; choose another name.")
+        raise InputError(f"--write-schema {path} is the input table; choose another name.")
     if path.is_file() and path.stat().st_size and b'"fewer_schema"' not in path.read_bytes()[:200]:
-        raise InputError(f"{path} is there already and was not written by fewer; choose another --write-schema.")
+        raise InputError(f"{path} exists and was not written by fewer; choose another --write-schema.")
     refuse_unwritable(path, "--write-schema")

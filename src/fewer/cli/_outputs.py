@@ -23,7 +23,7 @@ from fewer.text import printable, printable_json
 if TYPE_CHECKING:
     from fewer.io import TableOptions
 
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace the run in --out, and the file of --save.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite the run in --out and the --save file.")]
 LEAST_MEMORY = 1024 << 20
 """Addresses, not pages: threads and compilers reserve far more than they use."""
 MARK = b'<meta name="generator" content="fewer'
@@ -44,9 +44,9 @@ def check_outputs(
 def check_page(path: Path, file: Path | None, option: str = "--report") -> None:
     """Refuse a place for a page where another file is; a page that fewer wrote is replaced."""
     if file is not None and path.exists() and file.exists() and path.samefile(file):
-        raise InputError(f"{option} {path} is the table itself; choose another name.")
+        raise InputError(f"{option} {path} is the input table; choose another name.")
     if path.is_file() and path.stat().st_size and not _is_page(path):
-        raise InputError(f"{path} is there already and was not written by fewer; choose another {option}.")
+        raise InputError(f"{path} exists and was not written by fewer; choose another {option}.")
     refuse_unwritable(path, option)
 
 
@@ -84,7 +84,7 @@ def prepare_streams() -> None:
 
 def _refuse_closed() -> int:
     if sys.stderr is not None:
-        say("fewer: standard output is closed; send it to a file, or to /dev/null with --out.")
+        say("fewer: standard output is closed; redirect it to a file, or /dev/null with --out.")
     return 2
 
 
@@ -137,7 +137,7 @@ class Answer:
         try:
             print(printable_json(text) if as_json else text, flush=True)
         except OSError as error:
-            self.troubles.append(f"the answer could not be printed ({error.strerror})")
+            self.troubles.append(f"cannot print the result ({error.strerror})")
             silence(sys.stdout)
 
     def attempt(self, what: object, action: Callable[[], Any]) -> None:
@@ -145,7 +145,7 @@ class Answer:
         try:
             made = action()
         except OSError as error:
-            self.troubles.append(f"{what} could not be written ({error.strerror})")
+            self.troubles.append(f"cannot write {what} ({error.strerror})")
         except InputError as error:
             self.troubles.append(str(error).removesuffix("."))
         else:
@@ -185,11 +185,11 @@ SaveOption = Annotated[
 def check_save(save: Path, file: Path, *, force: bool = False) -> None:
     """Refuse a place for a table before the work: the table itself, another file, an unknown format or folder."""
     if save.suffix.lower() not in (".csv", ".tsv", ".parquet"):
-        raise InputError(f"--save {save} names no format that is written; end it in .csv, .tsv or .parquet.")
+        raise InputError(f"--save {save}: unsupported format; use .csv, .tsv or .parquet.")
     if save.exists() and file.exists() and save.samefile(file):
-        raise InputError(f"--save {save} is the table itself; choose another name.")
+        raise InputError(f"--save {save} is the input table; choose another name.")
     if save.is_file() and not force:
-        raise InputError(f"{save} is there already; choose another --save, or replace it with --force.")
+        raise InputError(f"{save} already exists; choose another --save, or overwrite it with --force.")
     refuse_unwritable(save, "--save")
 
 

@@ -56,21 +56,21 @@ def rank(
         typer.Option(
             "--method",
             "-m",
-            help=f"{', '.join(COMPONENTS['ranker'])}; fisher for classes and f-test for quantities if none is named.",
+            help=f"{', '.join(COMPONENTS['ranker'])}; default: fisher (classification), f-test (regression).",
             show_default=False,
         ),
     ] = None,
-    top: Annotated[int | None, typer.Option(min=1, help="Show the best so many only.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="Show only this many.")] = None,
     features: Annotated[
         int | None,
-        typer.Option("--features", "-f", min=1, help="Rank the best so many against each other, and show them."),
+        typer.Option("--features", "-f", min=1, help="Rank only this many against each other, and show them."),
     ] = None,
     *,
     columns: FeatureColumns,
     means: Means,
     as_json: JsonOption = False,
 ) -> None:
-    """Rank features, each by itself or against those before it."""
+    """Rank features individually, or given those ranked before."""
     from fewer.io import read_table
 
     options = table_options(columns)
@@ -98,8 +98,8 @@ def _ranker(method: str, task: Any, n_ranked: int | None) -> Ranker:
     ranker: Ranker = registry.build("ranker", method, task)
     if task not in ranker.tasks:
         raise InputError(
-            f"{method} ranks for {' and '.join(ranker.tasks)}, but the target is for {task}; "
-            f"take {', '.join(_rankers_for(task))}."
+            f"{method} is for {' and '.join(ranker.tasks)}, but the task is {task}; use "
+            f"{', '.join(_rankers_for(task))}."
         )
     if n_ranked is not None and "n_ranked" in ranker.get_params():
         ranker.set_params(n_ranked=n_ranked)

@@ -18,7 +18,7 @@ def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run (--out).", show_default=False)],
     out: Annotated[Path | None, typer.Option(help="The page to write; RUN/report.html by default.")] = None,
 ) -> None:
-    """Write the page of a run that was kept with --out."""
+    """Write the HTML report of a run saved with --out."""
     result = run / "result.json"
     if not result.exists():
         raise InputError(f"There is no finished run in {run}; run fewer select with --out {run} first.")
@@ -45,7 +45,7 @@ def _read(path: Path, kind: Any) -> Any:
     except InputError as error:
         raise InputError(f"{path} is damaged or was not written by fewer. {error}") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path} is damaged: it is no text in UTF-8.") from None
+        raise InputError(f"{path} is damaged: it is not UTF-8 text.") from None
 
 
 def _trace(path: Path) -> Trace | None:
@@ -54,5 +54,5 @@ def _trace(path: Path) -> Trace | None:
     try:
         return Trace.load(path) if path.exists() else None
     except InputError as error:
-        say(f"fewer: {error} The page does without it.")
+        say(f"fewer: {error} The report omits it.")
         return None

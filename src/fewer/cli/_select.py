@@ -78,22 +78,22 @@ class Detector:
         float | None, typer.Option(help="parcel: highest allowed false-positive rate.", show_default=False)
     ] = None
     guarantee: Annotated[
-        float | None, typer.Option(help="parcel: keep it with this probability, such as 0.95.", show_default=False)
+        float | None, typer.Option(help="parcel: probability that the limit holds (0.95).", show_default=False)
     ] = None
-    cost_fp: Annotated[float | None, typer.Option(help="parcel: what a false alarm costs.", show_default=False)] = None
-    cost_fn: Annotated[float | None, typer.Option(help="parcel: what a miss costs.", show_default=False)] = None
+    cost_fp: Annotated[float | None, typer.Option(help="parcel: cost of a false positive.", show_default=False)] = None
+    cost_fn: Annotated[float | None, typer.Option(help="parcel: cost of a miss.", show_default=False)] = None
     prevalence: Annotated[
-        float | None, typer.Option(help="parcel: share of positives where it is used.", show_default=False)
+        float | None, typer.Option(help="parcel: share of positives in deployment.", show_default=False)
     ] = None
     learner: Annotated[
         list[str] | None,
         typer.Option(
-            help="parcel: a learning algorithm (naive-bayes, logistic, …); may be given several times.",
+            help="parcel: a learner (naive-bayes, logistic, …); repeatable.",
             show_default=False,
         ),
     ] = None
     positive: Annotated[
-        str | None, typer.Option(help="parcel: the class to detect; the last one by default.", show_default=False)
+        str | None, typer.Option(help="parcel: the positive class; default: the last one.", show_default=False)
     ] = None
 
     @property
@@ -121,8 +121,8 @@ class Detector:
 class Outputs:
     """Where an answer goes."""
 
-    out: Annotated[Path | None, typer.Option(help="Keep the run in this folder.", show_default=False)] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False
+    out: Annotated[Path | None, typer.Option(help="Save the run in this folder.", show_default=False)] = None
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --out.")] = False
     force: ForceOption = False
     report: ReportOption = None
     save: SaveOption = None
@@ -136,14 +136,12 @@ class Outputs:
     def check(self, file: Path, *, one_table: bool) -> None:
         """Refuse places that cannot be written, before the work; `one_table`: the table can be read again."""
         if self.resume and self.out is None:
-            raise InputError("--resume needs --out, the folder of the run to go on with.")
+            raise InputError("--resume needs --out, the folder of the run to resume.")
         check_outputs(file, out=self.out, report=self.report, resume=self.resume, force=self.force)
         if self.save is not None:
             check_save(self.save, file, force=self.force)
             if not one_table:
-                raise InputError(
-                    "--save needs one subset of a file that can be read twice; use fewer transform afterwards."
-                )
+                raise InputError("--save does not work with parcel, stdin or chunks; use fewer transform afterwards.")
 
 
 @spread
@@ -157,15 +155,15 @@ def select(
     detector: Detector,
     outputs: Outputs,
 ) -> None:
-    """Select features, and measure whether that helped.
+    """Select features and measure whether it helped.
 
-    The whole selection is repeated without each fold of the rows, which then judges it.
+    The whole selection is repeated for each fold and scored on the rows held out.
 
-    auto lets rankings and searches race before three judges, on as many rows as the --budget allows.
+    auto compares rankings and searches with three models, on as many rows as --budget allows.
 
     Components take options: --criterion knn:n_neighbors=5,cv=loo --search floating:overshoot=5
 
-    Ctrl-C prints the best subset so far and saves the run; --resume goes on from there.
+    Ctrl-C prints the best subset so far and saves the run; --resume continues it.
     """
     in_chunks, parcel = wants_stream(file, where.stream), request.method in PARCELS
     outputs.check(file, one_table=not (parcel or str(file) == "-" or in_chunks))
@@ -242,7 +240,7 @@ def _leave_chunks(selection: Selection | None, outputs: Outputs) -> NoReturn:
         say("fewer: stopped before the first subset was scored.")
         raise typer.Exit(exit_code()) from None
     Answer().show(_text(selection, outputs.as_json), as_json=outputs.as_json)
-    how = "with --out it could go on." if outputs.out is None else f"saved in {outputs.out}; go on with --resume."
+    how = "use --out to resume a run." if outputs.out is None else f"saved in {outputs.out}; go on with --resume."
     say(f"fewer: stopped; {how}")
     raise typer.Exit(exit_code()) from None
 
@@ -266,7 +264,7 @@ def _parcel(
     if detector.positive is not None:
         labels = {str(label): label for label in problem.classes}
         if detector.positive not in labels:
-            raise InputError(f"--positive {detector.positive!r} is no class; {nearest(detector.positive, labels)}")
+            raise InputError(f"--positive {detector.positive!r} is not a class; {nearest(detector.positive, labels)}")
         chosen["pos_label"] = labels[detector.positive]
     if detector.learner:
         chosen["estimators"] = [_learner(text) for text in detector.learner]
@@ -384,7 +382,7 @@ class _Watch:
 
     def on_fold(self, done: int) -> None:
         raise_if_asked()
-        self.progress.say(f"measuring on held-out rows, {done} of {self._n_folds} folds done")
+        self.progress.say(f"cross-validating: {done} of {self._n_folds} folds done")
 
 
 def _run(problem: Problem, request: Request, answering: _Answering, reading: str) -> None:
@@ -446,7 +444,7 @@ def _leave_stopped(
     else:
         answer.take(folder)
     if not answer.troubles:
-        say(f"fewer: stopped; saved in {out}. Go on with: --out {shlex.quote(str(out))} --resume")
+        say(f"fewer: stopped; saved in {out}. Resume with: --out {shlex.quote(str(out))} --resume")
     answer.leave(exit_code())
     raise typer.Exit(exit_code())
 
@@ -458,9 +456,9 @@ def _save(save: Callable[[list[str]], str], features: list[str]) -> None:
 def refuse_folds(problem: Problem, folds: int) -> None:
     """Refuse folds that the rows cannot fill."""
     if folds < 0 or folds == 1:
-        raise InputError(f"--folds {folds}: give at least 2, or 0 to leave the held-out evaluation out.")
+        raise InputError(f"--folds {folds}: use at least 2, or 0 to skip cross-validation.")
     if folds > problem.n_samples:
-        raise InputError(f"--folds {folds} is more than the {problem.n_samples} rows; ask for fewer folds.")
+        raise InputError(f"--folds {folds} exceeds the {problem.n_samples} rows; use fewer folds.")
 
 
 def _text(selection: Selection, as_json: bool) -> str:

@@ -17,33 +17,31 @@ def serve(
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option(help="Where tables and runs are kept; that of FILE, or the working folder.", show_default=False),
+        typer.Option(help="Folder for tables and runs; default: FILE's, or the current one.", show_default=False),
     ] = None,
-    host: Annotated[str, typer.Option(help="Where to listen; others than this machine need --token.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on; --token if not this machine.")] = "127.0.0.1",
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="8765, or the next that is free.", show_default=False)
     ] = None,
     token: Annotated[
         str | None,
-        typer.Option(
-            envvar="FEWER_TOKEN", help="What the address must carry; drawn anew if left out.", show_default=False
-        ),
+        typer.Option(envvar="FEWER_TOKEN", help="Access token in the URL; random if omitted.", show_default=False),
     ] = None,
-    max_upload: Annotated[int, typer.Option(min=1, help="MiB of a table that is sent.")] = 1024,
-    max_jobs: Annotated[int, typer.Option(min=1, help="Runs that go on at once.")] = 2,
+    max_upload: Annotated[int, typer.Option(min=1, help="Largest upload, in MiB.")] = 1024,
+    max_jobs: Annotated[int, typer.Option(min=1, help="Runs at the same time.")] = 2,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
 ) -> None:
-    """Work on a web page of this machine: from a table to a smaller one, without typing commands.
+    """Open a local web page to select features without typing commands.
 
-    Drop a file, see how it is understood, choose the column to predict, start. Runs are the folders that --out writes:
-    they go on when the browser is closed, and those started in a terminal in the same folder show up.
+    Drop a file, check how it is read, choose the column to predict, start. Runs are --out folders: they continue when
+    the browser is closed, and runs started in a terminal in the same folder appear too.
     """
     try:
         from fewer.serve import serve as run
     except ModuleNotFoundError as error:
         if error.name not in ("starlette", "uvicorn"):
             raise
-        raise InputError("The workbench needs two packages more: pip install 'fewer[serve]'.") from None
+        raise InputError("The workbench needs two more packages: pip install 'fewer[serve]'.") from None
     if folder is None:
         folder = Path() if file is None else file.parent
     run(

@@ -209,12 +209,12 @@ StreamOption = Annotated[
     bool | None,
     typer.Option(
         "--stream/--no-stream",
-        help="Read the table in chunks; by itself for folders, globs and tables beyond memory.",
+        help="Read in chunks; automatic for folders, globs and tables larger than memory.",
         show_default=False,
     ),
 ]
 ClusterOption = Annotated[
-    str | None, typer.Option("--cluster", help="A Dask scheduler to work on: tcp://host:port.", show_default=False)
+    str | None, typer.Option("--cluster", help="Dask scheduler to use: tcp://host:port.", show_default=False)
 ]
 
 

@@ -72,18 +72,16 @@ FileArgument = Annotated[
     ),
 ]
 TargetOption = Annotated[
-    str, typer.Option("--target", "-t", help="The column to predict, by name or place (-1: last).", show_default=False)
+    str, typer.Option("--target", "-t", help="Column to predict: name or position (-1: last).", show_default=False)
 ]
-NominalOption = Annotated[
-    str | None, typer.Option(help="Columns to compare only as equal or not, such as codes: zip,code.")
-]
-NumericOption = Annotated[str | None, typer.Option(help="Columns of numbers that look like codes or words.")]
-ExcludeOption = Annotated[str | None, typer.Option(help="Columns forced out, not even read: id,date.")]
+NominalOption = Annotated[str | None, typer.Option(help="Columns to treat as categories, such as codes: zip,code.")]
+NumericOption = Annotated[str | None, typer.Option(help="Columns to read as numbers, not categories.")]
+ExcludeOption = Annotated[str | None, typer.Option(help="Columns to ignore (not read): id,date.")]
 MissingOption = Annotated[str | None, typer.Option(help="More cells that mean missing: 'x,-999'.", show_default=False)]
 SchemaOption = Annotated[
-    Path | None, typer.Option(help="How to read the columns: a file of fewer inspect.", show_default=False)
+    Path | None, typer.Option(help="Column types: a schema from fewer inspect.", show_default=False)
 ]
-SkipOption = Annotated[bool, typer.Option("--skip-rows-without-target", help="Leave out rows whose target is missing.")]
+SkipOption = Annotated[bool, typer.Option("--skip-rows-without-target", help="Skip rows with a missing target.")]
 CalendarOption = Annotated[bool, typer.Option("--calendar", help="Add weekday and month of dates as features.")]
 EncodingOption = Annotated[
     str | None, typer.Option(help="How the text is written: utf-8, utf-16, cp1252, …", show_default=False)
@@ -95,24 +93,24 @@ HeaderOption = Annotated[
     int | None, typer.Option(help="The line (or row of a sheet) with the names of the columns.", show_default=False)
 ]
 DecimalOption = Annotated[
-    str | None, typer.Option(help="The decimal point of all numbers; else found out by column.", show_default=False)
+    str | None, typer.Option(help="Decimal mark of all numbers; default: found per column.", show_default=False)
 ]
-TaskOption = Annotated[str | None, typer.Option(help="classification or regression; found out from the target.")]
+TaskOption = Annotated[str | None, typer.Option(help="classification or regression; default: from the target.")]
 
 
 GroupsOption = Annotated[
-    str | None, typer.Option(help="Column: rows of one group stay on one side of every split.", show_default=False)
+    str | None, typer.Option(help="Group column: a group is never split across folds.", show_default=False)
 ]
-WeightsOption = Annotated[str | None, typer.Option(help="Column: how much each row counts.", show_default=False)]
+WeightsOption = Annotated[str | None, typer.Option(help="Column of row weights.", show_default=False)]
 TimeOption = Annotated[
-    str | None, typer.Option(help="Column: training rows are earlier than test rows.", show_default=False)
+    str | None, typer.Option(help="Time column: train on past, test on later rows.", show_default=False)
 ]
 
 
 def parse_task(task: str | None) -> Any:
     """Read the name of a task."""
     if task not in (None, "classification", "regression"):
-        raise InputError(f"--task {task!r} is not known; choose classification or regression.")
+        raise InputError(f"--task {task!r} is unknown; choose classification or regression.")
     return task
 
 
@@ -158,7 +156,7 @@ def table_options(columns: Columns | None = None, rows: Rows | None = None) -> T
     """Turn what was typed into options of `fewer.io.read_table`."""
     columns, rows = columns or Columns(), rows or Rows()
     if columns.decimal not in (None, ".", ","):
-        raise InputError(f"--decimal {columns.decimal!r} is not known; give . or a comma.")
+        raise InputError(f"--decimal {columns.decimal!r} is unknown; use . or a comma.")
     return {
         "nominal": names_of(columns.nominal),
         "numeric": names_of(columns.numeric),

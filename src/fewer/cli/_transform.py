@@ -17,7 +17,7 @@ from fewer.request import names_of
 
 def transform(
     run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="A folder of select --out, or its answer as JSON.", show_default=False)
+        Path, typer.Argument(metavar="RUN", help="Folder from select --out, or its JSON output.", show_default=False)
     ],
     file: FileArgument,
     save: SaveOption = None,
@@ -27,7 +27,7 @@ def transform(
 ) -> None:
     """Reduce a table to the features that a run chose.
 
-    Cells stay as they are written; a Parquet file gets numbers and dates. Without --save the table is printed as CSV.
+    Cells are copied as written; Parquet files get numbers and dates. Without --save the table is printed as CSV.
     """
     from fewer.io import frame_bytes, reduce_table
 
@@ -55,11 +55,9 @@ def chosen_by(run: Path) -> list[str]:
     except FileNotFoundError:
         raise InputError(f"There is no finished run in {run}; give the folder of fewer select --out.") from None
     except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(
-            f"{path} is no answer of fewer select; give the folder of --out, or what --json prints."
-        ) from None
+        raise InputError(f"{path} is not a result of fewer select; give its --out folder or --json output.") from None
     if not isinstance(features, list) or not all(isinstance(name, str) for name in features):
-        raise InputError(f"{path} is no answer of fewer select; give the folder of --out, or what --json prints.")
+        raise InputError(f"{path} is not a result of fewer select; give its --out folder or --json output.")
     if not features:
-        raise InputError(f"The run in {run} chose no feature; there is nothing to keep.")
+        raise InputError(f"The run in {run} selected no features; nothing to keep.")
     return features

@@ -222,7 +222,7 @@ _WHY = {
     "monotone": "a criterion that never falls when a feature is added",
     "weights": "a criterion that takes weights, not only masks",
     "predictive": "a criterion that predicts rows",
-    "has_importances": "a criterion whose model tells how important each column is",
+    "has_importances": "a criterion whose model has feature importances",
     "least_squares": "the residual sums of squares of LeastSquares",
     "stochastic": "a stochastic search, which can be shortened",
 }
@@ -274,8 +274,8 @@ def refuse_unmet_needs(
         )
     if problem.time is not None and criterion.predictive and not criterion.respects_time:
         raise IncompatibleError(
-            f"{names[0]} judges each row by all others, also by later ones, but the rows have a time; use "
-            "CrossValidated (--criterion cross-validated:estimator=knn), whose splits go forward."
+            f"{names[0]} predicts each row from all others, even later ones, but the rows have a time; use "
+            "CrossValidated (--criterion cross-validated:estimator=knn), which respects time."
         )
     for need in sorted(search.needs):
         if not getattr(criterion, need):

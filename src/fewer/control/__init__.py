@@ -1,4 +1,4 @@
-"""When to stop believing it?"""
+"""Guards against overfitting."""
 
 from fewer.control._aggregate import Aggregate
 from fewer.control._correlated import Correlated

@@ -210,13 +210,13 @@ class EarlyStopping(Control):
         runs = f"{len(records)} validation runs"
         if point.overfitting:
             note = (
-                f"Overfitting was seen in {runs}: held-out rows score best around step {point.step} of {point.length}, "
-                f"and by {point.fall:.4f} ± {point.fall_error:.4f} less at the end."
+                f"Overfitting seen in {runs}: the held-out score peaks near step {point.step} of {point.length}, and"
+                f" is {point.fall:.4f} ± {point.fall_error:.4f} lower at the end."
             )
         else:
             note = (
-                f"No overfitting was seen in {runs}: held-out rows score {validation[-1]:.4f} at the end, and "
-                f"{point.fall:.4f} ± {point.fall_error:.4f} more around step {point.step} of {point.length}."
+                f"No overfitting seen in {runs}: the held-out score is {validation[-1]:.4f} at the end, and "
+                f"{point.fall:.4f} ± {point.fall_error:.4f} higher near step {point.step} of {point.length}."
             )
         trace.note(note, NoteKind.OVERFITTING)
 

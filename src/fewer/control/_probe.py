@@ -83,8 +83,8 @@ class Probe(RankingControl):
             trace.interrupted = True
             raise
         state["promise"] = (
-            f"Kept what beats the best of {self.n_probes} random columns in more than half of {self.n_runs} runs: a "
-            f"feature that says nothing passes a run with a chance of about {1 / (self.n_probes + 1):.2g}."
+            f"Kept features that beat the best of {self.n_probes} random columns in over half of {self.n_runs} runs;"
+            f" an irrelevant one passes a run with probability about {1 / (self.n_probes + 1):.2g}."
         )
         trace.done, trace.interrupted = True, False
         return trace

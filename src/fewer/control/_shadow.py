@@ -236,6 +236,8 @@ def _group_note(run: RankingRun) -> list[str]:
     if not alone.any():
         return []
     return [
-        f"{int(alone.sum())} row groups have a size of their own and cannot change places with another, so that their "
-        "cells stay where they are in the shuffled copies."
+        (
+            f"{int(alone.sum())} row groups have a unique size and cannot be swapped with another, so their cells stay "
+            "in place in the shuffled copies."
+        )
     ]

@@ -176,9 +176,9 @@ class StabilitySelection(RankingControl):
         }[self.assumption]
         bound = false_bound(n_chosen, n_units, self.threshold, self.assumption, self.n_pairs)
         return (
-            f"Kept what at least {self.threshold:g} of {2 * self.n_pairs} halves of the rows choose among their "
-            f"{n_chosen} best: at most {bound:.2g} features of low selection probability (up to "
-            f"{n_chosen / n_units:.2g}) are to be expected among them ({assumed}; Shah and Samworth)."
+            f"Kept features among the {n_chosen} best in at least {self.threshold:g} of {2 * self.n_pairs} "
+            f"half-samples: at most {bound:.2g} features of low selection probability (up to "
+            f"{n_chosen / n_units:.2g}) are expected among them ({assumed}; Shah and Samworth)."
         )
 
 

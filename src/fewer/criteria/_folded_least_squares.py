@@ -160,7 +160,7 @@ class FoldedLeastSquaresScorer(PredictiveScorer):
     def outputs(self, mask: Masks) -> FloatArray:
         """Predict each bound row from the other folds."""
         if self._problem is None or self._row_folds is None:
-            raise InputError("Rows that were only met in passing cannot be predicted again; read them once more.")
+            raise InputError("Streamed rows cannot be predicted again; read the table into memory.")
         columns = with_constant(np.flatnonzero(np.asarray(mask, dtype=bool)[self.owner])[None])[0]
         base = self._sums.base(self._problem)
         answers = np.empty((self._problem.n_samples, self._sums.n_targets))

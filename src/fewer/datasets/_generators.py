@@ -47,7 +47,7 @@ def make_monk(number: int) -> Table:
         3: ((a5 == 3) & (a4 == 1)) | ((a5 != 4) & (a2 != 3)),
     }
     if number not in rules:
-        raise InputError(f"There is no MONK's problem {number}; choose 1, 2 or 3.")
+        raise InputError(f"Unknown MONK's problem {number}; choose 1, 2 or 3.")
     X = pl.DataFrame({f"a{i + 1}": cells[:, i] for i in range(6)}).cast(pl.String)
     return X, rules[number].astype(np.int64)
 

@@ -375,4 +375,4 @@ def _canonical(name: str) -> str:
         return spellings[key]
     near = difflib.get_close_matches(key, spellings, n=1)
     hint = f"did you mean {near[0]!r}?" if near else "`fewer datasets` lists them."
-    raise InputError(f"There is no data set {name!r}; {hint}")
+    raise InputError(f"Unknown data set {name!r}; {hint}")

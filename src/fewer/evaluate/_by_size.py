@@ -92,7 +92,7 @@ def _held_out(trace: Trace, problem: Problem) -> dict[str, Any]:
         "scores": (1.0 - trace.extra["loss"] / (unit or 1.0)).tolist(),
         "standard_error": (trace.extra["loss_error"] / (unit or 1.0)).tolist(),
         "measured": HELDOUT,
-        "name": "R²" if problem.task == "regression" else "R² of class memberships",
+        "name": "R²" if problem.task == "regression" else "R² of probabilities",
     }
 
 

@@ -133,8 +133,8 @@ class Grader:
         n_train = round(float(np.mean([len(split.train) for split in splits])))
         alike = " and with the same class frequencies" if self.problem.task == "classification" else ""
         return (
-            f"{self.name}, on new rows from the same source{alike}, of the rule that the whole procedure gives on "
-            f"these {self.problem.n_samples} rows, for which {len(splits)} rules on about {n_train} of them stand"
+            f"{self.name} on new rows from the same source{alike}, for a model built by the whole procedure on these"
+            f" {self.problem.n_samples} rows, estimated from {len(splits)} models on about {n_train} rows"
         )
 
     def bounded(self, interval: ConfidenceInterval) -> ConfidenceInterval:
@@ -174,10 +174,10 @@ def refuse_scoring(name: str, task: str) -> None:
     if name not in get_scorer_names():
         near = difflib.get_close_matches(name, get_scorer_names(), n=1, cutoff=0.5)
         told = f"did you mean {near[0]!r}?" if near else "take one of sklearn.metrics.get_scorer_names()."
-        raise InputError(f"There is no score {name!r}; {told}")
+        raise InputError(f"Unknown score {name!r}; {told}")
     meant = "regression" if QUANTITY_SCORES.match(name) else "classification"
     if meant != task:
-        raise InputError(f"{name} scores {meant}, but the target is for {task}; choose another score.")
+        raise InputError(f"{name} is for {meant}, but the task is {task}; choose another score.")
 
 
 @contextmanager

@@ -298,11 +298,11 @@ def _said(row: MethodScore, scoring: str, n_rows: int, n_features: int) -> tuple
         return 0, f"Selection helps {who} by {amount} with {subset}."
     if high < 0:
         amount = _range(-row.difference, -high, -low, scoring)
-        return 1, f"Selection costs {who} {amount}: all {n_features} features do better than {subset}."
+        return 1, f"Selection costs {who} {amount}: all {n_features} features beat {subset}."
     span = f"{_number(low, scoring, sign=True)} to {_number(high, scoring, sign=True)}{_unit(scoring)}"
     if max(-low, high) > TOO_WIDE if in_points(scoring) else n_rows < FEW_ROWS:
-        return 3, f"For {who} {n_rows} rows are too few to tell: {subset} may do anything from {span} against all."
-    return 2, f"For {who} no difference was found between all features and {subset}: {span}."
+        return 3, f"For {who}, {n_rows} rows are too few: {subset} may score anything from {span} against all."
+    return 2, f"For {who}, no clear difference between all features and {subset}: {span}."
 
 
 def _range(difference: float, low: float, high: float, scoring: str) -> str:

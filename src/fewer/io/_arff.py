@@ -202,7 +202,7 @@ def _refuse_wrong_cells(frame: pl.DataFrame, attributes: list[Attribute], lines:
         column = frame[attribute.name]
         if attribute.kind == "numeric":
             wrong: Any = column.cast(pl.Float64, strict=False).is_null() & column.is_not_null()
-            what = "no number"
+            what = "not a number"
         elif attribute.kind == "nominal":
             wrong = ~column.is_in(list(attribute.levels)) & column.is_not_null()
             what = "none of its levels"

@@ -96,7 +96,7 @@ class NumberFormat:
             parts.append(f"{self.prefix!r} before each")
         if self.suffix:
             parts.append(f"{self.suffix!r} after each")
-        return ", ".join(parts) or "signs of their own"
+        return ", ".join(parts) or "nonstandard signs"
 
 
 class Found(NamedTuple):

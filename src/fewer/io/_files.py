@@ -134,7 +134,7 @@ def read_table(
     table.understood.raise_problems(*table.problems)
     if table.frame.width == 1 + len(table.roles):
         name = display_name(path)
-        raise InputError(f"{name} has no column beside the target {table.target!r}; there is nothing to select.")
+        raise InputError(f"{name} has only the target column {table.target!r}; there is nothing to select.")
     frame, label = table.frame, str(table.target)
     if options.get("calendar"):
         frame = add_calendar(frame)
@@ -179,7 +179,7 @@ def understand_table(
     label = None if target is None else names[find_target(target, names, display_name(path))]
     choice = _Choice(names, options)
     if label is not None and label in choice.exclude:
-        raise InputError(f"{label!r} is the target and excluded; choose one.")
+        raise InputError(f"{label!r} is both target and excluded; choose one.")
     sheet = sheet.without(choice.exclude)
     schema = read_schema(options.get("schema"))
     said = choice.options(sheet, label, task, schema, options)
@@ -218,7 +218,7 @@ class _Choice:
         }
         self.roles = {role: names[column_number(name, names, role)] for role, name in asked.items() if name is not None}
         if both := self.nominal & self.numeric:
-            raise InputError(f"Column {sorted(both)[0]!r} is named as nominal and as numeric; choose one.")
+            raise InputError(f"Column {sorted(both)[0]!r} is both nominal and numeric; choose one.")
 
     def options(
         self, sheet: Sheet, label: str | None, task: Task | None, schema: Schema, options: TableOptions
@@ -274,8 +274,8 @@ class _Rows:
         row, more = int(lost.arg_true()[0]), f" and {count - 1} more" if count > 1 else ""
         if not skip:
             message = (
-                f"The target is missing in {self.place(row)}{more}; fill the cell or delete the row, or leave such "
-                "rows out (--skip-rows-without-target)."
+                f"The target is missing in {self.place(row)}{more}; fill the cell, delete the row, or skip such rows"
+                " (--skip-rows-without-target)."
             )
             trouble = "the target is missing: --skip-rows-without-target"
             self.problems.append(ParseProblem(target, self.place(row), "", count, trouble, message, is_target=True))
@@ -286,7 +286,7 @@ class _Rows:
         self.frame = self.frame.filter(~lost)
         self._texts = None if self._texts is None else self._texts.filter(~lost)
         self.place = lambda row: whole(int(kept[row]))
-        self.notes.append(f"{count:,} {'rows have' if count > 1 else 'row has'} no target; left out.")
+        self.notes.append(f"{count:,} {'rows have' if count > 1 else 'row has'} no target; skipped.")
 
     def _report_endless(self, column: pl.Series, is_target: bool) -> None:
         endless = (column.abs() > LARGEST) & column.is_not_nan()
@@ -294,7 +294,7 @@ class _Rows:
         if count:
             row = int(endless.arg_true()[0])
             how = "infinite" if abs(column[row]) == float("inf") else f"{column[row]:g}, too large to compute with,"
-            cure = "delete the row" if is_target else "empty it if it is not known"
+            cure = "delete the row" if is_target else "clear it if unknown"
             what = "The target" if is_target else f"Column {column.name!r}"
             message = f"{what} is {how} in {self.place(row)}; correct the cell, or {cure}."
             trouble = "infinite or too large"
@@ -400,7 +400,7 @@ def _read_once(path: Path | str, limit: int) -> bytes:
             refuse_too_large(path.name, status.st_size, limit)
             return file.read()
     except FileNotFoundError:
-        raise InputError(f"There is no file {path}; {_similar_file(Path(path))}") from None
+        raise InputError(f"File not found: {path}; {_similar_file(Path(path))}") from None
     except IsADirectoryError:
         raise InputError(f"{path} is a folder; name a file.") from None
     except OSError as error:
@@ -417,15 +417,15 @@ def _read_parquet(content: bytes, name: str, limit: int) -> Sheet:
         frame = pl.read_parquet(io.BytesIO(content))
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
-        raise InputError(f"{name} is a Parquet file that cannot be read ({reason}); write it again.") from None
+        raise InputError(f"The Parquet file {name} cannot be read ({reason}); write it again.") from None
     except pl.exceptions.PanicException:  # polars gives up on some damaged files in its own way
         reason = "it is damaged"
-        raise InputError(f"{name} is a Parquet file that cannot be read ({reason}); write it again.") from None
+        raise InputError(f"The Parquet file {name} cannot be read ({reason}); write it again.") from None
     refuse_repeated_names(names, f"{name}: ")
     if not names:
         raise InputError(f"{name} has no columns; give a table.")
     if not frame.height:
-        raise InputError(f"{name} has columns, but no rows; give a table with rows.")
+        raise InputError(f"{name} has columns but no rows.")
     return Sheet(frame)
 
 
@@ -440,8 +440,8 @@ def find_target(target: str | int, names: list[str], file: str) -> int:
             raise InputError(f"{file} has no column {target!r}; {nearest(str(target), names)}") from None
     if not -len(names) <= target < len(names):
         raise InputError(
-            f"{file} has no column {target}; its {len(names)} columns go from 0 to {len(names) - 1}, or from "
-            f"-{len(names)} to -1 counted from the end."
+            f"{file} has no column {target}; its {len(names)} columns are numbered 0 to {len(names) - 1}, or -"
+            f"{len(names)} to -1 from the end."
         )
     return target % len(names)
 
@@ -452,7 +452,7 @@ def _similar_file(path: Path) -> str:
     except OSError:
         names = []
     near = difflib.get_close_matches(path.name, names, n=1, cutoff=0.75)
-    return f"did you mean {near[0]}?" if near else "check its name and folder."
+    return f"did you mean {near[0]}?" if near else "check the path."
 
 
 FORMATS = (".csv", ".tsv", ".parquet")
@@ -538,7 +538,7 @@ def frame_bytes(frame: pl.DataFrame, name: Path | str) -> bytes:
     """
     kind = Path(name).suffix.lower()
     if kind not in FORMATS:
-        raise InputError(f"{Path(name).name} names no format that is written; end it in {', '.join(FORMATS)}.")
+        raise InputError(f"{Path(name).name} has an unsupported extension; use {', '.join(FORMATS)}.")
     content = io.BytesIO()
     if kind == ".parquet":
         frame.write_parquet(content)

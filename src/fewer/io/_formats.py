@@ -252,7 +252,7 @@ def read_database(address: str, header: int | None, limit: int) -> Sheet:
     file = Path(rest.removeprefix("/") if mark else place)
     if not mark or scheme in ("sqlite", "duckdb"):
         if not file.is_file():
-            raise InputError(f"There is no file {file}; check its name and folder.")
+            raise InputError(f"File not found: {file}; check the path.")
         with file.open("rb") as opened:
             is_duck = opened.read(12)[8:] == b"DUCK"
         names, rows = _duckdb(file, table, limit) if is_duck else _sqlite(file, table, limit)

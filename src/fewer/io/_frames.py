@@ -39,7 +39,7 @@ def refuse_repeated_names(names: Sequence[str], where: str = "") -> None:
     """Refuse two columns of one name."""
     for name, count in Counter(names).items():
         if count > 1:
-            raise InputError(f"{where}{count} columns are named {name!r}; give every column a name of its own.")
+            raise InputError(f"{where}{count} columns are named {name!r}; give every column a unique name.")
 
 
 def text_names(labels: Iterable[Any]) -> tuple[list[str], list[str]]:
@@ -80,7 +80,7 @@ def forced_kinds(nominal: Iterable[str | int], numeric: Iterable[str | int], nam
     for column in numeric:
         number = column_number(column, names, "numeric")
         if number in forced:
-            raise InputError(f"Column {names[number]!r} is named as nominal and as numeric; choose one.")
+            raise InputError(f"Column {names[number]!r} is both nominal and numeric; choose one.")
         forced[number] = "numeric"
     return forced
 
@@ -184,7 +184,7 @@ def _lazy(X: Any, library: str) -> str:
     cure = {"polars": "X.collect()", "duckdb": "X.pl()", "dask": "X.compute()", "ibis": "X.to_pandas()"}
     kind = {"polars": "a lazy polars frame", "duckdb": "a DuckDB relation", "dask": "a Dask frame"}
     what = kind.get(library, f"a lazy frame ({type(X).__module__.partition('.')[0]})")
-    return f"The table is {what}, whose cells are not there yet; give {cure.get(library, 'X.toPandas()')} instead of X."
+    return f"The table is {what}, not loaded yet; pass {cure.get(library, 'X.toPandas()')} instead of X."
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any, Unpack
@@ -17,6 +17,8 @@ from fewer.io._kinds import MOSTLY_MISSING, ParseProblem, Reading, Schema
 from fewer.problem import Problem, Task
 from fewer.text import printable
 
+PICTURED = 200
+"""Columns of which values are counted for a small histogram."""
 N_EXAMPLES = 3
 
 
@@ -42,6 +44,8 @@ class ColumnSummary:
         Cells as they stand in the table.
     note : str
         What is special about it: its format, why it is left out, that it is mostly missing.
+    bars : list of int
+        How many values lie in a dozen bins, or belong to the most frequent categories.
 
     Examples
     --------
@@ -61,6 +65,7 @@ class ColumnSummary:
     distinct: int
     examples: list[str]
     note: str
+    bars: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,8 @@ class Inspection:
         Cells that cannot be read; a selection would refuse the table because of them.
     schema : Schema
         The same as a file that `--schema` takes.
+    head : list of list of str
+        The first rows, as they are written.
 
     See Also
     --------
@@ -98,6 +105,7 @@ class Inspection:
     notes: list[str]
     problems: list[ParseProblem]
     schema: Schema
+    head: list[list[str]] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON data.
@@ -113,6 +121,7 @@ class Inspection:
             "columns": [asdict(column) for column in self.columns],
             "notes": self.notes,
             "problems": [asdict(problem) for problem in self.problems],
+            "head": self.head,
         }
 
     def to_json(self) -> str:
@@ -205,19 +214,31 @@ def inspect_table(
     [('income', 'numeric', 'feature'), ('zip', 'nominal', 'feature'), ('y', 'nominal', 'target')]
     """
     table = understand_table(path, target, task, None, options)
-    readings = table.understood.readings
+    readings, head = table.understood.readings, table.sheet.frame.head(5).rows()
     missing = options.get("missing")
     return Inspection(
         display_name(path),
         table.sheet.frame.height,
-        [_summary(table, name, readings[name]) for name in table.sheet.frame.columns],
+        [_summary(table, name, readings[name], i < PICTURED) for i, name in enumerate(table.sheet.frame.columns)],
         table.notes,
         [*table.understood.problems, *table.problems],
         Schema(readings, None if missing is None else tuple(missing)),
+        [["" if cell is None else str(cell)[:40] for cell in row[:PICTURED]] for row in head],
     )
 
 
-def _summary(table: UnderstoodTable, name: str, reading: Reading) -> ColumnSummary:
+def _bars(present: Any) -> list[int]:
+    """Count values in a dozen bins of equal width, or the most frequent categories."""
+    if present.dtype.is_nested() or not len(present):
+        return []
+    if present.dtype.is_numeric():
+        values = present.to_numpy().astype(np.float64)
+        return [int(n) for n in np.histogram(values[np.isfinite(values)], bins=12)[0]]
+    counts = present.value_counts(sort=True).head(12)
+    return [int(n) for n in counts[counts.columns[-1]]]
+
+
+def _summary(table: UnderstoodTable, name: str, reading: Reading, pictured: bool = False) -> ColumnSummary:
     raw = table.sheet.frame[name]
     read = raw if reading.kind == "left out" else table.understood.frame[name]
     roles = {column: role for role, column in table.roles.items()}
@@ -231,14 +252,15 @@ def _summary(table: UnderstoodTable, name: str, reading: Reading) -> ColumnSumma
     examples = examples if nested else examples.unique(maintain_order=True)
     shown = [str(cell).strip() for cell in examples.head(N_EXAMPLES).to_list()]
     notes = [reading.reason] if reading.reason else []
-    if reading.format is not None and reading.format.describe() != "signs of their own":
+    if reading.format is not None and reading.format.describe() != "nonstandard signs":
         notes.append(reading.format.describe())
     if share >= MOSTLY_MISSING:
         notes.append("mostly missing" if share < 1 else "empty")
     elif not nested and present.n_unique() == 1:
         notes.append("constant")
     kind = "text" if reading.kind == "left out" else reading.kind
-    return ColumnSummary(name, role, kind, share, 0 if nested else present.n_unique(), shown, "; ".join(notes))
+    bars = _bars(present) if pictured and reading.kind != "left out" else []
+    return ColumnSummary(name, role, kind, share, 0 if nested else present.n_unique(), shown, "; ".join(notes), bars)
 
 
 def describe_columns(problem: Problem, most: int = 200) -> list[dict[str, Any]]:

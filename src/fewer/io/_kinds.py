@@ -49,7 +49,7 @@ class ParseProblem:
 
     Examples
     --------
-    >>> ParseProblem("age", "row 3", "4O", 1, "is no number", "Column 'age' has '4O' in row 3.").count
+    >>> ParseProblem("age", "row 3", "4O", 1, "is not a number", "Column 'age' has '4O' in row 3.").count
     1
     """
 
@@ -73,7 +73,7 @@ class TableError(InputError):
 
     Examples
     --------
-    >>> trouble = ParseProblem("age", "row 3", "4O", 1, "is no number", "Column 'age' has '4O' in row 3.")
+    >>> trouble = ParseProblem("age", "row 3", "4O", 1, "is not a number", "Column 'age' has '4O' in row 3.")
     >>> str(TableError([trouble]))
     "Column 'age' has '4O' in row 3."
     """
@@ -158,7 +158,7 @@ def why_left_out(text: pl.Series) -> str | None:
     if len(distinct) >= MANY * n_cells and (words >= 4 or (words >= 2.5 and letters >= 30) or letters >= 80):
         return "free text"
     if len(distinct) >= NEARLY_ALL * n_cells:
-        return "a code for nearly each row"
+        return "nearly all values unique"
     return None
 
 
@@ -415,20 +415,20 @@ def _draft_formatted(text: pl.Series, place: Place, options: ReadOptions) -> _Dr
         if may_mix or numeric or not options.leave_out or text.n_unique() <= 20 or name == options.target:
             return None
         ways = ", ".join(repr(way) for way in found.mixed)
-        return _Draft(text, text, Reading("left out", reason=f"numbers written in several ways: {ways}"))
+        return _Draft(text, text, Reading("left out", reason=f"inconsistent number formats: {ways}"))
     if found is not None and not (may_mix and found.numbers.null_count() > text.null_count()):
-        problem = _problem(text, found.numbers, "no number", place, options)
+        problem = _problem(text, found.numbers, "not a number", place, options)
         return _Draft(text, found.numbers, Reading("numeric", found.format), found.rival, problem)
     clock = find_clock(text)
     if clock is not None and not (may_mix and clock.numbers.null_count() > text.null_count()):
-        problem = _problem(text, clock.numbers, "no time (12:30)", place, options)
+        problem = _problem(text, clock.numbers, "not a time (12:30)", place, options)
         return _Draft(text, clock.numbers, Reading("numeric", clock.format), problem=problem)
     dates = None if numeric else find_date_format(text)
     if dates is not None and not (may_mix and dates.moments.null_count() > text.null_count()):
         moments = dates.moments
         if (moments.dt.truncate("1d") == moments).all():
             moments = moments.dt.date()
-        problem = _problem(text, moments, f"no date ({dates.format.describe()})", place, options)
+        problem = _problem(text, moments, f"not a date ({dates.format.describe()})", place, options)
         return _Draft(text, moments, Reading("date", dates.format), dates.rival, problem)
     return None
 
@@ -451,20 +451,20 @@ def _draft_strewn(text: pl.Series, place: Place, options: ReadOptions) -> _Draft
         draft = _Draft(text, number, Reading("numeric", NumberFormat()))
     if draft is None or draft.reading.kind == "left out":
         return None
-    trouble = "no number" if draft.reading.kind == "numeric" else "no date"
+    trouble = "not a number" if draft.reading.kind == "numeric" else "not a date"
     draft.text, draft.problem = text, _problem(text, draft.column, trouble, place, options)
     return draft
 
 
 def _draft_text(text: pl.Series, number: pl.Series, place: Place, options: ReadOptions) -> _Draft:
     if text.name in options.numeric:
-        return _Draft(text, text, Reading("numeric"), problem=_problem(text, number, "no number", place, options))
+        return _Draft(text, text, Reading("numeric"), problem=_problem(text, number, "not a number", place, options))
     lower = text.str.to_lowercase()
     if lower.drop_nulls().is_in(["true", "false"]).all():
         return _Draft(text, lower == "true", Reading("boolean"))
     reason = why_left_out(text) if options.leave_out and text.name != options.target else None
     if reason is not None:
-        reason = "dates written in several ways" if mixes_dates(text) else reason
+        reason = "inconsistent date formats" if mixes_dates(text) else reason
         return _Draft(text, text, Reading("left out", reason=reason))
     n_numbers = len(text) - number.null_count()
     if 2 * n_numbers > len(text) - text.null_count() and number.drop_nulls().n_unique() >= MIN_NUMBERS:
@@ -480,7 +480,7 @@ def _draft_by_schema(text: pl.Series, reading: Reading, place: Place) -> _Draft:
     if reading.format is None or reading.kind in ("nominal", "left out"):
         return _Draft(text, text, reading)
     column = reading.format.read(text)
-    what = "no number" if reading.kind == "numeric" else "no date"
+    what = "not a number" if reading.kind == "numeric" else "not a date"
     if not (isinstance(reading.format, NumberFormat) and reading.format.is_plain):
         what += f" ({reading.format.describe()})"
     if reading.kind == "numeric" and isinstance(reading.format, NumberFormat) and reading.format.is_plain:
@@ -500,12 +500,12 @@ def _problem(
     name, cell = text.name, str(text[row])
     cells = tuple(map(str, text.filter(odd).unique(maintain_order=True).to_list()))
     is_target = options is not None and name == options.target
-    cure = "give --task classification" if is_target else f"name the column as nominal (--nominal {name})"
+    cure = "give --task classification" if is_target else f"make the column nominal (--nominal {name})"
     what = (
-        "numbers" if trouble.startswith("no number") else "dates" if trouble.startswith("no date")
-        else "times of day" if trouble.startswith("no time") else "truth values"
+        "numbers" if trouble.startswith("not a number") else "dates" if trouble.startswith("not a date")
+        else "times of day" if trouble.startswith("not a time") else "yes or no"
     )  # fmt: skip
-    message = f"Column {name!r} holds {what}, but {place(row)} holds {cell!r}; correct or empty the cell, or {cure}."
+    message = f"Column {name!r} holds {what}, but {place(row)} is {cell!r}; correct or clear the cell, or {cure}."
     return ParseProblem(name, place(row), cell, count, trouble, message, is_target, cells)
 
 
@@ -573,7 +573,7 @@ def _format_notes(drafts: list[_Draft]) -> list[str]:
     for draft in drafts:
         form = draft.reading.format
         if isinstance(form, DateFormat) and draft.text.str.contains(ZONED).any():
-            ways.setdefault((f"moments in UTC, {form.describe()} with a time zone", ""), []).append(draft)
+            ways.setdefault((f"UTC timestamps, {form.describe()} with a time zone", ""), []).append(draft)
         elif isinstance(form, DateFormat) and form.order != "year-month-day":
             rival = "" if draft.rival is None else draft.rival.describe()
             ways.setdefault((f"dates, {form.describe()}", rival), []).append(draft)
@@ -589,12 +589,12 @@ def _format_notes(drafts: list[_Draft]) -> list[str]:
         shown = f"{value:.12g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
         note = f"{name_list([d.text.name for d in group])} read as {way} ({str(cell).strip()!r} is {shown})."
         if rival and isinstance(group[0].rival, DateFormat):
-            note += f" No day is above 12, so that {rival} would fit as well; a schema says which"
+            note += f" No day is above 12, so {rival} also fits; choose with a schema"
             note += " (fewer inspect --write-schema)."
         elif rival:
             other = group[0].rival
             choice = "--decimal ," if isinstance(other, NumberFormat) and other.decimal == "," else "--decimal ."
-            note += f" It could also be read with {rival}: {choice} says so."
+            note += f" It could also be read with {rival}: use {choice}."
         notes.append(note)
     return notes
 
@@ -623,7 +623,7 @@ def _missing_words(texts: pl.DataFrame, drafts: list[_Draft]) -> list[str]:
 def _describe_numbers(draft: _Draft, form: NumberFormat) -> str:
     """Say how numbers are written, and how the negative ones are where that is their own way."""
     has_brackets = draft.text.str.contains(BRACKETS).any() and bool((draft.column < 0).any())
-    brackets = ["brackets around negative ones"] * has_brackets
+    brackets = ["negatives in parentheses"] * has_brackets
     if form.is_plain:
         return "".join(brackets) or form.describe()
     return ", ".join([form.describe(), *brackets])
@@ -643,21 +643,21 @@ def _other_notes(drafts: list[_Draft], options: ReadOptions) -> list[str]:
     if codes:
         example = codes[0].text.filter(codes[0].text.str.strip_chars().str.starts_with("0"))[0].strip()
         names = name_list([draft.text.name for draft in codes])
-        notes.append(f"{names} taken as codes, since they have leading zeros ({example!r}); --numeric says otherwise.")
+        notes.append(f"{names} read as codes because of leading zeros ({example!r}); use --numeric for numbers.")
     strewn = [draft for draft in drafts if draft.reading.reason == AMONG_TEXT and draft.reading.kind == "nominal"]
     if strewn:
         text = strewn[0].text
         word = text.filter(text.cast(pl.Float64, strict=False).is_null() & text.is_not_null())[0]
         notes.append(
-            f"{name_list([draft.text.name for draft in strewn])} taken as levels, though most cells are numbers: "
-            f"others, such as {word!r}, are not. --missing names words that mean missing; --numeric asks for numbers."
+            f"{name_list([draft.text.name for draft in strewn])} read as categories: most cells are numbers, but "
+            f"some, such as {word!r}, are not. Use --missing if such words mean missing, or --numeric."
         )
     moments = [draft for draft in drafts if _could_be_moments(draft, options)]
     if moments:
         form = find_moments(moments[0].column)
         example = "" if form is None else f" ({moments[0].text[0]} would be {form.read(moments[0].text)[0]:%Y-%m-%d})"
         names = name_list([draft.text.name for draft in moments])
-        notes.append(f"{names} taken as numbers, though they could be moments since 1970{example}; a schema says so.")
+        notes.append(f"{names} read as numbers, but could be timestamps{example}; use a schema to read dates.")
     notes += left_out_notes({draft.text.name: draft.reading for draft in drafts})
     return notes
 
@@ -673,16 +673,14 @@ def _could_be_moments(draft: _Draft, options: ReadOptions) -> bool:
     return form is not None and draft.column.n_unique() >= MIN_CELLS
 
 
-def left_out_notes(
-    readings: Mapping[str, Reading], cure: str = "Name one as nominal (--nominal) to keep it."
-) -> list[str]:
+def left_out_notes(readings: Mapping[str, Reading], cure: str = "Use --nominal to keep one.") -> list[str]:
     """Say which columns are left out, and why."""
     out = [f"{name!r} ({reading.reason})" for name, reading in readings.items() if reading.kind == "left out"]
     if not out:
         return []
     more = f" and {len(out) - 2 * MOST_NAMED} more" if len(out) > 2 * MOST_NAMED else ""
     shown = ", ".join(out[: 2 * MOST_NAMED])
-    return [f"Left out, being no features: {shown}{more}. {cure}"]
+    return [f"Not used as features: {shown}{more}. {cure}"]
 
 
 def missing_notes(shares: Mapping[str, float]) -> list[str]:
@@ -691,7 +689,7 @@ def missing_notes(shares: Mapping[str, float]) -> list[str]:
     if not empty:
         return []
     more = f" and {len(empty) - MOST_NAMED} more" if len(empty) > MOST_NAMED else ""
-    return [f"Mostly missing: {', '.join(empty[:MOST_NAMED])}{more}; what they tell rests on few rows."]
+    return [f"Mostly missing: {', '.join(empty[:MOST_NAMED])}{more}; their results rest on few rows."]
 
 
 def name_list(names: Iterable[str]) -> str:
@@ -781,7 +779,7 @@ class Schema:
         try:
             content = json.loads(text)
         except ValueError as error:
-            raise InputError(f"{name} is no JSON ({error}); write it anew with fewer inspect --write-schema.") from None
+            raise InputError(f"{name} is not JSON ({error}); recreate it with fewer inspect --write-schema.") from None
         if not isinstance(content, dict) or not isinstance(content.get("columns"), dict):
             raise InputError(f"{name} has no 'columns'; write it anew with fewer inspect --write-schema.")
         missing = content.get("missing")
@@ -799,7 +797,7 @@ def read_schema(schema: Schema | Path | str | None) -> Schema:
     try:
         return Schema.from_json(path.read_text(encoding="utf-8"), path.name)
     except UnicodeDecodeError:
-        raise InputError(f"{path.name} is no JSON; write it anew with fewer inspect --write-schema.") from None
+        raise InputError(f"{path.name} is not JSON; recreate it with fewer inspect --write-schema.") from None
     except OSError as error:
         raise InputError(f"The schema {path} cannot be read ({error.strerror}); check its name and folder.") from None
 

@@ -253,8 +253,8 @@ def refuse_unfit(path: Path, command: str) -> None:
     if layout.is_exact:
         would = f"{share * n_rows:,.0f} of its {n_rows:,} rows or {share * n_columns:,.0f} of its {n_columns:,} columns"
     raise InputError(
-        f"{path.name} needs about {amount(needed)} of memory to {command}, but {amount(free)} is free; a file with "
-        f"{would} would fit, and all of it does in chunks (--stream)."
+        f"{path.name} needs about {amount(needed)} of memory to {command}, but {amount(free)} is free; {would} would"
+        " fit, or read all of it in chunks (--stream)."
     )
 
 
@@ -262,8 +262,8 @@ def refuse_too_large(name: str, needed: int, limit: int) -> None:
     """Refuse a table that does not fit into memory."""
     if needed > limit:
         raise InputError(
-            f"{name} needs about {amount(needed)} of memory, but {amount(limit)} is free; "
-            "read it in chunks (--stream), leave columns out (--exclude), or take a sample of its rows."
+            f"{name} needs about {amount(needed)} of memory, but {amount(limit)} is free; read it in chunks "
+            "(--stream), drop columns (--exclude), or sample its rows."
         )
 
 

@@ -169,7 +169,7 @@ class ProblemReader:
         schema = schema_of(X) if is_frame(X) else None
         n_rows, n_columns = table.X.shape
         if not n_columns:
-            raise InputError("The table has no column beside the target; there is nothing to select.")
+            raise InputError("The table has only the target column; there is nothing to select.")
         if not n_rows:
             raise InputError("The table has no rows; give a table with rows.")
         several = self.multi_output and _n_columns(y) > 1
@@ -302,7 +302,7 @@ def refuse_constant(constant: BoolArray) -> None:
     >>> refuse_constant(np.array([True, False]))  # the second one varies
     """
     if constant.all():
-        raise InputError("Every column is constant or empty; give at least one that varies.")
+        raise InputError("Every column is constant or empty; at least one must vary.")
 
 
 def refuse_useless_target(problem: Problem) -> None:
@@ -325,11 +325,11 @@ def refuse_useless_target(problem: Problem) -> None:
     if problem.task == "regression":
         if problem.n_samples and (problem.y == problem.y[0]).all():
             value = np.ravel(problem.y)[0]
-            raise InputError(f"The target has one value only, {value:g}; choose another target.")
+            raise InputError(f"The target has only one value, {value:g}; choose another target.")
     elif problem.n_outputs > 1:
         return
     elif problem.n_classes < 2:
-        raise InputError(f"The target has one class only, {problem.classes[0]!r}; at least two are needed.")
+        raise InputError(f"The target has only one class, {problem.classes[0]!r}; at least two are needed.")
     elif 8 * problem.n_classes * problem.n_samples > available_memory():
         raise InputError(
             f"The target has {problem.n_classes:,} classes in {problem.n_samples:,} rows, more than memory can hold as "
@@ -337,8 +337,8 @@ def refuse_useless_target(problem: Problem) -> None:
         )
     elif problem.n_classes == problem.n_samples > 2:
         raise InputError(
-            f"The target has {problem.n_classes} classes in {problem.n_samples} rows, one for each row; "
-            "choose another target, or task regression if it is a quantity."
+            f"The target has {problem.n_classes} classes in {problem.n_samples} rows, one per row; choose another "
+            "target, or task regression if it is numeric."
         )
 
 
@@ -400,7 +400,7 @@ def _dated_notes(dated: list[str]) -> list[str]:
     if not dated:
         return []
     what = name_list(dated).removesuffix(" is").removesuffix(" are")
-    return [f"{what} hold{'s' * (len(dated) == 1)} dates; they count as days since 1970-01-01."]
+    return [f"{what} hold{'s' * (len(dated) == 1)} dates, used as days since 1970-01-01."]
 
 
 def _as_array(X: Any) -> NDArray[Any]:
@@ -411,9 +411,9 @@ def _as_array(X: Any) -> NDArray[Any]:
         X = unmasked(X)
     array = np.asarray(X) if isinstance(X, np.ndarray) else _array_of_lists(X)
     if array.ndim != 2:
-        raise InputError(f"X has {array.ndim} dimension(s); a table with rows and columns is needed.")
+        raise InputError(f"X has {array.ndim} dimension(s); it must be two-dimensional.")
     if array.dtype.kind not in "biufOUS":
-        raise InputError(f"X holds {array.dtype.name} cells; numbers, truth values or text are needed.")
+        raise InputError(f"X has dtype {array.dtype.name}; numbers, booleans or text are needed.")
     return array
 
 
@@ -480,7 +480,7 @@ def _encode_cells(column: list[Any], name: str, forced: Kind | None, place: Plac
 
 
 def _unusable(name: str, what: str) -> InputError:
-    return InputError(f"Column {name!r} holds {what} cells; turn them into numbers or text, or leave the column out.")
+    return InputError(f"Column {name!r} holds {what} values; convert them to numbers or text, or drop it.")
 
 
 def _to_floats(column: nw.Series[Any]) -> FloatArray:
@@ -540,7 +540,7 @@ def _forced_numbers(column: Sequence[Any], present: list[bool], name: str, place
                 if found is not None:
                     return found
                 raise InputError(
-                    f"Column {name!r} is named as numeric, but {place(row)} holds {cell!r}; correct or empty the cell."
+                    f"Column {name!r} is declared numeric, but {place(row)} is {cell!r}; correct or clear the cell."
                 ) from None
     return numbers
 
@@ -672,7 +672,7 @@ def _decide_task(target: NDArray[Any], task: Task | None, place: Place) -> tuple
     task = infer_task(target) if task is None else task
     if task == "regression" and target.dtype.kind in "US":
         raise InputError(
-            f"The target holds text ({place(0)}: {str(target[0])!r}), so it is no quantity; choose task classification."
+            f"The target holds text ({place(0)}: {str(target[0])!r}), not numbers; choose task classification."
         )
     if (
         task == "classification"
@@ -703,8 +703,8 @@ def _refuse_tiny(low: FloatArray, high: FloatArray, names: Sequence[str]) -> Non
     if tiny.any():
         column = int(np.argmax(tiny))
         raise InputError(
-            f"Column {names[column]!r} varies by {high[column] - low[column]:g} only, too little to compute with; "
-            "give it in another unit, or leave it out."
+            f"Column {names[column]!r} varies by only {high[column] - low[column]:g}, too little to compute with; "
+            "rescale or drop it."
         )
 
 
@@ -713,7 +713,7 @@ def _refuse_endless(column: FloatArray, what: str, place: Place) -> None:
     if endless.any():
         row = int(np.argmax(endless))
         how = "infinite" if np.isinf(column[row]) else f"{column[row]:g}, too large to compute with,"
-        cure = "delete the row" if what == "The target" else "empty it if it is not known"
+        cure = "delete the row" if what == "The target" else "clear it if unknown"
         raise InputError(f"{what} is {how} in {place(row)}; correct the cell, or {cure}.")
 
 
@@ -747,7 +747,7 @@ def features_of(X: Any) -> tuple[Any, list[str]]:
     if not out or len(out) == len(reasons):
         return X, renamed
     kept = frame.select([name for name, reason in reasons.items() if reason is None]).to_native()
-    return kept, [*renamed, *left_out_notes(out, "Make one a category to keep it.")]
+    return kept, [*renamed, *left_out_notes(out, "Make it categorical to keep it.")]
 
 
 def _why(column: nw.Series[Any]) -> str | None:

@@ -190,7 +190,7 @@ def _open_files(path: str) -> Source:
     files = files_of(path)
     kinds = {_is_parquet(file) for file in files}
     if len(kinds) > 1:
-        raise InputError(f"{path} holds Parquet files and others; name those of one kind.")
+        raise InputError(f"{path} mixes Parquet and other files; name files of one kind.")
     return ParquetSource(files) if kinds == {True} else TextSource(files)
 
 
@@ -208,7 +208,7 @@ def files_of(path: str | Path) -> list[Path]:
         return files
     files = sorted(Path(match) for match in glob.glob(text, recursive=True) if Path(match).is_file())
     if not files:
-        what = "No file matches" if any(mark in text for mark in GLOB) else "There is no file"
+        what = "No file matches" if any(mark in text for mark in GLOB) else "File not found:"
         raise InputError(f"{what} {text}; check its name and folder.")
     return files
 
@@ -336,7 +336,7 @@ class TextSource(Source):
             refuse_repeated_names(header, f"{file.name}: ")
             self._names = self._names or header
             if header != self._names:
-                raise InputError(f"{file.name} has another header than {self.files[0].name}; give files of one header.")
+                raise InputError(f"{file.name} and {self.files[0].name} have different headers; they must match.")
         self.columns, self.n_parts = {name: pl.String() for name in self._names}, len(self.files)
 
     def _scan(self, file: Path) -> pl.LazyFrame:

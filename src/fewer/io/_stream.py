@@ -320,8 +320,8 @@ class _Survey:
 
     def _names_rows(self, name: str) -> InputError:
         return InputError(
-            f"Column {name!r} holds more than {MOST_LEVELS:,} different levels; leave it out (--exclude {name}), "
-            "or name it as numeric if it holds numbers."
+            f"Column {name!r} has more than {MOST_LEVELS:,} categories; drop it (--exclude {name}), or declare it "
+            "numeric if it holds numbers."
         )
 
     def _see_target(self, cells: pl.Series) -> None:
@@ -361,8 +361,8 @@ class _Survey:
                 return ColumnReader(name, "numeric", True, "number")
             if forced == "numeric" or numbers >= MOSTLY * there:
                 raise InputError(
-                    f"Column {name!r} holds numbers, but {there - numbers} of {there} cells are none; correct or empty "
-                    f"them, or name the column as nominal (--nominal {name})."
+                    f"Column {name!r} holds numbers, but {there - numbers} of {there} cells are not; correct or "
+                    f"clear them, or make it nominal (--nominal {name})."
                 )
             if truths == there:
                 return ColumnReader(name, "boolean", True, "truth")
@@ -422,7 +422,7 @@ class _Survey:
             merged[meant] = merged.get(meant, 0) + count
         labels = _ordered(merged)
         if len(labels) < 2:
-            raise InputError(f"The target has one class only, {labels[0]!r}; at least two are needed.")
+            raise InputError(f"The target has only one class, {labels[0]!r}; at least two are needed.")
         counts = np.array([merged[label] for label in labels], dtype=np.int64)
         meaning = "class number" if quantity and text else "truth" if truths else "level"
         return ColumnReader(name, "nominal", text, meaning, labels), "classification", labels, counts

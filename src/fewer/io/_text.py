@@ -114,7 +114,7 @@ def read_text(
     if separator is None:
         separator = find_separator(content)
         if separator != ",":
-            notes.append(f"{name} is read with {SEPARATORS[separator]} between the cells.")
+            notes.append(f"{name}: cells are separated by {SEPARATORS[separator]}.")
     if separator == " " and not quoted:
         content = re.sub(rb"[ \t]+", b" ", re.sub(rb"(?m)^[ \t]+|[ \t]+$", b"", content))
     text = (content if quoted else _first_lines(content)).decode()
@@ -181,7 +181,7 @@ def find_top(
         both = f"{unit}s {lines[at]} and {last}"
         notes.append(f"{name} has two header rows ({both}); names are made of both, such as {names[0]!r}.")
     if any(_is_fraction(cell) for cell in names):
-        notes.append(f"The first line of {name} looks like data, not like names; a header row is needed.")
+        notes.append(f"The first line of {name} looks like data; add a header row.")
     distinct, renamed = text_names([cell or f"column {place}" for place, cell in enumerate(names, 1)])
     notes += renamed
     return Top(distinct, last)

@@ -221,7 +221,7 @@ def deal(workers: Sequence[Any], run: Callable[[Any, int, int], Result], n: int)
 
 def tell(component: str, why: str) -> None:
     """Say that a component works on the CPU though a device was asked for."""
-    warnings.warn(f"{component} works on the CPU here, not on the GPU: {why}.", FewerWarning, stacklevel=4)
+    warnings.warn(f"{component} runs on the CPU, not on the GPU: {why}.", FewerWarning, stacklevel=4)
 
 
 @cache

@@ -217,7 +217,7 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise InputError("y has one class only; a classifier needs rows of two classes or more.")
+            raise InputError("y has only one class; a classifier needs rows of two classes or more.")
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         held = self._held_out(X, codes, weights, X_val, y_val, rng)
         X, codes, weights = X[held.kept], codes[held.kept], weights[held.kept]

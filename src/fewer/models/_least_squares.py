@@ -52,7 +52,7 @@ class LeastSquaresClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise InputError(f"The target has one class only, {self.classes_[0]!r}; at least two are needed.")
+            raise InputError(f"The target has only one class, {self.classes_[0]!r}; at least two are needed.")
         share = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         if not share.any():
             raise InputError("Every row has sample_weight zero; at least one must count.")

@@ -46,15 +46,25 @@ MANY = 0.05
 
 
 def worries(selection: Selection) -> list[str]:
-    """Return sentences, what the reader of the table noticed first.
+    """Return the warnings of a report, besides those in its banner.
 
     Parameters
     ----------
     selection : Selection
+        What was selected.
 
     Returns
     -------
     list of str
+        One sentence or two each.
+
+    Examples
+    --------
+    >>> import fewer
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> worries(fewer.select(X, y, "fisher", cv=0, n_features_to_select=1, random_state=0))
+    []
     """
     reading = selection.data.get("notes", ())
     found = [note for note in selection.notes if note not in reading]

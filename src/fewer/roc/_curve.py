@@ -472,7 +472,7 @@ def positives(y: ArrayLike, pos_label: Any = None) -> BoolArray:
     if pos_label is None:
         return np.asarray(labels == classes[1])
     if pos_label not in classes.tolist():
-        raise InputError(f"pos_label={pos_label!r} is no class of the target, which has {classes.tolist()}.")
+        raise InputError(f"pos_label={pos_label!r} is not a class of the target, which has {classes.tolist()}.")
     return np.asarray(labels == pos_label)
 
 

@@ -334,10 +334,10 @@ class MRROC:
         apart = self.witnesses.told_apart(point.low, point.high)
         if apart >= DISTINCT:
             return ()
-        found = f"The cells in use tell only {100 * apart:.0f} % of the rows apart"
+        found = f"The cells in use separate only {100 * apart:.0f} % of the rows"
         if decided == "hash":
             return (f"{found}: a choice by hash need not keep the rates; choice='random' does.",)
-        return (f"{found}: who decides a case is drawn anew for each, so that the rates are kept.",)
+        return (f"{found}: a classifier is drawn at random for each case, which keeps the rates.",)
 
     def _vertex_classifier(self, number: int) -> VertexClassifier:
         vertex = self.vertices[number]

@@ -348,12 +348,12 @@ class OperatingPoint(RealisableClassifier):
         """
         rates, point = self.expected_, self.promised_
         lines = [
-            f"Promised by the hull:  {100 * point.fpr:.1f} % false positives, {100 * point.tpr:.1f} % true positives.",
+            f"On the ROC hull:  {100 * point.fpr:.1f} % false positives, {100 * point.tpr:.1f} % true positives.",
             f"Expected ({rates.rows} rows):  {_percent(rates.fpr)} false, {_percent(rates.tpr)} true positives.",
         ]
         if self.cost_ is not None:
             lines.append(
-                f"Expected cost of a case:  {self.cost_.estimate:.4f} ({self.cost_.low:.4f} to {self.cost_.high:.4f})."
+                f"Expected cost per case:  {self.cost_.estimate:.4f} ({self.cost_.low:.4f} to {self.cost_.high:.4f})."
             )
         count = self.per_thousand()
         lines.append(

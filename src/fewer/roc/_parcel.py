@@ -615,7 +615,7 @@ class Parcel(TableClassifier):
         if self.pos_label is None:
             return 1
         if self.pos_label not in labels:
-            raise InputError(f"pos_label={self.pos_label!r} is no class of the target, which has {labels}.")
+            raise InputError(f"pos_label={self.pos_label!r} is not a class of the target, which has {labels}.")
         return labels.index(self.pos_label)
 
     def _turned(self, problem: Problem) -> Problem:

@@ -162,7 +162,7 @@ def _refuse_unnamed(X: Any, y: Any, rows: dict[str, Any]) -> None:
     what = "a path" if is_path(X) else f"a {type(X).__module__.partition('.')[0].strip('_')} {type(X).__name__}"
     if not isinstance(y, str):
         other = "" if is_path(X) else ", or give a frame in memory"
-        raise InputError(f"X is {what} that holds the target too: name its column, y='…'{other}.")
+        raise InputError(f"X is {what} that includes the target: name its column, y='…'{other}.")
     for key, value in rows.items():
         if not (value is None or isinstance(value, str)):
             raise InputError(f"X is {what}: {key} is the name of one of its columns.")
@@ -279,11 +279,11 @@ def read_rows(X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], *, mul
     if named:
         if not is_frame(X):
             key, column = next(iter(named.items()))
-            raise InputError(f"{key}={column!r} names a column, but X is no data frame; give the values themselves.")
+            raise InputError(f"{key}={column!r} names a column, but X is not a data frame; pass the values.")
         frame = nw.from_native(X, eager_only=True)
         for key, column in named.items():
             if column not in frame.columns:
-                raise InputError(f"{key}={column!r} is no column; {nearest(column, frame.columns)}")
+                raise InputError(f"{key}={column!r} is not a column; {nearest(column, frame.columns)}")
             found[key] = frame[column].to_native() if key == "y" else frame[column].to_numpy()
         X = frame.drop(list(set(named.values()))).to_native()
     target = found.pop("y")

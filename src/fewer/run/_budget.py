@@ -85,9 +85,9 @@ class Budget:
         """
         match = re.fullmatch(r"\s*(\d+)(?:\s+of\s+(\d+))?\s*subsets?\s*", text.lower().replace(",", ""))
         if match is None or int(match[1]) < 1:
-            raise InputError(f"budget={text!r} is not a number of subsets; write for example '5000 subsets'.")
+            raise InputError(f"budget={text!r} is not a number of subsets; for example, '5000 subsets'.")
         if match[2] and int(match[2]) < int(match[1]):
-            raise InputError(f"budget={text!r} ends a search behind its end; write the smaller number first.")
+            raise InputError(f"budget={text!r}: write the smaller number first.")
         return cls(float("inf"), int(match[1]), planned=int(match[2]) if match[2] else None)
 
     @property
@@ -194,7 +194,7 @@ def parse_budget(text: str | float) -> float:
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(text).lower())
     if match is None or match[2] not in UNITS or float(match[1]) <= 0:
-        raise InputError(f"budget={text!r} is not an amount of time; write for example '60s', '5min' or '1h'.")
+        raise InputError(f"budget={text!r} is not a duration; write for example '60s', '5min' or '1h'.")
     return float(match[1]) * UNITS[match[2]]
 
 

@@ -69,10 +69,10 @@ def check_folder(path: Path, *, resume: bool, force: bool) -> None:
         raise InputError(f"{path} cannot be written ({error.strerror}); choose another --out.") from None
     if not resume and names and not is_run(path):
         some = f"{names[0]!r} and {len(names) - 1} more" if len(names) > 1 else repr(names[0])
-        raise InputError(f"{path} holds no run of fewer, but {some}; nothing there is touched: choose another --out.")
+        raise InputError(f"{path} is not a fewer run (it holds {some}); nothing was changed. Choose another --out.")
     if not resume and names and not force:
         how = "a finished run" if RESULT in names else "a run"
-        raise InputError(f"{path} holds {how} already; --resume goes on with it, --force replaces it.")
+        raise InputError(f"{path} already holds {how}; --resume continues it, --force replaces it.")
     refuse_unwritable(path / RUN, "--out")
 
 
@@ -215,26 +215,26 @@ class RunFolder:
 
     def _refuse_other(self, known: Any, components: dict[str, Any]) -> None:
         if known is None:
-            raise InputError(f"There is no run to resume in {self.path}; leave --resume out to start one.")
+            raise InputError(f"No run to resume in {self.path}; omit --resume to start one.")
         if not isinstance(known, dict) or not isinstance(known.get("components"), dict):
             raise self._damaged(RUN)
         wanted = json.loads(to_json(components))
         if known.get("fingerprint") != self.name or known["components"] != wanted:
             changed = sorted(key for key in wanted if known["components"].get(key) != wanted[key])
             what = f"its {', '.join(changed)} differ" if changed else "its data differ"
-            raise InputError(f"{self.path} holds another run ({what}); choose another --out or leave --resume out.")
+            raise InputError(f"{self.path} holds a different run ({what}); choose another --out or omit --resume.")
 
     def _refuse_strange(self, name: str, found: Any) -> None:
         if found != self.name:
             raise InputError(
-                f"{self.path / name} belongs to another run than {self.path / RUN} beside it; nothing was changed. "
-                f"Put the right {name} there, or delete it to do that part again."
+                f"{self.path / name} and {self.path / RUN} come from different runs; nothing was changed. Restore "
+                f"the right {name}, or delete it to redo that part."
             )
 
     def _damaged(self, name: str) -> InputError:
         rest = [other for other in OWN if other != name and (self.path / other).exists()]
         left = f" The rest can be used ({', '.join(rest)})." if rest else ""
-        cure = "start the run again in another --out" if name == RUN else "delete it to do that part again"
+        cure = "start the run again in another --out" if name == RUN else "delete it to redo that part"
         return InputError(f"{self.path / name} is damaged; nothing was changed: {cure}.{left}")
 
     def _read(self, name: str) -> Any:

@@ -99,7 +99,7 @@ def make_plan(problem: Problem, method: str | Request = "auto", **options: Any) 
     """
     asked = replace(method, **options) if isinstance(method, Request) else Request(method, **options)
     if asked.has_components and asked.method != "auto":
-        raise InputError("Give either a method or components (criterion, search, control), not both.")
+        raise InputError("Give a method or components (criterion, search, control), not both.")
     if isinstance(asked.scoring, str):
         refuse_scoring(asked.scoring, problem.task)
     if asked.is_auto:
@@ -134,7 +134,7 @@ def _plan_auto(problem: Problem, asked: Request) -> Plan:
         random_state=asked.seed,
     )
     if asked.start is not None:
-        raise InputError("auto takes no start; choose a method by name.")
+        raise InputError("start does not work with auto; name a method.")
     _refuse_cost_weight(asked, "`auto` shows what features cost")
     if asked.budget is None:
         return Plan("auto", auto, request=asked)
@@ -165,7 +165,7 @@ def _plan_ranker(problem: Problem, asked: Request, name: str, chosen: registry.M
     ranker = build_component("ranker", chosen.ranker, problem)
     who = chosen.ranker if isinstance(chosen.ranker, str) else type(ranker).__name__
     if asked.budget is not None:
-        raise InputError(f"A budget is for searches; the ranker {who!r} has nothing to cut short.")
+        raise InputError(f"budget applies to searches only; the ranker {who!r} does not search.")
     if asked.start is not None:
         raise InputError(f"start is for subset searches; the ranker {who!r} ranks all features.")
     _refuse_cost_weight(asked, f"The ranker {who!r} shows what features cost")
@@ -228,7 +228,7 @@ def _plan_search(problem: Problem, asked: Request, name: str, chosen: registry.M
 def _shortened_note(usual: int | None, laid_out: int | None) -> tuple[str, ...]:
     if usual is None or laid_out is None or laid_out >= usual:
         return ()
-    return (f"The budget has room for searches of up to {laid_out:,} subsets; without it they try up to {usual:,}.",)
+    return (f"The budget limits a search to {laid_out:,} subsets; without it, up to {usual:,}.",)
 
 
 def _budget_of_search(
@@ -271,8 +271,8 @@ def _refuse_too_little(shortest: float, asked: Request) -> None:
     if needed > parse_budget(asked.budget):
         what = asked.method if not asked.has_components else "this search"
         raise InputError(
-            f"budget={asked.budget!r} is too little for {what}: the shortest search and two folds take about "
-            f"{np.ceil(needed):,.0f} s here; allow more, or choose a faster method (auto, fisher)."
+            f"budget={asked.budget!r} is too short for {what}: the shortest search and two folds take about "
+            f"{np.ceil(needed):,.0f} s here; raise it, or choose a faster method (auto, fisher)."
         )
 
 
@@ -380,15 +380,15 @@ def prepare_rows(problem: Problem, asked: Request) -> Problem:
         problem = thin(problem, AUTO_ROWS, asked.seed)
     if asked.cv and problem.n_classes >= MANY_CLASSES and problem.n_samples < FEW_A_CLASS * problem.n_classes:
         note = (
-            f"{problem.n_classes} classes share {problem.n_samples} rows: held-out scores are for new rows in which "
-            "every class is as frequent as it happens to be here. Where small classes are more frequent, or there are "
-            "classes that are not here, they are too high."
+            f"{problem.n_classes} classes in {problem.n_samples} rows: held-out scores assume the same class "
+            "frequencies in new rows. If small classes are more frequent there, or new classes appear, the scores "
+            "are too high."
         )
         problem = problem.noted(note)
     if problem.groups is None and near_copies(problem) > COPIES:
         note = (
-            "Many rows are near-copies of a few others, as if several belonged to one patient or machine, and no "
-            "groups are given: held-out scores are then far too good. Name what they belong to (groups=, --groups)."
+            "Many rows are near-duplicates, as if several came from one patient or machine, and no groups are "
+            "given: held-out scores are then far too optimistic. Name the group column (groups=, --groups)."
         )
         problem = problem.noted(note)
     return problem
@@ -421,8 +421,8 @@ def thin(problem: Problem, n_samples: int, seed: int) -> Problem:
         return problem
     sample = problem.take(stratified_sample(problem, n_samples, np.random.default_rng([seed, 2])))
     note = (
-        f"auto worked on a sample of {sample.n_samples:,} of the {problem.n_samples:,} rows; "
-        "any method by name works on all of them."
+        f"auto used a sample of {sample.n_samples:,} of the {problem.n_samples:,} rows; methods chosen by name use "
+        "all of them."
     )
     return sample.noted(note)
 
@@ -462,17 +462,17 @@ def treat_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
     rarest = int(counts[few].min())
     if rare == "refuse":
         raise InputError(
-            f"Class {names} has {rarest} rows, fewer than the {n_folds} folds; use fewer folds "
-            f"(cv={max(rarest, 2)}, --folds {max(rarest, 2)}), or leave rare classes out or merge them "
-            "(rare='drop' or 'merge', --rare drop or merge)."
+            f"Class {names} has {rarest} rows, fewer than the {n_folds} folds; use fewer folds (cv={max(rarest, 2)},"
+            f" --folds {max(rarest, 2)}), or drop or merge rare classes (rare='drop' or 'merge', --rare drop or "
+            "merge)."
         )
     if rare == "drop":
         changed = problem.take(~few[problem.y])
-        what = f"{int(counts[few].sum())} rows of rare classes ({names}) were left out."
+        what = f"{int(counts[few].sum())} rows of rare classes ({names}) were dropped."
     else:
         changed, what = _merged(problem, few), f"Rare classes ({names}) were merged into {RARE!r}."
     if (np.bincount(changed.y, minlength=changed.n_classes) > 0).sum() < 2:
-        raise InputError(f"Without its rare classes ({names}) the target has one class left; use fewer folds.")
+        raise InputError(f"Without the rare classes ({names}) only one class is left; use fewer folds.")
     return replace(_recoded(changed), notes=(*problem.notes, what))
 
 

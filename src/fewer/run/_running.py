@@ -318,7 +318,7 @@ class _Running:
     def _stop_in_time(self, n_done: int) -> None:
         """End the repetitions where another of them would not fit into the budget."""
         if self.budget is not None and not self._has_time(n_done):
-            raise Stopped(f"The budget has room for {n_done} folds.")
+            raise Stopped(f"The budget allows {n_done} folds.")
 
     def _has_time(self, n_done: int) -> bool:
         assert self.budget is not None

@@ -268,7 +268,7 @@ class Selection(Origin, Scores, Chosen):
     def outcome(self) -> Verdict:
         """Whether the chosen features do as well as all: the kind, the numbers, and a sentence."""
         if self.nothing_found:
-            told = f"Nothing was found: no feature predicts the target better than chance in these {self.n_rows} rows."
+            told = f"No signal found: in these {self.n_rows} rows no feature predicts the target better than chance."
             told += " What was asked for is kept all the same." if self.features else ""
             return Verdict(Kind.NOTHING, baseline=self.baseline, sentence=told)
         numbers, score, of_all = self.heldout, self.score_heldout, self.score_heldout_all_features
@@ -294,7 +294,7 @@ class Selection(Origin, Scores, Chosen):
         ours, all_ = self.judges.get("chosen"), self.judges.get("all")
         if not ours or not all_:
             return ""
-        return f" (by {ours}; all by {all_})" if ours != all_ else f" (both by {ours})"
+        return f" ({ours}; all: {all_})" if ours != all_ else f" (model: {ours})"
 
     @property
     def suspects(self) -> list[str]:
@@ -376,7 +376,7 @@ class Selection(Origin, Scores, Chosen):
         kept = list(self.features if features is None else features)
         names = self._names_in()
         if names is None and features is not None:
-            raise InputError("The table had too many columns to name them all; give no features.")
+            raise InputError("Too many columns to record their names; omit features.")
         if names is not None and (absent := [name for name in kept if name not in names]):
             raise InputError(f"The table had no column {absent[0]!r}.")
         places = {name: i for i, name in enumerate(names or ())}
@@ -428,7 +428,7 @@ class Selection(Origin, Scores, Chosen):
             content["suspicions"] = [Suspicion(**found) for found in content.get("suspicions", ())]
             return cls(**{f.name: content[f.name] for f in fields(cls) if f.name in content})
         except (ValueError, TypeError) as error:
-            raise InputError(f"This is not a selection in JSON: {error}") from None
+            raise InputError(f"Not a selection in JSON: {error}") from None
 
     def to_frame(self) -> Any:
         """Return one row a chosen feature, as a polars frame.
@@ -571,14 +571,14 @@ class Selection(Origin, Scores, Chosen):
 
         if kind == "frequency":
             if not self.frequency:
-                raise InputError("The selection was not repeated, so there are no frequencies; give cv of at least 2.")
+                raise InputError("No frequencies: the selection was not cross-validated; set cv to 2 or more.")
             names = list(dict.fromkeys([*self.frequency, *self.features]))[:30]
             shares = [self.frequency.get(name, 0.0) for name in names]
             return FrequencyDisplay(names, shares, [name in self.features for name in names]).plot(ax)
         if kind != "sizes":
-            raise InputError(f"kind={kind!r} is not known; choose 'frequency' or 'sizes'.")
+            raise InputError(f"Unknown kind={kind!r}; choose 'frequency' or 'sizes'.")
         if not self.sizes:
-            raise InputError("This method has no score for each number of features; plot 'frequency'.")
+            raise InputError("This method has no score per number of features; plot 'frequency'.")
         return SizeDisplay.from_curve(self.sizes, len(self.features), score_name=self.score_name).plot(ax)
 
     def to_pipeline(self, estimator: Any) -> Any:
@@ -609,7 +609,7 @@ class Selection(Origin, Scores, Chosen):
         from sklearn.pipeline import Pipeline
 
         if not self.features:
-            raise InputError("No feature was chosen; there is nothing to build a pipeline on.")
+            raise InputError("No features were selected, so there is no pipeline to build.")
         places = [place for place, chosen in enumerate(self.support) if chosen]
         unnamed = sorted(self.features) == sorted(f"x{place}" for place in places)  # an array: by place
         columns: list[Any] = [int(name[1:]) for name in self.features] if unnamed else list(self.features)

@@ -131,8 +131,8 @@ def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) ->
     if rows.n_samples == stream.n_samples:
         return rows
     note = (
-        f"This worked on a sample of {rows.n_samples:,} of the {stream.n_samples:,} rows, drawn while reading: it "
-        "needs the rows themselves. Least squares with folds and rankers by moments and counts work on all rows."
+        f"This used a sample of {rows.n_samples:,} of the {stream.n_samples:,} rows, drawn while reading: it needs "
+        "rows in memory. Cross-validated least squares and rankers by moments and counts use all rows."
     )
     return rows.noted(note)
 
@@ -250,8 +250,8 @@ def _refuse_whole_rows(
         raise IncompatibleError(f"cv={asked.cv!r} needs the rows in memory: give a number of folds, cv=5.")
     if selector._control() is not None:
         raise IncompatibleError(
-            f"{type(selector._control()).__name__} runs on some of the rows, and the table is read in chunks: "
-            "leave the control out."
+            f"{type(selector._control()).__name__} needs subsets of the rows, but the table is read in chunks: omit "
+            "the control."
         )
     given = {name: getattr(asked, name) for name in ("scoring", "estimator", "budget")} | {"resume_dir": folder}
     given["rare"] = None if asked.rare == "refuse" else asked.rare

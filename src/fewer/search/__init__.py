@@ -1,4 +1,4 @@
-"""Which subset next?"""
+"""Proposes subsets."""
 
 from fewer.search._annealing import Annealing
 from fewer.search._best_first import BestFirst

@@ -65,8 +65,7 @@ def parse_size(asked: Any, n_features: int) -> tuple[int, int]:
         low = high = max(1, int(asked * n_features + 0.5))
     if low > n_features:
         raise InputError(
-            f"{low} features are asked for, but there are only {n_features} to choose from; "
-            f"ask for at most {n_features}."
+            f"{low} features requested, but only {n_features} are available; ask for at most {n_features}."
         )
     return low, high
 
@@ -125,7 +124,7 @@ def lay_out_space(selector: Any, problem: Problem) -> SearchSpace:
     n_forced = len(set(include) - members) + sum(bool(set(group) & set(include)) for group in groups)
     if n_forced > sizes[1]:
         raise InputError(
-            f"{n_forced} features are forced in (a group counts as one), but at most {sizes[1]} are asked for; "
+            f"{n_forced} features are included (a group counts as one), but at most {sizes[1]} are requested; "
             f"include fewer or set n_features_to_select to {n_forced} or more."
         )
     space = SearchSpace.of(

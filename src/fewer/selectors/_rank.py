@@ -230,8 +230,8 @@ class RankSelector(Selector):
             return problem
         rows = problem.take(stratified_sample(problem, MOST_JUDGED, rng))
         self.notes_.append(
-            f"The number of features was judged by {FIXED_NEIGHBORS} neighbors on a stratified sample of "
-            f"{rows.n_samples:,} of the {problem.n_samples:,} rows; the ranking has all of them."
+            f"The number of features was chosen with {FIXED_NEIGHBORS} neighbors on a stratified sample of "
+            f"{rows.n_samples:,} of the {problem.n_samples:,} rows; the ranking uses all."
         )
         return rows
 
@@ -252,8 +252,8 @@ def size_curve(
     folds = assign_folds(problem, 10, rng)
     if len(np.unique(folds)) < 2:
         raise InputError(
-            f"How many features are enough cannot be judged: the rows ({problem.n_samples} of them) make one part; "
-            "give more rows, or the number of features (n_features_to_select=…, --features)."
+            f"Cannot choose the number of features: the {problem.n_samples} rows cannot be split; give more rows, or"
+            " the number (n_features_to_select=…, --features)."
         )
     losses = np.empty((problem.n_samples, len(sizes)))
     weights = problem.row_weights

@@ -37,7 +37,7 @@ from fewer.serve._progress import read_json
 HERE = Path(__file__).parent
 MOST_BODY = 8 << 20
 """Bytes of a question; tables have a limit of their own."""
-READING = ("target", "groups", "weights", "time", "task", "kinds", "missing", "skip")
+READING = ("target", "groups", "weights", "time", "task", "kinds", "missing", "encoding", "skip")
 """The choices that say how a table is read."""
 TICK = 0.4
 """Seconds between two looks at a run that somebody watches."""
@@ -140,7 +140,7 @@ def _told(answer: Answer) -> Answer:
             return PlainTextResponse("", 499)
         except Exception as error:
             LOGGER.exception("%s %s failed", request.method, request.url.path)
-            message, code = f"This is a mistake in fewer, please report it: {type(error).__name__}: {error}", 500
+            message, code = f"This is a bug in fewer; please report it: {type(error).__name__}: {error}", 500
         if request.url.path.startswith("/api/"):
             return JSONResponse({"error": message}, code)
         return HTMLResponse(_render("trouble.html", message=message), code)
@@ -198,7 +198,7 @@ class _Bench:
         try:
             stamp = (place / RESULT).stat().st_mtime_ns
         except OSError:
-            raise InputError("There is no answer to show yet.") from None
+            raise InputError("No results yet.") from None
         known = self._pages.get(place.name)
         if known is None or known[0] != stamp:
             known = (stamp, await self.workers.call(_work.draw_page, str(place)))
@@ -213,7 +213,7 @@ class _Bench:
         place = self.folder.run(asked.get("id"))
         result = await run_in_threadpool(read_json, place / RESULT)
         if not result:
-            raise InputError("There is no answer to download yet.")
+            raise InputError("Nothing to download yet.")
         what, stem = asked.get("what", "table"), safe_name(place.name) or "run"
         if what == "page":
             return _file(await self._page(place), f"{stem}.html", "text/html; charset=utf-8")
@@ -223,7 +223,7 @@ class _Bench:
             text = json.dumps(result, ensure_ascii=False, indent=1)
             return _file(text, f"{stem}.json", "application/json")
         if what not in ("table", "parquet", "pipeline"):
-            raise InputError("There are table, parquet, page, code, pipeline and answer to download.")
+            raise InputError("Available downloads: table, parquet, page, code, pipeline and answer.")
         kind = "csv" if what == "table" else "parquet"
         features = features_of(result, asked.get("prefer"), asked.get("size"))
         if what == "pipeline":
@@ -239,7 +239,7 @@ class _Bench:
         """Return the table of a run, its target and how it is read."""
         state = self.jobs.state(run)
         if not state["table"]:
-            raise InputError("Which table this run used is not known; download the answer and use fewer transform.")
+            raise InputError("It is not known which table this run used. Download the results and use fewer transform.")
         choices = (self.folder.job(run) or {}).get("choices", {})
         schema = choices.get("schema")
         return self.folder.table(state["table"]), state["target"], self._schema_path(schema) if schema else None
@@ -386,25 +386,28 @@ def features_of(result: dict[str, Any], prefer: str | None, size: str | None) ->
     else:
         found = result.get("features")
     if found is None:
-        raise InputError("This run has no such answer; choose another preference, or start a new run.")
+        raise InputError("This run has no result for that choice. Choose another, or start a new run.")
     if not found:
-        raise InputError("No feature was chosen; there is nothing to keep.")
+        raise InputError("No feature was selected, so there is nothing to keep.")
     return list(found)
 
 
 def _told_of(place: Path | None) -> dict[str, Any]:
     """Return what the page of a run shows of its answer."""
     result = {} if place is None else read_json(place)
-    return {"answer": shown_answer(result), "verdict": verdict_of(result), **_suspected(result)}
+    return {"answer": shown_answer(result), "verdict": verdict_of(result), **_warned(result)}
 
 
-def _suspected(result: dict[str, Any]) -> dict[str, Any]:
-    """Return what makes the scores of a run too good to be true, and the columns to leave out."""
+def _warned(result: dict[str, Any]) -> dict[str, Any]:
+    """Return what makes the scores of a run too good to be true, the columns to leave out, and other warnings."""
+    from fewer.report import worries
+
     try:
         selection = Selection.from_json(json.dumps(result))
-    except InputError:
-        return {"suspicions": [], "suspects": []}
-    return {"suspicions": selection.suspicions, "suspects": selection.suspects}
+        told = worries(selection)
+    except (InputError, KeyError, TypeError, AttributeError, ValueError):
+        return {"suspicions": [], "suspects": [], "warnings": []}
+    return {"suspicions": selection.suspicions, "suspects": selection.suspects, "warnings": told}
 
 
 def stops_of(result: dict[str, Any]) -> list[dict[str, Any]]:
@@ -444,12 +447,12 @@ def verdict_of(result: dict[str, Any]) -> str:
             return Comparison.from_json(json.dumps(result)).verdict
         return Selection.from_json(json.dumps(result)).verdict if result else ""
     except (InputError, KeyError, TypeError, AttributeError):
-        return "The answer of this run is damaged; start the run again."
+        return "The result of this run is damaged. Start the run again."
 
 
 def _pipeline(result: dict[str, Any], features: list[str]) -> str:
     if "operating_point" in result or "methods" in result:
-        raise InputError("Only a selection has a pipeline; download the answer or the code.")
+        raise InputError("Only a selection has a pipeline. Download the results or the code.")
     return Selection.from_json(json.dumps(result)).pipeline_json(features if features != result["features"] else None)
 
 
@@ -459,19 +462,19 @@ def _code(result: dict[str, Any]) -> str:
 
 async def _body(request: Request) -> dict[str, Any]:
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
-        raise InputError("A question must come as JSON.")
+        raise InputError("The request must be JSON.")
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
         if size > MOST_BODY:
-            raise InputError("The question is too long.")
+            raise InputError("The request is too large.")
         parts.append(part)
     try:
         content = json.loads(b"".join(parts))
     except (ValueError, RecursionError):
-        raise InputError("The question is no JSON.") from None
+        raise InputError("The request must be JSON.") from None
     if not isinstance(content, dict):
-        raise InputError("The question is no JSON object.")
+        raise InputError("The request must be a JSON object.")
     return content
 
 

@@ -18,13 +18,13 @@ from fewer.serve._folder import OURS
 Goal = Literal["select", "compare", "detect"]
 METRICS = {
     "accuracy": "share of rows predicted right",
-    "balanced_accuracy": "the same, every class counts alike",
+    "balanced_accuracy": "the same, averaged over classes",
     "roc_auc": "two classes: how well they are ranked",
     "average_precision": "two classes: few positives among many",
     "f1_macro": "mean of the F1 scores of the classes",
-    "neg_log_loss": "probabilities, punished when sure and wrong",
+    "neg_log_loss": "log loss: penalizes confident errors",
     "r2": "a quantity: share of the variance explained",
-    "neg_mean_absolute_error": "a quantity: mean distance",
+    "neg_mean_absolute_error": "a quantity: mean absolute error",
     "neg_root_mean_squared_error": "a quantity: large errors count more",
 }
 KINDS = {
@@ -62,7 +62,7 @@ def offered() -> list[dict[str, Any]]:
 
 def catalogue() -> dict[str, str]:
     """Return the methods, with a sentence on each."""
-    auto = {"auto": "lets several orders of the features race on rows held out, and takes the best"}
+    auto = {"auto": "compares several rankings on held-out rows and takes the best"}
     return auto | {name: method.summary for name, method in METHODS.items()}
 
 
@@ -82,6 +82,8 @@ class Choices:
         By column, how to read it, where it was understood wrongly.
     missing : tuple of str or None
         Cells that mean missing.
+    encoding : str or None
+        How the text is encoded; guessed if None.
     skip : bool
         Whether rows without a target are left out.
     methods : tuple of str
@@ -103,6 +105,7 @@ class Choices:
     task: str | None = None
     kinds: dict[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] | None = None
+    encoding: str | None = None
     skip: bool = False
     methods: tuple[str, ...] = ("auto",)
     asked: dict[str, Any] = field(default_factory=dict)

@@ -150,7 +150,7 @@ class Folder:
         try:
             size = await _write(part, parts, limit)
             if expected is not None and size != expected:
-                raise InputError(f"{wanted} arrived only in part ({size:,} of {expected:,} bytes); send it again.")
+                raise InputError(f"{wanted} arrived only in part ({size:,} of {expected:,} bytes). Upload it again.")
             if not size:
                 raise InputError(f"{wanted} is empty; choose a file with a header row and data.")
             return self._place(part, wanted)
@@ -166,7 +166,7 @@ class Folder:
         import shutil
 
         if not file.is_file():
-            raise InputError(f"There is no file {file}; check its name and folder.")
+            raise InputError(f"File not found: {file}; check the path.")
         if file.resolve().parent == self.path and file.name.lower().endswith(KINDS):
             return file.resolve().name
         part = self.path / OURS / f"{secrets.token_hex(8)}.part"
@@ -229,7 +229,7 @@ def table_name(name: str) -> str:
     plain = safe_name(name)
     kind = next((kind for kind in sorted(KINDS, key=len, reverse=True) if plain.lower().endswith(kind)), None)
     if kind is None:
-        raise InputError(f"{_short(name)} is no table that can be read; there are {', '.join(KINDS)}.")
+        raise InputError(f"{_short(name)} is not a readable table; use {', '.join(KINDS)}.")
     return (plain[: -len(kind)][:LONGEST].rstrip(". ") or "table") + plain[-len(kind) :]
 
 

@@ -19,8 +19,8 @@ POLICY = (
 PAGE_POLICY = "sandbox allow-scripts; connect-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 """For the page of a run, which has a policy of its own: whatever is in it cannot reach the workbench."""
 LOCKED = (
-    "This workbench needs its token. Open the address that the terminal shows, the one with ?token= in it; "
-    "if the server was started anew, the address is a new one.\n"
+    "This workbench needs its token. Open the address shown in the terminal, with ?token= in it; after a restart "
+    "the address is a new one.\n"
 )
 
 

@@ -68,7 +68,7 @@ class Jobs:
         with self._lock:
             place, job = self.folder.run(run), self.folder.job(run)
             if self.pid_of(run) is not None:
-                raise InputError("This run is going on already.")
+                raise InputError("This run is already running.")
             if job is None:
                 choices = Choices.from_command(str(read_json(place / RESULT).get("command", "")))
                 self.folder.table(choices.table)
@@ -77,7 +77,7 @@ class Jobs:
             self._refuse_too_many()
             begun = (place / RUN).exists() or (place / CELLS).exists()
             if begun and choices.goal == "detect":
-                raise InputError("A detector is not kept halfway; start it again from its table.")
+                raise InputError("A stopped detector run cannot be resumed. Start it again from the table.")
             self._spawn(run, choices, (job or {}).get("names"), resume=begun)
 
     def stop(self, run: str) -> None:
@@ -85,7 +85,7 @@ class Jobs:
         self.folder.run(run)
         pid = self.pid_of(run)
         if pid is None:
-            raise InputError("This run has ended already.")
+            raise InputError("This run has already ended.")
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGINT)
 
@@ -94,7 +94,7 @@ class Jobs:
         with self._lock:
             self.folder.run(run)
             if self.pid_of(run) is not None:
-                raise InputError("This run is going on; stop it first.")
+                raise InputError("This run is still running. Stop it first.")
             self._processes.pop(run, None)
             self.folder.delete(run)
 
@@ -146,18 +146,18 @@ class Jobs:
                 told["table"], told["target"] = source_of(result)
             told |= {"state": "stopped" if about["interrupted"] else "finished", **about}
             if about["interrupted"]:
-                told["message"] = "Stopped; this is the best so far."
+                told["message"] = "Stopped early. This is the best result so far."
             if code not in (None, 0, 130, 143):
                 told["message"] = _told(self.folder.log(run), code)
             return told
         if code in (None, 0, 130, 143):
             kept = (place / RUN).exists()
             message = (
-                "Stopped before the first answer."
+                "Stopped before there was a result."
                 if code
-                else "It ended before its answer; the server did not see why."
+                else "The run ended without a result; the reason is unknown."
             )
-            return told | {"state": "unfinished", "message": f"{message} Go on with it." if kept else message}
+            return told | {"state": "unfinished", "message": f"{message} Resume it to continue." if kept else message}
         return told | {"state": "failed", "message": _told(self.folder.log(run), code)}
 
     def close(self) -> None:
@@ -175,9 +175,7 @@ class Jobs:
     def _refuse_too_many(self) -> None:
         going = [run for run in self.folder.runs() if self.pid_of(run) is not None and self.folder.job(run)]
         if len(going) >= self.most:
-            raise InputError(
-                f"{len(going)} runs are going on already ({', '.join(going[:3])}); stop one or wait for its end."
-            )
+            raise InputError(f"{len(going)} runs are already in progress ({', '.join(going[:3])}). Stop one, or wait.")
 
     def _spawn(self, run: str, choices: Choices, names: list[str] | None, *, resume: bool) -> None:
         arguments = choices.command(run, resume=resume)
@@ -219,7 +217,7 @@ def _told(log: Path, code: int) -> str:
     """Say how a process ended: what it said itself, or which signal ended it."""
     if code < 0:
         name = signal.Signals(-code).name if -code in list(signal.Signals) else str(-code)
-        why = ", perhaps for lack of memory" if -code == signal.SIGKILL else ""
+        why = ", possibly out of memory" if -code == signal.SIGKILL else ""
         return f"The run was killed ({name}{why}). What it had saved is kept."
     try:
         text = log.read_bytes()[-LONGEST_LOG:].decode("utf-8", "replace")
@@ -227,7 +225,7 @@ def _told(log: Path, code: int) -> str:
         text = ""
     lines = [printable(line) for line in text.splitlines() if line.strip()]
     start = next((i for i in range(len(lines) - 1, -1, -1) if lines[i].startswith("fewer: ")), max(len(lines) - 1, 0))
-    said = "\n".join(lines[start:]) or f"The run ended with code {code} and said nothing."
+    said = "\n".join(lines[start:]) or f"The run ended with exit code {code} and no message."
     return re.sub(r"^fewer: ", "", said)
 
 

@@ -69,7 +69,7 @@ def serve(
     if token is not None and (len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable()):
         raise InputError(f"--token needs at least {SHORTEST_TOKEN} plain characters.")
     if file is not None and not file.is_file():
-        raise InputError(f"There is no file {file}; check its name and folder.")
+        raise InputError(f"File not found: {file}; check the path.")
     name = None if file is None else Folder(folder).take(file)
     listener = _listen(host, port)
     number = listener.getsockname()[1]

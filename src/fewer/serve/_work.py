@@ -66,8 +66,7 @@ class Workers:
             if self._pool is pool:
                 self._pool = None
             raise InputError(
-                "The process that worked on this ended at once, perhaps for lack of memory; try it again, or with a "
-                "smaller table."
+                "The worker process ended unexpectedly, possibly out of memory. Try again, or use a smaller table."
             ) from None
 
     def close(self) -> None:
@@ -128,8 +127,9 @@ def inspect(path: str, choices: dict[str, Any]) -> dict[str, Any]:
 
 
 OPTIONS_SAID = {
-    "--numeric says otherwise": "choose number below if they are not",
-    "Name one as nominal (--nominal) to keep it": "Choose category below to keep one",
+    "use --numeric for numbers": "choose number below if they are numbers",
+    "Use --nominal to keep one": "Choose category below to keep one",
+    "Use --missing if such words mean missing, or --numeric": "Choose number below if such words mean missing",
 }
 
 
@@ -138,8 +138,8 @@ def in_plain_text(note: str) -> str:
 
     Examples
     --------
-    >>> in_plain_text("Taken as codes; --numeric says otherwise.")
-    'Taken as codes; choose number below if they are not.'
+    >>> in_plain_text("Read as codes; use --numeric for numbers.")
+    'Read as codes; choose number below if they are numbers.'
     """
     for option, said in OPTIONS_SAID.items():
         note = note.replace(option, said)
@@ -174,6 +174,7 @@ def table_options(choices: dict[str, Any]) -> dict[str, Any]:
         "nominal": [name for name, kind in kinds.items() if kind == "nominal"],
         "missing": None if missing is None else list(missing),
         "schema": Schema(readings),
+        "encoding": choices.get("encoding") or None,
         "skip_rows_without_target": bool(choices.get("skip")),
         "groups": choices.get("groups") or None,
         "sample_weight": choices.get("weights") or None,

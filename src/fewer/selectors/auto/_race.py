@@ -349,7 +349,7 @@ def _screened(
     forced = units.features(units.forced)
     varies = np.flatnonzero((alone > 0) & (units.of_feature >= 0))
     if not len(varies) and not len(forced):
-        raise NothingVaries("No column varies in some part of the rows; there is nothing to choose from.")
+        raise NothingVaries("In some split of the rows every column is constant; nothing to choose from.")
     if len(varies) > SCREENED:
         order = varies[np.argsort(-np.round(alone[varies], 12), kind="stable")]
         if len(rows) ** 2 * len(varies) <= RELIEF_CELLS:

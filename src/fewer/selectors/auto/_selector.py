@@ -180,10 +180,12 @@ class AutoSelector(Selector):
         """
         super().fit(X, y, **params)
         if self.nothing_found_:
-            kept = "What was asked for" if self.wants_features else "The best guess"
+            kept = "The requested size" if self.wants_features else "The best guess"
             warnings.warn(
-                "Nothing was found: no subset predicts rows held out better than luck would "
-                f"(p = {self.p_value_:.2g}). {kept} is kept.",
+                (
+                    f"No signal found: no subset predicts held-out rows better than chance (p = {self.p_value_:.2g}). "
+                    f"{kept} is kept."
+                ),
                 FewerWarning,
                 stacklevel=2,
             )

@@ -9,7 +9,7 @@ export async function ask(path, content) {
       method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(content),
     });
   } catch {
-    throw new Error("The workbench does not answer; is it still running in its terminal?");
+    throw new Error("No connection to the workbench. Is fewer serve still running in its terminal?");
   }
   return read(answer);
 }

@@ -5,7 +5,7 @@ const drop = document.getElementById("drop"), file = document.getElementById("fi
 async function send(name, content) {
   tell(null);
   if (content.size > Number(drop.dataset.limit)) {
-    tell(new Error(`${name} is larger than ${Math.round(drop.dataset.limit / 1048576)} MiB; put it into the folder itself, or start with a larger --max-upload.`));
+    tell(new Error(`${name} is larger than ${Math.round(drop.dataset.limit / 1048576)} MiB; Copy it into the folder shown below, or restart with a larger --max-upload.`));
     return;
   }
   sending.textContent = `Sending ${name} …`;
@@ -29,7 +29,7 @@ document.addEventListener("drop", event => {
 });
 document.getElementById("use-cells").addEventListener("click", () => {
   const text = document.getElementById("cells").value;
-  if (!text.trim()) return tell(new Error("Paste some cells first: copy them in the spreadsheet, click into the field, press Ctrl-V."));
+  if (!text.trim()) return tell(new Error("Nothing pasted yet. Copy cells in your spreadsheet, click in the box and paste."));
   send(text.split("\n")[0].includes("\t") ? "pasted.tsv" : "pasted.csv", new Blob([text]));
 });
 

@@ -24,7 +24,7 @@ function draw(points) {
   at("curve").querySelector("g").replaceChildren(line, label(high.toFixed(3), 4, 24), label(low.toFixed(3), 4, 154), label(known[0][0].toLocaleString("en"), 64, 174), label(`${known.at(-1)[0].toLocaleString("en")} subsets`, 470, 174, "end"));
 }
 
-const PHASES = { reading: "Reading the table", searching: "Searching on all rows", measuring: "Measuring on held-out rows", comparing: "Comparing" };
+const PHASES = { reading: "Reading the table", searching: "Selecting features on all rows", measuring: "Testing on held-out rows", comparing: "Comparing methods" };
 
 function show(now) {
   const told = now.progress;
@@ -33,14 +33,17 @@ function show(now) {
   if (told.share == null) at("share").removeAttribute("value");
   else at("share").value = told.share;
   at("elapsed").textContent = seconds(told.elapsed);
-  at("left").textContent = told.left == null ? "–" : `about ${seconds(told.left)}`;
+  at("left").textContent = told.left == null ? "" : `about ${seconds(told.left)}`;
+  at("left-box").hidden = told.left == null;
+  at("best-box").hidden = told.n_selections === undefined && !told.size;
+  at("folds-box").hidden = !told.folds_done;
   if (told.n_selections !== undefined) {
     at("best").textContent = told.n_selections.toLocaleString("en") + (told.n_total ? ` of ${told.n_total.toLocaleString("en")}` : "");
-    at("best-note").textContent = "selections done";
-    at("best-what").textContent = "methods times folds";
+    at("best-note").textContent = "selections done (methods × folds)";
+    at("best-what").textContent = "done";
   } else if (told.size) {
     at("best").textContent = `${told.size} ${told.size === 1 ? "feature" : "features"}`;
-    at("best-note").textContent = `${told.best < 0 ? "loss" : "score"} ${told.best == null ? "–" : Math.abs(told.best).toFixed(4)}, ${told.n_evaluations.toLocaleString("en")} subsets scored`;
+    at("best-note").textContent = `${told.n_evaluations.toLocaleString("en")} subsets tried`;
   }
   at("folds").textContent = told.folds ? `${told.folds_done} of ${told.folds}` : "–";
   if (told.curve) draw(told.curve);
@@ -57,7 +60,7 @@ function watch() {
     if (now.state === "deleted") location.href = "/";
     else location.reload();
   };
-  events.onerror = () => tell(new Error("The workbench does not answer just now; the run goes on, and this page comes back with it."));
+  events.onerror = () => tell(new Error("Lost the connection to the workbench. The run continues; this page will reconnect."));
 }
 
 async function act(path, then) {
@@ -124,8 +127,8 @@ if (run.state === "running") {
   show(run);
   watch();
   at("stop").addEventListener("click", () => act("/api/stop", () => {
-    at("live-title").textContent = "Stopping; the best is being kept";
-    at("stop").textContent = "Stop at once";
+    at("live-title").textContent = "Stopping and saving the best so far …";
+    at("stop").textContent = "Stop immediately";
   }));
 } else if (at("answers")) choosing();
 at("without")?.addEventListener("click", async () => {
