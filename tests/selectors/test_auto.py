@@ -45,12 +45,12 @@ def test_noise_is_called_so_and_the_best_guess_is_kept(shape, task):
     rng = np.random.default_rng(5)
     X = rng.normal(size=shape)
     y = np.arange(shape[0]) % 2 if task == "classification" else rng.normal(size=shape[0])
-    with pytest.warns(fewer.FewerWarning, match="Nothing was found"):
+    with pytest.warns(fewer.FewerWarning, match="No signal found"):
         selector = AutoSelector(random_state=0, budget=1.0).fit(X, y)
     assert selector.nothing_found_
     assert selector.p_value_ > 0.05
     assert selector.support_.sum() == 1
-    assert "Nothing was found" in selector.reason_
+    assert "No signal found" in selector.reason_
 
 
 def test_threads_and_repetition_change_nothing():
@@ -160,8 +160,8 @@ def test_trees_see_a_quantity_that_no_line_shows():
     y = np.where(X[:, 4] > 0.5, 3.0, 0.0) + np.where(np.abs(X[:, 8]) < 0.3, 2.0, 0.0) + 0.3 * rng.normal(size=250)
     selector = AutoSelector(random_state=0, standins=False).fit(X, y)
     assert set(np.flatnonzero(selector.support_)) == {4, 8}
-    assert selector.judge_name_ in ("a forest", "boosting")
-    assert selector.models_[selector.judge_name_] > selector.models_["a linear fit"] + 0.2
+    assert selector.judge_name_ in ("a random forest", "boosting")
+    assert selector.models_[selector.judge_name_] > selector.models_["a linear model"] + 0.2
     assert selector.curve_["score_name"] == "R²"
     assert {candidate["name"] for candidate in selector.candidates_} >= {"forest importance", "forward linear fit"}
 

@@ -18,12 +18,12 @@ def test_what_is_said_of_a_choice():
     models = {"balanced": {"a forest": 0.9, "5 neighbors": 0.88, "boosting": 0.903}}
     made = answer(margins=margins, models=models)
     assert made.reason("balanced", False) == (
-        "Because. They are for a forest; on held-out rows 2.0 points less with 5 neighbors, 0.3 points more with "
-        "boosting. If you will use another model, give it as estimator. Held-out loss is least with 9 features; the 4 "
-        "chosen are expected to lose 0.4 points (more than 1.0 points with a chance of 20%)."
+        "Because. Selected for a forest; on held-out rows, 2.0 points less with 5 neighbors, 0.3 points more with "
+        "boosting. If you will train another model, name it (estimator). Held-out loss is lowest with 9 features; the 4 "
+        "selected are expected to lose 0.4 points (more than 1.0 points with probability 0.20)."
     )
     assert answer().reason("accuracy", False) == "Because."
-    assert "no better on held-out rows than luck would (p = 0.032)" in made.reason("balanced", True)
+    assert "does no better than chance (p = 0.032)" in made.reason("balanced", True)
     assert made.cost("balanced")["costs"] is False
 
 

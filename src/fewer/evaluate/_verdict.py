@@ -12,6 +12,7 @@ import numpy as np
 from fewer.criteria._cross_validated import score_outputs
 from fewer.evaluate._grading import is_share
 from fewer.problem import Problem
+from fewer.text import signed
 
 TOLERATED = 0.02
 """What may be lost with fewer features that are called as good: 2 points, or 0.02 of R²."""
@@ -122,12 +123,13 @@ class Verdict:
             told = f"Better with {kept}: {amount(difference, unit=True)} {of} ({span})."
             return cls(Kind.BETTER, *numbers, told)
         if lost <= TOLERATED:
-            most = f"at most {amount.plain(lost)} {of} {amount.verb(lost)} lost" if lost else "nothing is lost"
+            is_seen = amount.plain(lost).strip("0. points")
+            most = f"at most {amount.plain(lost)} {of} {amount.verb(lost)} lost" if is_seen else "no loss"
             return cls(Kind.AS_GOOD, *numbers, f"As good with {kept}: {most} (95 %).")
         if high < 0:
             told = f"Worse with {kept}: {amount.plain(difference)} {of} {amount.verb(difference)} lost ({span})."
             return cls(Kind.WORSE, *numbers, told)
-        more = f"; about {rows_needed:,} rows would be needed" if rows_needed else ""
+        more = f"; about {rows_needed:,} rows would narrow this to ± 2 points" if rows_needed else ""
         told = f"Not known: between {amount(low)} and {amount(high, unit=True)} {of} with {kept} (95 %){more}."
         return cls(Kind.NOT_KNOWN, *numbers, told)
 
@@ -142,7 +144,7 @@ class _Amount:
         return _number(value, self.scoring, sign=True) + (" points" if unit and in_points(self.scoring) else "")
 
     def plain(self, value: float) -> str:
-        return self(abs(value), unit=True)[1:]
+        return self(abs(value), unit=True).removeprefix("+")
 
     def verb(self, value: float) -> str:
         return "are" if in_points(self.scoring) and self.plain(value) != "1.0 points" else "is"
@@ -311,9 +313,8 @@ def _range(difference: float, low: float, high: float, scoring: str) -> str:
 
 
 def _number(value: float, scoring: str, *, sign: bool = False) -> str:
-    text = f"{100 * value:+.1f}" if in_points(scoring) else f"{value:+.3g}"
-    text = text if sign else text.lstrip("+")
-    return text.replace("-", "−")
+    text = signed(100 * value, 1) if in_points(scoring) else signed(value, 3 if abs(value) < 10 else 1)
+    return text if sign else text.lstrip("+")
 
 
 def _unit(scoring: str) -> str:

@@ -269,15 +269,18 @@ class Selection(Origin, Scores, Chosen):
         """Whether the chosen features do as well as all: the kind, the numbers, and a sentence."""
         if self.nothing_found:
             told = f"No signal found: in these {self.n_rows} rows no feature predicts the target better than chance."
-            told += " What was asked for is kept all the same." if self.features else ""
+            told += " The requested features are kept anyway." if self.features else ""
             return Verdict(Kind.NOTHING, baseline=self.baseline, sentence=told)
         numbers, score, of_all = self.heldout, self.score_heldout, self.score_heldout_all_features
-        return Verdict.of(
+        made = Verdict.of(
             None if score is None or of_all is None else score - of_all,
             numbers.get("difference_low"), numbers.get("difference_high"),
             n_chosen=len(self.features), n_features=self.n_features, score_name=self.score_name, by=self._judged_by(),
             rows_needed=numbers.get("rows_to_tell", 0), baseline=self.baseline,
         )  # fmt: skip
+        # What is counted is groups, where rows belong to them.
+        grouped = numbers.get("by") == "group"
+        return replace(made, sentence=made.sentence.replace(" rows would", " groups would")) if grouped else made
 
     @property
     def verdict(self) -> str:
@@ -653,7 +656,7 @@ def rows_to_tell(low: float | None, high: float | None, n_rows: int) -> int:
     Returns
     -------
     int
-        0 where it is not known; rounded to two digits.
+        0 where it is not known, or where there are enough rows already; rounded to two digits.
 
     Examples
     --------
@@ -664,7 +667,7 @@ def rows_to_tell(low: float | None, high: float | None, n_rows: int) -> int:
         return 0
     needed = n_rows * ((high - low) / 2 / TOLERATED) ** 2
     digits = 1 - math.floor(math.log10(needed)) if needed >= 1 else 0
-    return int(round(needed, digits))
+    return int(round(needed, digits)) if needed > n_rows else 0
 
 
 __all__ = ["Selection", "rows_to_tell"]

@@ -48,7 +48,7 @@ class RaceAnswer:
         """Say what was chosen, and why."""
         if nothing:
             return (
-                f"Nothing was found: the best of all candidates does no better on held-out rows than luck would "
+                "No signal found: on held-out rows the best candidate does no better than chance "
                 f"(p = {self.p_value:.2g})."
             )
         told = [self.why, *self._other_models(prefer)]
@@ -64,15 +64,15 @@ class RaceAnswer:
         if not others:
             return []
         lost = ", ".join(f"{self._amount(behind)} with {name}" for name, behind in others.items())
-        return [f"They are for {own}; on held-out rows {lost}. If you will use another model, give it as estimator."]
+        return [f"Selected for {own}; on held-out rows, {lost}. If you will train another model, name it (estimator)."]
 
     def _given_up(self, prefer: str, size: int, best: int) -> str:
         """Say what a smaller size than the best is expected to lose."""
         margin = self.margins[prefer]
         return (
-            f"Held-out loss is least with {best} features; the {size} chosen are expected to lose "
-            f"{self._plain(margin['expected'])} (more than {self._plain(margin['margin'])} with a chance of "
-            f"{margin['chance']:.0%})."
+            f"Held-out loss is lowest with {best} features; the {size} selected are expected to lose "
+            f"{self._plain(margin['expected'])} (more than {self._plain(margin['margin'])} with probability "
+            f"{margin['chance']:.2f})."
         )
 
     def _plain(self, value: float) -> str:
@@ -256,11 +256,11 @@ def _candidates(race: Race, names: list[str]) -> list[dict[str, Any]]:
 
 
 def _why(race: Race, path: str, judge: str, names: list[str]) -> str:
-    order = "The order of " + path if path not in ("forward linear fit", "search by neighbors") else "A " + path
+    order = "Ranking by " + path if path not in ("forward linear fit", "nearest-neighbor search") else "A " + path
     if path.startswith("L1"):
         order = f"The {path}"
     models = f", the best of {len(names)} models" if len(names) > 1 else ""
-    told = f"{order} has the least held-out loss of {len(race.whole.orders)} orders for {judge}{models}"
+    told = f"{order} has the lowest held-out loss of {len(race.whole.orders)} rankings for {judge}{models}"
     return f"{told} ({len(race.parts)} splits of {len(race.held):,} rows)."
 
 
@@ -283,8 +283,8 @@ def answer_without_validation(plain: SubsetSelector, metric: Metric) -> RaceAnsw
         p_value=float("nan"),
         guess=plain.support_,
         judges=dict.fromkeys(MARGIN, "neighbors"),
-        judge_all="5 neighbors",
+        judge_all="5 nearest neighbors",
         candidates=[{"name": "nearest neighbors", "n_features": size, "heldout": float("-inf")}],
-        why="Nearest neighbors answer, without validation: there are too few rows for it.",
+        why="Chosen by nearest neighbors without validation: too few rows for it.",
         criterion=KNN("auto"),
     )

@@ -33,7 +33,7 @@ from fewer.errors import InputError
 from fewer.kernels._trees import nearest_sums, random_trees
 from fewer.problem import FloatArray, IntArray, Task
 
-NEIGHBORS, LINEAR, FOREST, BOOSTING = "5 neighbors", "a linear fit", "a forest", "boosting"
+NEIGHBORS, LINEAR, FOREST, BOOSTING = "5 nearest neighbors", "a linear model", "a random forest", "boosting"
 N_ROUNDS = 50
 N_NEIGHBORS = 5
 N_TREES, LEAF = 60, 2

@@ -22,9 +22,9 @@ MOST_FORWARD = 60
 SEARCHED_ROWS, SEARCHED_COLUMNS, SEARCHED_SIZE = 200, 12, 6
 
 TREES, LINEAR, RELIEF, MEAN = "forest importance", "ridge elimination", "ReliefF", "mean of rankings"
-FORWARD, NEAR, OWN = "forward linear fit", "search by neighbors", "elimination by the model itself"
+FORWARD, NEAR, OWN = "forward linear fit", "nearest-neighbor search", "elimination by the given model"
 LASSO = "L1 path"
-DISTINCT = "forest importance without near copies"
+DISTINCT = "forest importance without near-duplicates"
 COPY = 0.8
 """The share of a feature's spread from which on one that explains it counts as a copy."""
 LOOKED_BACK = 100
