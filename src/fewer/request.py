@@ -11,11 +11,11 @@ from fewer.columns import Column
 from fewer.errors import InputError
 
 PREFER = {
-    "fewest": "As few features as possible, for a small loss",
-    "balanced": "Few features, hardly behind the best",
-    "accuracy": "Whatever predicts best",
+    "fewest": "As few as possible; accepts a small loss",
+    "balanced": "Few features, close to the best score",
+    "accuracy": "The best score, however many features",
 }
-RARE = {"refuse": "refuse", "drop": "leave their rows out", "merge": "put them together"}
+RARE = {"refuse": "stop with an error", "drop": "drop their rows", "merge": "merge them"}
 
 
 def names_of(text: str | None) -> list[str]:
@@ -72,7 +72,7 @@ def parse_features(text: str) -> Any:
         or (isinstance(value, int) and value >= 1)
     )
     if not good:
-        raise InputError(f"--features {text!r} is not understood; write a number (7), a share (0.5), 3-8 or auto.")
+        raise InputError(f"--features {text!r}: use a number (7), a fraction (0.5), a range (3-8) or auto.")
     return value
 
 
@@ -82,7 +82,7 @@ def _names(text: str | None) -> list[str] | None:
 
 def _threads(jobs: int | None) -> int | None:
     if jobs == 0:
-        raise InputError("--jobs 0 leaves nobody to work; give 1 or more, or -1 for all cores.")
+        raise InputError("--jobs 0 is not valid; use 1 or more, or -1 for all cores.")
     return jobs
 
 
@@ -173,31 +173,31 @@ class Request:
     """
 
     method: Annotated[
-        str, Option("A named method, below; auto chooses one.", ("--method", "-m"), label="Method", own_control=True)
+        str, Option("A method from the list below, or auto.", ("--method", "-m"), label="Method", own_control=True)
     ] = "auto"
-    criterion: Annotated[Any, Option("How good is a subset?")] = None
-    search: Annotated[Any, Option("Which subset next?")] = None
-    control: Annotated[Any, Option("When to stop believing it?")] = None
+    criterion: Annotated[Any, Option("Scores a subset.")] = None
+    search: Annotated[Any, Option("Proposes subsets.")] = None
+    control: Annotated[Any, Option("Guards against overfitting.")] = None
     ranker: Annotated[Any, Option("A ranking instead of criterion and search.")] = None
     prefer: Annotated[
-        str, Option("What auto prefers: fewest, balanced or accuracy.", label="Prefer", own_control=True)
+        str, Option("What auto optimizes: fewest, balanced, accuracy.", label="Priority", own_control=True)
     ] = "balanced"
     estimator: Annotated[
-        Any, Option("The model that the features are for: forest, linear, …", label="For the model", own_control=True)
+        Any, Option("The model you will train: forest, linear, …", label="Model", own_control=True)
     ] = None
     scoring: Annotated[
         Any,
-        Option("The metric, scikit-learn's name: roc_auc, …", label="Metric", goals=BOTH, own_control=True),
+        Option("Metric, by scikit-learn name: roc_auc, …", label="Metric", goals=BOTH, own_control=True),
     ] = None
-    start: Annotated[Sequence[Column] | None, Option("Columns from which the search begins.", read=_names)] = None
+    start: Annotated[Sequence[Column] | None, Option("Columns the search starts from.", read=_names)] = None
     n_features_to_select: Annotated[
         Any,
         Option(
-            "How many: a number, a share (0.5), 3-8 or auto.", ("--features", "-f"), read=parse_features,
+            "How many: 7, a fraction (0.5), 3-8 or auto.", ("--features", "-f"), read=parse_features,
             label="Number of features", goals=BOTH,
         ),
     ] = "auto"  # fmt: skip
-    include: Annotated[Sequence[Column] | None, Option("Columns forced in: age,sex.", read=_names)] = None
+    include: Annotated[Sequence[Column] | None, Option("Always keep these: age,sex.", read=_names)] = None
     exclude: Sequence[Column] | None = None
     feature_groups: Sequence[Sequence[Column]] | None = None
     feature_costs: Any = None
@@ -205,30 +205,31 @@ class Request:
     rare: Annotated[
         str,
         Option(
-            "Classes with fewer rows than folds: refuse, drop or merge.", label="Classes with few rows", goals=BOTH,
+            "Classes with fewer rows than folds: refuse, drop or merge.", label="Very small classes", goals=BOTH,
             own_control=True,
         ),
     ] = "refuse"  # fmt: skip
     cv: Annotated[
         Any,
         Option(
-            "Folds of the held-out evaluation; 0 leaves it out.", ("--folds",), int, label="Test folds", goals=BOTH
+            "Cross-validation folds; 0 skips the evaluation.", ("--folds",), int, label="Test folds", goals=BOTH
         ),
     ] = 5  # fmt: skip
     budget: Annotated[
-        Any, Option("Time for the whole answer: 60s, 5min.", label="Time limit", own_control=True)
+        Any, Option("Total time limit: 60s, 5min.", label="Time limit", own_control=True)
     ] = None  # fmt: skip
     seed: Annotated[
         int,
         Option(
-            "Seed of folds and random searches.", kind=int, limits=SEEDS, label="Seed", goals="select compare detect"
+            "Seed for folds and random search.", kind=int, limits=SEEDS, label="Random seed",
+            goals="select compare detect",
         ),
     ] = 0  # fmt: skip
     n_jobs: Annotated[
         int | None, Option("Threads or processes; −1 for all cores.", ("--jobs", "-j"), int, _threads)
     ] = None  # fmt: skip
-    memory: Annotated[str | int, Option("Memory for scoring, beside the data.")] = "1GiB"
-    device: Annotated[str, Option("Where to compute: cpu, cuda or auto.")] = "cpu"
+    memory: Annotated[str | int, Option("Scoring memory, on top of the data.")] = "1GiB"
+    device: Annotated[str, Option("Device: cpu, cuda or auto.")] = "cpu"
 
     @property
     def is_auto(self) -> bool:

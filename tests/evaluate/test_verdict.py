@@ -120,5 +120,5 @@ def test_ten_points_to_either_side_are_not_too_wide():
 
 
 def test_both_ends_of_a_span_have_their_sign():
-    assert say(score(0.02, 0.0, 0.04)).endswith("+0.0 to +4.0 points.")
+    assert say(score(0.02, 0.0, 0.04)).endswith(" 0.0 to +4.0 points.")
     assert say(score(0.02, -0.01, 0.04), scoring="r2").endswith("−0.01 to +0.04 of R².")

@@ -29,7 +29,7 @@ def alternatives(
     costs: Annotated[Path | None, typer.Option(help="A table of prices: feature,price.", show_default=False)] = None,
     test_size: Annotated[float, typer.Option(help="Share of the rows put aside to score a few of them.")] = 0.0,
     report: Annotated[
-        Path | None, typer.Option("--report", help="Write the answer as one HTML page.", show_default=False)
+        Path | None, typer.Option("--report", help="Write an HTML report here.", show_default=False)
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

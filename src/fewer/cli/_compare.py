@@ -55,7 +55,7 @@ class Contest:
     scoring: Annotated[str | None, option("scoring")] = None
     rare: Annotated[str, option("rare")] = "refuse"
     folds: Annotated[int, option("cv", help="Folds of the held-out evaluation.")] = 5
-    repeats: Annotated[int, typer.Option(min=1, help="How often to fold anew.")] = 1
+    repeats: Annotated[int, typer.Option(min=1, help="Cross-validation repeats.")] = 1
     seed: SeedOption = 0
     jobs: Annotated[int | None, option("n_jobs")] = None
     cluster: ClusterOption = None

@@ -52,9 +52,7 @@ if TYPE_CHECKING:
     from fewer.trace import Trace
 
 SeedOption = Annotated[int, option("seed")]
-ReportOption = Annotated[
-    Path | None, typer.Option("--report", help="Write the answer as one HTML page.", show_default=False)
-]
+ReportOption = Annotated[Path | None, typer.Option("--report", help="Write an HTML report here.", show_default=False)]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
@@ -220,7 +218,7 @@ def _run_chunks(chunks: Stream, request: Request, cluster: str | None, outputs: 
     from fewer.run._streaming import select_stream
 
     if outputs.resume and outputs.out is not None and not (outputs.out / RUN).exists():
-        raise InputError(f"There is no run to resume in {outputs.out}; leave --resume out to start one.")
+        raise InputError(f"No run to resume in {outputs.out}; omit --resume to start one.")
     with on_cluster(cluster), replacing(outputs.out, outputs.force and not outputs.resume):
         resources = resources_of(request.n_jobs, request.memory)
         try:

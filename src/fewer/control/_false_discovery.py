@@ -92,7 +92,7 @@ class FalseDiscovery(RankingControl):
             f"{int(kept.sum())} of {len(kept)} features pass at a {PROMISES[self.procedure].format(self.rate)}."
         )
         if run.problem.groups is not None:
-            run.trace.note("The p-values take rows as independent; with row groups they are too small.")
+            run.trace.note("The p-values assume independent rows; with row groups they are too small.")
         run.trace.done = True
         return run.trace
 

@@ -90,7 +90,7 @@ class Knockoffs(RankingControl):
             "kept; the guarantee is approximate, since the covariance of the columns is estimated."
         )
         if problem.groups is not None:
-            trace.note("Knockoffs take rows as independent; with row groups the rate may be higher.")
+            trace.note("Knockoffs assume independent rows; with row groups the rate may be higher.")
         trace.done = True
         return trace
 

@@ -192,7 +192,7 @@ class OneStandardError(JudgedFolds):
         search_all(replace(run, space=space), self.control, rng)
         chosen, best = trace.extra["chosen_size"]
         if chosen < best:
-            trace.note(f"Held-out rows cannot tell up to {chosen} features from up to {best}, where they do best.")
+            trace.note(f"Held-out rows cannot separate up to {chosen} features from up to {best}, the best size.")
 
 
 def judged_run(run: Run, control: Control | None, held: Problem) -> Record:

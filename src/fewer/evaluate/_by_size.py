@@ -15,7 +15,7 @@ from fewer.trace import Trace
 from fewer.validate import assign_folds
 
 PARTS = 10
-AS_SEARCHED = "as the search saw it"
+AS_SEARCHED = "the search's own score"
 CURVED = "cross-validated"
 HELDOUT = "on rows that the search did not see"
 

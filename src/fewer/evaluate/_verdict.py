@@ -313,7 +313,7 @@ def _range(difference: float, low: float, high: float, scoring: str) -> str:
 
 
 def _number(value: float, scoring: str, *, sign: bool = False) -> str:
-    text = signed(100 * value, 1) if in_points(scoring) else signed(value, 3 if abs(value) < 10 else 1)
+    text = signed(100 * value, 1) if in_points(scoring) else f"{value:+.3g}".replace("-", "−")
     return text if sign else text.lstrip("+")
 
 

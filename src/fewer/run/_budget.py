@@ -169,7 +169,7 @@ class Budget:
             if self.n_subsets is not None and trace.n_evaluations >= self.n_subsets:
                 raise Stopped(f"The budget ended the search after {trace.n_evaluations:,} subsets.", Ending.BUDGET)
             if time.monotonic() > deadline:
-                raise Stopped(f"The clock ended the search after {trace.n_evaluations:,} subsets.", Ending.CLOCK)
+                raise Stopped(f"Time ran out after {trace.n_evaluations:,} subsets.", Ending.CLOCK)
 
         return follow
 

@@ -251,8 +251,7 @@ class _Running:
         seen = answer.n_seen or self.problem.n_samples
         if self.budget is not None and seen < min(self.problem.n_samples, ENOUGH):
             self._note(
-                f"The budget is small: auto saw {seen:,} of the {self.problem.n_samples:,} rows. "
-                "What they do not show, more time may."
+                f"Small budget: auto used {seen:,} of the {self.problem.n_samples:,} rows; a larger one may find more."
             )
         return answer
 
@@ -279,7 +278,7 @@ class _Running:
         done = None if self.folder is None else self.folder.folds()
         if not done and self.budget is not None and not self._has_time(0):
             least = time.monotonic() - self.clock + 2 * self._seconds_of_a_fold()
-            self._note(f"The budget left no time to measure the answer on held-out rows; about {least:.0f} s would.")
+            self._note(f"No time left for cross-validation; a budget of about {least:.0f} s would allow it.")
             return None
 
         def keep(records: list[dict[str, Any]]) -> None:
@@ -307,11 +306,11 @@ class _Running:
         most = _judge_rows(answer, judge)
         cv = self.request.cv if isinstance(self.request.cv, int) else outcome.n_folds
         if most is not None and self.problem.n_samples * (cv - 1) // max(cv, 1) > most:
-            self._note(f"Nearest neighbors, who judged the held-out rows, learned from a sample of {most:,} rows.")
+            self._note(f"The nearest-neighbor model for the held-out scores used a sample of {most:,} rows.")
         if isinstance(self.request.cv, int) and outcome.n_folds < self.request.cv and self.problem.time is None:
             self._note(
-                f"The budget had room for {outcome.n_folds} of the {self.request.cv} folds; each had the same "
-                "effort as the answer itself."
+                f"The budget allowed {outcome.n_folds} of the {self.request.cv} folds, with the same search effort "
+                "as on all rows."
             )
         return outcome
 
@@ -434,7 +433,7 @@ def _describe(running: _Running, answer: Answer, outcome: HeldOutScores | None, 
     order = answer.order if not answer.is_empty else np.empty(0, dtype=np.int64)
     notes = list(dict.fromkeys([*problem.notes, *answer.trace.notes, *running.notes]))
     if interrupted:
-        notes.append(Note("The run was stopped before its end; this is the best so far."))
+        notes.append(Note("The run was stopped early; this is the best result so far."))
     whole = not interrupted and not answer.nothing_found
     names = problem.names
     return Selection(

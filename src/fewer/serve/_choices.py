@@ -17,15 +17,15 @@ from fewer.serve._folder import OURS
 
 Goal = Literal["select", "compare", "detect"]
 METRICS = {
-    "accuracy": "share of rows predicted right",
-    "balanced_accuracy": "the same, averaged over classes",
-    "roc_auc": "two classes: how well they are ranked",
-    "average_precision": "two classes: few positives among many",
-    "f1_macro": "mean of the F1 scores of the classes",
-    "neg_log_loss": "log loss: penalizes confident errors",
-    "r2": "a quantity: share of the variance explained",
-    "neg_mean_absolute_error": "a quantity: mean absolute error",
-    "neg_root_mean_squared_error": "a quantity: large errors count more",
+    "accuracy": "accuracy: share of correct predictions",
+    "balanced_accuracy": "balanced accuracy: mean over the classes",
+    "roc_auc": "ROC AUC (two classes)",
+    "average_precision": "average precision (two classes, rare positives)",
+    "f1_macro": "F1, mean over the classes",
+    "neg_log_loss": "log loss of the predicted probabilities",
+    "r2": "R² (numeric target)",
+    "neg_mean_absolute_error": "mean absolute error (numeric target)",
+    "neg_root_mean_squared_error": "root mean squared error (numeric target)",
 }
 KINDS = {
     "numeric": "number",
@@ -33,10 +33,10 @@ KINDS = {
     "date year-month-day": "date, year first",
     "date day-month-year": "date, day first",
     "date month-day-year": "date, month first",
-    "left out": "leave out",
+    "left out": "do not use",
 }
-TASKS = {"classification": "classes", "regression": "a quantity"}
-TEXTS = ("groups", "weights", "time", "positive", "schema")
+TASKS = {"classification": "categories", "regression": "number"}
+TEXTS = ("groups", "weights", "time", "positive", "schema", "encoding")
 SCHEMA = rf"{re.escape(OURS)}/[^/\\\0]*\.schema\.json"
 OFFERED = {option.word: (name, option) for name, option in OPTIONS.items() if option.label}
 """Options of `Request` that the page has, by the word of the command line."""
@@ -136,10 +136,10 @@ class Choices:
         ['select', 't.csv', '--target', 'y', '--seed', '3', '--out', 't-1']
         """
         if not isinstance(content, Mapping):
-            raise InputError("What was chosen did not arrive; load the page again.")
+            raise InputError("The form was not received. Reload the page.")
         known = {f.name for f in fields(cls)} - {"asked"} | set(OFFERED)
         if odd := [str(key) for key in content if key not in known]:
-            raise InputError(f"{odd[0][:40]!r} is nothing that can be chosen; load the page again.")
+            raise InputError(f"{odd[0][:40]!r} is not a valid option. Reload the page.")
         given = {key: value for key, value in content.items() if value not in (None, "")}
         if not given.get("target"):
             raise InputError("Choose the column to predict.")
@@ -235,7 +235,7 @@ class Choices:
             own |= {"method": "parcel", "positive": self.positive} | {name: vars(self)[name] for name in NUMBERS}
         elif self.goal == "compare":
             own["methods"] = ",".join(self.methods)
-        names = ("groups", "weights", "time", "task", "schema")
+        names = ("groups", "weights", "time", "task", "encoding", "schema")
         common = {name: vars(self)[name] for name in names}
         arguments = [
             "compare" if self.goal == "compare" else "select",

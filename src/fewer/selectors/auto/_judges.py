@@ -272,7 +272,7 @@ def estimator_named(estimator: Any, task: Task) -> Any:
     aliases = {"logistic": "linear", "ridge": "linear", "neighbors": "knn"}
     name = aliases.get(estimator, estimator)
     if name not in makers:
-        raise InputError(f"estimator={estimator!r} is not known; give an estimator or one of {', '.join(makers)}.")
+        raise InputError(f"Unknown estimator={estimator!r}; give an estimator or one of {', '.join(makers)}.")
     model = makers[name]()
     return model if name in ("forest", "boosting", "tree") else make_pipeline(StandardScaler(copy=False), model)
 
