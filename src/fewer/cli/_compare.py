@@ -99,7 +99,7 @@ def compare(
     from fewer.io import read_table
     from fewer.parallel import on_cluster
     from fewer.run._folder import replacing
-    from fewer.run._planning import treat_rare
+    from fewer.run._planning import fewer_folds, treat_rare
 
     options = table_options(columns, rows)
     if wants_stream(file, None, "compare"):
@@ -109,6 +109,8 @@ def compare(
         problem = draw_sample(chunks, SAMPLE_ROWS, contest.seed, resources_of(contest.jobs, "1GiB"))
     else:
         problem = read_table(file, target, task=columns.parsed_task, **options)
+    problem, folds = fewer_folds(problem, contest.folds, contest.rare)
+    contest = replace(contest, folds=folds)
     refuse_folds(problem, contest.folds)
     problem = treat_rare(problem, contest.folds, contest.rare)
     folder = outputs.out or Path(tempfile.mkdtemp(prefix="fewer-"))

@@ -11,7 +11,7 @@ import typer
 
 from fewer.cli._outputs import Answer
 from fewer.cli._select import JsonOption
-from fewer.cli._shared import spread
+from fewer.cli._shared import repaired, spread
 from fewer.cli._table import Columns, FileArgument, table_options
 from fewer.errors import InputError
 from fewer.files import refuse_unwritable
@@ -40,7 +40,7 @@ def inspect(
 
     Exit status 2 means that select would refuse some cells.
     """
-    from fewer.io import inspect_table
+    from fewer.io import TableError, inspect_table
 
     if write_schema is not None:
         _check_schema(write_schema, file)
@@ -53,6 +53,8 @@ def inspect(
 
         text = found.schema.to_json().encode()
         answer.attempt(write_schema, lambda: write_atomically(write_schema, text))
+    if found.problems and not as_json and (options := TableError(found.problems).options):
+        answer.show(f"How to fix: correct the cells, or go on without them:\n  {repaired(options)}")
     answer.leave()
     if found.problems:
         raise typer.Exit(2)

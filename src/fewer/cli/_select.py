@@ -386,10 +386,12 @@ class _Watch:
 def _run(problem: Problem, request: Request, answering: _Answering, reading: str) -> None:
     """Select on a table in memory."""
     from fewer.run._folder import recorded_budget
-    from fewer.run._planning import make_plan, prepare_rows
+    from fewer.run._planning import fewer_folds, make_plan, prepare_rows
     from fewer.run._running import Followers, Interrupted, open_folder, run_plan
     from fewer.trace import Trace
 
+    problem, cv = fewer_folds(problem, request.cv, request.rare)
+    request = replace(request, cv=cv)
     refuse_folds(problem, request.cv)
     problem = prepare_rows(problem, request)
     outputs = answering.outputs

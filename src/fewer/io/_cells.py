@@ -431,5 +431,6 @@ def calendar_groups(names: Sequence[str]) -> list[list[str]]:
     >>> calendar_groups(["age", "seen", "seen: weekday", "seen: month"])
     [['seen: weekday', 'seen: month']]
     """
-    pairs = [[f"{name}: {part}" for part in PARTS] for name in names]
-    return [pair for pair in pairs if set(pair) <= set(names)]
+    known = set(names)
+    pairs = ([f"{name}: {part}" for part in PARTS] for name in names)
+    return [pair for pair in pairs if known.issuperset(pair)]

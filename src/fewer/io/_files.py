@@ -298,7 +298,11 @@ class _Rows:
             what = "The target" if is_target else f"Column {column.name!r}"
             message = f"{what} is {how} in {self.place(row)}; correct the cell, or {cure}."
             trouble = "infinite or too large"
-            cells = () if self._texts is None else self._texts[column.name].filter(endless).str.strip_chars().unique()
+            cells = (
+                ()
+                if self._texts is None
+                else self._texts[column.name].filter(endless).str.strip_chars().unique(maintain_order=True)
+            )
             problem = ParseProblem(column.name, self.place(row), f"{column[row]:g}", count, trouble, message, is_target)
             self.problems.append(replace(problem, cells=tuple(cells)))
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import get_args
 
 import numpy as np
-from scipy.stats import rankdata
 
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Suspicion, SuspicionKind
 
@@ -315,6 +314,8 @@ class _Quantity:
 
     def tells(self, column: FloatArray, rows: IntArray | slice) -> bool:
         """Say whether a column gives the quantity in these rows away; `how` says how."""
+        from scipy.stats import rankdata  # slow to import
+
         known = ~np.isnan(column)
         x, y = column[known], self.y[rows][known]
         if len(x) < MIN_ROWS or x.min() == x.max() or y.min() == y.max():

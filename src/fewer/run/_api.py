@@ -25,7 +25,7 @@ from fewer.problem import Problem, Task
 from fewer.request import Request
 from fewer.run import _streaming as streaming
 from fewer.run._folder import RUN
-from fewer.run._planning import AUTO_ROWS, build_component, make_plan, prepare_rows, thin, treat_rare
+from fewer.run._planning import AUTO_ROWS, build_component, fewer_folds, make_plan, prepare_rows, thin, treat_rare
 from fewer.run._running import Followers, open_folder, run_plan, versions
 from fewer.run._selection import Selection
 from fewer.selectors import Size, parse_memory
@@ -219,6 +219,8 @@ def _select(
     problem: Problem, request: Request, folder: Path | str | None, rows: tuple[str, ...] = (), verbose: int = 0
 ) -> Selection:
     problem, request = _for_several_targets(problem, request)
+    problem, cv = fewer_folds(problem, request.cv, request.rare)
+    request = replace(request, cv=cv)
     problem = prepare_rows(problem, request)
     plan = replace(make_plan(problem, request), rows=rows)
     progress = Progress(request.n_folds) if verbose else None
@@ -352,7 +354,8 @@ def compare(
     """
     rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
     seed = _seed(random_state)
-    problem = treat_rare(_compared_rows(X, y, task, rows, seed), cv if isinstance(cv, int) else 0, rare)
+    problem, cv = fewer_folds(_compared_rows(X, y, task, rows, seed), cv, rare)
+    problem = treat_rare(problem, cv if isinstance(cv, int) else 0, rare)
     return compare_problem(
         problem, methods, estimators, n_features_to_select=n_features_to_select, scoring=scoring, cv=_reusable(cv),
         n_repeats=n_repeats, n_jobs=n_jobs, seed=seed, on_progress=on_progress, resume_dir=resume_dir,

@@ -29,6 +29,8 @@ AUTO_ROWS = 5_000
 COPIES = 0.5
 """The share of rows with near-copies from which on a note asks for groups."""
 RARE = "(rare)"
+FEW_ROWS = 30
+"""A table with fewer rows is answered with fewer folds where a class needs that."""
 # From so many classes on, with fewer rows a class than this, the luck of their frequencies shows in held-out scores
 # (experiments/interval_coverage.md).
 MANY_CLASSES, FEW_A_CLASS = 10, 12
@@ -427,6 +429,40 @@ def thin(problem: Problem, n_samples: int, seed: int) -> Problem:
     return sample.noted(note)
 
 
+def fewer_folds(problem: Problem, cv: Any, rare: str = "refuse") -> tuple[Problem, Any]:
+    """Use fewer folds than asked for, with a note, where a small table has a class with fewer rows than folds.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    cv : int, "loo", splitter or list of (train, test)
+        What was asked for.
+    rare : {"refuse", "drop", "merge"}, default="refuse"
+        What happens to rare classes; unless they are refused, they are treated so.
+
+    Returns
+    -------
+    problem, cv
+
+    Examples
+    --------
+    >>> problem = Problem.from_arrays([[0.0], [1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", "b", "a"])
+    >>> fewer_folds(problem, 5)[1]
+    2
+    """
+    small = problem.n_samples < FEW_ROWS and problem.y.ndim == 1 and rare == "refuse"
+    if not small or isinstance(cv, bool) or not isinstance(cv, int) or problem.task != "classification":
+        return problem, cv
+    counts = np.bincount(problem.y, minlength=problem.n_classes)
+    fewest = int(counts.min())
+    if not 2 <= fewest < cv:
+        return problem, cv
+    name = problem.classes[int(np.argmin(counts))]
+    note = f"{problem.n_samples} rows are few, and class {name!r} has {fewest} of them: {fewest} folds instead of {cv}."
+    return replace(problem, notes=(*problem.notes, note)), fewest
+
+
 def treat_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
     """Refuse classes with fewer rows than folds, leave their rows out, or merge them into one class.
 
@@ -495,6 +531,7 @@ __all__ = [
     "Plan",
     "build_component",
     "build_estimator",
+    "fewer_folds",
     "make_plan",
     "prepare_rows",
     "thin",
