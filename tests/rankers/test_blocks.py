@@ -1,4 +1,4 @@
-"""Columns in blocks."""
+"""A table in memory is a stream of one chunk: sums of parts are those of the whole, and nothing is copied."""
 
 import tracemalloc
 
@@ -8,34 +8,33 @@ import pytest
 from fewer.contracts import Resources
 from fewer.problem import Problem
 from fewer.rankers import Chi2, Fisher, FTest
-from fewer.rankers._by_moments import BLOCK, CELLS, FEWEST, column_blocks
+from fewer.rankers._by_moments import class_moments, fisher_scores, level_tables
+from fewer.statistics import ClassMoments
 
 
-@pytest.mark.parametrize("n_rows", [1, 100, CELLS // 20, CELLS, 10 * CELLS])
-@pytest.mark.parametrize("n_columns", [1, 2, 8, 9, 17, 20, 21, 100, BLOCK, BLOCK + 1, 3 * BLOCK + 2])
-def test_blocks_cover_all_columns_once_and_none_is_one_column(n_rows, n_columns):
-    blocks = list(column_blocks(n_rows, n_columns))
-    assert np.concatenate([np.arange(n_columns)[block] for block in blocks]).tolist() == list(range(n_columns))
-    widths = [block.stop - block.start for block in blocks]
-    assert n_columns == 1 or min(widths) > 1
-    assert max(widths) <= 1 + max(FEWEST, min(CELLS // n_rows, BLOCK))
-
-
-def test_scores_of_blocks_are_those_of_the_whole_to_the_bit(monkeypatch):
+@pytest.mark.parametrize("missing", [0.0, 0.05])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_parts_merge_into_the_whole(missing, order):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 22)) * rng.uniform(0.1, 1e4, 22)
-    X[rng.random(X.shape) < 0.05] = np.nan
+    X[rng.random(X.shape) < missing] = np.nan
     problem = Problem.from_arrays(X, rng.integers(0, 3, 300), sample_weight=rng.random(300))
-    whole = Fisher().rank(problem, rng, Resources())
-    monkeypatch.setattr("fewer.rankers._by_moments.BLOCK", 3)
-    parts = Fisher().rank(problem, rng, Resources())
-    assert parts.scores.tolist() == whole.scores.tolist()
-    assert parts.order.tolist() == whole.order.tolist()
+    whole = class_moments(problem)
+    parts = [ClassMoments(whole.shift) for _ in range(3)]
+    for part, rows in zip(parts, np.array_split(np.arange(300), 3), strict=True):
+        chunk = problem.take(rows)
+        object.__setattr__(chunk, "X", np.asarray(chunk.X, order=order))
+        part.add(chunk)
+    parts[0].merge(parts[1])
+    parts[0].merge(parts[2])
+    scores = [fisher_scores(moments, level_tables(problem), problem.nominal) for moments in (parts[0], whole)]
+    assert scores[0] == pytest.approx(scores[1], rel=1e-9)
+    assert (parts[0].ranges.low == whole.ranges.low).all()
+    assert (parts[0].counts == whole.counts).all()
 
 
 @pytest.mark.parametrize("ranker", [Fisher(), FTest(), Chi2()])
-def test_a_long_table_is_not_copied_on_the_way(ranker, monkeypatch):
-    monkeypatch.setattr("fewer.rankers._by_moments.CELLS", 1 << 16)
+def test_a_long_table_is_not_copied_on_the_way(ranker):
     rng = np.random.default_rng(0)
     X = rng.random((20_000, 80))
     problem = Problem.from_arrays(X, (X[:, 0] > 0.5).astype(int))

@@ -93,19 +93,19 @@ def test_the_area_is_that_of_scikit_learn_over_pairs_of_classes(n_classes):
         assert scores[f] == pytest.approx(np.mean(areas))
 
 
-def test_levels_are_compared_for_quantities_and_refused_by_name_elsewhere():
+def test_levels_are_refused_by_name():
     rng = np.random.default_rng(0)
-    levels = rng.integers(0, 3, 50).astype(float)
-    quantity = levels + rng.normal(size=50)
-    found = ranked(KruskalWallis(), levels[:, None], quantity, task="regression", kinds=["nominal"])
-    truth = stats.kruskal(*(quantity[levels == c] for c in range(3)))
-    assert found.extra["p_value"][0] == pytest.approx(truth.pvalue)
-    X, y = np.c_[rng.normal(size=50), levels], rng.integers(0, 2, 50)
+    X, y = np.c_[rng.normal(size=50), rng.integers(0, 3, 50)], rng.integers(0, 2, 50)
     for ranker in (Spearman(), KendallTau(), KruskalWallis(), MannWhitney(), KolmogorovSmirnov(), AUC()):
         with pytest.raises(IncompatibleError, match="'town' is nominal"):
             ranked(ranker, X, y, names=["age", "town"], kinds=["numeric", "nominal"])
-    with pytest.raises(IncompatibleError, match="'x0' is numeric; use Spearman"):
-        ranked(KruskalWallis(), X, quantity, task="regression")
+
+
+def test_what_orders_the_rows_as_the_target_does_is_sure():
+    y = np.arange(9.0)
+    found = ranked(Spearman(), np.c_[y**3, -y], y, task="regression")
+    assert found.extra["statistic"].tolist() == [1.0, -1.0]
+    assert found.extra["p_value"].tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("ranker", [Spearman(), KendallTau(), MannWhitney(), KolmogorovSmirnov()])

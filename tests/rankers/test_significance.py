@@ -1,12 +1,15 @@
+import tracemalloc
+
 import numpy as np
 import pytest
-from scipy.stats import chi2_contingency, f_oneway
+from scipy.stats import chi2_contingency, f_oneway, norm
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.feature_selection import chi2, f_classif, f_regression
 
 from fewer.contracts import IncompatibleError, Resources
 from fewer.problem import Problem
-from fewer.rankers import Chi2, FTest
+from fewer.rankers import Chi2, Fisher, FTest
+from fewer.rankers._by_moments import chi2_tests, f_tests
 
 
 def ranked(ranker, X, y, **options):
@@ -73,6 +76,47 @@ def test_what_does_not_vary_says_nothing_and_what_tells_all_is_endless():
     assert ranking.extra["p_value"][1] == 0
 
 
+def test_columns_of_different_kinds_are_compared_by_p_values():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    many = rng.integers(0, 60, 400)
+    X = np.c_[many, (y + rng.integers(0, 3, 400)) % 3, rng.poisson(3 + y)].astype(float)
+    kinds = ["nominal", "nominal", "numeric"]
+    for ranker, number in ((Chi2(), chi2), (FTest(), f_classif)):
+        ranking = ranked(ranker, X, y, kinds=kinds)
+        tables = [np.array([np.bincount(X[y == c, f].astype(int), minlength=60) for c in range(2)]) for f in range(2)]
+        p = [chi2_contingency(t[:, t.sum(axis=0) > 0], correction=False).pvalue for t in tables]
+        p.append(number(X[:, 2:], y)[1][0])
+        assert ranking.extra["p_value"] == pytest.approx(p)
+    assert ranked(Chi2(), X, y, kinds=kinds).scores == pytest.approx(-np.log10([*p[:2], chi2(X[:, 2:], y)[1][0]]))
+    statistic = ranked(Chi2(), X, y, kinds=kinds).extra["statistic"]
+    assert statistic[0] > 40  # sixty levels, by chance alone
+    assert p[0] > 0.01
+
+
+@pytest.mark.parametrize("size", [1e2, 1e3, 1e4, 1e5])
+def test_logarithms_of_p_values_go_on_where_floats_end(size):
+    """In closed form: χ² of 1 is a squared normal, of 2 an exponential; F of 2 and n is a power."""
+    found = chi2_tests(np.full(2, size), np.array([1, 2])).log_p
+    assert found == pytest.approx([np.log(2.0) + norm.logsf(np.sqrt(size)), -size / 2.0], rel=1e-3)
+    ones = np.ones(1, dtype=bool)
+    tests = f_tests(np.array([size]), np.ones(1), np.array([2]), np.array([500]), ones, ~ones)
+    assert tests.log_p[0] == pytest.approx(-250.0 * np.log1p(2.0 * size / 500.0), rel=1e-9)
+
+
+def test_many_levels_are_counted_and_not_spread_out():
+    rng = np.random.default_rng(0)
+    levels = rng.integers(0, 86_000, 200_000).astype(float)[:, None]
+    y = rng.integers(0, 2, 200_000)
+    for ranker in (Fisher(), FTest(), Chi2()):
+        problem = Problem.from_arrays(levels, y, kinds=["nominal"])
+        tracemalloc.start()
+        ranker.rank(problem, rng, Resources())
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 100 * levels.nbytes / 8
+
+
 def test_columns_that_cannot_be_tested_are_named():
     y = np.repeat([0, 1], 5)
     with pytest.raises(IncompatibleError, match="'x0' has negative numbers; use FTest"):
@@ -82,8 +126,7 @@ def test_columns_that_cannot_be_tested_are_named():
 @pytest.mark.parametrize(
     ("ranker", "test"), [(FTest(), f_classif), (FTest(), f_regression), (Chi2(), chi2)], ids=["classes", "y", "counts"]
 )
-def test_wide_tables_are_tested_block_by_block(ranker, test, monkeypatch):
-    monkeypatch.setattr("fewer.rankers._by_moments.BLOCK", 3)
+def test_columns_are_tested_on_their_present_cells(ranker, test):
     rng = np.random.default_rng(0)
     X = rng.gamma(2.0, size=(60, 11))
     y = rng.normal(size=60) + X[:, 4] if test is f_regression else (X[:, 4] > 1.5).astype(int)

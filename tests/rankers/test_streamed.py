@@ -145,7 +145,6 @@ def test_threads_change_nothing(path):
         (MIFS(density="kernel"), "needs all rows in memory"),
         (MRMR(stop="permutation"), "shuffles the target"),
         (JIM(stop="permutation"), "shuffles the target"),
-        (FTest(), "'word' is nominal; use Chi2"),
     ],
 )
 def test_what_needs_the_rows_is_refused(ranker, why, path):

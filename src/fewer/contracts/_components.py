@@ -523,6 +523,8 @@ def _bare_last(rank: Any) -> Any:
     @wraps(rank)
     def ranked(self: Ranker, problem: Problem, *args: Any, **kwargs: Any) -> Ranking:
         ranking: Ranking = rank(self, problem, *args, **kwargs)
+        if not problem.has_missing:
+            return ranking
         shares = _missing_shares(problem)
         return ranking.bare_last(shares, problem.constant) if (shares >= MOSTLY_MISSING).any() else ranking
 

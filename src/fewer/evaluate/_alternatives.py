@@ -136,7 +136,7 @@ class Alternatives:
 
     @property
     def exchangeable(self) -> dict[str, list[str]]:
-        """Features in some good subsets, and what can take their place.
+        """Features in some good subsets, and what can take their place, most often first.
 
         A partner takes the place of a feature where it is missed: in a good subset that is not good without the
         feature, and is with the partner instead. A feature without partners is missed nowhere, and can be left out.
@@ -145,13 +145,14 @@ class Alternatives:
         keys = _keys(inside)
         known = set(keys.tolist())
         some = [f for f in range(len(self.names)) if 0 < self.counts[f] < self.n_good]
-        found: dict[str, list[str]] = {self.names[f]: [] for f in some}
+        found: dict[str, list[str]] = {}
         for f in some:
             missed = set((keys[inside[:, f]] ^ _bit(f, keys)).tolist()) - known
+            times = {}
             for g in some:
                 others = keys[inside[:, g] & ~inside[:, f]] ^ _bit(g, keys)
-                if g != f and not missed.isdisjoint(others.tolist()):
-                    found[self.names[f]].append(self.names[g])
+                times[self.names[g]] = len(missed.intersection(others.tolist()))
+            found[self.names[f]] = sorted((name for name in times if times[name]), key=lambda name: -times[name])
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -189,7 +190,7 @@ class Alternatives:
         for name, partners in self.exchangeable.items():
             share = self.counts[self.names.index(name)] / self.n_good
             lines.append(
-                f"In some: {name} ({share:.0%}){', or ' + ', '.join(partners) if partners else ', can be left out'}"
+                f"In some: {name} ({share:.0%}){', or ' + ', '.join(partners[:5]) if partners else ', can be left out'}"
             )
         lines.append(f"In none: {', '.join(self.never) or 'none'}")
         lines += [f"Held out: {row['score']:.4f} with {', '.join(row['features'])}" for row in self.heldout]
@@ -421,7 +422,7 @@ class _Looking:
         while waiting and self.n_evaluated < self._most:
             place = max(range(len(waiting)), key=lambda i: waiting[i][0])
             _, state = waiting.pop(place)
-            bases = [state, *(_switched(state, unit) for unit in np.flatnonzero(state))]
+            bases = [state, *(_switched(state, unit) for unit in np.flatnonzero(state).tolist())]
             for base in bases:
                 states = np.repeat(base[None], len(base), axis=0)
                 states[np.diag_indices(len(base))] ^= True

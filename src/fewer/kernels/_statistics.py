@@ -39,6 +39,69 @@ def add_class_moments(X, shares, shift, mass, first, second):
                 second[f, c] += q
 
 
+@njit(nogil=True, cache=True, fastmath=SUMS)
+def add_class_moments_by_row(X, order, ends, weights, shift, sums):
+    """Do the same for a table row by row without missing cells, and find what each column ranges over.
+
+    Four rows of one class are added at a time, so that each sum is loaded and stored once for four cells.
+
+    X : (n, p) float64, row by row
+    order : (n,) int64, the rows of the first class, of the second, …; ends : (n_classes,) int64, where each class ends
+    shift : (n_classes, p) float64
+    sums : (2 n_classes + 2, p) float64: the first moments, the second moments, the least and the most of each column
+    """
+    p, n_classes = X.shape[1], shift.shape[0]
+    low, high, i = sums[2 * n_classes], sums[2 * n_classes + 1], 0
+    for c in range(n_classes):
+        first, second, about = sums[c], sums[n_classes + c], shift[c]
+        while i + 4 <= ends[c]:
+            a, b, e, g = X[order[i]], X[order[i + 1]], X[order[i + 2]], X[order[i + 3]]
+            wa, wb, we, wg = weights[order[i]], weights[order[i + 1]], weights[order[i + 2]], weights[order[i + 3]]
+            for f in range(p):
+                s, x, y, z, t = about[f], a[f], b[f], e[f], g[f]
+                low[f] = min(low[f], min(min(x, y), min(z, t)))
+                high[f] = max(high[f], max(max(x, y), max(z, t)))
+                x, y, z, t = x - s, y - s, z - s, t - s
+                first[f] += (wa * x + wb * y) + (we * z + wg * t)
+                second[f] += (wa * x * x + wb * y * y) + (we * z * z + wg * t * t)
+            i += 4
+        while i < ends[c]:
+            row, w = X[order[i]], weights[order[i]]
+            for f in range(p):
+                x = row[f]
+                low[f], high[f] = min(low[f], x), max(high[f], x)
+                x -= about[f]
+                first[f] += w * x
+                second[f] += w * x * x
+            i += 1
+
+
+@njit(nogil=True, cache=True)
+def add_sparse_moments(table, y, weights, sums, low, high):
+    """Do the same for the stored cells of a sparse table, column by column, about zero; missing ones take mass away.
+
+    table : starts, rows, data; compressed by columns
+    y : (n,) int64; sums : mass, first and second moments, each (p, n_classes) float64
+    low, high : (p,) float64, cells that are not stored being zeros
+    """
+    starts, rows, data = table
+    mass, first, second = sums
+    for f in range(mass.shape[0]):
+        least, most = low[f], high[f]
+        if starts[f + 1] - starts[f] < y.shape[0]:
+            least, most = min(least, 0.0), max(most, 0.0)
+        for k in range(starts[f], starts[f + 1]):
+            x, row = data[k], rows[k]
+            c, w = y[row], weights[row]
+            if x == x:
+                first[f, c] += w * x
+                second[f, c] += w * x * x
+                least, most = min(least, x), max(most, x)
+            else:
+                mass[f, c] -= w
+        low[f], high[f] = least, most
+
+
 @njit(nogil=True, cache=True)
 def add_class_moments_by_code(X, y, weights, shift, mass, first, second):
     """Do the same for many classes, each row by its code.

@@ -1,6 +1,6 @@
 """How good is each feature?"""
 
-from fewer.rankers._by_moments import Fisher
+from fewer.rankers._by_moments import Chi2, Fisher, FTest
 from fewer.rankers._each import EACH
 from fewer.rankers._gmlvq_relevance import GMLVQRelevance
 from fewer.rankers._information import GainRatio, InformationGain, OneR, SymmetricalUncertainty
@@ -9,7 +9,6 @@ from fewer.rankers._mutual_information import CMIM, DISR, FCBF, JIM, JMI, JMIM, 
 from fewer.rankers._neighbor_information import MutualInformation
 from fewer.rankers._ranks import AUC, KendallTau, KolmogorovSmirnov, KruskalWallis, MannWhitney, Spearman
 from fewer.rankers._relief import SURF, MultiSURF, Relief, ReliefF, RReliefF
-from fewer.rankers._significance import Chi2, FTest
 
 __all__ = [
     "AUC",

@@ -1,81 +1,142 @@
-"""Tables of many cells, some columns at a time: what is computed on the way is larger than the table.
+"""Rankings that sums over the rows give, of a table in memory, a sparse one or one that is read in chunks.
 
-Rankings that class moments and counts alone give: of a table in chunks, or of a sparse one.
-
-Fisher score: spread between the class means over spread within the classes (Chen, section 2.3).
+Fisher score: spread between the class means over spread within the classes (Chen, section 2.3). Classical tests of each
+feature against the target: analysis of variance, the test of the correlation, chi-squared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.stats import chi2 as chi2_distribution
-from scipy.stats import f as f_distribution
+from scipy.special import betaln, chdtrc, fdtrc, gammaln
 
 from fewer.contracts import ROWS, IncompatibleError, Ranker, Ranking, Resources
-from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
-from fewer.statistics import ClassMoments, JointCounts, LevelMoments, Ranges, TargetMoments
+from fewer.problem import BoolArray, FloatArray, Problem, Task
+from fewer.statistics import ClassMoments, JointCounts, LevelMoments, TargetMoments
+from fewer.statistics._moments import across, head, shift_of
 
-BLOCK = 4096
-"""Columns of a block at most."""
-CELLS = 1 << 20
-"""Cells of a block, about."""
-FEWEST = 2
-"""Columns of a block at least."""
+LevelTable = Callable[[int], FloatArray]
+"""Gives the joint counts of a nominal column's levels and the classes."""
+TINY = 1e-290
+"""P-values below it lose their digits; their logarithms are taken another way."""
 
 
-def column_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Cut the columns of a table into blocks, none of which is one column alone unless the table is.
+@dataclass(frozen=True, eq=False)
+class Tests:
+    """A statistic of each column, its p-value and the logarithm of that, which does not underflow."""
 
-    Parameters
-    ----------
-    n_rows, n_columns : int
+    statistic: FloatArray
+    p_value: FloatArray
+    log_p: FloatArray
 
-    Returns
-    -------
-    iterator of slice
-        A sum of one column takes its cells in another order than sums of several; so results do not depend on blocks.
+    def put(self, columns: Any, found: Tests) -> None:
+        """Write the tests of some columns."""
+        self.statistic[columns], self.p_value[columns] = found.statistic, found.p_value
+        self.log_p[columns] = found.log_p
 
-    Examples
-    --------
-    >>> [(block.start, block.stop) for block in column_blocks(1_000_000, 7)]
-    [(0, 2), (2, 4), (4, 7)]
+    def ranking(self, *, by_p: bool = False) -> Ranking:
+        """Rank by the statistics; or, where these have different degrees of freedom, by −log₁₀ p."""
+        if not by_p:
+            return Ranking.by_score(self.statistic, p_value=self.p_value)
+        return Ranking.by_score(-self.log_p / np.log(10.0), p_value=self.p_value, statistic=self.statistic)
+
+
+def f_tests(above: FloatArray, below: FloatArray, one: Any, other: Any, usable: BoolArray, sure: BoolArray) -> Tests:
+    """Test mean squares against each other with F; nothing where not usable, infinity where nothing is left below.
+
+    Beyond what a float can hold, log p is that of the leading term of the incomplete beta function's series.
     """
-    width = min(max(CELLS // max(n_rows, 1), FEWEST), BLOCK)
-    n_blocks = max(n_columns // width, 1) if n_columns % width <= 1 else -(-n_columns // width)
-    for block in range(n_blocks):
-        yield slice(block * width, n_columns if block == n_blocks - 1 else (block + 1) * width)
+    one, other = np.maximum(one, 1).astype(np.float64), np.maximum(other, 1).astype(np.float64)
+    F = np.divide(above, below, out=np.zeros_like(above), where=usable & ~sure)
+    p = np.where(usable & ~sure, fdtrc(one, other, F), np.where(sure, 0.0, 1.0))
+    with np.errstate(divide="ignore"):
+        log_p = np.log(p)
+    if (far := (p < TINY) & ~sure).any():
+        a, b, w = other[far] / 2.0, one[far] / 2.0, (other / (other + one * F))[far]
+        series = np.maximum(1.0 - w * (a + b) / (a + 1.0), 1e-3)
+        log_p[far] = a * np.log(w) + b * np.log1p(-w) - np.log(a) - betaln(a, b) - np.log(series)
+    return Tests(np.where(sure, np.inf, F), p, log_p)
+
+
+def chi2_tests(statistic: FloatArray, freedom: Any) -> Tests:
+    """Test statistics that are chi-squared; nothing where there is no degree of freedom.
+
+    Beyond what a float can hold, log p is that of the first convergent of the incomplete gamma function's fraction.
+    """
+    usable = (np.asarray(freedom) > 0) & (statistic > 0)
+    k = np.maximum(freedom, 1).astype(np.float64)
+    p = np.where(usable, chdtrc(k, statistic), 1.0)
+    with np.errstate(divide="ignore"):
+        log_p = np.log(p)
+    if (far := p < TINY).any():
+        a, h = k[far] / 2.0, statistic[far] / 2.0
+        log_p[far] = a * np.log(h) - h - gammaln(a) - np.log(h + 1.0 - a)
+    return Tests(statistic, p, log_p)
 
 
 def class_moments(problem: Problem) -> ClassMoments:
-    """Return the class moments of a sparse table."""
-    moments = ClassMoments(np.zeros((problem.n_features, max(problem.n_classes, 1))))
+    """Return the class moments of a table in memory: a stream of one chunk."""
+    moments = ClassMoments(shift_of(problem if problem.sparse is not None else head(problem)))
     moments.add(problem)
     return moments
 
 
 def target_moments(problem: Problem) -> TargetMoments:
-    """Return the joint moments of a sparse table with a quantity."""
-    moments = TargetMoments(np.zeros(problem.n_features), float(problem.y.mean()))
+    """Return the joint moments of a table in memory with a quantity."""
+    shift = shift_of(problem if problem.sparse is not None else head(problem))[:, 0]
+    moments = TargetMoments(shift, float(problem.y.mean()))
     moments.add(problem)
     return moments
 
 
-def lows(problem: Problem) -> FloatArray:
-    """Return the smallest cell of each column."""
-    ranges = Ranges(problem.n_features)
-    ranges.add(problem)
-    return ranges.low
+def level_moments(problem: Problem) -> LevelMoments:
+    """Return the moments of a quantity in the levels of the nominal columns."""
+    columns = np.flatnonzero(problem.nominal)
+    most = max((int(np.nanmax(problem.X[:, f], initial=0.0)) + 1 for f in columns), default=1)
+    moments = LevelMoments(columns, most, float(problem.y.mean()))
+    if len(columns):
+        moments.add(problem)
+    return moments
 
 
-def fisher_scores(moments: ClassMoments, counts: JointCounts | None, like: Problem) -> FloatArray:
+def level_tables(rows: Problem | JointCounts | None) -> LevelTable:
+    """Say how nominal columns are counted: from rows, a column at a time; or from counts over all chunks."""
+    if isinstance(rows, JointCounts):
+        return lambda column: rows.table(column)[:-1]
+    assert rows is not None
+
+    def count(column: int) -> FloatArray:
+        cells = rows.X[:, column]
+        present = ~np.isnan(cells)
+        codes, n_classes = cells[present].astype(np.int64), max(rows.n_classes, 1)
+        size = (int(codes.max(initial=0)) + 1) * n_classes
+        counts = np.bincount(codes * n_classes + rows.y[present], rows.row_weights[present], minlength=size)
+        return counts.reshape(-1, n_classes).astype(np.float64)
+
+    return count
+
+
+def level_tests(tables: LevelTable, columns: Any, scale: float, *, mean_square: bool = False) -> Tests:
+    """Test the levels of nominal columns against the classes by Pearson's chi-squared, or that over its freedom."""
+    statistic, freedom = np.zeros(len(columns)), np.zeros(len(columns), dtype=np.int64)
+    for place, column in enumerate(columns):
+        observed = scale * tables(int(column))
+        observed = observed[observed.sum(axis=1) > 0][:, observed.sum(axis=0) > 0]
+        freedom[place] = max((observed.shape[0] - 1) * (observed.shape[1] - 1), 0)
+        expected = observed.sum(axis=1, keepdims=True) * observed.sum(axis=0) / max(float(observed.sum()), 1e-300)
+        statistic[place] = ((observed - expected) ** 2 / expected).sum() if freedom[place] else 0.0
+    tests = chi2_tests(statistic, freedom)
+    return replace(tests, statistic=statistic / np.maximum(freedom, 1)) if mean_square else tests
+
+
+def fisher_scores(moments: ClassMoments, tables: LevelTable, nominal: BoolArray) -> FloatArray:
     """Return Fisher's score of each column; a nominal one counts as its level indicators."""
     between, within = moments.scatter()
-    for column in np.flatnonzero(like.nominal):
-        assert counts is not None
-        table = counts.table(int(column))[:-1]
+    for column in np.flatnonzero(nominal):
+        table = tables(int(column))
         mass = table.sum(axis=0)
         share = np.divide(table, mass, out=np.zeros_like(table), where=mass > 0)
         middle = table.sum(axis=1, keepdims=True) / max(float(mass.sum()), 1e-300)
@@ -87,34 +148,33 @@ def fisher_scores(moments: ClassMoments, counts: JointCounts | None, like: Probl
     return scores
 
 
-def f_test_of_classes(moments: ClassMoments) -> Ranking:
-    """Rank by one-way analysis of variance."""
+def f_test_of_classes(moments: ClassMoments, tables: LevelTable, nominal: BoolArray) -> Ranking:
+    """Rank by one-way analysis of variance, nominal columns beside them by chi-squared."""
     between, within = moments.scatter()
-    scale = moments.n_weighted / moments.weight
-    counts = moments.counts
-    n, k = counts.sum(axis=1), (counts > 0).sum(axis=1)
+    scale, counts = moments.n_weighted / moments.weight, moments.counts
+    n, k = across(counts), across(counts > 0)
     usable = (k >= 2) & (n > k) & ~moments.constant
-    upper = scale * between / np.maximum(k - 1, 1)
-    lower = scale * within / np.maximum(n - k, 1)
-    sure = usable & (lower <= 1e-28 * upper)
-    scores = np.divide(upper, lower, out=np.zeros_like(upper), where=usable & ~sure)
-    p_values = np.where(usable, f_distribution.sf(scores, np.maximum(k - 1, 1), np.maximum(n - k, 1)), 1.0)
-    return Ranking.by_score(np.where(sure, np.inf, scores), p_value=np.where(sure, 0.0, p_values))
+    upper, lower = scale * between / np.maximum(k - 1, 1), scale * within / np.maximum(n - k, 1)
+    tests = f_tests(upper, lower, k - 1, n - k, usable, usable & (lower <= 1e-28 * upper))
+    columns = np.flatnonzero(nominal)
+    if len(columns):
+        tests.put(columns, level_tests(tables, columns, scale, mean_square=True))
+    return tests.ranking()
 
 
-def f_test_of_correlation(moments: TargetMoments) -> Ranking:
-    """Rank by the test of the correlation with a quantity."""
+def f_test_of_target(moments: TargetMoments, levels: LevelMoments) -> Ranking:
+    """Rank by the test of the correlation with a quantity, nominal columns by analysis of variance over levels."""
     n, square = moments.counts, moments.correlation**2
     usable = (n >= 3) & ~moments.constant
-    sure = usable & (1.0 - square <= 1e-15)
-    rest = np.where(sure, 1.0, 1.0 - square)
-    scores = np.where(usable, square / rest * np.maximum(n - 2, 0), 0.0)
-    p_values = np.where(usable, f_distribution.sf(scores, 1, np.maximum(n - 2, 1)), 1.0)
-    return Ranking.by_score(np.where(sure, np.inf, scores), p_value=np.where(sure, 0.0, p_values))
+    rest = np.where(1.0 - square <= 1e-15, 0.0, 1.0 - square)
+    tests = f_tests(square * np.maximum(n - 2, 0), rest, np.ones_like(n), n - 2, usable, usable & (rest == 0.0))
+    if len(levels.columns):
+        tests.put(levels.columns, f_tests_of_levels(levels))
+    return tests.ranking()
 
 
-def f_tests_of_levels(moments: LevelMoments) -> tuple[FloatArray, FloatArray]:
-    """Return F and p of the analysis of variance of a quantity over the levels of each nominal column."""
+def f_tests_of_levels(moments: LevelMoments) -> Tests:
+    """Test a quantity over the levels of each nominal column by analysis of variance."""
     count, mass, first, second = (moments.sums[:, row] for row in range(4))
     n, k = count.sum(axis=1), (count > 0).sum(axis=1)
     explained = np.divide(first**2, mass, out=np.zeros_like(first), where=mass > 0)
@@ -124,63 +184,28 @@ def f_tests_of_levels(moments: LevelMoments) -> tuple[FloatArray, FloatArray]:
     within = np.maximum((second - explained).sum(axis=1), 0.0) / np.maximum(n - k, 1)
     usable = (k >= 2) & (n > k) & (moments.low < moments.high)
     sure = usable & (within <= 1e-14 * between)  # sums of squares, whose digits go half-way
-    scores = np.divide(between, within, out=np.zeros_like(between), where=usable & ~sure)
-    p_values = np.where(usable, f_distribution.sf(scores, np.maximum(k - 1, 1), np.maximum(n - k, 1)), 1.0)
-    return np.where(sure, np.inf, scores), np.where(sure, 0.0, p_values)
+    return f_tests(between, within, k - 1, n - k, usable, sure)
 
 
-def chi2_ranking(moments: ClassMoments, counts: JointCounts | None, low: FloatArray, like: Problem) -> Ranking:
+def chi2_ranking(moments: ClassMoments, tables: LevelTable, like: Problem) -> Ranking:
     """Rank by chi-squared: of levels against classes, or of sums of counts in the classes."""
-    negative = ~like.nominal & (low < 0)
+    nominal = like.nominal
+    negative = ~nominal & (moments.ranges.low < 0)
     if negative.any():
         name = like.names[int(np.argmax(negative))]
         raise IncompatibleError(f"Chi2 counts, and column {name!r} has negative numbers; use FTest.")
     scale = moments.n_weighted / moments.weight
     sums, mass = scale * moments.sums, scale * moments.mass
-    there = mass > 0
-    shares = mass / np.maximum(mass.sum(axis=1, keepdims=True), 1e-300)
-    expected = shares * sums.sum(axis=1, keepdims=True)
-    usable = expected > 0
-    parts = np.divide((sums - expected) ** 2, expected, out=np.zeros_like(sums), where=usable)
-    freedom = np.maximum(there.sum(axis=1) - 1, 0)
-    scores = np.where((freedom > 0) & (sums.sum(axis=1) != 0), parts.sum(axis=1), 0.0)
-    for column in np.flatnonzero(like.nominal):
-        assert counts is not None
-        observed = scale * counts.table(int(column))[:-1]
-        observed = observed[observed.sum(axis=1) > 0][:, observed.sum(axis=0) > 0]
-        freedom[column] = max((observed.shape[0] - 1) * (observed.shape[1] - 1), 0)
-        apart = observed.sum(axis=1, keepdims=True) * observed.sum(axis=0) / max(float(observed.sum()), 1e-300)
-        scores[column] = ((observed - apart) ** 2 / apart).sum() if freedom[column] else 0.0
-    p_values = np.where((freedom > 0) & (scores > 0), chi2_distribution.sf(scores, np.maximum(freedom, 1)), 1.0)
-    return by_p_values(Ranking.by_score(scores, p_value=p_values), like.nominal)
-
-
-def by_p_values(ranking: Ranking, nominal: BoolArray) -> Ranking:
-    """Rank by −log₁₀ of the p-value if features are nominal: statistics of other degrees of freedom do not compare.
-
-    Parameters
-    ----------
-    ranking : Ranking
-        Of chi-squared statistics, with `p_value` in its `extra`.
-    nominal : bool array of shape (n_features,)
-
-    Returns
-    -------
-    Ranking
-        The same one where no feature is nominal.
-
-    Examples
-    --------
-    >>> ranking = Ranking.by_score(np.array([9.0, 8.0]), p_value=np.array([0.1, 0.01]))
-    >>> by_p_values(ranking, np.array([True, False])).scores
-    array([1., 2.])
-    """
-    if not nominal.any():
-        return ranking
-    p_values = ranking.extra["p_value"]
-    beyond = 308.0 + np.log10(np.maximum(ranking.scores, 1.0))  # p-values too small for a number go by the statistic
-    scores = np.where(p_values > 0, -np.log10(np.maximum(p_values, np.finfo(float).tiny)), beyond)
-    return Ranking.by_score(scores, **{**ranking.extra, "statistic": ranking.scores})
+    # Σ (o − e)² / e = Σ o² / e − Σ o, with e the class's share of the column's total.
+    total, weight = across(sums), across(mass)
+    parts = across(np.divide(sums**2, mass, out=np.zeros_like(sums), where=mass > 0))
+    statistic = np.divide(parts * weight, total, out=np.zeros_like(total), where=total > 0) - total
+    freedom = np.where(total > 0, np.maximum(across(mass > 0) - 1, 0), 0)
+    tests = chi2_tests(np.where(freedom > 0, np.maximum(statistic, 0.0), 0.0), freedom)
+    columns = np.flatnonzero(nominal)
+    if len(columns):
+        tests.put(columns, level_tests(tables, columns, scale))
+    return tests.ranking(by_p=len(columns) > 0)
 
 
 class Fisher(Ranker):
@@ -211,39 +236,86 @@ class Fisher(Ranker):
     statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        if problem.sparse is not None:
-            return Ranking.by_score(fisher_scores(class_moments(problem), None, problem))
-        weights = problem.row_weights
-        blocks = column_blocks(*problem.X.shape)
-        parts = [_scatter(problem.X[:, block], problem.y, weights, problem.n_classes) for block in blocks]
-        between, within = (np.concatenate(sums) for sums in zip(*parts, strict=True))
-        for column in np.flatnonzero(problem.nominal):
-            cells = problem.X[:, column]
-            levels = np.unique(cells[~np.isnan(cells)])
-            indicators = np.where(np.isnan(cells)[:, None], np.nan, cells[:, None] == levels)
-            own = _scatter(indicators, problem.y, weights, problem.n_classes)
-            between[column], within[column] = own[0].sum(), own[1].sum()
-        with np.errstate(divide="ignore"):
-            scores = np.divide(between, within, out=np.zeros_like(between), where=between > 0)
-        scores[problem.constant] = 0.0
-        return Ranking.by_score(scores)
+        return Ranking.by_score(fisher_scores(class_moments(problem), level_tables(problem), problem.nominal))
 
 
-def _scatter(X: FloatArray, y: IntArray, weights: FloatArray, n_classes: int) -> tuple[FloatArray, FloatArray]:
-    """Return the scatter between and within classes of each column, over its present cells."""
-    present = ~np.isnan(X)
-    cells = np.where(present, X, 0.0)
-    middle = _mean(cells, present * weights[:, None])
-    between, within = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-    for code in range(n_classes):
-        rows = y == code
-        mass = present[rows] * weights[rows, None]
-        mean = _mean(cells[rows], mass)
-        between += mass.sum(axis=0) * (mean - middle) ** 2
-        within += (mass * (cells[rows] - mean) ** 2).sum(axis=0)
-    return between, within
+class FTest(Ranker):
+    """F statistic of each feature with the target, and its p-value.
+
+    For classes, one-way analysis of variance: does the feature's mean differ between them? For quantities, the test of
+    the correlation; of a nominal feature, analysis of variance of the target over its levels. The values are those of
+    scikit-learn's `f_classif` and `f_regression`. A nominal feature and classes: Pearson's chi-squared over its degrees
+    of freedom, which is an F statistic where rows are many.
+
+    Read more in the guide: :doc:`/methods/parts`.
+
+    Notes
+    -----
+    The ranking's `extra` holds each feature's `p_value`, which `FalseDiscovery` works on. Missing cells are left out
+    for their feature. Row weights count, scaled to a mean of one. Rows are taken as independent: with row groups the
+    p-values are too small. A feature that does not vary scores 0, one that separates the classes without any spread
+    within them infinity.
+
+    See Also
+    --------
+    Chi2 : For counts and nominal features.
+    Fisher : The same order for classes, without a test.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> selector = fewer.RankSelector(FTest(), n_features_to_select=2).fit(X, y)
+    >>> selector.scores_.round(1)
+    array([ 119.3,   49.2, 1180.2,  960. ])
+    """
+
+    command_name = "f-test"
+    takes: ClassVar[frozenset[str]] = ROWS
+    p_values: ClassVar[bool] = True
+    statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        if problem.task == "regression":
+            return f_test_of_target(target_moments(problem), level_moments(problem))
+        return f_test_of_classes(class_moments(problem), level_tables(problem), problem.nominal)
 
 
-def _mean(cells: FloatArray, mass: FloatArray) -> FloatArray:
-    total = mass.sum(axis=0)
-    return np.divide((cells * mass).sum(axis=0), total, out=np.zeros(cells.shape[1]), where=total > 0)
+class Chi2(Ranker):
+    """Chi-squared statistic of each feature with the class, and its p-value.
+
+    A nominal feature: Pearson's test of its levels against the classes. A number, which must not be negative: it is
+    taken as a count, and its sums in the classes are tested against the classes' shares, as scikit-learn's `chi2` does.
+
+    Read more in the guide: :doc:`/methods/parts`.
+
+    Notes
+    -----
+    The ranking's `extra` holds each feature's `p_value`. Nominal features of many levels have large statistics by
+    chance alone, so that where there are any the score is −log₁₀ p, and `extra` holds the `statistic` too. Missing
+    cells are left out for their feature. Row weights count, scaled to a mean of one. Rows are taken as independent:
+    with row groups the p-values are too small. Numbers that are no counts (lengths, prices) get a value too, but it
+    depends on their unit, and the p-value means nothing.
+
+    See Also
+    --------
+    FTest : For numbers that are not counts.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> import fewer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fewer.RankSelector(Chi2(), n_features_to_select=2).fit(X, y).scores_.round(2)
+    array([ 10.82,   3.71, 116.31,  67.05])
+    """
+
+    command_name = "chi2"
+    takes: ClassVar[frozenset[str]] = ROWS
+    tasks: ClassVar[tuple[Task, ...]] = ("classification",)
+    p_values: ClassVar[bool] = True
+    statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        return chi2_ranking(class_moments(problem), level_tables(problem), problem)

@@ -30,7 +30,7 @@ class _OfOrder(Ranker):
         found = np.zeros((problem.n_features, 3))
         found[:, 2] = 1.0
         for feature in np.flatnonzero(~problem.constant).tolist():
-            if problem.nominal[feature] and not self._takes_levels(problem):
+            if problem.nominal[feature]:
                 raise IncompatibleError(
                     f"{name} compares the order of values, and column {problem.names[feature]!r} is nominal; "
                     "use Chi2 or SymmetricalUncertainty."
@@ -39,13 +39,9 @@ class _OfOrder(Ranker):
             present = ~np.isnan(cells)
             cells, y = cells[present], problem.y[present]
             if len(cells) >= 3 and np.ptp(cells) > 0 and np.ptp(y) > 0:
-                found[feature] = self._test(*((y, cells) if problem.nominal[feature] else (cells, y)))
+                found[feature] = self._test(cells, y)
         scores, statistic, p_value = found.T
         return Ranking.by_score(scores.copy(), statistic=statistic.copy(), p_value=np.minimum(p_value, 1.0))
-
-    def _takes_levels(self, problem: Problem) -> bool:
-        """Say whether nominal columns can be tested."""
-        return False
 
     @abstractmethod
     def _test(self, cells: FloatArray, y: Any) -> tuple[float, float, float]:
@@ -80,9 +76,8 @@ class Spearman(_OfOrder):
 
     def _test(self, cells: FloatArray, y: Any) -> tuple[float, float, float]:
         rho = float(np.clip(np.corrcoef(rankdata(cells), rankdata(y))[0, 1], -1.0, 1.0))
-        freedom = len(cells) - 2
-        with np.errstate(divide="ignore"):
-            student = abs(rho) * np.sqrt(freedom / (1.0 - rho**2))
+        left, freedom = 1.0 - rho**2, len(cells) - 2
+        student = abs(rho) * np.sqrt(freedom / left) if left > 0 else np.inf
         return abs(rho), rho, float(2.0 * t.sf(student, freedom))
 
 
@@ -114,15 +109,10 @@ class KendallTau(_OfOrder):
 class KruskalWallis(_OfOrder):
     """Kruskal and Wallis' H of each feature, and its p-value: do the ranks differ between the classes?
 
-    Analysis of variance of the ranks, with the correction for equal values. For quantities as target, features must be
-    nominal: then the ranks of the target are compared between their levels.
+    Analysis of variance of the ranks, with the correction for equal values. The score is H divided by its degrees of
+    freedom, so that features that lack some classes compare; `extra` holds H as `statistic`, and `p_value`.
 
     Read more in the guide: :doc:`/methods/parts`.
-
-    Notes
-    -----
-    The ranking's `extra` holds `p_value`, by which features are ordered where levels differ in number; the score is
-    H divided by its degrees of freedom.
 
     Examples
     --------
@@ -134,16 +124,7 @@ class KruskalWallis(_OfOrder):
     """
 
     command_name = "kruskal-wallis"
-
-    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        number = ~problem.nominal & ~problem.constant
-        if problem.task == "regression" and number.any():
-            name = problem.names[int(np.argmax(number))]
-            raise IncompatibleError(f"KruskalWallis compares groups of rows, and {name!r} is numeric; use Spearman.")
-        return super().rank(problem, rng, resources)
-
-    def _takes_levels(self, problem: Problem) -> bool:
-        return problem.task == "regression"
+    tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
     def _test(self, cells: FloatArray, y: Any) -> tuple[float, float, float]:
         ranks, groups = rankdata(cells), np.unique(y, return_inverse=True)[1]

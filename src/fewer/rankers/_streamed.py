@@ -12,16 +12,17 @@ from fewer.io import Stream, refuse_constant
 from fewer.models._mdlp import mdlp_cuts
 from fewer.problem import BoolArray, FloatArray
 from fewer.rankers._by_moments import (
+    Chi2,
     Fisher,
+    FTest,
     chi2_ranking,
     f_test_of_classes,
-    f_test_of_correlation,
-    f_tests_of_levels,
+    f_test_of_target,
     fisher_scores,
+    level_tables,
 )
 from fewer.rankers._information import InformationGain, bin_edges
 from fewer.rankers._mutual_information import JIM, MIFS, _Greedy
-from fewer.rankers._significance import Chi2, FTest
 from fewer.statistics import (
     Bins,
     ClassMoments,
@@ -31,7 +32,6 @@ from fewer.statistics import (
     PairCounts,
     Ranges,
     RowSample,
-    Statistics,
     TargetMoments,
     collect,
     information,
@@ -73,8 +73,8 @@ def rank_stream(ranker: Ranker, stream: Stream, rng: np.random.Generator, resour
 
 @rank_stream.register
 def _fisher(ranker: Fisher, stream: Stream, rng: np.random.Generator, resources: Resources) -> Ranking:
-    moments, counts, _ = _class_statistics(stream, resources)
-    return _bare_last(Ranking.by_score(fisher_scores(moments, counts, stream.like)), moments)
+    moments, counts = _class_statistics(stream, resources)
+    return _bare_last(Ranking.by_score(fisher_scores(moments, level_tables(counts), stream.like.nominal)), moments)
 
 
 def _bare_last(ranking: Ranking, moments: ClassMoments | TargetMoments) -> Ranking:
@@ -84,49 +84,36 @@ def _bare_last(ranking: Ranking, moments: ClassMoments | TargetMoments) -> Ranki
     return ranking.bare_last(1.0 - counts / max(moments.n_weighted, 1), moments.constant)
 
 
-def _class_statistics(
-    stream: Stream, resources: Resources, with_ranges: bool = False
-) -> tuple[ClassMoments, JointCounts | None, Any]:
+def _class_statistics(stream: Stream, resources: Resources) -> tuple[ClassMoments, JointCounts]:
     """Pass over the table once for class moments, and for counts where there are nominal columns."""
     like = stream.like
     nominal = np.flatnonzero(like.nominal)
-    bins = Bins.of(like, [np.empty(0)] * like.n_features) if len(nominal) else None
-
-    def make() -> tuple[Statistics, ...]:
-        counts = [] if bins is None else [JointCounts(bins, columns=nominal)]
-        return (ClassMoments(shift_of(like)), *counts, *([Ranges(like.n_features)] if with_ranges else []))
-
-    found = collect(stream, make, resources)
-    return found[0], None if bins is None else found[1], found[-1]
+    bins = Bins.of(like, [np.empty(0)] * like.n_features)
+    found: tuple[ClassMoments, JointCounts] = collect(
+        stream, lambda: (ClassMoments(shift_of(like)), JointCounts(bins, columns=nominal)), resources
+    )
+    return found
 
 
 @rank_stream.register
 def _f_test(ranker: FTest, stream: Stream, rng: np.random.Generator, resources: Resources) -> Ranking:
     like = stream.like
     if like.task == "classification":
-        if like.nominal.any():
-            name = like.names[int(np.argmax(like.nominal))]
-            raise IncompatibleError(f"FTest compares means, and column {name!r} is nominal; use Chi2.")
-        moments = collect(stream, partial(ClassMoments, shift_of(like)), resources)
-        return _bare_last(f_test_of_classes(moments), moments)
+        moments, counts = _class_statistics(stream, resources)
+        return _bare_last(f_test_of_classes(moments, level_tables(counts), like.nominal), moments)
     shift, middle = shift_of(like)[:, 0], float(like.y.mean())
     nominal = np.flatnonzero(like.nominal)
-    n_levels = max((len(like.levels[int(column)]) for column in nominal), default=0)
+    n_levels = max((len(like.levels[int(column)]) for column in nominal), default=1)
     quantities, levels = collect(
         stream, lambda: (TargetMoments(shift, middle), LevelMoments(nominal, max(n_levels, 1), middle)), resources
     )
-    ranking = f_test_of_correlation(quantities)
-    if len(nominal):
-        scores, p_values = ranking.scores.copy(), ranking.extra["p_value"].copy()
-        scores[nominal], p_values[nominal] = f_tests_of_levels(levels)
-        ranking = Ranking.by_score(scores, p_value=p_values)
-    return _bare_last(ranking, quantities)
+    return _bare_last(f_test_of_target(quantities, levels), quantities)
 
 
 @rank_stream.register
 def _chi2(ranker: Chi2, stream: Stream, rng: np.random.Generator, resources: Resources) -> Ranking:
-    moments, counts, ranges = _class_statistics(stream, resources, with_ranges=True)
-    return _bare_last(chi2_ranking(moments, counts, ranges.low, stream.like), moments)
+    moments, counts = _class_statistics(stream, resources)
+    return _bare_last(chi2_ranking(moments, level_tables(counts), stream.like), moments)
 
 
 # ---------------------------------------------------------------------------------------------------- counts

@@ -219,7 +219,8 @@ class RankSelector(Selector):
 
     def _best(self, ranking: IntArray, space: SearchSpace, most: int) -> BoolArray:
         """Return the best units of the ranking."""
-        place = np.array([ranking[unit].min() for unit in space.units])
+        alone = space.single_columns
+        place = ranking[alone] if alone is not None else [ranking[unit].min() for unit in space.units]
         state = space.empty()
         state[np.argsort(place, kind="stable")[: min(most, space.max_units)]] = True
         return np.asarray(space.expand(state[None])[0], dtype=bool)
