@@ -45,6 +45,7 @@ def both(ranker, path, target="label", resources=None):
 
 
 RANKERS = [
+    FTest(),
     Fisher(),
     InformationGain(binning="mdlp"),
     InformationGain(binning="equal-width"),
