@@ -1,5 +1,6 @@
 """The documentation site: `make docs` builds it, warnings are errors, nothing is fetched."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -18,6 +19,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_design",
@@ -25,6 +27,13 @@ extensions = [
     "generated_pages",
     "notebooks",
 ]
+# Names of other projects link to their pages where those can be reached; a build without a network has plain names.
+intersphinx_mapping = {
+    "python": ("https://docs.python.org/3", None),
+    "numpy": ("https://numpy.org/doc/stable", None),
+    "scipy": ("https://docs.scipy.org/doc/scipy", None),
+    "sklearn": ("https://scikit-learn.org/stable", None),
+} if "CI" in os.environ else {}  # fmt: skip
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 root_doc = "index"
 exclude_patterns = ["_build", "Thumbs.db"]
