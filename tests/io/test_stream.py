@@ -8,6 +8,7 @@ import pytest
 
 from fewer.errors import InputError
 from fewer.io import open_stream, read_table
+from fewer.io._source import TextSource
 
 
 @pytest.fixture
@@ -89,7 +90,7 @@ def test_mistakes_are_named(frame, tmp_path):
         opened(names)
     path = tmp_path / "bad.csv"
     path.write_text("x,label\n" + "1.5,a\n2.5,b\n" * 10 + "oops,a\n")
-    with pytest.raises(InputError, match="'x' holds numbers, but 1 of 21 cells are none"):
+    with pytest.raises(InputError, match="'x' holds numbers, but 1 of 21 cells are not"):
         open_stream(path, "label")
 
 
@@ -116,3 +117,28 @@ def test_numbers_as_classes_keep_their_codes(labels):
     (chunk,) = stream.chunks(0)
     assert [stream.like.classes[code] for code in chunk.y] == [labels[row] for row in rows]
     assert stream.class_counts.tolist() == [10, 10, 10]
+
+
+def test_text_files_are_read_once_for_kinds_and_levels(tmp_path, monkeypatch):
+    for part in range(2):
+        lines = [",".join([*(f"w{(i + c) % 5}" for c in range(12)), str(i * 0.5), "yn"[i % 2]]) for i in range(40)]
+        (tmp_path / f"{part}.csv").write_text("\n".join([",".join([*(f"t{c}" for c in range(12)), "n", "y"]), *lines]))
+    read = []
+    batches = TextSource.batches
+    monkeypatch.setattr(
+        TextSource, "batches", lambda self, part, *rest: read.append(part) or batches(self, part, *rest)
+    )
+    stream = open_stream(tmp_path, "y")
+    assert read == [0, 1, 0]  # each part once, and the first rows
+    assert stream.like.kinds == ("nominal",) * 12 + ("numeric",)
+    assert stream.like.levels[3] == ("w0", "w1", "w2", "w3", "w4")
+
+
+def test_a_word_after_many_numbers_makes_them_levels(tmp_path, monkeypatch):
+    monkeypatch.setattr("fewer.io._stream.MOST_NUMBERS", 5)
+    numbers = [str(i % 8) for i in range(40)]
+    for name, cells in (("0", numbers), ("1", [*numbers[:20], *["many"] * 20])):
+        rows = [f"{cell},{i % 2}" for i, cell in enumerate(cells)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["a,y", *rows]))
+    stream = open_stream(tmp_path, "y")
+    assert stream.like.levels[0] == ("0", "1", "2", "3", "4", "5", "6", "7", "many")

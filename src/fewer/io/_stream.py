@@ -22,6 +22,8 @@ from fewer.problem import FloatArray, InputError, IntArray, Kind, Problem, Task
 CHUNK_BYTES = 1 << 24
 MOST_LEVELS = 10_000
 """Levels of a nominal column; more are names of rows."""
+MOST_NUMBERS = 1_000
+"""Different numbers of a column of text that are kept in case they turn out to be levels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,6 +288,8 @@ class _Survey:
         self._distinct: dict[str, set[Any]] = {name: set() for name in (*self._asked, target)}
         self._counts: dict[Any, int] = {}
         self._fit: dict[str, NDArray[np.int64]] = {name: np.zeros(4, dtype=np.int64) for name in self._distinct}
+        # Columns with too many different texts to keep them all: numbers, as a rule, which need no levels.
+        self._late: set[str] = set()
         self._missing_target = 0
         self._too_many = False
 
@@ -310,10 +314,17 @@ class _Survey:
                 self._see_target(frame[self._target])
 
     def _see(self, name: str, cells: pl.Series) -> None:
-        if self.source.is_text or self._is_text_of_numbers(name):
-            self._fit[name] += _fits(_blanked(cells.cast(pl.String)))
-            return
         known = self._distinct[name]
+        if self.source.is_text or self._is_text_of_numbers(name):
+            cells = _blanked(cells.cast(pl.String))
+            self._fit[name] += _fits(cells)
+            if name not in self._late:
+                known.update(cells.drop_nulls().unique().to_list())
+                there, numbers = self._fit[name][:2]
+                if len(known) > (MOST_NUMBERS if numbers == there else MOST_LEVELS):
+                    self._late.add(name)
+                    known.clear()
+            return
         known.update(_plain_cells(cells).drop_nulls().unique().to_list())
         if len(known) > MOST_LEVELS:
             raise self._names_rows(name)
@@ -369,18 +380,17 @@ class _Survey:
             if dates == there:
                 self.notes.append(f"Column {name!r} holds dates; they count as days since {EPOCH:%Y-%m-%d}.")
                 return ColumnReader(name, "numeric", True, "date")
-        levels = self._levels_of_text(name)
-        return ColumnReader(name, "nominal", True, "level", levels)
+        if name in self._late:
+            self._see_levels(name)
+        return ColumnReader(name, "nominal", True, "level", _ordered(self._distinct[name]))
 
-    def _levels_of_text(self, name: str) -> tuple[Any, ...]:
-        """Return the levels, from a pass of their own: which columns have them is known only now."""
-        known: set[Any] = set()
+    def _see_levels(self, name: str) -> None:
+        """Read a column again whose many numbers were passed over before a word came."""
         for part in range(self.source.n_parts):
             for frame in self.source.batches(part, [name], 1 << 16):
-                known.update(_blanked(frame[name]).drop_nulls().unique().to_list())
-                if len(known) > MOST_LEVELS:
+                self._distinct[name].update(_blanked(frame[name]).drop_nulls().unique().to_list())
+                if len(self._distinct[name]) > MOST_LEVELS:
                     raise self._names_rows(name)
-        return _ordered(known)
 
     def target(self) -> tuple[ColumnReader, Task, tuple[Any, ...], IntArray]:
         """Say how the target is read, what it is for, and its classes."""
