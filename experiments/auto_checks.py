@@ -1,5 +1,6 @@
 """What `auto` says of noise, weak signals, a rare class, seven named tables, quantities; how long it takes.
 
+    python experiments/auto_checks.py fraud | churn | levels [--tables 20]
     python experiments/auto_checks.py noise [--tables 25]
     python experiments/auto_checks.py imbalance [--splits 5]
     python experiments/auto_checks.py named [--splits 5] [--before FILE]
@@ -282,8 +283,82 @@ def speed(shapes: tuple[tuple[int, int], ...]) -> None:
         )  # fmt: skip
 
 
+def fraud(asked: argparse.Namespace) -> None:
+    """Count what is kept of two columns that tell a rare class together (area .88; .80 each alone)."""
+
+    def measure(seed: int) -> dict:
+        rng = np.random.default_rng([31, seed])
+        p, share = int(rng.integers(12, 41)), float(rng.uniform(0.01, 0.03))
+        X, y = rng.normal(size=(3000, p)), np.arange(3000) < round(3000 * share)
+        needed = rng.permutation(p)[:2]
+        X[np.ix_(y, needed)] += 1.175
+        rows = rng.permutation(3000)
+        selector = AutoSelector(random_state=0, standins=False).fit_problem(Problem.from_arrays(X[rows], y[rows]))
+        told = {"of": p, "share": share, "nothing": bool(selector.nothing_found_), "model": selector.judge_name_}
+        for prefer, mask in selector.choices_.items():
+            told[prefer] = [int(mask[needed].sum()), int(mask.sum() - mask[needed].sum())]
+        return told
+
+    found = run("fraud", [(seed,) for seed in range(asked.tables or 20)], measure, asked)
+    for prefer in ("fewest", "balanced", "accuracy"):
+        both = np.mean([record[prefer][0] == 2 for record in found])
+        others = np.mean([record[prefer][1] for record in found])
+        print(f"{prefer}: both kept in {both:.0%} of {len(found)}, {others:.1f} others on average")
+
+
+def churn(asked: argparse.Namespace) -> None:
+    """Look whether usual models answer one class alone on what is kept of 400 rows of which 27 % leave."""
+
+    def measure(seed: int) -> dict:
+        rng = np.random.default_rng([37, seed])
+        X = rng.normal(size=(2400, 19))
+        effects = np.r_[np.array([1.0, 0.7, 0.6, 0.5, 0.4, 0.4, 0.3, 0.3]), np.zeros(11)]
+        y = X @ effects + float(rng.uniform(0.8, 2.0)) * rng.normal(size=2400)
+        problem = Problem.from_arrays(X, y > np.quantile(y, 0.73))
+        train, test = problem.take(np.arange(400)), problem.take(np.arange(400, 2400))
+        selector = AutoSelector(random_state=0, standins=False).fit_problem(train)
+        told = {}
+        for name, mask in {"all": np.ones(19, dtype=bool), **selector.choices_}.items():
+            columns = np.flatnonzero(mask)
+            scores = []
+            for model in models("classification").values():
+                fitted = prepared(train, columns, model).fit(train.X[:, mask], train.y)
+                scores.append(balanced_accuracy_score(test.y, fitted.predict(test.X[:, mask])))
+            told[name] = [round(float(score), 3) for score in scores] + [len(columns)]
+        return told
+
+    found = run("churn", [(seed,) for seed in range(asked.tables or 10)], measure, asked)
+    for name in ("all", "fewest", "balanced", "accuracy"):
+        values = np.array([record[name] for record in found])
+        means = values[:, :-1].mean(axis=0).round(3).tolist()
+        size, least = values[:, -1].mean(), values[:, :-1].min()
+        print(f"{name}: {size:.1f} features, balanced accuracy of the models {means}, least {least:.3f}")
+
+
+def levels(asked: argparse.Namespace) -> None:
+    """Count tables in which a permuted column of many levels comes before a planted number."""
+
+    def measure(seed: int) -> dict:
+        rng = np.random.default_rng([41, seed])
+        n, task = int(rng.integers(150, 1200)), TASKS[seed % 2]
+        numbers = rng.normal(size=(n, 8))
+        many = np.column_stack([rng.integers(int(rng.integers(20, 301)), size=n) for _ in range(4)])
+        y = numbers[:, 0] + 0.8 * numbers[:, 1] + 0.7 * numbers[:, 2] + 0.7 * rng.normal(size=n)
+        kinds = ["numeric"] * 8 + ["nominal"] * 4
+        target = y > 0 if task == "classification" else y
+        problem = Problem.from_arrays(np.column_stack([numbers, many]), target, task=task, kinds=kinds)
+        selector = AutoSelector(random_state=0, standins=False).fit_problem(problem)
+        ranking = selector.ranking_
+        return {"before": bool(ranking[8:].min() < ranking[:3].max()), "kept": int(selector.support_[8:].sum())}
+
+    found = run("levels", [(seed,) for seed in range(asked.tables or 50)], measure, asked)
+    print(f"before a planted number in {sum(r['before'] for r in found)} of {len(found)} tables; "
+          f"kept in {sum(r['kept'] > 0 for r in found)}")  # fmt: skip
+
+
 CHECKS = {
-    "noise": noise, "power": power, "imbalance": imbalance, "named": named, "quantities": quantities, "draws": draws,
+    "fraud": fraud, "churn": churn, "levels": levels, "noise": noise, "power": power, "imbalance": imbalance,
+    "named": named, "quantities": quantities, "draws": draws,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import fewer
@@ -83,7 +84,7 @@ def test_all_features_are_not_compared_with_themselves(selection):
     made = dataclasses.replace(selection, features=every, heldout={**selection.heldout, **numbers})
     assert made.verdict.startswith("All 6 features are kept")
     assert made.outcome.baseline == 0.6
-    assert "0.6000 knowing nothing" in str(made)
+    assert "0.60 knowing nothing" in str(made)
 
 
 def test_the_verdict_names_both_judges_and_the_text_the_stand_ins(selection):
@@ -127,6 +128,20 @@ def test_quantities_are_predicted_by_several_neighbors():
     assert make_plan(make_problem(), "knn-forward").selector.criterion.n_neighbors == 1
 
 
+def test_the_named_model_is_fitted_to_levels_and_missing_cells():
+    rng = np.random.default_rng(0)
+    colors = rng.choice(["red", "green", "blue"], size=120)
+    size = rng.normal(size=120)
+    y = (colors == "red") + 0.3 * size + 0.3 * rng.normal(size=120) > 0.5
+    size[::10] = np.nan
+    table = pl.DataFrame({"color": colors, "size": size, "other": rng.normal(size=120)})
+    found = fewer.select(table, y, random_state=0, cv=0)
+    assert "color" in found.features
+    assert found.pipeline(table, y).score(table, y) > 0.8
+    with pytest.raises(InputError, match="No model was named"):
+        fewer.select(table, y, "relieff", random_state=0, cv=0, n_features_to_select=1).pipeline(table, y)
+
+
 def test_auto_tells_the_winners_words_and_judges_by_it():
     rng = np.random.default_rng(1)
     X = rng.uniform(-1, 1, size=(150, 5))
@@ -134,12 +149,15 @@ def test_auto_tells_the_winners_words_and_judges_by_it():
     assert found.method == "auto"
     assert found.features == ["x1", "x2"] or found.features == ["x2", "x1"]
     assert found.criterion.startswith("CrossValidated(")
-    assert " of 7 rankings, scored by 5 nearest neighbors, a linear model and a random forest in" in found.reason
+    assert found.reason.startswith("Of 8 rankings of the features, that by ")
+    assert "in 5 splits of 150 rows." in found.reason
     assert found.score_heldout > 0.8 > found.score_heldout_all_features - 0.2
     assert len(found.redundancy["values"]) == 2
     assert "fewer.select(X, y, random_state=0)" in found.code
+    assert type(found.model).__name__ in found.criterion or "Pipeline" in found.criterion
+    assert found.pipeline(X, X[:, 1] * X[:, 2] > 0).score(X, X[:, 1] * X[:, 2] > 0) > 0.9
     linear = fewer.select(X, X[:, 0] - X[:, 3] + 0.05 * rng.normal(size=150), random_state=0)
-    assert "Ridge()" in linear.criterion
+    assert "RidgeCV(" in linear.criterion
     assert sorted(linear.features) == ["x0", "x3"]
     assert linear.score_name == "R²"
     assert linear.score_heldout > 0.9

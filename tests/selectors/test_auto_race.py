@@ -38,7 +38,8 @@ def test_selections_without_a_fold_share_their_parts_and_see_nothing_of_it(task)
     X = rng.normal(size=(100, 6))
     y = X[:, 1] + X[:, 4] + 0.5 * rng.normal(size=100)
     problem = Problem.from_arrays(X, y > 0 if task == "classification" else y, task=task)
-    whole = AutoSelector(random_state=0, standins=False).fit_problem(problem, share=True)
+    whole = AutoSelector(random_state=0, standins=False)
+    whole.answer(problem, share=True)
     found = [whole.without(fold) for fold in range(5)]
     rounds = whole._shared[0]
     assert len(rounds.parts) == 16
@@ -49,7 +50,7 @@ def test_selections_without_a_fold_share_their_parts_and_see_nothing_of_it(task)
     labels = changed if task == "regression" else np.where(np.isin(np.arange(100), fold), rng.permutation(y > 0), y > 0)
     other = Rounds(replace(problem, y=Problem.from_arrays(X, labels, task=task).y), *_rest(rounds))
     again = AutoSelector(random_state=0, standins=False)
-    again.metric_, again.n_samples_seen_, again._shared = whole.metric_, 80, None
+    again.metric_, again.n_samples_seen_ = whole.metric_, 80
     again._race(other, problem.take(whole.folds_[2].train), None, 2)
     assert np.array_equal(again.support_, found[2].support_)
     assert np.array_equal(again.curve_["loss"], found[2].curve_["loss"])

@@ -619,6 +619,56 @@ class Selection(Origin, Scores, Chosen):
         keep = ColumnTransformer([("chosen", "passthrough", columns)], verbose_feature_names_out=False)
         return Pipeline([("features", keep), ("estimator", estimator)])
 
+    @property
+    def model(self) -> Any:
+        """The model that `auto` chose the features for, not fitted; None if it named none."""
+        from fewer.selectors.auto._judges import model_named
+
+        return model_named(self.judges.get("chosen", ""), self.data.get("task", "classification"))
+
+    def pipeline(self, X: Any, y: Any) -> Any:
+        """Fit the model that `auto` named to the chosen columns.
+
+        Missing cells are filled (by the median, or the most frequent level), and levels become indicators.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            With the columns that were selected from.
+        y : array of shape (n_samples,)
+
+        Returns
+        -------
+        sklearn.pipeline.Pipeline
+            Fitted.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> import fewer
+        >>> X, y = load_iris(return_X_y=True, as_frame=True)
+        >>> fewer.select(X, y, random_state=0, cv=0).pipeline(X, y).score(X, y) > 0.9
+        True
+        """
+        from sklearn.compose import make_column_transformer
+        from sklearn.impute import SimpleImputer
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import OneHotEncoder
+
+        if self.model is None:
+            raise InputError("No model was named for these features; give one to to_pipeline.")
+        plain = self.to_pipeline(self.model)
+        kinds = {column["name"]: column["kind"] for column in self.data.get("columns", ())}
+        columns = plain.steps[0][1].transformers[0][2]
+        nominal = [own for own, name in zip(columns, self.features, strict=True) if kinds.get(name) == "nominal"]
+        fill = SimpleImputer(strategy="median", keep_empty_features=True)
+        levels = make_pipeline(
+            SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        )
+        cells = make_column_transformer((fill, [own for own in columns if own not in nominal]), (levels, nominal))
+        plain.steps[0] = ("features", cells)
+        return plain.fit(X, y)
+
 
 def glance_of(problem: Problem, n_missing: int) -> TableGlance:
     """Begin the table at a glance: its task, missing cells, and columns of each kind."""

@@ -16,6 +16,8 @@ from fewer.selectors._subset import SubsetSelector
 from fewer.selectors.auto._curve import DEPENDENT, EXCHANGE, MARGIN, Curve, Loss, Metric, chance_of, mean_and_error
 from fewer.selectors.auto._race import MODELS, QUICK, Race, with_all_features
 
+NEAR = 0.005
+"""Half a point of the score: an order so little behind the best one answers where it needs fewer features."""
 SAME = 1.0
 """Standard errors within which a model cannot be told from the best one."""
 SEEN = 2.0
@@ -145,9 +147,25 @@ def _alike(race: Race, names: list[str]) -> list[str]:
 
 
 def _path(race: Race, alike: list[str]) -> str:
-    """Choose the path on which these models have the least mean loss; those that not all looked at stand back."""
+    """Choose the path that needs the fewest features, of those hardly behind the one with the least mean loss.
+
+    Near copies come early in rankings of single features; orders that pass them over need fewer.
+    """
     able = [path for path in race.whole.orders if all((path, name) in race.outputs for name in alike)]
-    return race.best(able, alike) if able else race.leader(alike)[0]
+    if not able:
+        return race.leader(alike)[0]
+    best = race.best(able, alike)
+    curves = {path: race.curve(path, alike) for path in able}
+    rate = _rate(race, best, alike, curves[best])
+    unit = _unit(race, curves[best], rate)
+    least = float(curves[best].loss[race.free].min())
+    need: dict[str, tuple[int, float]] = {}
+    for path, curve in curves.items():
+        behind = curve.loss - least
+        if path == best or float(behind[race.free].min()) <= NEAR * unit / rate:
+            fine = race.free & (behind <= MARGIN["balanced"] * unit / rate + 1e-12)
+            need[path] = (int(np.argmax(fine)), 0.0 if path == best else float(behind[race.free].min()))
+    return min(need, key=lambda path: need[path])
 
 
 def _rate(race: Race, path: str, names: list[str], curve: Curve) -> float:
@@ -169,24 +187,24 @@ def _in_points(loss: Loss) -> bool:
     return name.startswith(("accuracy", "balanced_accuracy", "roc_auc", "f1", "precision", "recall", "average_prec"))
 
 
-def _margin(race: Race, curve: Curve, prefer: str, rate: float) -> float:
-    """Return what a smaller size may lose: points of the score, or that share of what is gained over nothing."""
+def _unit(race: Race, curve: Curve, rate: float) -> float:
+    """Return what margins are shares of: the score itself, or for one without points what is gained over nothing."""
     if _in_points(race.loss) or race.loss.scoring == "r2":
-        return MARGIN[prefer]
-    best = float(curve.loss[race.free].min())
-    return MARGIN[prefer] * rate * race.gained(best)
+        return 1.0
+    return rate * race.gained(float(curve.loss[race.free].min()))
 
 
 def _places(race: Race, curve: Curve, rate: float) -> dict[str, int]:
     """Choose a size for each preference, the smallest that is expected to lose no more than its margin; they nest."""
-    return {prefer: curve.smallest(_margin(race, curve, prefer, rate) / rate, race.free) for prefer in MARGIN}
+    unit = _unit(race, curve, rate)
+    return {prefer: curve.smallest(margin * unit / rate, race.free) for prefer, margin in MARGIN.items()}
 
 
 def _margins(race: Race, curve: Curve, rate: float, places: dict[str, int]) -> dict[str, dict[str, float]]:
     """Tell what each choice is expected to lose, and how likely it loses more than its margin."""
     found = {}
     for prefer, place in places.items():
-        margin, expected = _margin(race, curve, prefer, rate), rate * float(curve.behind[place])
+        margin, expected = MARGIN[prefer] * _unit(race, curve, rate), rate * float(curve.behind[place])
         error = max(rate * float(curve.error[place]), 1e-12)
         chance = float(stats.norm.sf((margin - expected) / error)) if expected > 0 else 0.0
         found[prefer] = {"margin": margin, "expected": expected, "chance": chance}
@@ -215,14 +233,20 @@ def _judge_of_all(whole: Mapping[str, FloatArray], loss: Loss, names: list[str])
 
 
 def _luck(race: Race, whole: Mapping[str, FloatArray], seed: int) -> float:
-    """Return how likely the best of all that was judged comes by luck."""
+    """Return how likely the best of all that was judged comes by luck.
+
+    Two tests, the p-value doubled for it: the best of all orders, sizes and models; and the best model with all
+    features, of which there are only a few.
+    """
     loss, means = race.loss, race.means()
     found = [loss.told(outputs, means) for outputs in (*race.outputs.values(), *race.probes.values())]
-    found += [loss.told(values[:, None], means) for values in whole.values()]
-    gains = np.concatenate(found, axis=1)
+    gains = [np.concatenate(found, axis=1)]
+    gains += [np.concatenate([loss.told(values[:, None], means) for values in whole.values()], axis=1)] if whole else []
     groups = loss.problem.groups
-    clusters = np.arange(len(gains)) if groups is None else groups
-    return chance_of(gains, loss.problem.row_weights, clusters, seed, wider=DEPENDENT)
+    clusters = np.arange(len(means)) if groups is None else groups
+    weights = loss.problem.row_weights
+    chances = [chance_of(told, weights, clusters, seed, wider=DEPENDENT) for told in gains]
+    return float(min(len(chances) * min(chances), 1.0))
 
 
 def _costs(race: Race, path: str, names: list[str], places: dict[str, int]) -> dict[str, dict[str, Any]]:
@@ -255,13 +279,23 @@ def _candidates(race: Race, names: list[str]) -> list[dict[str, Any]]:
     return found
 
 
+def sizes_that_matter(race: Race) -> list[int]:
+    """Return the places of the sizes that a given model is asked about: where quick models see little loss, and all."""
+    path, name, best = race.leader(QUICK)
+    curve = race.curve(path, [name])
+    rate = _rate(race, path, [name], curve)
+    near = [max(place - step, 0) for place in _places(race, curve, rate).values() for step in (0, 1)]
+    ends = np.flatnonzero(race.free)[[0, -1]].tolist()
+    return sorted({*near, min(best + 1, len(race.sizes) - 1), *ends, len(race.sizes) - 1})
+
+
 def _why(race: Race, path: str, judge: str, names: list[str]) -> str:
-    order = "Ranking by " + path if path not in ("forward linear fit", "nearest-neighbor search") else "A " + path
-    if path.startswith("L1"):
-        order = f"The {path}"
-    models = f", the best of {len(names)} models" if len(names) > 1 else ""
-    told = f"{order} has the lowest held-out loss of {len(race.whole.orders)} rankings for {judge}{models}"
-    return f"{told} ({len(race.parts)} splits of {len(race.held):,} rows)."
+    models = f", the best of {len(names)} models," if len(names) > 1 else ""
+    asked = "" if judge in MODELS else f"It was asked about {len(race.sizes)} sizes that quick models named. "
+    return (
+        f"{asked}Of {len(race.whole.orders)} rankings of the features, that by {path} needs the fewest and is at most "
+        f"half a point behind the best for {judge}{models} in {len(race.parts)} splits of {len(race.held):,} rows."
+    )
 
 
 def _loss_name(loss: Loss) -> str:

@@ -20,18 +20,17 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.validation import has_fit_parameter
 
-from fewer.contracts import Criterion
+from fewer.contracts import Criterion, Resources
 from fewer.criteria import CrossValidated
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting, why_not_boosted
 from fewer.errors import InputError
 from fewer.kernels._trees import nearest_sums, random_trees
-from fewer.problem import FloatArray, IntArray, Task
+from fewer.problem import FloatArray, IntArray, Problem, Task
 
 NEIGHBORS, LINEAR, FOREST, BOOSTING = "5 nearest neighbors", "a linear model", "a random forest", "boosting"
 N_ROUNDS = 50
@@ -220,17 +219,24 @@ def given(estimator: Any) -> Judge:
 
 
 def fitted(model: Any, split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
-    """Fit a model to each list of inputs as its user would: with the user's weights, where it takes any."""
-    known = np.empty(0, dtype=np.int64)
+    """Fit a model to each list of inputs as its user would; forests and the like by their compiled twins."""
     codes = split.target.argmax(axis=1) if split.classes else split.target[:, 0]
-    for new in steps:
-        known = np.concatenate([known, new])
-        own = seeded(model, split.seed)
-        last = own.steps[-1][0] if isinstance(own, Pipeline) else None
-        takes = split.own_weights is not None and has_fit_parameter(own.steps[-1][1] if last else own, "sample_weight")
-        weights = {f"{last}__sample_weight" if last else "sample_weight": split.own_weights} if takes else {}
-        own.fit(split.train[:, known], codes, **weights)
-        yield memberships(own, split.test[:, known], split)
+    task: Task = "classification" if split.classes else "regression"
+    seen = np.unique(codes) if split.classes else np.zeros(1, dtype=np.int64)
+    if split.classes and len(seen) < 2:
+        return iter([np.tile(split.target.mean(axis=0), (len(split.test), 1))] * len(steps))
+    rows = Problem.from_arrays(split.train, codes, task=task, sample_weight=split.own_weights)
+    scorer = CrossValidated(seeded(model, split.seed)).bind(rows, np.random.default_rng(split.seed), Resources())
+
+    def predicted(known: IntArray) -> FloatArray:
+        found = scorer.predict(np.isin(np.arange(split.train.shape[1]), known), split.test)
+        if not split.classes:
+            return np.asarray(found, dtype=np.float64).reshape(-1, 1)
+        out = np.zeros((len(split.test), split.target.shape[1]))
+        out[:, seen] = found
+        return split.tidy(out)
+
+    return _asked_once(split, steps, "the given model", predicted)
 
 
 def seeded(model: Any, seed: int) -> Any:
@@ -240,18 +246,6 @@ def seeded(model: Any, seed: int) -> Any:
         name: seed for name, value in own.get_params(deep=True).items()
         if name.split("__")[-1] == "random_state" and value is None
     })  # fmt: skip
-
-
-def memberships(model: Any, X: FloatArray, split: Split) -> FloatArray:
-    """Predict memberships or a quantity, whatever a model offers."""
-    if not split.classes:
-        return np.asarray(model.predict(X), dtype=np.float64).reshape(-1, 1)
-    out = np.zeros((len(X), split.target.shape[1]))
-    if hasattr(model, "predict_proba"):
-        out[:, model.classes_] = model.predict_proba(X)
-    else:
-        out[np.arange(len(X)), model.predict(X)] = 1.0
-    return split.tidy(out)
 
 
 def estimator_named(estimator: Any, task: Task) -> Any:
@@ -277,9 +271,13 @@ def estimator_named(estimator: Any, task: Task) -> Any:
     return model if name in ("forest", "boosting", "tree") else make_pipeline(StandardScaler(copy=False), model)
 
 
+def model_named(judge: str, task: Task) -> Any:
+    """Return the model that people would fit for one of `auto`; None for another name."""
+    names = {NEIGHBORS: "knn", LINEAR: "linear", FOREST: "forest", BOOSTING: "boosting"}
+    return estimator_named(names[judge], task) if judge in names else None
+
+
 def criterion_of(judge: str, task: Task, estimator: Any, scoring: Any) -> Criterion:
     """Return a model as a criterion that predicts rows: the one that people would fit."""
-    names = {NEIGHBORS: "knn", LINEAR: "linear", FOREST: "forest", BOOSTING: "boosting"}
-    if estimator is None:
-        estimator = estimator_named(names.get(judge, "knn"), task)
-    return CrossValidated(estimator, scoring)
+    named = model_named(judge if judge in (NEIGHBORS, LINEAR, FOREST, BOOSTING) else NEIGHBORS, task)
+    return CrossValidated(named if estimator is None else estimator, scoring)

@@ -17,7 +17,7 @@ from fewer.rankers import ReliefF, RReliefF
 from fewer.search import Floating
 from fewer.selectors.auto._judges import Split, ridge_fit, seeded, trees
 
-N_TREES = 150
+N_TREES = 100
 MOST_FORWARD = 60
 SEARCHED_ROWS, SEARCHED_COLUMNS, SEARCHED_SIZE = 200, 12, 6
 
@@ -124,7 +124,10 @@ def search_order(rows: Problem, columns: IntArray, seed: int) -> IntArray:
     columns = np.sort(columns)
     part = columns_of(rows, columns)
     selector = SubsetSelector(
-        KNN(5), Floating(exhaust=2), n_features_to_select=(1, min(SEARCHED_SIZE, len(columns))), random_state=seed
+        KNN(min(5, rows.n_samples - 1)),
+        Floating(exhaust=2),
+        random_state=seed,
+        n_features_to_select=(1, min(SEARCHED_SIZE, len(columns))),
     )
     selector.fit_problem(replace(part, sample_weight=None))
     chosen = np.flatnonzero(selector.support_)
@@ -132,7 +135,7 @@ def search_order(rows: Problem, columns: IntArray, seed: int) -> IntArray:
 
 
 def own_order(split: Split, owner: IntArray, n: int, estimator: Any) -> IntArray | None:
-    """Order features by when a model drops them, a third at a time, by its own coefficients or importances, if any."""
+    """Order features by a model's importances, or by when one with coefficients drops them, a third at a time."""
     kept, dropped = np.unique(owner), []
     codes = split.target.argmax(axis=1) if split.classes else split.target[:, 0]
     while len(kept):
@@ -145,7 +148,8 @@ def own_order(split: Split, owner: IntArray, n: int, estimator: Any) -> IntArray
         if size is None or len(np.ravel(size)) != int(used.sum()):
             return None
         own = np.bincount(owner[used], np.ravel(size), minlength=n)[kept]
-        out = kept[np.argsort(np.round(own, 12), kind="stable")[: max(len(kept) // 3, 1)]]
+        share = 1 if hasattr(last, "feature_importances_") else 3
+        out = kept[np.argsort(np.round(own, 12), kind="stable")[: max(len(kept) // share, 1)]]
         dropped.append(out)
         kept = np.setdiff1d(kept, out)
     return np.concatenate(dropped)[::-1].astype(np.int64)

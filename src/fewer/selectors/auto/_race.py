@@ -190,6 +190,11 @@ class Race:
             out[fold] = result[np.searchsorted(part.rows.test, fold)]
         return out[self.held]
 
+    def narrow(self, places: list[int]) -> None:
+        """Look at some of the sizes alone from here on."""
+        self.sizes, self.free = self.sizes[places], self.free[places]
+        self.outputs = {key: outputs[:, places] for key, outputs in self.outputs.items()}
+
     def hopeful(self, path: str, name: str, who: Judge, best: tuple[str, str, int]) -> bool:
         """Ask a slow model about the best size so far and the largest; is it worth asking about the others?"""
         last = len(self.sizes) - 1
@@ -256,9 +261,9 @@ class Race:
         return paths.order_by(np.asarray(places))
 
     def finalists(self) -> list[str]:
-        """Name the paths that slow models look at: the best of each quick one, that of trees, the model's own."""
-        best = {self.leader([name])[0] for name in QUICK}
-        return [path for path in self.whole.orders if path in (*best, paths.TREES, paths.OWN)]
+        """Name the paths that slow models look at: the best of the quick ones, that of trees, the model's own."""
+        best = self.leader(QUICK)[0]
+        return [best, *(path for path in (paths.DISTINCT, paths.OWN) if path in self.whole.orders and path != best)]
 
     @property
     def complete(self) -> bool:

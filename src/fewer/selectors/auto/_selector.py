@@ -21,7 +21,7 @@ from fewer.problem import Problem, Task
 from fewer.search import Floating
 from fewer.selectors._base import Selector, Size, lay_out_space, parse_size
 from fewer.selectors._subset import SubsetSelector
-from fewer.selectors.auto._answer import RaceAnswer, answer_of, answer_without_validation
+from fewer.selectors.auto._answer import RaceAnswer, answer_of, answer_without_validation, sizes_that_matter
 from fewer.selectors.auto._curve import Metric, rare_classes
 from fewer.selectors.auto._encoding import constant_columns
 from fewer.selectors.auto._judges import criterion_of, estimator_named
@@ -31,32 +31,36 @@ from fewer.trace import Ending, Step, Trace
 from fewer.validate import Split, split_rows, stratified_sample
 from fewer.validate._splits import CV_OBJECT
 
-ROWS, ROWS_OF_A_CLASS, FEWEST = 1500, 30, 400
+ROWS, ROWS_OF_A_CLASS, FEWEST = 1000, 30, 400
 """Rows that the race sees at most, with a budget of three seconds; more for many classes, fewer for many columns."""
+EXACT = 30.0
+"""Seconds of budget from which on a given model is asked about every size."""
 LEVEL = 0.05
 """How likely what was found may be by luck before the answer is that there is nothing."""
 
 
 class AutoSelector(Selector):
-    """Select features without choosing a method: ways of seeing the data race, and held-out rows decide.
+    """Select features, and a model for them, without choosing a method: held-out rows decide.
 
     Orders of the features (forest importance, elimination by a ridge, ReliefF, the mean of these, a forward linear fit,
-    a search by nearest neighbors) are found on all rows and again without each fold; nearest neighbors, a ridge and
-    trees judge the orders at every size on the rows left out, every class counting the same; the order with the least
-    loss answers. What the user prefers says how many features are taken.
+    the path of an L1 penalty, a search by nearest neighbors) are found on all rows and again without each fold; nearest
+    neighbors, a linear fit, a forest and boosting predict the rows left out with the first features of each. The best
+    model, with those that cannot be told from it, chooses order and size; `prefer` says how many are taken.
 
     Read more in the guide: :doc:`/guide/which-method`.
 
     Parameters
     ----------
     prefer : {"fewest", "balanced", "accuracy"}, default="balanced"
-        How many: `"accuracy"` the number with the least held-out loss; `"balanced"` the smallest that held-out rows can
-        hardly tell from it; `"fewest"` the smallest that they cannot tell from it for sure. The three nest.
+        How many: `"accuracy"` the number with the least held-out loss; `"balanced"` the smallest that is expected to
+        lose at most 1 point of the score against it; `"fewest"` at most 3 points. The three nest.
     estimator : estimator or str, optional
-        The model that the features are for. It judges, and where it has coefficients or importances it also orders. By
-        name: "knn", "linear", "forest", "boosting", "tree", "svm".
+        The model that the features are for. It alone decides, and where it has coefficients or importances it also
+        orders. It is asked about the few sizes that quick models name; with a `budget` of 30 about every size. By name:
+        "knn", "linear", "forest", "boosting", "tree", "svm".
     scoring : str or callable, optional
-        As in scikit-learn: what counts. If left out, every class counts the same; for quantities, squared errors.
+        As in scikit-learn: what counts. If left out, accuracy, or a score that sees every class where classes are not
+        about equally large (`metric_`); for quantities R².
     cv : int, "loo", splitter or list of (train, test), default=5
         How rows are held out.
     standins : bool, default=True
@@ -90,6 +94,15 @@ class AutoSelector(Selector):
         rows can see it), `smallest` (the smallest size that costs nothing that they can see).
     standins_ : dict
         For chosen features, others that can stand in for them, up to five.
+    metric_ : Metric
+        What scores are measured in: `scoring`, and `why` where it is not the usual one.
+    model_ : estimator
+        The model that the features are for, not fitted.
+    models_ : dict
+        The held-out score of each model with the chosen number of features.
+    margin_ : dict
+        The `margin` of the preference, what the choice is `expected` to lose against the best number, and the `chance`
+        that it loses more than the margin.
     judge_, judge_all_ : Criterion
         Who predicts best with the chosen features, and with all; `judge_name_`, `judge_all_name_` say it in words.
     score_, trace_, candidates_, n_evaluations_, reason_, set_aside_
@@ -109,7 +122,7 @@ class AutoSelector(Selector):
     """
 
     standins_: dict[int, list[int]]
-    _shared: tuple[Rounds, Problem, list[Split]] | None
+    _shared: tuple[Rounds, Problem, list[Split]] | None = None
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "prefer": [StrOptions({"fewest", "balanced", "accuracy"})],
@@ -249,10 +262,8 @@ class AutoSelector(Selector):
         assert self._shared is not None
         rounds, problem, folds = self._shared
         other = AutoSelector(**{**self.get_params(deep=False), "standins": False})
-        train = problem.take(folds[fold].train)
         other.metric_, other.n_samples_seen_ = self.metric_, len(rounds.splits[fold].train)
-        other._shared = None
-        other._race(rounds, train, None, fold)
+        other._race(rounds, problem.take(folds[fold].train), None, fold)
         return other
 
     def _can_share(self, problem: Problem, folds: list[Split]) -> bool:
@@ -363,6 +374,8 @@ class AutoSelector(Selector):
             if on_step is not None:
                 on_step(trace)
         finalists = race.finalists()
+        if judges is not MODELS and self.budget < EXACT:
+            race.narrow(sizes_that_matter(race))
         for name, who in judges.items():
             slow = judges is MODELS and name not in QUICK
             if slow and not race.hopeful(finalists[0], name, who, race.leader()):
