@@ -624,7 +624,8 @@ class Selection(Origin, Scores, Chosen):
         """The model that `auto` chose the features for, not fitted; None if it named none."""
         from fewer.selectors.auto._judges import model_named
 
-        return model_named(self.judges.get("chosen", ""), self.data.get("task", "classification"))
+        is_quantity = self.data.get("task") == "regression"
+        return model_named(self.judges.get("chosen", ""), "regression" if is_quantity else "classification")
 
     def pipeline(self, X: Any, y: Any) -> Any:
         """Fit the model that `auto` named to the chosen columns.
