@@ -1,80 +1,83 @@
-"""Write the tables "printed and re-run" of the pages on the five documents, and the counts of all of them.
+"""Write what the pages on the five documents say of their re-runs: a sentence, counts, claims, and all cells.
 
 Run with `.venv/bin/python docs/rerun_tables.py FOLDER` after `fewer reproduce all --out FOLDER`, or after
 `fewer reproduce NAME --out FOLDER` for some; with `--quick` it takes minutes. Data that does not come with the package
-is read from the folder FEWER_DATA. A page is written for each document with a `cells.json` in FOLDER.
+is read from the folder FEWER_DATA. A page is written for each document with a `cells.json` in FOLDER; the counts, the
+table of all cells (`cells.csv`) and the page that searches and sorts it (`_static/reruns.html`) are of these.
 """
 
+import csv
 import json
 import sys
 from pathlib import Path
 
+from fewer_papers._page import write_reproduction_report
+
 HERE = Path(__file__).parent
-TABLES = {"nel": "5.1", "dong-kothari": "1", "chen": "3", "loughrey": "7.4", "scott": "4.1"}
-MOST = 8
+NAMES = ("nel", "dong-kothari", "chen", "loughrey", "scott")
 VERDICTS = {
     "matches": "match",
     "better": "better",
     "differs": "differ, reason tested",
     "unexplained": "unexplained",
+    "no verdict": "no verdict",
     "not reproducible": "not obtainable",
 }
+COLUMNS = "table row column printed printed_sd ours low high verdict others role kind reason".split()
 
 
 def shown(value):
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list):
-        return "{" + ", ".join(map(str, value)) + "}"
-    return "–" if value is None else str(value)
+        return " ".join(map(str, value))
+    return "" if value is None else str(value)
 
 
 def command(run):
     return f"fewer reproduce {run['document']}{' --quick' if run['quick'] else ''}"
 
 
-def write_page(folder, run):
-    cells = [cell for cell in run["cells"] if cell["table"] == TABLES[run["document"]] and cell["role"] == "printed"]
-    step = max(len(cells) // MOST, 1)
-    counts = ", ".join(f"{run['counts'][verdict]} {word}" for verdict, word in VERDICTS.items())
+def counts_table(runs):
     lines = [
-        f"`{command(run)}` re-ran {sum(run['counts'].values())} distinct printed numbers: {counts}. Some of table "
-        f"{cells[0]['table']}:",
-        "",
-        "| row | column | printed | ours | verdict | run that supports the reason |",
-        "|---|---|---|---|---|---|",
+        "| numbers | " + " | ".join(VERDICTS.values()) + " | all | inside | answers exchanged | one answer for all |",
+        "|---" * (len(VERDICTS) + 5) + "|",
     ]
-    for cell in cells[::step][:MOST]:
-        row = (cell["row"], cell["column"], shown(cell["printed"]), shown(cell["ours"]), cell["verdict"],
-               cell["tested"] or "–")  # fmt: skip
-        lines.append("| " + " | ".join(str(part).replace("|", "\\|") for part in row) + " |")
-    lines += ["", "What it claims, looked at again:", ""]
-    lines += [f"- {claim}" for claim in run["claims"][:4]]
+    for run in runs:
+        for kind, counts in (("value", run["values"]), ("spread", run["spreads"])):
+            total = sum(counts.values())
+            if total:
+                shares = [f"{run['chance'][kind][name]:.0%}" for name in ("inside", "permuted", "constant")]
+                cells = [*(counts[verdict] for verdict in VERDICTS), total, *shares]
+                lines.append(f"| {run['document']}, {kind}s | {' | '.join(map(str, cells))} |")
+    return lines
+
+
+def write_page(folder, run):
+    lines = [f"`{command(run)}`: {run['conclusion']}", "", *counts_table([run]), ""]
+    lines += ["What it claims, looked at again:", "", *(f"- {claim}" for claim in run["claims"])]
     (folder / f"{run['document']}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def write_counts(folder, runs):
-    lines = [
-        "| document | " + " | ".join(VERDICTS.values()) + " | distinct printed numbers | command |",
-        "|---" * (len(VERDICTS) + 3) + "|",
-    ]
-    for run in runs:
-        counts = [run["counts"][verdict] for verdict in VERDICTS]
-        lines.append(f"| {run['document']} | {' | '.join(map(str, [*counts, sum(counts)]))} | `{command(run)}` |")
-    total = [sum(run["counts"][verdict] for run in runs) for verdict in VERDICTS]
-    lines.append(f"| all | {' | '.join(map(str, [*total, sum(total)]))} | |")
-    (folder / "counts.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+def write_cells(folder, runs):
+    with (folder / "cells.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["document", *COLUMNS])
+        for run in runs:
+            writer.writerows([run["document"], *(shown(cell[name]) for name in COLUMNS)] for cell in run["cells"])
 
 
 def main():
     folder = HERE / "methods" / "reruns"
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [Path(sys.argv[1]) / name / "cells.json" for name in TABLES]
+    paths = [Path(sys.argv[1]) / name / "cells.json" for name in NAMES]
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
     for run in runs:
         write_page(folder, run)
-    if len(runs) == len(TABLES):
-        write_counts(folder, runs)
+    sentences = [f"- **{run['document']}**: {run['conclusion']}" for run in runs]
+    (folder / "counts.md").write_text("\n".join([*sentences, "", *counts_table(runs)]) + "\n", encoding="utf-8")
+    write_cells(folder, runs)
+    write_reproduction_report(HERE / "_static" / "reruns.html", [{**run, "figures": []} for run in runs])
 
 
 main()

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from fewer.roc._growth import NOBODY, Front, _neighbors, _reaching
+from fewer.roc._growth import NOBODY, Front, Plan, _neighbors, _reaching, grow
+from fewer.roc._learners import Learner, Points
 
 
 def test_guessing_has_half_of_the_area():
@@ -31,3 +32,38 @@ def test_rows_that_reach_a_cut_are_counted_with_their_weights():
     scores, weight = np.array([3.0, 1.0, 2.0, 2.0]), np.array([1.0, 10.0, 100.0, 1000.0])
     cuts = np.array([0.0, 1.0, 2.0, 2.5, 9.0])
     assert _reaching(scores, weight, cuts) == pytest.approx([1111.0, 1111.0, 1101.0, 1.0, 0.0])
+
+
+class Recorder(Learner):
+    """Remembers the subsets that it was asked for; only column 3 is worth anything, and more of it with column 2."""
+
+    name = "recorder"
+
+    def __init__(self):
+        self.rounds = []
+
+    def outside(self, parent, masks, prices, frontier):
+        subsets = [tuple(np.flatnonzero(mask).tolist()) for mask in masks]
+        self.rounds.append(subsets)
+        tp = np.array([10.0 * (3 in s) + 5.0 * ({2, 3} <= {*s}) for s in subsets])
+        good = np.flatnonzero(tp > np.interp(1.0, frontier.fp, frontier.tp))
+        return Points(good, np.ones(len(good)), tp[good], np.zeros(len(good)))
+
+    def rule(self, mask, rows=None):
+        raise NotImplementedError
+
+    def validation_scores(self, mask):
+        raise NotImplementedError
+
+
+def subsets_tried(corners):
+    recorder, every = Recorder(), np.ones(4, dtype=bool)
+    plan = Plan("forward", -1e9, True, 4, 3, 0, np.zeros(4), every, corners=corners)
+    grow([recorder], plan, (20.0, 20.0), (20, 20), np.random.default_rng(0))
+    return {subset for batch in recorder.rounds for subset in batch}
+
+
+def test_corners_that_own_the_first_subset_of_a_round_give_it_children():
+    plain, owned = subsets_tried(False), subsets_tried(True)
+    assert plain == {(0,), (1,), (2,), (3,), (0, 3), (1, 3), (2, 3), (0, 2, 3), (1, 2, 3)}
+    assert owned - plain == {(0, 1), (0, 2), (0, 1, 2), (0, 1, 3)}

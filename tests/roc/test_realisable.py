@@ -139,3 +139,20 @@ def test_any_classifiers_and_any_features():
 def test_a_share_is_a_share():
     with pytest.raises(ValueError, match="share"):
         RealisableClassifier(Threshold(0, 0), Threshold(0, 1), 1.5).predict(np.zeros((2, 2)))
+
+
+def test_labels_stand_for_the_corners():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 2))
+    y = np.where(X[:, 0] + rng.normal(size=4000) > 0, "ill", "well")
+    model = LogisticRegression().fit(X, y)
+    sometimes = RealisableClassifier("well", model, share=0.4).fit()
+    called = sometimes.predict(X) == "ill"
+    rates = [(model.predict(X)[y == name] == "ill").mean() for name in ("well", "ill")]
+    assert [called[y == name].mean() for name in ("well", "ill")] == pytest.approx([0.4 * r for r in rates], abs=0.02)
+    assert sometimes.classes_.tolist() == ["ill", "well"]
+    again = RealisableClassifier("well", LogisticRegression(), share=0.4).fit(X, y)
+    assert (again.predict(X) == sometimes.predict(X)).all()
+    coin = RealisableClassifier("well", "ill", share=0.5)
+    assert coin.classes_.tolist() == ["ill", "well"]
+    assert set(coin.predict(X)) == {"ill", "well"}

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_iris
 
 from fewer.contracts import Resources
 from fewer.problem import InputError, Problem
@@ -78,3 +78,12 @@ def test_missing_cells_stand_at_the_mean_of_the_others():
     problem = Problem.from_arrays(X, [0, 1, 0, 1])
     spread = np.nanstd(X, axis=0)
     assert _standardized(problem) == pytest.approx(np.nan_to_num((X - np.nanmean(X, axis=0)) / spread))
+
+
+def test_arrays_and_frames_are_chosen_from_as_problems_are():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    truth = active_rows(Problem.from_arrays(X.to_numpy(), y.to_numpy()), 30, np.random.default_rng(1))
+    for table in (X, X.to_numpy()):
+        assert active_rows(table, 30, np.random.default_rng(1), y).tolist() == truth.tolist()
+    blind = active_rows(X, 30, np.random.default_rng(1))
+    assert len(set(blind.tolist())) == 30

@@ -110,6 +110,9 @@ class Plan:
         Subsets that are tried in the first round beside single features.
     limit : int or None
         How many subsets an algorithm that is fitted anew for each may try in a round; None for all.
+    corners : bool
+        Whether the corners, which every curve reaches, belong to the first subset of the last round, which then has
+        children too.
     """
 
     children: Children
@@ -122,6 +125,7 @@ class Plan:
     usable: BoolArray
     starts: tuple[BoolArray, ...] = ()
     limit: int | None = None
+    corners: bool = False
 
     def offspring(self, mask: BoolArray, rng: np.random.Generator) -> BoolArray:
         """Return the children of a subset."""
@@ -194,10 +198,11 @@ class _Pool:
         self._seen: list[set[bytes]] = [set() for _ in learners]
         self._tried: list[tuple[int, BoolArray]] = []  # algorithm, subsets
         self._first: list[int] = []  # number of the first of each such batch
+        self._corner = 0  # number of the first that the last round tried
 
     def absorb(self, children_of: Offspring, starts: Sequence[BoolArray] = ()) -> None:
         """Try the children of every subset on the hull, with every learning algorithm, and take the hull of all."""
-        old = self.front
+        old, tried = self.front, self.n_evaluated
         frontier = old.frontier
         found = [old]
         parents = self._masks()
@@ -214,6 +219,7 @@ class _Pool:
                 first = np.array([*parents, *starts])
                 masks = self._some(number, first, np.concatenate([masks for _, masks in families]))
                 found.append(self._try(number, nothing, masks, frontier))
+        self._corner = tried if self.n_evaluated > tried else self._corner
         found = [front for front in found if len(front.fp)]
         if len(found) > 1:
             columns = ("fp", "tp", "worth", "threshold", "member")
@@ -253,6 +259,8 @@ class _Pool:
     def _masks(self) -> list[BoolArray]:
         """Return the distinct subsets on the hull, the empty one at the corners among them, in a fixed order."""
         subsets = {self.member(m).features if m != NOBODY else () for m in self.front.member.tolist()}
+        if self._plan.corners and self.n_evaluated:
+            subsets.add(self.member(self._corner).features)
         masks = []
         for features in sorted(subsets, key=lambda f: (len(f), f)):
             mask = np.zeros(len(self._plan.usable), dtype=bool)

@@ -6,6 +6,7 @@ Which of the two decides a case is drawn from the case itself, so that equal cas
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -113,6 +114,17 @@ def _mix(bits: Any) -> Any:
         return bits ^ (bits >> np.uint64(31))
 
 
+@dataclass(frozen=True)
+class _Always:
+    """Answers one label whatever the case."""
+
+    label: Any
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label for each row."""
+        return np.full(_num_samples(X), self.label)
+
+
 class RealisableClassifier(ClassifierMixin, BaseEstimator):
     """Let one of two classifiers decide each case: `high` for a share of the cases, `low` for the others.
 
@@ -123,8 +135,9 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    low, high : classifiers
-        Objects with `predict`, for the same classes. If both are fitted, nothing more is needed; `fit` fits copies.
+    low, high : classifiers or labels
+        Objects with `predict`, for the same classes. If both are fitted, nothing more is needed; `fit` fits copies. A
+        label stands for a classifier that always answers it: the corners of ROC space.
     share : float, default=0.5
         How often `high` decides; see `fewer.roc.chord_share`.
     choice : {"hash", "random"}, default="hash"
@@ -149,16 +162,15 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
     --------
     >>> from sklearn.dummy import DummyClassifier
     >>> X, y = np.arange(1000.0)[:, None], np.arange(1000) % 2
-    >>> never = DummyClassifier(strategy="constant", constant=0).fit(X, y)
     >>> always = DummyClassifier(strategy="constant", constant=1).fit(X, y)
-    >>> sometimes = RealisableClassifier(never, always, share=0.25)
+    >>> sometimes = RealisableClassifier(0, always, share=0.25)
     >>> bool(abs(sometimes.predict(X).mean() - 0.25) < 0.05)
     True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "low": [HasMethods("predict")],
-        "high": [HasMethods("predict")],
+        "low": [HasMethods("predict"), str, Real],
+        "high": [HasMethods("predict"), str, Real],
         "share": [Interval(Real, 0, 1, closed="both")],
         "choice": [StrOptions({"hash", "random"})],
         "random_state": [Interval(Integral, 0, None, closed="left"), None],
@@ -195,16 +207,21 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
         self._validate_params()
         if X is None:
             return self
-        self.low_, self.high_ = clone(self.low).fit(X, y), clone(self.high).fit(X, y)
+        self.low_, self.high_ = (
+            clone(each).fit(X, y) if hasattr(each, "fit") else each for each in (self.low, self.high)
+        )
         for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.low_, name):
-                setattr(self, name, getattr(self.low_, name))
+            for fitted in (self.high_, self.low_):
+                if hasattr(fitted, name):
+                    setattr(self, name, getattr(fitted, name))
         return self
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes of both."""
-        return np.asarray(self._pair()[0].classes_)
+        pair = self._pair()
+        known = [each for each in pair if not isinstance(each, _Always)]
+        return np.asarray(known[0].classes_) if known else np.unique([each.label for each in pair])
 
     def predict(self, X: Any, keys: Any = None) -> NDArray[Any]:
         """Decide cases.
@@ -249,7 +266,9 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
         return self._shares(digests) < self.share
 
     def _pair(self) -> tuple[Any, Any]:
-        return getattr(self, "low_", self.low), getattr(self, "high_", self.high)
+        low, high = getattr(self, "low_", self.low), getattr(self, "high_", self.high)
+        low, high = (each if hasattr(each, "predict") else _Always(each) for each in (low, high))
+        return low, high
 
     def _digests(self, X: Any) -> Digests:
         return row_digests(X)

@@ -10,9 +10,13 @@ Rows that are near-copies of each other: several measurements of one patient, on
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.spatial import cKDTree
+from sklearn.utils.validation import _num_samples
 
+from fewer.io import to_problem
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 
 KEPT = 20
@@ -79,18 +83,20 @@ def _whole_groups(groups: IntArray, n_samples: int, rng: np.random.Generator) ->
     return np.flatnonzero(np.isin(groups, names[order[fits]]))
 
 
-def active_rows(problem: Problem, n_rows: int, rng: np.random.Generator) -> IntArray:
+def active_rows(problem: Any, n_rows: int, rng: np.random.Generator, y: Any = None) -> IntArray:
     """Choose rows that stand for the others: one from each box of a tree that cuts across the widest spread.
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem, array or data frame of shape (n_samples, n_features)
         Numbers, standardized for the cuts; a missing cell counts as the mean. Nominal columns cut nothing. Classes keep
         their shares, rare ones up to 20 rows, as in `stratified_sample`.
     n_rows : int
         How many rows; all if there are no more.
     rng : Generator
         Draws the row of each box.
+    y : array of shape (n_samples,), optional
+        The target of an array or a frame; without it no class has a share to keep.
 
     Returns
     -------
@@ -105,12 +111,14 @@ def active_rows(problem: Problem, n_rows: int, rng: np.random.Generator) -> IntA
     --------
     One row from each fifth of a line:
 
-    >>> problem = Problem.from_arrays(np.arange(100.0)[:, None], np.arange(100.0), task="regression")
-    >>> (active_rows(problem, 5, np.random.default_rng(0)) // 20).tolist()
+    >>> (active_rows(np.arange(100.0)[:, None], 5, np.random.default_rng(0)) // 20).tolist()
     [0, 1, 2, 3, 4]
     """
     if n_rows < 1:
         raise InputError(f"n_rows={n_rows}: choose at least one row.")
+    if not isinstance(problem, Problem):
+        target = np.arange(_num_samples(problem)) if y is None else y
+        problem = to_problem(problem, target, task="regression" if y is None else None)
     if n_rows >= problem.n_samples:
         return np.arange(problem.n_samples)
     cells = _standardized(problem.as_dense())
