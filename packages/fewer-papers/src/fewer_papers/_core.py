@@ -654,13 +654,13 @@ class Reproduction:
     def conclusion(self) -> str:
         """One sentence: which conclusions stand, then how many values do, beside chance."""
         found = Counter(claim.standing for claim in self.claims if claim.standing)
-        words = {
-            "holds": "hold",
-            "holds in part": "hold in part",
-            "is not shown": "not shown",
-            "does not hold": "do not",
+        words: dict[Standing, tuple[str, str]] = {
+            "holds": ("holds", "hold"),
+            "holds in part": ("holds in part", "hold in part"),
+            "is not shown": ("is not shown", "are not shown"),
+            "does not hold": ("does not hold", "do not hold"),
         }
-        stand = ", ".join(f"{found[name]} {word}" for name, word in words.items() if found[name])  # type: ignore[index]
+        stand = ", ".join(f"{found[name]} {word[found[name] > 1]}" for name, word in words.items() if found[name])
         counts, chance = self.counts_of("value"), self.chance["value"]
         judged = sum(counts[verdict] for verdict in VERDICTS[:4])
         good = counts["matches"] + counts["better"]
