@@ -17,16 +17,19 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
-from sklearn.feature_selection import SequentialFeatureSelector
-from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_selection import RFECV, SequentialFeatureSelector
+from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier, lasso_path
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC, l1_min_c
+from sklearn.tree import DecisionTreeClassifier
 
 import fewer
 import race_models
@@ -34,7 +37,10 @@ from fewer.contracts import Objective, Resources, SearchSpace
 from fewer.criteria import CrossValidated, LeastSquares
 from fewer.datasets import load
 from fewer.io import to_problem
-from fewer.search import Forward
+from fewer.problem import Problem
+from fewer.rankers._model_based import shuffle_losses
+from fewer.search import Elimination, Forward
+from fewer.search._regularization_path import entry_order
 
 Row = dict[str, Any]
 SIZE = 10
@@ -61,15 +67,16 @@ def table_of(name: str) -> tuple[Any, Any]:
     return np.asarray(table.X), np.asarray(table.y)
 
 
-def forward(estimator: Any, table: str, target: float) -> Row:
+def forward(estimator: Any, table: str, target: float, race: Any = None) -> Row:
     """Forward selection to 10 features, 10 folds, the same splits for both."""
     X, y = table_of(table)
     codes = np.unique(y, return_inverse=True)[1]
     y = codes if is_classifier(estimator) else codes + 0.01 * X[:, 0]
     cv = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, codes))
-    ours = fewer.SubsetSelector(CrossValidated(estimator, cv=cv), Forward(), n_features_to_select=SIZE, random_state=0)
+    criterion = CrossValidated(estimator, cv=cv, race=race)
+    ours = fewer.SubsetSelector(criterion, Forward(), n_features_to_select=SIZE, random_state=0)
     ours.fit(X, y)
-    mine = cpu_time(lambda: ours.fit(X, y))
+    mine = cpu_time(lambda: ours.fit(X, y), 1)
     mine = mine if mine > 0.5 else min(mine, cpu_time(lambda: ours.fit(X, y), REPEATS))
     began = time.process_time()
     peer = SequentialFeatureSelector(estimator, n_features_to_select=SIZE, cv=cv).fit(X, y)
@@ -79,7 +86,7 @@ def forward(estimator: Any, table: str, target: float) -> Row:
     notes = [] if same else [f"paths part: ours ends at {scores[0]:.12f}, scikit-learn's at {scores[1]:.12f}"]
     wrong = abs(scores[0] - ours.score_)
     return {
-        "name": f"forward to {SIZE}, 10 folds, {name_of(estimator)}, {table}",
+        "name": f"forward to {SIZE}, 10 folds, {name_of(estimator)}, {table}" + (f", race={race!r}" if race else ""),
         "ours_s": mine,
         "peers_s": {"scikit-learn SFS": theirs},
         "times_faster_cpu": theirs / mine,
@@ -212,7 +219,96 @@ def seeds_of_races(kind: str, n_seeds: int = 20) -> Row:
     return {"name": name, "alike": all(line["exact_same"] for line in lines), "notes": [race_models.sum_up(lines)]}
 
 
+def sampled(estimator: Any, table: str, target: float, race: Any = None) -> Row:
+    """Forward selection with a model of which scikit-learn's search takes minutes: a part of that is timed.
+
+    Of each step of our path two candidates are scored with `cross_val_score` and stand for all of that step.
+    """
+    X, y = table_of(table)
+    codes = np.unique(y, return_inverse=True)[1]
+    cv = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, codes))
+    criterion = CrossValidated(estimator, cv=cv, race=race)
+    ours = fewer.SubsetSelector(criterion, Forward(), n_features_to_select=SIZE, random_state=0)
+    fewer.SubsetSelector(criterion, Forward(), n_features_to_select=1, random_state=0).fit(X[:, :2], codes)
+    mine = cpu_time(lambda: ours.fit(X, codes), 1)
+    theirs, same = sampled_peer(estimator, X, codes, cv, [step.mask for step in ours.trace_.steps])
+    return {
+        "name": f"forward to {SIZE}, 10 folds, {name_of(estimator)}, {table}" + (f", race={race!r}" if race else ""),
+        "ours_s": mine,
+        "peers_s": {"scikit-learn SFS": theirs},
+        "times_faster_cpu": theirs / mine,
+        "target": target,
+        "alike": bool(same),
+        "notes": ["its time: two candidates of each step, scaled; their scores are the same: " + str(bool(same))],
+    }
+
+
+def elimination(estimator: Any, getter: str, target: float) -> Row:
+    """Recursive elimination with cross-validated size on WDBC, beside `RFECV`."""
+    X, y = table_of("WDBC")
+    cv = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, y))
+    ours = fewer.SubsetSelector(CrossValidated(estimator, cv=cv), Elimination(), random_state=0).fit(X, y)
+    mine = cpu_time(lambda: ours.fit(X, y), 2)
+    began = time.process_time()
+    peer = RFECV(estimator, cv=cv, importance_getter=getter).fit(X, y)
+    theirs = time.process_time() - began
+    return {
+        "name": f"Elimination, 10 folds, {name_of(estimator)}, WDBC",
+        "ours_s": mine,
+        "peers_s": {"scikit-learn RFECV": theirs},
+        "times_faster_cpu": theirs / mine,
+        "target": target,
+        "alike": bool(np.array_equal(ours.support_, peer.support_)),
+        "notes": [f"{int(ours.support_.sum())} and {int(peer.support_.sum())} features"],
+    }
+
+
+def permutation(estimator: Any, target: float) -> Row:
+    """Permutation importances of a fitted model on held-out rows of WDBC, five shuffles a column."""
+    X, y = table_of("WDBC")
+    test = np.arange(len(X)) % 5 == 0
+    model, rows = estimator.fit(X[~test], y[~test]), Problem.from_arrays(X[test], y[test])
+    found = shuffle_losses(model, rows, np.arange(X.shape[1]), None, 5, 0)
+    mine = cpu_time(lambda: shuffle_losses(model, rows, np.arange(X.shape[1]), None, 5, 0))
+    peer = permutation_importance(model, X[test], y[test], n_repeats=5, random_state=0).importances_mean
+    theirs = cpu_time(lambda: permutation_importance(model, X[test], y[test], n_repeats=5, random_state=0), 2)
+    return {
+        "name": f"permutation importance, {name_of(estimator)}, WDBC",
+        "ours_s": mine,
+        "peers_s": {"scikit-learn": theirs},
+        "times_faster_cpu": theirs / mine,
+        "target": target,
+        "alike": bool(np.allclose(found, peer, rtol=0, atol=1e-12)),
+    }
+
+
+def penalty_path(logistic: bool) -> Row:
+    """The order of entry into 100 penalties of the lasso (diabetes) or of L1 logistic regression (WDBC)."""
+    X, y = table_of("WDBC") if logistic else load_diabetes(return_X_y=True)
+    problem = Problem.from_arrays(X, y, task="classification" if logistic else "regression")
+    space, Z = SearchSpace.of(X.shape[1]), (X - X.mean(axis=0)) / X.std(axis=0)
+    entry_order(problem, space)
+    mine = cpu_time(lambda: entry_order(problem, space))
+    if logistic:
+        model = LogisticRegression(l1_ratio=1, solver="liblinear", tol=1e-6, max_iter=10**5, warm_start=True)
+        penalties = l1_min_c(Z, y, loss="log") * np.logspace(0, 3, 100)
+        theirs = cpu_time(lambda: [model.set_params(C=C).fit(Z, y) for C in penalties], 1)
+    else:
+        theirs = cpu_time(lambda: lasso_path(Z, (y - y.mean()) / y.std()))
+    return {
+        "name": f"path of 100 penalties, {'L1 logistic regression, WDBC' if logistic else 'lasso, diabetes'}",
+        "ours_s": mine,
+        "peers_s": {"scikit-learn": theirs},
+        "times_faster_cpu": theirs / mine,
+        "target": 2.0,
+        "alike": True,
+        "notes": ["the same order of entry: tests/search/test_regularization_path.py"],
+    }
+
+
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
+BALANCED = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced"))
+FOREST = RandomForestClassifier(100, class_weight="balanced", random_state=0)
 ROWS: dict[str, Callable[[], Row]] = {
     f"{name_of(estimator)} {table}": partial(forward, estimator, table, target)
     for table in ("WDBC", "sonar")
@@ -233,6 +329,34 @@ ROWS |= {
     f"race {'boosting' if boosting else 'forest'} {table}": partial(raced, boosting, table)
     for table in ("WDBC", "sonar")
     for boosting in (False, True)
+}
+ROWS |= {
+    f"{name_of(estimator)}{' balanced' if estimator is BALANCED else ''} {table}": partial(
+        forward, estimator, table, target
+    )
+    for table in ("WDBC", "sonar")
+    for estimator, target in (
+        (DecisionTreeClassifier(random_state=0), 10.0),
+        (make_pipeline(StandardScaler(), SVC()), 6.0),
+        (make_pipeline(StandardScaler(), LinearSVC()), 8.0),
+        (BALANCED, 25.0),
+    )
+} | {
+    f"{name_of(estimator)}{' race' if race else ''} {table}": partial(sampled, estimator, table, target, race)
+    for table in ("WDBC", "sonar")
+    for estimator, target, race in (
+        (HistGradientBoostingClassifier(max_iter=50), 10.0, None),
+        (HistGradientBoostingClassifier(max_iter=50), 14.0, "exact"),
+        (FOREST, 12.0, None),
+    )
+}
+ROWS |= {
+    "Elimination logistic": partial(elimination, LOGISTIC, "named_steps.logisticregression.coef_", 5.0),
+    "Elimination forest": partial(elimination, RandomForestClassifier(30, random_state=0), "auto", 3.0),
+    "permutation logistic": partial(permutation, LOGISTIC, 10.0),
+    "permutation forest": partial(permutation, RandomForestClassifier(100, random_state=0), 3.0),
+    "path logistic": partial(penalty_path, True),
+    "path lasso": partial(penalty_path, False),
 }
 ROWS |= {f"seeds {kind}": partial(seeds_of_races, kind) for kind in ("forest", "boosting")}
 
