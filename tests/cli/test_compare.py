@@ -112,3 +112,12 @@ def test_ctrl_c_and_resume_end_with_the_identical_table(table, tmp_path, capsys)
     assert run("compare", table, *OPTIONS) == 0
     assert without_seconds(text) == without_seconds(capsys.readouterr().out)
     assert json.loads((tmp_path / "run" / "result.json").read_text()) == json.loads(text)
+
+
+def test_the_recommended_practice_is_a_list_of_methods(table, capsys):
+    options = ["--estimators", "knn", "--folds", 2, "--practice"]
+    assert run("compare", table, "--target", "y", *options, "--json") == 0
+    names = {row["name"] for row in json.loads(capsys.readouterr().out)["methods"]}
+    assert {"information-gain", "knn-forward", "sa", "saes", "saes-vote", "all features"} <= names
+    assert run("compare", table, "--target", "y", *options, "--methods", "fisher") == 2
+    assert "--practice is a list of methods" in capsys.readouterr().err

@@ -35,3 +35,22 @@ def test_a_ranker_for_classes_names_those_for_quantities(quantity, capsys):
     assert "but the task is regression; use cmim" in told
     assert "rrelieff" in told
     assert "relief," not in told
+
+
+def test_planted_columns_check_a_ranking(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 4)) + 2.0 * y[:, None]
+    table = tmp_path / "t.csv"
+    pl.DataFrame({**{f"x{i}": X[:, i] for i in range(4)}, "y": np.array(["no", "yes"])[y]}).write_csv(table)
+    with pytest.raises(SystemExit) as leaving:
+        main(["rank", str(table), "-t", "y", "-m", "fisher", "--planted", "6", "--json"])
+    assert not leaving.value.code
+    answer = json.loads(capsys.readouterr().out)
+    random, copies = answer["planted"]["random columns"], answer["planted"]["noisy copies"]
+    assert (random["planted"], random["kept"], random["chance"]) == (6, 0.0, pytest.approx(4 * 6 / 10))
+    # Copies of good columns are good columns: Fisher's score cannot tell them from their originals.
+    assert copies["planted"] == 9
+    assert copies["kept"] >= copies["low"] > 0
+    assert copies["chance"] == pytest.approx(4 * 9 / 13)
+    assert "Of 6 random columns, 0 rank among the first 4" in " ".join(answer["warnings"])

@@ -79,6 +79,7 @@ VALUES: dict[str, Values] = {
     "--start": Values(["COLUMN", "COLUMNS"], ["nobody", "y"]),
     "--features": SIZES,
     "rank --features": Values(["1", "2", "5"], [*NUMBERS]),
+    "rank --planted": Values(["1", "5"], [*NUMBERS]),
     "--include": Values(["COLUMN"], ["nobody", "y"]),
     "--groups": ROWS,
     "--weights": ROWS,

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from fewer.problem import Problem
 
 CELLS = "cells.jsonl"
+PRACTICE = "{filter},knn-forward,sa,saes,saes-vote"
+"""What Loughrey recommends to try, beside the baselines that are always there: a filter, a greedy and a stochastic
+wrapper, early stopping, and a vote."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,9 @@ class Contest:
     methods: Annotated[
         str, typer.Option("--methods", "-m", help=f"What to compare: a,b,c. There are auto, {', '.join(METHODS)}.")
     ] = "auto"
+    practice: Annotated[
+        bool, typer.Option("--practice", help="Compare a filter, wrappers, early stopping and a vote (Loughrey).")
+    ] = False
     estimators: Annotated[
         str,
         typer.Option("--estimators", "-e", help=(f"Models to evaluate with: {', '.join(COMPONENTS['estimator'])}.")),
@@ -113,6 +119,11 @@ def compare(
     contest = replace(contest, folds=folds)
     refuse_folds(problem, contest.folds)
     problem = treat_rare(problem, contest.folds, contest.rare)
+    if contest.practice:
+        if contest.methods != "auto":
+            raise InputError("--practice is a list of methods of its own; leave out --methods.")
+        first = "information-gain" if problem.task == "classification" else "f-test"
+        contest = replace(contest, methods=PRACTICE.format(filter=first))
     folder = outputs.out or Path(tempfile.mkdtemp(prefix="fewer-"))
     try:
         with replacing(outputs.out, outputs.force and not outputs.resume), on_cluster(contest.cluster):

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from fewer.problem import Problem
 
 
+COPIES = (10.0, 50.0, 80.0)
+"""Signal-to-noise ratios of the copies of each of the three best features."""
+
+
 @dataclass(frozen=True)
 class Means:
     """What a ranking may use."""
@@ -65,6 +69,10 @@ def rank(
         int | None,
         typer.Option("--features", "-f", min=1, help="Rank only this many against each other, and show them."),
     ] = None,
+    planted: Annotated[
+        int | None,
+        typer.Option(min=1, help="Check the method: add this many random columns, and noisy copies, and rank again."),
+    ] = None,
     *,
     columns: FeatureColumns,
     means: Means,
@@ -82,9 +90,16 @@ def rank(
         method = "fisher" if problem.task == "classification" else "f-test"
     ranking, notes = _rank(problem if chunks is None else chunks, _ranker(method, problem.task, features), means)
     rows = _rows(ranking, problem.names, features if top is None else top)
+    check: dict[str, Any] = {}
+    if planted is not None:
+        if chunks is not None:
+            raise InputError("--planted needs the table in memory (--no-stream).")
+        check = {"planted": _check(problem, _ranker(method, problem.task, None), ranking.order[:3], planted, means)}
+        notes = [*notes, *_check_lines(check["planted"], problem.n_features)]
     answer = Answer()
     if as_json:
         content = {"ranking": rows, "method": method, "warnings": list(notes), **_cuts(ranking.extra, problem.names)}
+        content |= check
         answer.show(json.dumps(content, ensure_ascii=False, indent=1), as_json=True)
     else:
         answer.show(_text(rows, notes))
@@ -136,6 +151,34 @@ def _rows(ranking: Ranking, names: Sequence[str], top: int | None) -> list[dict[
             **{name: finite(float(values[column])) for name, values in told.items()},
         }
         for place, column in enumerate(ranking.order[:top], 1)
+    ]
+
+
+def _check(problem: Problem, ranker: Ranker, best: Any, n_random: int, means: Means) -> dict[str, dict[str, float]]:
+    """Plant columns that are worth nothing, and count how many rank among as many as there were (Chen, chapter 5)."""
+    import numpy as np
+
+    from fewer.evaluate import planted_counts
+
+    plans: dict[str, dict[str, Any]] = {
+        "random columns": {"irrelevant": n_random},
+        "noisy copies": {"redundant": {int(column): COPIES for column in best}},
+    }
+    found = {}
+    for kind, plan in plans.items():
+        rng, resources = np.random.default_rng(means.seed), resources_of(means.jobs, means.memory, means.device)
+        counts = planted_counts({"": ranker}, problem, **plan, rng=rng, resources=resources)
+        low, high = (float(side[counts.n_original - 1]) for side in counts.chance_band())
+        kept, chance = float(counts.at()[""].mean()), float(counts.chance[counts.n_original - 1])
+        found[kind] = {"planted": counts.n_added, "kept": kept, "chance": chance, "low": low, "high": high}
+    return found
+
+
+def _check_lines(check: Mapping[str, Mapping[str, float]], n_features: int) -> list[str]:
+    return [
+        f"Of {found['planted']} {kind}, {found['kept']:g} rank among the first {n_features} (mean of 5 rounds); a "
+        f"random order has {found['chance']:.1f} there ({found['low']:g} to {found['high']:g} in 9 of 10)."
+        for kind, found in check.items()
     ]
 
 
