@@ -46,7 +46,7 @@ def test_kinds_that_were_chosen():
     names = ["a", "b", "c"]
     assert forced_kinds(["a", -1], [1], names) == {0: "nominal", 2: "nominal", 1: "numeric"}
     assert forced_kinds([], [], names) == {}
-    with pytest.raises(InputError, match="Column 'b' is named as nominal and as numeric; choose one"):
+    with pytest.raises(InputError, match="Column 'b' is both nominal and numeric; choose one"):
         forced_kinds(["b"], [1], names)
     with pytest.raises(InputError, match="nominal names 'd', not a feature"):
         forced_kinds(["d"], [], names)

@@ -27,14 +27,14 @@ PATIENCE = 60
 class Address(type(Path())):  # type: ignore[misc]
     """The address of a table that is no file; as a path it would lose a slash."""
 
-    def __new__(cls, text: str) -> Address:
+    def __new__(cls, *parts: Any) -> Address:
         """Keep the text as it was typed."""
-        path: Address = super().__new__(cls, text)
-        path.text = text
+        path: Address = super().__new__(cls, *parts)
+        path.text = "/".join(map(str, parts))
         return path
 
     def __str__(self) -> str:
-        return str(self.text)
+        return str(getattr(self, "text", None) or super().__str__())  # a parent has no text
 
 
 def table_file(text: str) -> Path:

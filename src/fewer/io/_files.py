@@ -174,7 +174,7 @@ def understand_table(
 ) -> UnderstoodTable:
     """Read a file and understand its columns; what is wrong is listed, not raised."""
     options = TableOptions() if options is None else options
-    sheet = read_sheet(path, memory=memory, **reading_options(options))
+    sheet = read_sheet(path, options, memory)
     names = sheet.frame.columns
     label = None if target is None else names[find_target(target, names, display_name(path))]
     choice = _Choice(names, options)
@@ -347,22 +347,9 @@ def display_name(path: Path | str) -> str:
     return "standard input" if str(path) == "-" else Path(path).name
 
 
-class ReadingOptions(TypedDict, total=False):
-    """How a file is read into columns, before these are understood."""
-
-    encoding: str | None
-    separator: str | None
-    sheet: str | int | None
-    header: int | None
-
-
-def reading_options(options: TableOptions) -> ReadingOptions:
-    """Return those of the options that are about the file."""
-    return {key: options[key] for key in ReadingOptions.__annotations__ if key in options}  # type: ignore[return-value, literal-required]
-
-
-def read_sheet(path: Path | str, *, memory: int | None = None, **options: Unpack[ReadingOptions]) -> Sheet:
+def read_sheet(path: Path | str, options: TableOptions | None = None, memory: int | None = None) -> Sheet:
     """Read a file, once, into columns; those of text tables are still text."""
+    options = TableOptions() if options is None else options
     limit = available_memory() if memory is None else memory
     name, header = display_name(path), options.get("header")
     if is_address(path):
@@ -509,7 +496,7 @@ def reduce_table(
             whole[name] for name in columns if name not in frame.columns and name in whole.columns
         )
     else:
-        frame = read_sheet(path, **reading_options(options)).frame
+        frame = read_sheet(path, options).frame
         whole = frame
     if target is not None:
         columns = [*columns, whole.columns[find_target(target, whole.columns, display_name(path))]]

@@ -238,7 +238,7 @@ class ProblemReader:
         """Return the cells of a table, its names distinct, as numbers, with the kinds of its columns."""
         if is_frame(X):
             frame = nw.from_native(X, eager_only=True)
-            return self._encoded(frame.iter_columns(), len(frame), tuple(frame.columns), _NumberBlocks(frame))
+            return self._encoded(frame.iter_columns(), len(frame), tuple(frame.columns), frame)
         array = _as_array(X)
         names = plain_names(array.shape[1])
         if array.dtype.kind in "biuf" and not self.nominal:
@@ -255,14 +255,14 @@ class ProblemReader:
         return self._encoded((array[:, i].tolist() for i in range(len(names))), len(array), names)
 
     def _encoded(
-        self, columns: Iterable[Any], n_rows: int, names: tuple[str, ...], blocks: _NumberBlocks | None = None
+        self, columns: Iterable[Any], n_rows: int, names: tuple[str, ...], frame: nw.DataFrame[Any] | None = None
     ) -> Table:
         forced = forced_kinds(self.nominal, self.numeric, names)
         table = np.empty((n_rows, len(names)))
         kinds: list[Kind] = []
         levels: dict[int, tuple[str, ...]] = {}
         dated: list[str] = []
-        done = set() if blocks is None else blocks.fill(table, forced)
+        done = set() if frame is None else _fill_numbers(frame, table, forced)
         for i, column in enumerate(columns):
             if i in done:
                 kinds.append("numeric")
@@ -375,25 +375,18 @@ class Table:
     dated: list[str] = field(default_factory=list)
 
 
-class _NumberBlocks:
-    """Columns of plain numbers, which become an array many at a time: one at a time takes long where they are many."""
-
-    def __init__(self, frame: nw.DataFrame[Any]) -> None:
-        self._native = frame.to_native() if frame.implementation.is_polars() else None
-        self._numeric = [i for i, dtype in enumerate(frame.schema.values()) if dtype.is_float() or dtype.is_integer()]
-
-    def fill(self, table: FloatArray, forced: Mapping[int, Kind]) -> set[int]:
-        """Write runs of columns into a table, and return their places."""
-        done: set[int] = set()
-        if self._native is None or len(self._numeric) < BLOCK_COLUMNS:
-            return done
-        free = np.array([i for i in self._numeric if i not in forced])
-        for run in np.split(free, np.flatnonzero(np.diff(free) > 1) + 1):
-            for low in range(int(run[0]), int(run[-1]) + 1, BLOCK_COLUMNS):
-                high = min(low + BLOCK_COLUMNS, int(run[-1]) + 1)
-                table[:, low:high] = self._native[:, low:high].to_numpy()
-                done.update(range(low, high))
-        return done
+def _fill_numbers(frame: nw.DataFrame[Any], table: FloatArray, forced: Mapping[int, Kind]) -> set[int]:
+    """Write runs of plain numbers into a table, many columns at a time, and return their places: one by one is slow."""
+    dtypes = enumerate(frame.schema.values())
+    plain = np.array([i for i, dtype in dtypes if (dtype.is_float() or dtype.is_integer()) and i not in forced])
+    if not frame.implementation.is_polars() or len(plain) < BLOCK_COLUMNS:
+        return set()
+    native = frame.to_native()
+    for run in np.split(plain, np.flatnonzero(np.diff(plain) > 1) + 1):
+        for low in range(int(run[0]), int(run[-1]) + 1, BLOCK_COLUMNS):
+            high = min(low + BLOCK_COLUMNS, int(run[-1]) + 1)
+            table[:, low:high] = native[:, low:high].to_numpy()
+    return set(plain.tolist())
 
 
 def _dated_notes(dated: list[str]) -> list[str]:
