@@ -185,6 +185,25 @@ def test_sheets_by_name_and_number(tmp_path, plain):
         read_table(path, "y")  # the first sheet that holds something
 
 
+def test_the_command_line_reads_and_reduces_the_sheet_that_is_named(tmp_path, capsys):
+    pytest.importorskip("python_calamine")
+    path, run, out = tmp_path / "t.xlsx", tmp_path / "run", tmp_path / "out.csv"
+    path.write_bytes(xlsx({"About": [["what", "who"], ["a", "b"]], "Data": [["Export", "of", "May"], *rows()]}))
+    where = ["--sheet", "Data", "--header", "2"]
+    select = ["select", str(path), "-t", "y", "--method", "fisher", "-f", "1", "--folds", "0"]
+    for command in (
+        [*select, "--out", str(run), "--save", str(out), *where],
+        ["transform", str(run), str(path), *where],
+    ):
+        with pytest.raises(SystemExit) as leaving:
+            main(command)
+        assert not leaving.value.code, capsys.readouterr().err
+    chosen = out.read_text().splitlines()
+    assert len(chosen) == N + 1
+    assert chosen[0].split(",")[0] in FRAME.columns[:4]
+    assert capsys.readouterr().out.splitlines()[-N] == chosen[1].split(",")[0]
+
+
 def databases(tmp_path):
     with sqlite3.connect(tmp_path / "a.db") as connection:
         connection.execute('CREATE TABLE "my table" (size REAL, count INTEGER, color TEXT, gap REAL, y TEXT)')

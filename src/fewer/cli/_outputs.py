@@ -201,7 +201,8 @@ def saver(save: Path | None, file: Path, target: str, options: TableOptions) -> 
     def write(features: list[str]) -> str:
         from fewer.io import frame_bytes, reduce_table
 
-        names = {key: options[key] for key in options if key in ("encoding", "missing", "decimal", "schema")}  # type: ignore[literal-required]
+        about = ("encoding", "sheet", "header", "missing", "decimal", "schema")
+        names = {key: options[key] for key in options if key in about}  # type: ignore[literal-required]
         typed = save.suffix.lower() == ".parquet"
         frame = reduce_table(file, features, target=target, typed=typed, **names)
         write_atomically(save, frame_bytes(frame, save))

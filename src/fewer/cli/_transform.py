@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from fewer.cli._outputs import Answer, SaveOption, check_save
-from fewer.cli._table import EncodingOption, FileArgument
+from fewer.cli._table import EncodingOption, FileArgument, HeaderOption, SheetOption
 from fewer.errors import InputError
 from fewer.files import write_atomically
 from fewer.request import names_of
@@ -23,6 +23,8 @@ def transform(
     save: SaveOption = None,
     keep: Annotated[str | None, typer.Option(help="Other columns to keep: id,outcome.", show_default=False)] = None,
     encoding: EncodingOption = None,
+    sheet: SheetOption = None,
+    header: HeaderOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file of --save.")] = False,
 ) -> None:
     """Reduce a table to the features that a run chose.
@@ -34,7 +36,8 @@ def transform(
     columns = list(dict.fromkeys([*names_of(keep), *chosen_by(run)]))
     if save is not None:
         check_save(save, file, force=force)
-    frame = reduce_table(file, columns, typed=save is not None and save.suffix.lower() == ".parquet", encoding=encoding)
+    typed = save is not None and save.suffix.lower() == ".parquet"
+    frame = reduce_table(file, columns, typed=typed, encoding=encoding, sheet=sheet, header=header)
     answer = Answer()
     if save is None:
         sys.stdout.flush()
