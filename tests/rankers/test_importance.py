@@ -3,14 +3,17 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectFromModel
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import fewer
 from fewer.contracts import IncompatibleError, Resources
-from fewer.problem import Problem
+from fewer.problem import InputError, Problem
 from fewer.rankers import Importance
 
 
@@ -69,3 +72,20 @@ def test_models_without_importances_are_refused():
         ranked(Importance(KNeighborsClassifier(), None), X, y)
     with pytest.raises(IncompatibleError, match="works on 3 inputs that its pipeline makes of 30 columns"):
         ranked(Importance(make_pipeline(PCA(3), LogisticRegression()), None), X, y)
+
+
+@pytest.mark.parametrize("threshold", ["mean", "median", "1.25*median", "0.5*mean", 0.05])
+def test_thresholds_keep_what_select_from_model_keeps(threshold):
+    X, y = load_breast_cancer(return_X_y=True)
+    forest = RandomForestClassifier(10, random_state=0)
+    truth = SelectFromModel(forest, threshold=threshold).fit(X, y)
+    ranker = Importance(FrozenEstimator(forest.fit(X, y)), cv=None, threshold=threshold)
+    selector = fewer.RankSelector(ranker).fit(X, y)
+    assert selector.scores_ == pytest.approx(truth.estimator_.feature_importances_)
+    assert selector.support_.tolist() == truth.get_support().tolist()
+
+
+def test_a_threshold_that_is_none_is_refused():
+    X, y = load_breast_cancer(return_X_y=True)
+    with pytest.raises(InputError, match="'1.25\\*mean'"):
+        fewer.RankSelector(Importance(cv=None, threshold="most")).fit(X, y)

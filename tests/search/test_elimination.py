@@ -3,11 +3,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import RFE, RFECV
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import fewer
 from fewer.contracts import IncompatibleError, Objective, Resources, Scorer, SearchSpace
@@ -111,7 +115,7 @@ def test_a_stopped_run_goes_on_as_if_nothing_had_happened():
 
 def test_criteria_without_importances_are_refused():
     X, y = scaled(load_wine)
-    with pytest.raises(IncompatibleError, match="whose model tells how important each column is, and KNN is not one"):
+    with pytest.raises(IncompatibleError, match="whose model has feature importances, and KNN is not one"):
         select(X, y, KNN(), Elimination())
     with pytest.raises(IncompatibleError, match="KNeighborsClassifier has neither coef_ nor feature_importances_"):
         select(X, y, CrossValidated(KNeighborsClassifier()), Elimination())
@@ -170,3 +174,43 @@ def test_where_there_is_one_size_only_no_split_is_looked_at():
     trace = Elimination().run(Objective(scorer, space), space, np.random.default_rng(0))
     assert (trace.best == start).all()
     assert scorer.examined == 0
+
+
+@pytest.mark.parametrize(
+    ("importance", "model"),
+    [("permutation", HistGradientBoostingClassifier(max_iter=10)), ("drop", SVC()), ("shap", GaussianNB())],
+)
+def test_models_without_importances_are_eliminated_by_measured_ones(importance, model, monkeypatch):
+    if importance == "shap":
+        pytest.importorskip("shap")
+        monkeypatch.setattr("fewer.criteria._cross_validated.EXPLAINED", 12)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 4)), rng.integers(0, 2, 300)
+    X[:, [1, 3]] += 2.0 * y[:, None]
+    selector = select(X, y, CrossValidated(model, cv=3), Elimination(importance=importance), n_features_to_select=2)
+    assert np.flatnonzero(selector.support_).tolist() == [1, 3]
+
+
+def test_an_attribute_or_a_function_says_what_importance_is():
+    X, y = scaled(load_wine)
+    truth = RFE(LogisticRegression(), n_features_to_select=4, importance_getter=lambda m: np.abs(m.coef_[0])).fit(X, y)
+    criterion = CrossValidated(LogisticRegression(), cv=3)
+    found = select(X, y, criterion, Elimination(importance=lambda m: m.coef_[0]), n_features_to_select=4)
+    assert (found.support_ == truth.support_).all()
+    pipe = make_pipeline(StandardScaler(), LogisticRegression())
+    named = Elimination(importance="named_steps.logisticregression.coef_")
+    for search in (named, Elimination()):
+        found = select(X, y, CrossValidated(pipe, cv=3), search, n_features_to_select=4).support_
+        assert (found == select(X, y, CrossValidated(pipe, cv=3), named, n_features_to_select=4).support_).all()
+    with pytest.raises(IncompatibleError, match="has no attribute 'weights'"):
+        select(X, y, criterion, Elimination(importance="weights"), n_features_to_select=4)
+
+
+def test_gain_is_what_the_splits_of_lightgbm_gained():
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y = scaled(load_wine)
+    model = lightgbm.LGBMClassifier(n_estimators=5, verbose=-1, n_jobs=1)
+    gains = model.fit(X, y).booster_.feature_importance("gain")
+    problem = Problem.from_arrays(X, y)
+    scorer = CrossValidated(model, cv=3).bind(problem, np.random.default_rng(0), Resources())
+    assert scorer.examine(np.ones(X.shape[1], dtype=bool), None, "gain")[0] == pytest.approx(gains**2)

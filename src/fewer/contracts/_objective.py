@@ -203,7 +203,9 @@ class Objective:
         choice = int(np.argmax(scores))
         return int(places[choice]), float(scores[choice])
 
-    def examine(self, state: NDArray[Any], part: int | None = None) -> tuple[FloatArray, float]:
+    def examine(
+        self, state: NDArray[Any], part: int | None = None, importance: Any = "auto"
+    ) -> tuple[FloatArray, float]:
         """Return the importance of each unit to the criterion's own model and, of a split, its score.
 
         Parameters
@@ -212,6 +214,8 @@ class Objective:
             The units that the model sees.
         part : int, optional
             A split of the criterion; all rows if left out.
+        importance : str or callable, default="auto"
+            What importance is, as in `fewer.search.Elimination`.
 
         Returns
         -------
@@ -220,7 +224,8 @@ class Objective:
         score : float
             Less the price of the units; NaN for all rows.
         """
-        importances, score = self.scorer.examine(self.space.expand(state[None, :])[0], part)
+        asked = () if importance == "auto" else (importance,)
+        importances, score = self.scorer.examine(self.space.expand(state[None, :])[0], part, *asked)
         self._count(1)
         if self.space.has_prices:
             score -= float(self.space.price(state[None])[0])

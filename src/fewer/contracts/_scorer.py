@@ -264,7 +264,7 @@ class Scorer(ABC):
         """How many splits `examine` can work on; 0 where it knows all rows only."""
         return 0
 
-    def examine(self, mask: Masks, part: int | None = None) -> tuple[FloatArray, float]:
+    def examine(self, mask: Masks, part: int | None = None, importance: Any = "auto") -> tuple[FloatArray, float]:
         """Fit the criterion's own model on a subset, if it has one with importances.
 
         Parameters
@@ -273,6 +273,8 @@ class Scorer(ABC):
             The subset.
         part : int, optional
             Fit to the training rows of this split; all rows if left out.
+        importance : str or callable, default="auto"
+            What importance is, as in `fewer.search.Elimination`.
 
         Returns
         -------

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property, partial
 from numbers import Real
+from operator import attrgetter
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -28,12 +29,62 @@ from fewer.criteria.engines._engine import Engine, Split
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting
 from fewer.criteria.engines._parts import Part
 from fewer.parallel import Shared, parallelism, run_tasks
-from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 from fewer.validate import assign_folds, split_rows
 from fewer.validate._splits import CV_OBJECT, splits_of, within_rows
 
+Importance = str | Callable[[Any], Any]
+REPEATS = 5
+"""How often a column is shuffled."""
+EXPLAINED = 100
+"""Rows that are explained by SHAP values, and rows against which they are."""
 
-def column_importances(model: Any, n_columns: int) -> FloatArray:
+
+def shap_importances(model: Any, background: Any, cells: Any) -> FloatArray:
+    """Return the mean size of each column's SHAP values, of any fitted model.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    background, cells : tables
+        Rows against which, and rows that are explained; at most 100 of each.
+
+    Returns
+    -------
+    array of shape (n_columns,)
+    """
+    try:
+        import shap
+    except ImportError:
+        raise InputError("importance='shap' needs the package shap: pip install 'fewer[shap]'.") from None
+    predict = model.predict_proba if hasattr(model, "predict_proba") else model.predict
+    explained = shap.Explainer(predict, np.asarray(background)[:EXPLAINED], seed=0)
+    sizes = np.abs(explained(np.asarray(cells)[:EXPLAINED], silent=True).values)
+    return np.asarray(sizes.reshape(*sizes.shape[:2], -1).sum(axis=2).mean(axis=0))
+
+
+def _values_of(final: Any, model: Any, importance: Importance) -> FloatArray:
+    """Return what a model says of its inputs, before squares and sums."""
+    if callable(importance):
+        return np.asarray(importance(model), dtype=np.float64)
+    if importance not in ("auto", "gain"):
+        try:
+            return np.asarray(attrgetter(importance)(model), dtype=np.float64)
+        except AttributeError as error:
+            raise IncompatibleError(f"Elimination(importance={importance!r}): {error}.") from None
+    if importance == "gain" and hasattr(final, "booster_"):  # LightGBM counts splits unless it is asked
+        return np.asarray(final.booster_.feature_importance("gain"), dtype=np.float64)
+    if hasattr(final, "coef_"):
+        return final.coef_.toarray() if hasattr(final.coef_, "toarray") else np.asarray(final.coef_)
+    if hasattr(final, "feature_importances_"):
+        return np.asarray(final.feature_importances_)
+    raise IncompatibleError(
+        f"Elimination needs importances, and {type(final).__name__} has neither coef_ nor feature_importances_; "
+        "Elimination(importance='permutation') measures them."
+    )
+
+
+def column_importances(model: Any, n_columns: int, importance: Importance = "auto") -> FloatArray:
     """Return squared coefficients, summed over classes, or squared importances; indicators count for their column.
 
     Parameters
@@ -42,6 +93,8 @@ def column_importances(model: Any, n_columns: int) -> FloatArray:
         Also a pipeline whose last step has `coef_` or `feature_importances_`.
     n_columns : int
         How many columns it was given.
+    importance : str or callable, default="auto"
+        `"gain"`, the name of an attribute, or what a function of the model returns.
 
     Returns
     -------
@@ -61,14 +114,7 @@ def column_importances(model: Any, n_columns: int) -> FloatArray:
         if isinstance(first, ColumnTransformer) and {name for name, _, _ in first.transformers} <= {"fill", "encode"}:
             owner = _owners(first)
         final = final.steps[-1][1]
-    if hasattr(final, "coef_"):
-        values = final.coef_.toarray() if hasattr(final.coef_, "toarray") else np.asarray(final.coef_)
-    elif hasattr(final, "feature_importances_"):
-        values = np.asarray(final.feature_importances_)
-    else:
-        raise IncompatibleError(
-            f"Elimination needs importances, and {type(final).__name__} has neither coef_ nor feature_importances_."
-        )
+    values = _values_of(final, model, importance)
     squares = np.atleast_2d(np.square(values)).sum(axis=0)
     if len(squares) != len(owner):
         raise IncompatibleError(
@@ -480,7 +526,9 @@ class CrossValidatedScorer(PredictiveScorer):
         """How many splits there are."""
         return len(self._splits)
 
-    def examine(self, mask: Masks, part: int | None = None) -> tuple[FloatArray, float]:
+    def examine(
+        self, mask: Masks, part: int | None = None, importance: Importance = "auto"
+    ) -> tuple[FloatArray, float]:
         """Fit the estimator on a subset; return the importance of each column and the score on the split's test rows.
 
         Parameters
@@ -488,24 +536,54 @@ class CrossValidatedScorer(PredictiveScorer):
         mask : bool array of shape (n_features,)
         part : int, optional
             The split; all rows if left out.
+        importance : str or callable, default="auto"
+            What importance is, as in `fewer.search.Elimination`.
 
         Returns
         -------
         importances : array of shape (n_features,)
         score : float
         """
-        found = self._examined(mask, part)
+        found = self._examined(mask, part) if importance == "auto" else None
         if found is not None:
             return found
         everyone = np.arange(self.problem.n_samples)
         train, test = (everyone, None) if part is None else self._splits[part]
         model, importances = self._fit(mask, train), np.zeros(self.problem.n_features)
         if np.any(mask):
-            importances[np.flatnonzero(mask)] = column_importances(model, int(np.count_nonzero(mask)))
+            importances[np.flatnonzero(mask)] = self._importances(model, mask, train, importance)
         if test is None:
             return importances, float("nan")
         cells, weights = self._preparation.cells(mask, test), _weights(self.problem.sample_weight, test)
         return importances, self._attempt(lambda: self._scoring(model, cells, self._labels[test], **weights))
+
+    def _importances(self, model: Any, mask: Masks, train: IntArray, importance: Importance) -> FloatArray:
+        """Return the importance of each column of a subset, by a model fitted to these rows or to most of them."""
+        columns = np.flatnonzero(mask)
+        if importance not in ("permutation", "drop", "shap"):
+            return column_importances(model, len(columns), importance)
+        # On rows that the model was not fitted to, and that are no test rows of the split, which score the sizes.
+        inner = split_rows(self.problem.take(train), 4, np.random.default_rng(0))[-1]
+        fitted, kept = train[inner.train], train[inner.test]
+        model = self._fit(mask, fitted)
+        if importance == "shap":
+            return shap_importances(model, self._preparation.cells(mask, fitted), self._preparation.cells(mask, kept))
+        labels, weights = self._labels[kept], _weights(self.problem.sample_weight, kept)
+        whole = self._scoring(model, self._preparation.cells(mask, kept), labels, **weights)
+        losses, rng = np.zeros(len(columns)), np.random.default_rng(0)
+        for place, column in enumerate(columns.tolist()):
+            if importance == "drop":
+                rest = np.array(mask, dtype=bool)
+                rest[column] = False
+                cells = self._preparation.cells(rest, kept)
+                losses[place] = whole - self._scoring(self._fit(rest, fitted), cells, labels, **weights)
+                continue
+            table = self.problem.X[kept].copy()
+            for _ in range(REPEATS):
+                table[:, column] = table[rng.permutation(len(kept)), column]
+                cells = self._preparation.new_cells(mask, table)
+                losses[place] += (whole - self._scoring(model, cells, labels, **weights)) / REPEATS
+        return losses
 
     def _examined(self, mask: Masks, fold: int | None) -> tuple[FloatArray, float] | None:
         """Examine a subset without scikit-learn's fit; None where there is no such way."""

@@ -119,9 +119,14 @@ def lasso_regressor(cv: int = 5) -> Any:
 
 def last_step(model: Any) -> Any:
     """Return the estimator at the end of pipelines."""
-    while isinstance(model, Pipeline):
-        model = model.steps[-1][1]
+    while isinstance(model, Pipeline) or is_frozen(model):
+        model = model.estimator if is_frozen(model) else model.steps[-1][1]
     return model
+
+
+def is_frozen(model: Any) -> bool:
+    """Say whether a model is fitted already, and stays as it is (`sklearn.frozen.FrozenEstimator`)."""
+    return type(model).__name__ == "FrozenEstimator"
 
 
 def fit_model(estimator: Any, problem: Problem, seed: int, *, scale: bool = False) -> Any:
@@ -212,12 +217,16 @@ class Importance(ModelRanker):
         ridge regression by default.
     cv : int, splitter or None, default=5
         Folds; None fits one model to all rows.
+    threshold : float or str, optional
+        Keep features whose importance is at least this: a number, `"mean"`, `"median"`, or a multiple of these such as
+        `"1.25*mean"`, as in scikit-learn's `SelectFromModel`. Then `RankSelector(Importance(…))` keeps just these.
 
     Notes
     -----
     A nominal feature stands as its level indicators, whose importances are summed; missing numbers count as the median
     of the training rows. Row weights go to the model where its `fit` takes them, row groups stay together. The
-    ranking's `extra` holds the standard deviation over folds as `spread`.
+    ranking's `extra` holds the standard deviation over folds as `spread`. A model that is fitted already
+    (`sklearn.frozen.FrozenEstimator`) is asked as it is.
 
     Impurity importances favor columns with many values, also where these are noise: see `Permutation`.
 
@@ -243,11 +252,48 @@ class Importance(ModelRanker):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods("fit"), None],
         "cv": CV_OBJECT,
+        "threshold": [Real, str, None],
     }
+
+    def __init__(self, estimator: Any = None, cv: Any = 5, threshold: float | str | None = None) -> None:
+        super().__init__(estimator, cv)
+        self.threshold = threshold
+
+    @property
+    def chooses(self) -> bool:  # type: ignore[override]
+        """Whether a threshold says how many features are worth keeping."""
+        return self.threshold is not None
+
+    def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
+        ranking = super().rank(problem, rng, resources)
+        if self.threshold is not None:
+            enough = ranking.scores >= threshold_of(self.threshold, ranking.scores)
+            ranking.extra["n_relevant"] = np.array(int(enough.sum()))
+        return ranking
 
     def _measure(self, problem: Problem, parts: list[Split], seed: int, resources: Resources) -> FloatArray:
         shared = (self.estimator, problem, seed)
         return np.array(list(run_tasks(_importances, [(part.train,) for part in parts], resources, shared=shared)))
+
+
+def threshold_of(threshold: float | str, scores: FloatArray) -> float:
+    """Return a threshold as a number: as it is, or a multiple of the mean or the median of the scores.
+
+    Examples
+    --------
+    >>> threshold_of("1.25*mean", np.array([1.0, 3.0])), threshold_of("median", np.array([1.0, 2.0, 9.0]))
+    (2.5, 2.0)
+    """
+    if not isinstance(threshold, str):
+        return float(threshold)
+    factor, _, name = threshold.rpartition("*")
+    try:
+        times = float(factor or 1.0)
+        return times * float({"mean": np.mean, "median": np.median}[name.strip()](scores))
+    except (KeyError, ValueError):
+        raise InputError(
+            f"threshold={threshold!r} is no number, 'mean', 'median' or a multiple such as '1.25*mean'."
+        ) from None
 
 
 def _importances(shared: tuple[Any, Problem, int], rows: IntArray) -> FloatArray:
@@ -268,8 +314,8 @@ def importances(estimator: Any, problem: Problem, seed: int) -> FloatArray:
     -------
     array of shape (n_features,)
     """
-    trees = hasattr(type(last_step(estimator)), "feature_importances_")
-    model = fit_model(estimator, problem, seed, scale=not trees)
+    as_it_is = hasattr(type(last_step(estimator)), "feature_importances_") or is_frozen(estimator)
+    model = fit_model(estimator, problem, seed, scale=not as_it_is)
     return gather(own_importances(last_step(model)), model, problem.n_features)
 
 

@@ -29,6 +29,12 @@ class Elimination(Search):
     ----------
     step : int or float, default=1
         How many units to drop at a time: a number, or a share of all units.
+    importance : str or callable, default="auto"
+        `"auto"`: coefficients or `feature_importances_`. `"gain"`: what splits gained (LightGBM's, too). For any model,
+        measured on a quarter of its training rows, to which it was not fitted: `"permutation"`, what is lost when a
+        column is shuffled; `"drop"`, what is lost when the model is fitted without it; `"shap"`, the mean size of its
+        SHAP values. The name of an attribute of the model, such as `"named_steps.svc.coef_"`; or a function that takes
+        the fitted model and returns a number for each column, as `importance_getter` of scikit-learn.
 
     Notes
     -----
@@ -64,12 +70,14 @@ class Elimination(Search):
     command_name = "rfe"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "step": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")],
+        "importance": [str, callable],
     }
     needs: ClassVar[frozenset[str]] = frozenset({"has_importances"})
     ordered: ClassVar[bool] = True
 
-    def __init__(self, step: int | float = 1) -> None:
+    def __init__(self, step: int | float = 1, importance: Any = "auto") -> None:
         self.step = step
+        self.importance = importance
 
     def steps(
         self, scorer: Objective, space: SearchSpace, rng: np.random.Generator, state: dict[str, Any]
@@ -101,7 +109,7 @@ class Elimination(Search):
     def _examine_part(self, scorer: Objective, full: BoolArray, state: dict[str, Any]) -> None:
         """Take one step down on the training rows of one split, and score it on the test rows."""
         part, place, sizes = state["part"], state["place"], state["sizes"]
-        importances, score = scorer.examine(state["mask"], part)
+        importances, score = scorer.examine(state["mask"], part, self.importance)
         state["scores"][part, place] = score
         if place + 1 < len(sizes):
             state.update(mask=without_least(state["mask"], importances, int(sizes[place + 1])), place=place + 1)
@@ -114,7 +122,7 @@ class Elimination(Search):
         allowed = sizes <= space.max_units
         reached = sizes[allowed][_last_best(state["curve"][allowed])] if "curve" in state else sizes[-1]
         while int(state["mask"].sum()) > reached:
-            importances, _ = scorer.examine(state["mask"])
+            importances, _ = scorer.examine(state["mask"], None, self.importance)
             following = max(int(sizes[sizes < state["mask"].sum()][0]), int(reached))
             mask = without_least(state["mask"], importances, following)
             score = float(scorer.score(mask[None])[0])
