@@ -288,8 +288,8 @@ def threshold_of(threshold: float | str, scores: FloatArray) -> float:
         return float(threshold)
     factor, _, name = threshold.rpartition("*")
     try:
-        times = float(factor or 1.0)
-        return times * float({"mean": np.mean, "median": np.median}[name.strip()](scores))
+        middle = {"mean": float(np.mean(scores)), "median": float(np.median(scores))}[name.strip()]
+        return float(factor or 1.0) * middle
     except (KeyError, ValueError):
         raise InputError(
             f"threshold={threshold!r} is no number, 'mean', 'median' or a multiple such as '1.25*mean'."
