@@ -16,8 +16,14 @@ $(READY): pyproject.toml packages/fewer-papers/pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]' --editable packages/fewer-papers
 	@touch $@
 
-demo: $(READY)  ## set up, then select features on the Wisconsin breast-cancer data
-	$(BIN)/fewer demo --report fewer-demo.html
+DEMO   := .venv-demo
+$(DEMO)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(DEMO)
+	$(DEMO)/bin/python -m pip install --quiet --constraint constraints.txt .
+	@touch $@
+
+demo: $(DEMO)/.ready  ## install what the demo needs, then select features of heart scans: fewer-demo.html
+	$(DEMO)/bin/fewer demo --report fewer-demo.html
 
 test: $(READY)  ## set up, then lint, types, tests and doctests
 	$(BIN)/ruff check .
@@ -105,5 +111,5 @@ clusters:  ## Ray and Spark (with a Java runtime) give the serial answer
 	$(CLUSTERS)/bin/python benchmarks/other_clusters.py ray spark
 
 clean:  ## remove the environment and all caches
-	rm -rf $(VENV) .peers .venv-bench .venv-clusters .venv-oldest .venv-newest .venv-docs docs/_build docs/_generated build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-demo .peers .venv-bench .venv-clusters .venv-oldest .venv-newest .venv-docs docs/_build docs/_generated build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

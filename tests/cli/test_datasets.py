@@ -71,7 +71,7 @@ def test_refusals(run, tmp_path):
     path = tmp_path / "there.csv" / "x.csv"
     there = tmp_path / "there.csv"
     there.write_text("mine")
-    assert run("glass", "--save", str(there)) == (2, "", f"fewer: {there} is there already; choose another --save.\n")
+    assert run("glass", "--save", str(there)) == (2, "", f"fewer: {there} already exists; choose another --save.\n")
     assert there.read_text() == "mine"
     assert run("glass", "--save", str(path)) == (
         2,

@@ -120,7 +120,7 @@ def test_scipy_reads_the_same_numbers(read, tmp_path):
         ("@relation r\n@attribute a {x\n", "t.arff, line 2: the levels of 'a' have no closing brace."),
         (
             "@relation r\n@attribute a relational\n",
-            "t.arff, line 2: attribute 'a' is of type 'relational', which is not read; leave it out.",
+            "t.arff, line 2: attribute 'a' is of type 'relational', which is not read; drop it.",
         ),
         (
             '@relation r\n@attribute a date "dd.MM.yy"\n',

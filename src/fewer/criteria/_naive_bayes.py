@@ -267,7 +267,7 @@ class CountedTable:
         if criterion.scoring != "accuracy":
             raise IncompatibleError("scoring='auroc' ranks all rows of a fold; in chunks use scoring='accuracy'.")
         if not isinstance(criterion.discretizer, MDLPDiscretizer | None):
-            raise IncompatibleError("A discretizer of your own needs all rows in memory; in chunks leave it out.")
+            raise IncompatibleError("A discretizer of your own needs all rows in memory; in chunks, omit it.")
         like = stream.like
         sample = RowSample.of_classes(stream.class_counts, _sample_rows(stream, resources), seed)
         p = like.n_features

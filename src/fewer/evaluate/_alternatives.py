@@ -19,6 +19,7 @@ from fewer.contracts import Criterion, IncompatibleError, Objective, PredictiveS
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.search import Forward
 from fewer.search._exhaustive import combination_block
+from fewer.text import score_text
 from fewer.trace import best_first
 
 WITHIN = 1.959963984540054
@@ -182,7 +183,9 @@ class Alternatives:
         return json.dumps(self.to_dict())
 
     def __str__(self) -> str:
-        first = f"{self.n_good:,} of {self.n_evaluated:,} subsets are as good as the best ({self.scores[0]:.4f})."
+        first = (
+            f"{self.n_good:,} of {self.n_evaluated:,} subsets are as good as the best ({score_text(self.scores[0])})."
+        )
         lines = [first, self.how, f"Best: {', '.join(self.best)}", f"Smallest: {', '.join(self.smallest)}"]
         if self.cheapest is not None and self.costs is not None:
             lines.append(f"Cheapest: {', '.join(self.cheapest)} ({float((self.masks @ self.costs).min()):g})")
@@ -193,7 +196,7 @@ class Alternatives:
                 f"In some: {name} ({share:.0%}){', or ' + ', '.join(partners[:5]) if partners else ', can be left out'}"
             )
         lines.append(f"In none: {', '.join(self.never) or 'none'}")
-        lines += [f"Held out: {row['score']:.4f} with {', '.join(row['features'])}" for row in self.heldout]
+        lines += [f"Held out: {score_text(row['score'])} with {', '.join(row['features'])}" for row in self.heldout]
         return "\n".join(lines)
 
 

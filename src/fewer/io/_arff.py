@@ -132,7 +132,7 @@ def _attribute(line: str, where: str) -> Attribute:
                 f"{where}: the dates of {name!r} are written as {pattern!r}; write them as yyyy-MM-dd, or as numbers."
             )
         return Attribute(name, "date")
-    raise InputError(f"{where}: attribute {name!r} is of type {_short(kind)}, which is not read; leave it out.")
+    raise InputError(f"{where}: attribute {name!r} is of type {_short(kind)}, which is not read; drop it.")
 
 
 def _row(line: str, attributes: list[Attribute], where: str) -> list[str | None]:

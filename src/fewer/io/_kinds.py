@@ -197,7 +197,7 @@ TOLD = 200
 MOST_STRANGERS = 3
 """So many different words among numbers stand for something, such as missing cells."""
 MIN_NUMBERS = 3
-"""From so many different numbers on, words beside them are told of."""
+"""Minimum number of distinct values above which words among the numbers are reported."""
 AMONG_TEXT = "numbers among words"
 BRACKETS = r"^\s*\(.*\)\s*$"
 _GROUPED = r"^\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*$"
@@ -781,7 +781,7 @@ class Schema:
         except ValueError as error:
             raise InputError(f"{name} is not JSON ({error}); recreate it with fewer inspect --write-schema.") from None
         if not isinstance(content, dict) or not isinstance(content.get("columns"), dict):
-            raise InputError(f"{name} has no 'columns'; write it anew with fewer inspect --write-schema.")
+            raise InputError(f"{name} has no 'columns'; recreate it with fewer inspect --write-schema.")
         missing = content.get("missing")
         if missing is not None and not (isinstance(missing, list) and all(isinstance(cell, str) for cell in missing)):
             raise InputError(f"{name}: 'missing' must be a list of texts.")

@@ -275,7 +275,7 @@ class ParquetSource(Source):
             elif types[name] != pl.Null and _family(types[name]) != _family(known):
                 self._mixed[name] = (
                     f"Column {name!r} holds {types[name]} in {file.name} and {known} in a file before it; "
-                    "write it with one type in all files, or leave it out."
+                    "write it with one type in all files, or drop it."
                 )
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:

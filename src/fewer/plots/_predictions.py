@@ -120,7 +120,7 @@ class PredictionsDisplay(Display):
                     label=name,
                 )  # fmt: skip
         if self.kind == "calibration":
-            ax.set(xlabel="membership given", ylabel="share that came true")
+            ax.set(xlabel="predicted probability", ylabel="share that came true")
         elif self.kind == "points":
             ax.set(xlabel="truth", ylabel="predicted")
         legend_below(ax)

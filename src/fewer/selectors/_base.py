@@ -158,7 +158,7 @@ def _with_start(space: SearchSpace, start: Sequence[Column] | None, names: tuple
         state[number] = bool(columns & set(unit.tolist()))
     free = {int(column) for unit in space.units for column in unit}
     if outside := sorted(columns - free - set(np.flatnonzero(space.base).tolist())):
-        raise InputError(f"start names {names[outside[0]]!r}, which is excluded; leave it out of one of them.")
+        raise InputError(f"start names {names[outside[0]]!r}, which is excluded; remove it from one of them.")
     if not space.allows(state[None])[0]:
         raise InputError(
             f"start has {int(np.count_nonzero(state))} features beside those forced in, but from {space.min_units} to "

@@ -73,7 +73,7 @@ class Folder:
         for entry in self._entries():
             if entry.name == name and name.lower().endswith(KINDS) and entry.is_file(follow_symlinks=False):
                 return self.path / entry.name
-        raise InputError(f"There is no table {_short(name)} in the folder; it may have been moved.")
+        raise InputError(f"Table {_short(name)} is not in the folder; it may have been moved.")
 
     def runs(self) -> list[str]:
         """Return the names of the folders with a run, and of those that one was started in, the newest first."""

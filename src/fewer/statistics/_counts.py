@@ -71,7 +71,7 @@ class Bins:
         if max(n_levels, default=0) > MOST_LEVELS:
             widest = rows.names[int(np.argmax(n_levels))]
             raise InputError(
-                f"Column {widest!r} has {max(n_levels):,} levels, and {MOST_LEVELS:,} can be counted; leave it out."
+                f"Column {widest!r} has {max(n_levels):,} levels, and {MOST_LEVELS:,} can be counted; drop it."
             )
         return cls(bare, rows.nominal, np.array(n_levels, dtype=np.int64), target_edges, rows.n_classes)
 

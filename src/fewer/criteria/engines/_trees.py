@@ -54,7 +54,7 @@ class TreePart(Part):
             if not isinstance(options[name], int | np.integer):
                 return f"{type(model).__name__}({name}={options[name]!r}) is not covered"
         if not isinstance(options["random_state"], int | np.integer):
-            return "a seed that is no whole number"
+            return "a seed that is not an integer"
         return ""
 
     def __init__(
