@@ -55,7 +55,11 @@ def test_verbose_select_tells_of_every_fold(capsys):
     quiet = fewer.select(X, y, "knn-forward", random_state=0)
     assert capsys.readouterr().err == ""
     told = fewer.select(X, y, "knn-forward", random_state=0, verbose=1)
-    assert capsys.readouterr().err.splitlines() == [f"fewer: fold {k} of 5" for k in range(1, 6)]
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(", about")[0] for line in lines] == [
+        f"fewer: testing on held-out rows: {k} of 5 folds done" for k in range(1, 6)
+    ]
+    assert lines[-1].endswith("about 0 s left")
     assert told.features == quiet.features
     assert "verbose" not in told.code
 
@@ -75,6 +79,9 @@ def test_a_notebook_shows_one_bar_that_moves(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
     monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(HTML=str, display=display))
     X, y = load_iris(return_X_y=True)
-    fewer.select(X, y, "knn-forward", random_state=0, verbose=1)
-    assert shown[-1] == '<progress value="5" max="5"></progress> fold 5 of 5'
+    fewer.select(X, y, "knn-forward", random_state=0)  # by default, where somebody watches
+    assert shown[-1].startswith('<progress value="5" max="5"></progress> testing on held-out rows: 5 of 5 folds done')
+    n_shown = len(shown)
+    fewer.select(X, y, "knn-forward", random_state=0, verbose=0)
+    assert len(shown) == n_shown
     assert capsys.readouterr().err == ""

@@ -1,4 +1,5 @@
 import importlib
+import sys
 
 import pytest
 
@@ -54,3 +55,12 @@ def test_options_reach_nested_components():
 def test_misspelt_components_are_refused_and_nothing_is_run(kind, text, message):
     with pytest.raises(InputError, match=message):
         registry.build(kind, text)
+
+
+def test_lightgbm_goes_by_its_name_and_its_absence_is_one_line(monkeypatch):
+    pytest.importorskip("lightgbm")
+    assert type(registry.build("estimator", "lightgbm")).__name__ == "LGBMClassifier"
+    assert type(registry.build("estimator", "lightgbm:n_estimators=7", "regression")).__name__ == "LGBMRegressor"
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    with pytest.raises(InputError, match="Estimator 'lightgbm' needs a package: python -m pip install lightgbm"):
+        registry.build("estimator", "lightgbm")

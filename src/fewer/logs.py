@@ -63,13 +63,13 @@ class Progress:
     Examples
     --------
     >>> Progress(5).text
-    'searching'
+    'selecting features'
     """
 
     def __init__(self, n_folds: int) -> None:
         self.n_folds = n_folds
-        self.text = "searching"
-        self._done, self._told, self._handle = 0, 0.0, None
+        self.text = "selecting features"
+        self._done, self._told, self._began, self._handle = 0, 0.0, time.monotonic(), None
         self._notebook = _in_notebook()
 
     def on_step(self, trace: Trace) -> None:
@@ -82,7 +82,7 @@ class Progress:
         """
         if trace.steps and time.monotonic() - self._told > 0.1:
             size = int((trace.best != 0).sum())
-            self.text = f"{trace.n_evaluations:,} subsets, best {trace.best_score:.4g} with {size} features"
+            self.text = f"{trace.n_evaluations:,} subsets, best with {size} features"
             self._show()
 
     def on_fold(self, n_done: int) -> None:
@@ -93,7 +93,9 @@ class Progress:
         n_done : int
             How many are done.
         """
-        self._done, self.text = n_done, f"fold {n_done} of {self.n_folds}"
+        left = (time.monotonic() - self._began) / (n_done + 1) * max(self.n_folds - n_done, 0)
+        self._done = n_done
+        self.text = f"testing on held-out rows: {n_done} of {self.n_folds} folds done, about {left:.0f} s left"
         self._show(last=n_done >= self.n_folds)
 
     def _show(self, last: bool = False) -> None:
@@ -113,6 +115,16 @@ class Progress:
             self._handle = display(HTML(bar), display_id=True)
         else:
             self._handle.update(HTML(bar))
+
+
+def is_watched() -> bool:
+    """Say whether somebody sees progress: in a terminal or a notebook, not in a pipe.
+
+    Returns
+    -------
+    bool
+    """
+    return _in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
 
 
 def _in_notebook() -> bool:

@@ -29,6 +29,7 @@ ESTIMATORS = {
     "forest": "sklearn.ensemble:RandomForestClassifier|RandomForestRegressor",
     "lasso": "fewer.rankers._model_based:lasso_classifier|lasso_regressor",
     "boosting": "sklearn.ensemble:HistGradientBoostingClassifier|HistGradientBoostingRegressor",
+    "lightgbm": "lightgbm:LGBMClassifier|LGBMRegressor",
 }
 ALIASES: dict[str, dict[str, str]] = {
     "ranker": {
@@ -214,7 +215,10 @@ def build(kind: ComponentKind, text: str, task: str = "classification") -> Any:
         raise InputError(f"Unknown {kind} {name!r}; {nearest(name, [*known, *aliases], 'names')}")
     module, classes = known[name].split(":")
     chosen = classes.split("|")[-1 if task == "regression" else 0]
-    component = getattr(importlib.import_module(module), chosen)
+    try:
+        component = getattr(importlib.import_module(module), chosen)
+    except ModuleNotFoundError:
+        raise InputError(f"{kind.capitalize()} {name!r} needs a package: python -m pip install {module}") from None
     arguments = _options(options, text)
     parameters = {n: p for n, p in inspect.signature(component).parameters.items() if n != "self"}
     for key in arguments:
@@ -273,6 +277,8 @@ def _ready(component: Any, arguments: dict[str, Any]) -> Any:
         arguments = {"max_iter": 1000, **arguments} if component.__name__ == "LogisticRegression" else arguments
     if component.__name__.startswith(("DecisionTree", "RandomForest")):
         return component(**{"random_state": 0, **arguments})
+    if component.__name__.startswith("LGBM"):
+        return component(**{"random_state": 0, "verbosity": -1, **arguments})
     return make_pipeline(StandardScaler(), component(**arguments))
 
 

@@ -278,18 +278,26 @@ def _cell(tag: str, text: str, place: int) -> str:
     return f'<{tag} style="{_CELL};text-align:{side}">{html.escape(text)}</{tag}>'
 
 
-def html_card(title: str, verdict: str, table: str, lines: Sequence[str], alarm: Sequence[str] = ()) -> str:
-    """Return a warning, a heading, a sentence that matters, a table, and lines to unfold."""
+def html_card(
+    title: str, verdict: str | Sequence[str], table: str, lines: Sequence[str], alarm: Sequence[str] = ()
+) -> str:
+    """Return a warning, a heading, sentences that matter, a table, and lines to unfold.
+
+    The bar beside the sentences is green only where there is no warning.
+    """
+    verdict = [verdict] if isinstance(verdict, str) else verdict
     more = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
     folded = f"<details><summary>Details</summary><ul>{more}</ul></details>" if lines else ""
     warned = "".join(f'<p style="margin:.2em 0">{html.escape(line)}</p>' for line in alarm)
     style = "border:2px solid #b3261e;border-left-width:8px;padding:.4em .7em;margin:.4em 0"
-    banner = f'<div role="alert" style="{style}">{warned}</div>' if alarm else ""
-    said = f'<p style="border-left:3px solid #1b7f6b;padding-left:.7em;margin:.4em 0">{html.escape(verdict)}</p>'
+    banner = f'<div role="alert" style="{style}">{warned}</div>' if any(alarm) else ""
+    color = "#b36b00" if alarm else "#1b7f6b"
+    spoken = "<br>".join(html.escape(line) for line in verdict if line)
+    said = f'<p style="border-left:3px solid {color};padding-left:.7em;margin:.4em 0">{spoken}</p>'
     return (
         f'<div style="font-family:system-ui,sans-serif;max-width:46em;color:inherit">{banner}'
         f'<p style="font-weight:600;margin:.2em 0">{html.escape(title)}</p>'
-        f"{said if verdict else ''}{table}{folded}</div>"
+        f"{said if spoken else ''}{table}{folded}</div>"
     )
 
 

@@ -29,6 +29,7 @@ def test_a_notebook_shows_what_the_page_does_without_a_script(selection):
     for name in selection.features:
         assert name in shown
     assert "selected in" in shown
+    assert shown.index("Held-out accuracy") < shown.index("<table") < shown.index("<details")
     assert "2 of 4 features selected by knn-forward" in shown
     assert "<script" not in shown
     assert "background:#" not in shown  # the notebook's own colors, light or dark

@@ -125,7 +125,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def spread_out(**values: Any) -> None:
         whole = {
-            name: kind(**{field.name: values.pop(field.name) for field in fields(kind) if field.name in values})
+            name: kind(**{one.name: values.pop(one.name) for one in _options_of(kind) if one.name in values})
             for name, kind in bundles.items()
         }
         command(**values, **whole)

@@ -20,7 +20,7 @@ from fewer.estimators import ROW_METADATA
 from fewer.evaluate import Alternatives, Comparison, OnProgress
 from fewer.io import Stream, features_of, in_chunks, is_frame, is_lazy, is_path, open_stream, plain_frame, read_table
 from fewer.io._reader import ProblemReader
-from fewer.logs import Progress
+from fewer.logs import Progress, is_watched
 from fewer.problem import Problem, Task
 from fewer.request import Request
 from fewer.run import _streaming as streaming
@@ -63,7 +63,7 @@ def select(
     n_jobs: int | None = None,
     random_state: int | None = None,
     resume_dir: Path | str | None = None,
-    verbose: int = 0,
+    verbose: int | None = None,
 ) -> Selection:
     """Select features of a table and measure on held-out rows whether that helped.
 
@@ -110,8 +110,9 @@ def select(
     random_state : int, optional
     resume_dir : path, optional
         A folder in which the run is kept. If it holds this very run, unfinished, the run goes on.
-    verbose : int, default=0
-        1 shows how the run goes on: a line in the terminal, a bar in a notebook; nothing of a table read in chunks.
+    verbose : int, optional
+        1 shows progress: a line in the terminal, a bar in a notebook; nothing for a table read in chunks. 0 shows none;
+        by default it is shown in terminals and notebooks only.
 
     Returns
     -------
@@ -145,7 +146,13 @@ def select(
 
 
 def _select_source(
-    X: Any, y: Any, task: Task | None, rows: dict[str, Any], request: Request, folder: Path | str | None, verbose: int
+    X: Any,
+    y: Any,
+    task: Task | None,
+    rows: dict[str, Any],
+    request: Request,
+    folder: Path | str | None,
+    verbose: int | None,
 ) -> Selection:
     """Select features of a table that is not in memory: in chunks, unless it is one file that memory holds."""
     _refuse_unnamed(X, y, rows)
@@ -216,14 +223,14 @@ def select_problem(problem: Problem, method: str = "auto", *, random_state: int 
 
 
 def _select(
-    problem: Problem, request: Request, folder: Path | str | None, rows: tuple[str, ...] = (), verbose: int = 0
+    problem: Problem, request: Request, folder: Path | str | None, rows: tuple[str, ...] = (), verbose: int | None = 0
 ) -> Selection:
     problem, request = _for_several_targets(problem, request)
     problem, cv = fewer_folds(problem, request.cv, request.rare)
     request = replace(request, cv=cv)
     problem = prepare_rows(problem, request)
     plan = replace(make_plan(problem, request), rows=rows)
-    progress = Progress(request.n_folds) if verbose else None
+    progress = Progress(request.n_folds) if (is_watched() if verbose is None else verbose) else None
     followers = Followers() if progress is None else Followers(progress.on_step, progress.on_fold)
     if folder is None:
         return run_plan(plan, problem, followers=followers)

@@ -459,6 +459,20 @@ class Selection(Origin, Scores, Chosen):
         grammar = " × ".join(component for component in (self.criterion, self.search, self.control) if component)
         return f"{chosen} selected by {self.method}: {grammar}"
 
+    @property
+    def scores(self) -> str:
+        """The held-out scores in a sentence: with the selected features, with all, and knowing nothing."""
+        if self.score_heldout is None:
+            return ""
+        low, high = self.heldout.get("low"), self.heldout.get("high")
+        ends = "" if low is None else f" ({score_text(low, low, high)} to {score_text(high, low, high)})"
+        return (
+            f"Held-out {self.score_name}: {score_text(self.score_heldout, low, high)}{ends} with the selected "
+            f"features, {score_text(self.score_heldout_all_features, low, high)} with all {self.n_features}"
+            f"{'' if self.baseline is None else f', {score_text(self.baseline, low, high)} knowing nothing'} "
+            f"({self.heldout['n_folds']} folds, selection repeated in each)."
+        )
+
     def summary(self) -> list[str]:
         """Return the lines that go with the table of features.
 
@@ -470,15 +484,8 @@ class Selection(Origin, Scores, Chosen):
         lines = [self.verdict, f"{self.how}."]
         if self.reason:
             lines.append(self.reason)
-        if self.score_heldout is not None:
-            low, high = self.heldout.get("low"), self.heldout.get("high")
-            ends = "" if low is None else f" ({score_text(low, low, high)} to {score_text(high, low, high)})"
-            lines.append(
-                f"Held-out {self.score_name}: {score_text(self.score_heldout, low, high)}{ends} with the selected "
-                f"features, {score_text(self.score_heldout_all_features, low, high)} with all {self.n_features}"
-                f"{'' if self.baseline is None else f', {score_text(self.baseline, low, high)} knowing nothing'} "
-                f"({self.heldout['n_folds']} folds, selection repeated in each)."
-            )
+        if self.scores:
+            lines.append(self.scores)
         if self.promise:
             lines.append(self.promise)
         lines += [f"Substitutes for {name}: {', '.join(others)}." for name, others in self.stand_ins.items()]
@@ -528,8 +535,13 @@ class Selection(Origin, Scores, Chosen):
 
     def _repr_html_(self) -> str:
         title = f"{len(self.features)} of {self.n_features} features"
-        told = [line for line in self.summary() if line != self.verdict]
-        return html_card(title, self.verdict, html_table(*self._table()), told, self.banner)
+        weak = [name for name in self.features if self.frequency and self.frequency.get(name, 0.0) < 0.5]
+        lead = [self.scores, *self.notes] if self.scores else self.notes
+        if weak:
+            lead = [*lead, f"Selected in fewer than half of the folds: {', '.join(weak)}."]
+        folded = [line for line in self.summary() if line not in {self.verdict, *lead}]
+        alarm = [*self.banner] or [""] * bool(weak)
+        return html_card(title, [self.verdict, *lead], html_table(*self._table()), folded, alarm)
 
     def to_markdown(self) -> str:
         """Return the table of features and what goes with it in Markdown.
