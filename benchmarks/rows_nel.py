@@ -20,7 +20,7 @@ from fewer.criteria import RANN, GammaTest
 from fewer.datasets import load
 from fewer.problem import Problem
 from fewer.rankers import MIFS, MRMR
-from fewer.rankers._information import Bins
+from fewer.rankers._information import FeatureBins
 
 Row = dict[str, Any]
 
@@ -150,12 +150,12 @@ def target_information(n_rows: int = 10_000, n_features: int = 500) -> Row:
     y = rng.integers(0, 2, n_rows)
     X = rng.normal(size=(n_rows, n_features)) + np.outer(y, np.linspace(0, 1, n_features))
     problem = Problem.from_arrays(X, y)
-    ours = best_time(lambda: Bins(problem, 10).relevance())
+    ours = best_time(lambda: FeatureBins(problem, 10).relevance())
     some = np.arange(0, n_features, 10)
     began = time.process_time()
     theirs = mutual_info_classif(X[:, some], y, random_state=0)
     seconds = (time.process_time() - began) * n_features / len(some)
-    agreement = float(spearmanr(Bins(problem, 10).relevance()[some], theirs)[0])
+    agreement = float(spearmanr(FeatureBins(problem, 10).relevance()[some], theirs)[0])
     return row(
         f"mutual information with the target, {n_rows} × {n_features}", ours, {"scikit-learn": seconds},
         {"scikit-learn": 50.0}, rank_agreement=agreement, note="scikit-learn timed on every tenth feature",

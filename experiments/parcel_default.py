@@ -29,7 +29,7 @@ from fewer.models import DiscreteNaiveBayes
 from fewer.models._discrete_naive_bayes import LogTables
 from fewer.problem import Problem
 from fewer.roc import Parcel, auroc
-from fewer.roc._committee import Ballot, Committee, elect
+from fewer.roc._committee import Committee, CommitteeBallot, elect
 from fewer.roc._learners import EstimatorLearner, Lessons, deal_out, learner_of
 from fewer.validate import corrected_resampled_t
 
@@ -179,9 +179,11 @@ def votes_part(n_splits: int, most: int, tables: tuple[str, ...]) -> None:
             lessons, calibration = deal_out(fit, 0.2, 5, 1 / 3, np.random.default_rng(seed), in_folds=True)
             usable = ~lessons.whole.constant
             learners = [learner_of(label, estimator, lessons, 1) for label, estimator in strong()]
-            ballot = Ballot((), tuple(each.validation_scores(usable) for each in learners), lessons.positive, None)
+            ballot = CommitteeBallot(
+                (), tuple(each.validation_scores(usable) for each in learners), lessons.positive, None
+            )
             seen = tuple(each.rule(usable).scores(calibration.X) for each in learners)
-            votes = elect(ballot, np.zeros(0), Ballot((), seen, calibration.y, None))
+            votes = elect(ballot, np.zeros(0), CommitteeBallot((), seen, calibration.y, None))
             committee = Committee(
                 tuple(each.rule(usable, fit) for each in learners), votes.lines, votes.votes, votes.scale
             )

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from fewer.contracts import Resources
 from fewer.criteria import KNN
-from fewer.differences import Coarse, Differences, quantum_for
+from fewer.differences import CoarseRows, Differences, quantum_for
 from fewer.errors import InputError
 from fewer.kernels import _distances as kernels
 from fewer.problem import Problem
@@ -51,7 +51,7 @@ def test_a_cell_far_away_leaves_finite_distances(narrow, far):
     """One cell is beyond all reach of the others, so that one fold has a range that has no reciprocal square."""
     X = np.array([[0.0], [narrow], [3.0 * narrow], [far], [np.nan]])
     layout = layout_of(X, np.arange(5))
-    coarse = Coarse.of(layout, np.array([0, 1, 0, 1, 0]), 2)
+    coarse = CoarseRows.of(layout, np.array([0, 1, 0, 1, 0]), 2)
     for reach in (1e-12, 64.0):
         unit = coarse.unit_for(reach)
         assert np.isfinite(coarse.errors(unit)).all()
@@ -130,7 +130,7 @@ def test_coarse_distances_stay_within_their_error(seed, scaling):
         assume(scaling != "none")  # a column that drowns another is refused where nothing is scaled
         raise
     codes = rng.integers(0, 2, n)
-    coarse = Coarse.of(layout, codes, 2)
+    coarse = CoarseRows.of(layout, codes, 2)
     mask = rng.integers(0, 5, p) / 4.0
     unit = coarse.unit_for(float(coarse.largest.sum()))
     columns, kinds_32, factor, gap, clip, fold, starts, _ = coarse.arrays(unit)
@@ -161,7 +161,7 @@ def test_a_range_that_nearly_vanishes_in_a_casebase_overflows_nothing():
     X[:, 1] = np.arange(8)
     codes = np.arange(8) % 2
     layout = layout_of(X, np.array([0, 1, 0, 1, 0, 1, 2, 2]), "training", ["numeric"] * 2)
-    coarse = Coarse.of(layout, codes, 2)
+    coarse = CoarseRows.of(layout, codes, 2)
     factor = coarse.arrays(coarse.unit_for(float(coarse.largest.sum())))[2]
     assert np.isfinite(factor).all()
 

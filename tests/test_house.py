@@ -16,8 +16,8 @@ PACKAGES = sorted(path.parent.relative_to(SOURCES) for path in SOURCES.glob("*/_
 # Only a commit that says why raises one of these.
 MOST_LINES = 40_700  # of code: without docstrings, comments and blank lines
 MOST_MODULES = 275
-MOST_PRIVATE_IMPORTS = 170  # of another package's private modules
-MOST_GUESSES = 75  # getattr with a default
+MOST_PRIVATE_IMPORTS = 150  # of another package's private modules
+MOST_GUESSES = 55  # getattr with a default
 
 
 def code_lines(path: Path) -> int:
@@ -97,3 +97,11 @@ def compared_texts(path: Path) -> list[str]:
 
 def test_no_decision_reads_the_text_of_a_message():
     assert [place for path in MODULES for place in compared_texts(path)] == []
+
+
+# Records that kernels take keep their names: caches of compiled code that were written before hold them.
+KERNEL_RECORDS = {"Columns", "Growth", "Plan", "Race", "Room", "Scratch", "Standing", "Table", "Targets"}
+
+
+def test_a_class_name_stands_for_one_thing():
+    assert {name for name, n in classes_by_name().items() if n > 1} == KERNEL_RECORDS

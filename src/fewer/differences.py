@@ -33,7 +33,7 @@ class Differences:
 
     Precision: each squared difference is rounded to a multiple of a power of two, 1.5e-11 (coarser beyond 1,024
     features), so that every sum of them is exact in double precision and does not depend on the order of additions.
-    These sums are the distances; `Coarse` ones only decide where theirs cannot differ. So coarse a unit keeps ties:
+    These sums are the distances; `CoarseRows` ones only decide where theirs cannot differ. So coarse a unit keeps ties:
     differences that are equal on paper, such as 0.3 − 0.2 and 0.2 − 0.1, are equal here. Columns that are not scaled
     share what double precision has: the unit is as fine as the largest possible sum allows, so that a column is
     still told apart from noise when its range is 10⁵ times smaller than another's.
@@ -95,7 +95,7 @@ class Differences:
 
 
 @dataclass(frozen=True, eq=False)
-class Coarse:
+class CoarseRows:
     """Rows laid out for coarse distances, which are half as wide as exact ones and faster to sum.
 
     Rows are sorted by class, so that the nearest row of each class is a minimum over contiguous places. Terms are
@@ -122,7 +122,7 @@ class Coarse:
     largest: FloatArray
 
     @classmethod
-    def of(cls, exact: Differences, codes: IntArray, n_classes: int) -> Coarse:
+    def of(cls, exact: Differences, codes: IntArray, n_classes: int) -> CoarseRows:
         """Lay out the rows of exact differences, sorted by class."""
         order = np.argsort(codes, kind="stable")
         missing, nominal = exact.missing.astype(bool), exact.nominal.astype(bool)

@@ -1,7 +1,7 @@
 import pytest
 
 from fewer.cli import _shared
-from fewer.cli._shared import Progress, check_jobs, remember, typed
+from fewer.cli._shared import StatusLine, check_jobs, remember, typed
 from fewer.errors import InputError
 from fewer.request import names_of, parse_features
 
@@ -39,7 +39,7 @@ def test_jobs():
 
 
 def test_progress_is_silent_where_nobody_watches(capsys):
-    with Progress("working") as progress:
+    with StatusLine("working") as progress:
         progress.say("step 1")
     captured = capsys.readouterr()
     assert captured.out == captured.err == ""

@@ -5,7 +5,7 @@ import pytest
 
 from fewer.cli import main
 from fewer.cli._shared import jobs_on, open_chunks, resources_of, wants_stream
-from fewer.cli._table import Columns, FeatureColumns, Rows, table_options
+from fewer.cli._table import ColumnOptions, FeatureColumns, Rows, table_options
 from fewer.contracts import Resources
 from fewer.errors import InputError
 from fewer.run._running import Interrupted
@@ -55,7 +55,7 @@ def test_rows_that_belong_together_need_the_whole_table(table, word):
 
 
 def test_a_table_is_opened_in_chunks(table):
-    stream = open_chunks(table, "y", None, table_options(Columns(decimal=".")))
+    stream = open_chunks(table, "y", None, table_options(ColumnOptions(decimal=".")))
     assert (stream.like.names, stream.n_samples) == (("a",), 3)
 
 

@@ -1,12 +1,12 @@
 import pytest
 
-from fewer.cli._table import Columns, Rows, parse_task, table_options
+from fewer.cli._table import ColumnOptions, Rows, parse_task, table_options
 from fewer.errors import InputError
 
 
 def test_what_was_typed_becomes_options_of_the_reader():
     options = table_options(
-        Columns(nominal="zip, code", missing="NA,-", decimal=",", skip=True), Rows(groups="patient", weights="w")
+        ColumnOptions(nominal="zip, code", missing="NA,-", decimal=",", skip=True), Rows(groups="patient", weights="w")
     )
     assert options["nominal"] == ["zip", "code"]
     assert options["missing"] == ["NA", "-"]
@@ -23,4 +23,4 @@ def test_unknown_words():
     with pytest.raises(InputError, match="--task 'ranking' is unknown"):
         parse_task("ranking")
     with pytest.raises(InputError, match="--decimal ';' is unknown"):
-        table_options(Columns(decimal=";"))
+        table_options(ColumnOptions(decimal=";"))

@@ -4,7 +4,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from fewer.contracts import Resources, Run, SearchSpace
 from fewer.control import EarlyStopping, Noise
-from fewer.control._noise import Noisy, NoisyRows, noise_pool, noise_table
+from fewer.control._noise import Noisy, NoisyRun, noise_pool, noise_table
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
 from fewer.problem import Problem
@@ -89,7 +89,7 @@ def test_any_other_criterion_sees_noisy_rows():
     problem = make_problem(n_rows=60, n_features=4, seed=2)
     criterion = CrossValidated(GaussianNB(), cv=3)
     scorer = bound(criterion, problem, noise_table(0.25, 0.8))
-    assert isinstance(scorer, NoisyRows)
+    assert isinstance(scorer, NoisyRun)
     noise = (scorer._noisy(MASKS[0]).X - problem.X) / np.ptp(problem.X, axis=0)
     assert np.mean(noise != 0) == pytest.approx(0.8, abs=0.1)
     assert noise[noise != 0].std() == pytest.approx(0.25, rel=0.15)

@@ -4,7 +4,7 @@ import pytest
 import fewer
 from fewer.contracts import Resources, gray_states
 from fewer.criteria import RANN
-from fewer.criteria._rann import Encoder
+from fewer.criteria._rann import RannEncoder
 from fewer.models._rann import classes_of
 from fewer.problem import InputError, Problem
 from fewer.search import Forward
@@ -105,7 +105,7 @@ def test_three_classes_strings_and_holes_give_numbers(judge):
 
 def test_encoding_learns_from_the_bound_rows():
     problem = Problem.from_arrays([[0.0, 1.0], [4.0, 0.0], [2.0, np.nan]], [0, 1, 0], kinds=("numeric", "nominal"))
-    encoder = Encoder(problem)
+    encoder = RannEncoder(problem)
     assert encoder.owner.tolist() == [0, 1, 1]
     assert encoder.transform(np.array([[8.0, 1.0]])).tolist() == [[3.0, -1.0, 1.0]]
 

@@ -4,7 +4,7 @@ from scipy.stats import entropy
 from sklearn.metrics import mutual_info_score
 
 from fewer.problem import Problem
-from fewer.rankers._information import Bins, class_information, count_information, to_codes
+from fewer.rankers._information import FeatureBins, class_information, count_information, to_codes
 
 RNG = np.random.default_rng(0)
 
@@ -40,7 +40,7 @@ def test_classes_far_apart_are_told_completely():
 def test_entropies_and_information_of_bins():
     X = RNG.integers(0, 3, size=(150, 3)).astype(float)
     y = (X[:, 0] + RNG.integers(0, 2, 150)).astype(int)
-    bins = Bins(Problem.from_arrays(X, y), 5)
+    bins = FeatureBins(Problem.from_arrays(X, y), 5)
     assert bins.entropy() == pytest.approx([entropy(np.bincount(column.astype(int))) for column in X.T])
     assert bins.relevance() == pytest.approx([mutual_info_score(column, y) for column in X.T])
     assert bins.redundancy(1)[1] == pytest.approx(bins.entropy()[1])
@@ -59,7 +59,7 @@ def test_columns_coded_together_equal_columns_coded_one_by_one(n, monkeypatch):
     problem = Problem.from_arrays(X, rng.integers(0, 2, n), kinds=["nominal"] + ["numeric"] * 10)
     monkeypatch.setattr("fewer.rankers._information.CELLS", 3 * n)
     for n_bins in (2, 5, 10):
-        bins = Bins(problem, n_bins)
+        bins = FeatureBins(problem, n_bins)
         for f in range(problem.n_features):
             codes, n_levels = to_codes(problem.X[:, f], n_bins, bool(problem.nominal[f]))
             np.testing.assert_array_equal(bins.codes[f], codes)

@@ -5,12 +5,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fewer.problem import Problem
-from fewer.rankers._model_based import Columns, fit_model, inputs_of, last_step, owners_of, parts_of
+from fewer.rankers._model_based import ModelColumns, fit_model, inputs_of, last_step, owners_of, parts_of
 
 
 def test_levels_become_indicators_and_missing_numbers_the_median():
     X = np.array([[0.0, 1.0], [2.0, np.nan], [np.nan, 3.0], [2.0, 8.0]])
-    columns = Columns(np.array([True, False])).fit(X)
+    columns = ModelColumns(np.array([True, False])).fit(X)
     assert columns.owner_.tolist() == [0, 0, 1]
     assert columns.transform(X).tolist() == [[1, 0, 1], [0, 1, 3], [0, 0, 3], [0, 1, 8]]
     assert columns.transform(np.array([[1.0, 2.0]])).tolist() == [[0, 0, 2]]  # a level that was not seen

@@ -10,7 +10,7 @@ import fewer
 from fewer.contracts import Resources
 from fewer.problem import InputError, Problem
 from fewer.rankers import CMIM, DISR, JIM, JMI, MIFS, MRMR
-from fewer.rankers._information import Bins, Kernels, class_information, to_codes
+from fewer.rankers._information import FeatureBins, Kernels, class_information, to_codes
 
 
 def rank(ranker, problem, seed=0, n_jobs=1):
@@ -111,7 +111,7 @@ def test_binned_information_of_discrete_data_is_scikit_learns(seed, n):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 5, (n, 3)), rng.integers(0, 3, n)
     y[:2] = [0, 1]
-    bins = Bins(Problem.from_arrays(X, y), 10)
+    bins = FeatureBins(Problem.from_arrays(X, y), 10)
     assert bins.relevance() == pytest.approx([mi(X[:, f], y) for f in range(3)], abs=1e-12)
     assert bins.redundancy(1) == pytest.approx([mi(X[:, f], X[:, 1]) for f in range(3)], abs=1e-12)
 

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from fewer.io import SparseProblem
 from fewer.problem import Problem
-from fewer.rankers._information import Bins
+from fewer.rankers._information import FeatureBins
 from fewer.rankers._mutual_information import SparseBins
 
 
@@ -19,7 +19,7 @@ def test_every_information_is_that_of_the_dense_table(task, n_jobs):
     y = (X[:, 0] > 0).astype(int) if task == "classification" else X[:, 0] + rng.normal(size=120)
     dense = Problem.from_arrays(X, y, task=task)
     thin = SparseProblem.of(dense, sparse.csc_array(X))
-    one, other = SparseBins(thin, 5, n_jobs), Bins(dense, 5)
+    one, other = SparseBins(thin, 5, n_jobs), FeatureBins(dense, 5)
     assert one.relevance() == pytest.approx(other.relevance(), abs=1e-12)
     for feature in (0, 3):
         assert one.redundancy(feature) == pytest.approx(other.redundancy(feature), abs=1e-12)

@@ -4,7 +4,7 @@ from scipy.optimize import minimize
 from scipy.special import log_expit
 from sklearn.linear_model import LogisticRegression
 
-from fewer.roc._committee import Ballot, LogOdds, elect, hull_shares, stack
+from fewer.roc._committee import CommitteeBallot, LogOdds, elect, hull_shares, stack
 from fewer.roc._growth import NOBODY, Front
 
 
@@ -36,34 +36,34 @@ def test_shares_of_the_hull_add_up():
 
 def test_a_rival_votes_until_the_hull_is_shown_to_be_better():
     y, a, b, weak = scores()
-    ballot = Ballot((a, b), (weak,), y, None)
+    ballot = CommitteeBallot((a, b), (weak,), y, None)
     shares = np.array([0.5, 0.5])
     unseen = elect(ballot, shares, None)
     assert unseen.votes.tolist() == [0.25, 0.25, 0.5]
     y2, a2, b2, weak2 = scores(seed=1)
-    shown = elect(ballot, shares, Ballot((a2, b2), (weak2,), y2, None))
+    shown = elect(ballot, shares, CommitteeBallot((a2, b2), (weak2,), y2, None))
     assert shown.votes.tolist() == [0.5, 0.5, 0.0]
 
 
 def test_several_learners_share_votes_and_the_hull_joins_where_other_rows_speak_for_it():
     y, a, b, weak = scores()
     y2, a2, b2, weak2 = scores(seed=1)
-    worse = elect(Ballot((weak,), (a, b), y, None), np.ones(1), Ballot((weak2,), (a2, b2), y2, None))
+    worse = elect(CommitteeBallot((weak,), (a, b), y, None), np.ones(1), CommitteeBallot((weak2,), (a2, b2), y2, None))
     assert worse.votes[0] == 0.0
     assert worse.votes.sum() == pytest.approx(1.0)
     assert worse.votes[1:].min() > 0.25
     # No row has chosen the learners with all features: the judges' rows say what they are worth as well.
-    both = Ballot((), (np.concatenate([a, a2]), np.concatenate([b, b2])), np.concatenate([y, y2]), None)
+    both = CommitteeBallot((), (np.concatenate([a, a2]), np.concatenate([b, b2])), np.concatenate([y, y2]), None)
     np.testing.assert_allclose(worse.votes[1:], elect(both, np.zeros(0), None).votes)
-    unseen = elect(Ballot((weak,), (a, b), y, None), np.ones(1), None)
-    np.testing.assert_allclose(unseen.votes[1:], elect(Ballot((), (a, b), y, None), np.zeros(0), None).votes)
+    unseen = elect(CommitteeBallot((weak,), (a, b), y, None), np.ones(1), None)
+    np.testing.assert_allclose(unseen.votes[1:], elect(CommitteeBallot((), (a, b), y, None), np.zeros(0), None).votes)
     # A hull that only seems to help on few rows does not join.
-    few = Ballot((a2[:30],), (b2[:30], weak2[:30]), y2[:30], None)
-    assert elect(Ballot((a,), (b, weak), y, None), np.ones(1), few).votes[0] == 0.0
+    few = CommitteeBallot((a2[:30],), (b2[:30], weak2[:30]), y2[:30], None)
+    assert elect(CommitteeBallot((a,), (b, weak), y, None), np.ones(1), few).votes[0] == 0.0
     weights = np.random.default_rng(4).integers(1, 3, len(y2)).astype(float)
-    joined = Ballot((), (a, b), y, None).with_rows_of(Ballot((), (a2, b2), y2, weights))
+    joined = CommitteeBallot((), (a, b), y, None).with_rows_of(CommitteeBallot((), (a2, b2), y2, weights))
     np.testing.assert_array_equal(joined.weight, np.concatenate([np.ones(len(y)), weights]))
-    joins = elect(Ballot((b,), (a, weak), y, None), np.ones(1), Ballot((b2,), (a2, weak2), y2, None))
+    joins = elect(CommitteeBallot((b,), (a, weak), y, None), np.ones(1), CommitteeBallot((b2,), (a2, weak2), y2, None))
     assert joins.votes[0] >= 0.5
 
 

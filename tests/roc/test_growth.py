@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.roc._growth import NOBODY, Front, Plan, _neighbors, _reaching, grow
+from fewer.roc._growth import NOBODY, Front, GrowthPlan, _neighbors, _reaching, grow
 from fewer.roc._learners import Learner, Points
 
 
@@ -58,7 +58,7 @@ class Recorder(Learner):
 
 def subsets_tried(corners):
     recorder, every = Recorder(), np.ones(4, dtype=bool)
-    plan = Plan("forward", -1e9, True, 4, 3, 0, np.zeros(4), every, corners=corners)
+    plan = GrowthPlan("forward", -1e9, True, 4, 3, 0, np.zeros(4), every, corners=corners)
     grow([recorder], plan, (20.0, 20.0), (20, 20), np.random.default_rng(0))
     return {subset for batch in recorder.rounds for subset in batch}
 

@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 import fewer
 from fewer import AutoSelector
 from fewer.problem import Problem
-from fewer.selectors.auto._race import Race
+from fewer.selectors.auto._race import PathRace
 
 
 def planted(kind, seed, n_rows=200, n_features=15):
@@ -184,7 +184,7 @@ def test_an_interrupted_race_keeps_the_best_so_far():
 def test_ctrl_c_in_a_compiled_call_of_a_race_keeps_the_best_so_far(n_judged, monkeypatch):
     """There it becomes a SystemError."""
     X, y, _ = planted("sum", 0, n_rows=80, n_features=12)
-    judge, judged = Race.run, []
+    judge, judged = PathRace.run, []
 
     def stop(self, *arguments):
         judged.append(arguments)
@@ -192,7 +192,7 @@ def test_ctrl_c_in_a_compiled_call_of_a_race_keeps_the_best_so_far(n_judged, mon
             raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
         return judge(self, *arguments)
 
-    monkeypatch.setattr(Race, "run", stop)
+    monkeypatch.setattr(PathRace, "run", stop)
     selector = AutoSelector(random_state=0)
     with pytest.raises(KeyboardInterrupt):
         selector.fit_problem(fewer.Problem.from_arrays(X, y))

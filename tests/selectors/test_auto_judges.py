@@ -6,7 +6,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from fewer.errors import InputError
 from fewer.selectors.auto._judges import (
     N_TREES,
-    Split,
+    NodeSplit,
     best_penalty,
     boosting,
     estimator_named,
@@ -24,7 +24,7 @@ STEPS = [np.array([2]), np.array([0, 4]), np.array([1, 3])]
 
 
 def split_of(train=TRAIN, test=TEST, weights=None):
-    return Split(train, test, Y, np.ones(40) if weights is None else weights, None, False, 0)
+    return NodeSplit(train, test, Y, np.ones(40) if weights is None else weights, None, False, 0)
 
 
 def test_neighbors_on_growing_lists_are_those_of_scikit_learn():
@@ -69,7 +69,7 @@ def test_the_penalty_has_the_least_error_of_leaving_rows_out():
 
 def test_memberships_are_shares():
     target = np.eye(3)[RNG.integers(3, size=40)]
-    split = Split(TRAIN, TEST, target, np.ones(40), None, True, 0)
+    split = NodeSplit(TRAIN, TEST, target, np.ones(40), None, True, 0)
     for judge in (neighbors, ridge):
         for found in judge(split, STEPS):
             assert np.allclose(found.sum(axis=1), 1.0)
@@ -92,7 +92,7 @@ def test_boosting_is_that_of_scikit_learn(classes):
     X, test = RNG.normal(size=(80, 4)), RNG.normal(size=(20, 4))
     y = X[:, 0] + RNG.normal(size=80)
     target = np.eye(2)[(y > 0).astype(int)] if classes else y[:, None]
-    split = Split(X, test, target, np.ones(80), None, classes, 0)
+    split = NodeSplit(X, test, target, np.ones(80), None, classes, 0)
     found = list(boosting(split, [np.array([3]), np.array([0, 1])]))
     model = estimator_named("boosting", "classification" if classes else "regression")
     fitted = model.fit(X[:, [0, 1, 3]], y > 0 if classes else y)

@@ -8,13 +8,13 @@ from sklearn.model_selection import ShuffleSplit
 from fewer import AutoSelector
 from fewer.errors import InputError
 from fewer.problem import Problem
-from fewer.selectors.auto._race import NothingVaries, Race, Rounds, Units
+from fewer.selectors.auto._race import NothingVaries, PathRace, RaceUnits, Rounds
 from fewer.validate import split_rows
 
 
 def race(orders, units=None):
     parts = [SimpleNamespace(orders={"a ranking": np.array(order)}) for order in orders]
-    return Race(parts[0], parts[1:], units or Units.of(4), np.array([1, 2]), None, None, np.array([0]), 4)
+    return PathRace(parts[0], parts[1:], units or RaceUnits.of(4), np.array([1, 2]), None, None, np.array([0]), 4)
 
 
 def test_a_search_keeps_the_order_that_it_found_on_all_rows():
@@ -22,7 +22,7 @@ def test_a_search_keeps_the_order_that_it_found_on_all_rows():
 
 
 def test_the_first_units_of_a_path_are_a_mask():
-    made = race([[2, 0, 1, 3]], Units.of(4, groups=[[0, 3]]))
+    made = race([[2, 0, 1, 3]], RaceUnits.of(4, groups=[[0, 3]]))
     assert made.prefix("a ranking", 1).tolist() == [False, False, True, False]
     assert made.prefix("a ranking", 2).tolist() == [True, False, True, True]
     assert not made.prefix("a ranking", 0).any()

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fewer.problem import Problem
-from fewer.statistics import Levels, RowSample
+from fewer.statistics import RowSample, SampledLevels
 
 
 def rows(n=3000):
@@ -57,7 +57,7 @@ def test_rank_error_of_quantiles_holds():
 
 
 def test_few_values_are_kept_and_many_only_noticed():
-    one, other = Levels(3, 3), Levels(3, 3)
+    one, other = SampledLevels(3, 3), SampledLevels(3, 3)
     one.add(Problem.from_arrays([[1.0, 1.0, np.nan], [2.0, 1.0, np.nan]], [0, 1]))
     other.add(Problem.from_arrays([[3.0, 2.0, np.nan], [4.0, 1.0, np.nan]], [0, 1]))
     one.merge(other)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewer.cli._outputs import Answer, check_page
+from fewer.cli._outputs import Printout, check_page
 from fewer.cli._report import _read
 from fewer.errors import InputError
 
@@ -49,7 +49,7 @@ def alternatives(
     options |= {} if max_subsets is None else {"max_subsets": max_subsets}
     chosen = criterion_of(selection, problem, criterion)
     found = alternatives_of(problem, chosen, test_size, selection.seed, **options)
-    answer = Answer()
+    answer = Printout()
     answer.show(found.to_json() if as_json else str(found))
     if report is not None:
         from fewer.report import write_alternatives_report

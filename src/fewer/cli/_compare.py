@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 
 import typer
 
-from fewer.cli._outputs import Answer, ForceOption, check_outputs, free_folder, say
+from fewer.cli._outputs import ForceOption, Printout, check_outputs, free_folder, say
 from fewer.cli._select import JsonOption, ReportOption, SeedOption, refuse_folds
 from fewer.cli._shared import (
     ClusterOption,
-    Progress,
+    StatusLine,
     exit_code,
     jobs_on,
     open_chunks,
@@ -68,7 +68,7 @@ class Contest:
 
 
 @dataclass(frozen=True)
-class Outputs:
+class ComparisonOutputs:
     """Where a comparison goes."""
 
     out: Annotated[Path | None, typer.Option(help="Keep the comparison in this folder.", show_default=False)] = None
@@ -88,7 +88,12 @@ class Outputs:
 
 @spread
 def compare(
-    file: FileArgument, target: TargetOption, contest: Contest, rows: Rows, columns: FeatureColumns, outputs: Outputs
+    file: FileArgument,
+    target: TargetOption,
+    contest: Contest,
+    rows: Rows,
+    columns: FeatureColumns,
+    outputs: ComparisonOutputs,
 ) -> None:
     """Compare methods with each other and with all features.
 
@@ -146,7 +151,7 @@ def _compare(problem: Problem, contest: Contest, folder: Path) -> Comparison:
         raise_if_asked()
         progress.say(f"{done} of {total} selections done, {text}")
 
-    with Progress("comparing") as progress:
+    with StatusLine("comparing") as progress:
         return compare_problem(
             problem,
             split_outside_brackets(contest.methods),
@@ -164,7 +169,7 @@ def _compare(problem: Problem, contest: Contest, folder: Path) -> Comparison:
 
 def _leave_stopped(folder: Path, out: Path | None, name: str) -> NoReturn:
     """Keep what is finished, say how to go on, and leave."""
-    answer = Answer()
+    answer = Printout()
     if out is None:
         out = free_folder(name)
         answer.attempt(out, partial(shutil.copytree, folder, out))
@@ -174,9 +179,9 @@ def _leave_stopped(folder: Path, out: Path | None, name: str) -> NoReturn:
     raise typer.Exit(exit_code())
 
 
-def _show(comparison: Comparison, outputs: Outputs) -> None:
+def _show(comparison: Comparison, outputs: ComparisonOutputs) -> None:
     """Print the comparison and write it where it was asked for."""
-    answer = Answer()
+    answer = Printout()
     text = comparison.to_json() if outputs.as_json else printable(comparison, keep="\n")
     answer.show(text, as_json=outputs.as_json)
     if outputs.out is not None:

@@ -37,7 +37,7 @@ def datasets(
     Sets that the package does not carry are read from the folder named by the variable FEWER_DATA (NAME.csv.gz), or
     fetched from OpenML.
     """
-    from fewer.cli._outputs import Answer
+    from fewer.cli._outputs import Printout
     from fewer.datasets import info
 
     if save is not None:
@@ -45,7 +45,7 @@ def datasets(
         if not as_json:
             return
     lines = info() if name is None else [info(name)]
-    answer = Answer()
+    answer = Printout()
     if as_json:
         answer.show(json.dumps([_public(line) for line in lines], ensure_ascii=False, indent=1))
     elif name is not None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from fewer.cli._outputs import Answer
+from fewer.cli._outputs import Printout
 from fewer.errors import InputError
 
 
@@ -20,7 +20,7 @@ def help_(
 ) -> None:
     """Read the guide, one page per question."""
     pages = guide_pages()
-    answer = Answer()
+    answer = Printout()
     if topic is None:
         width = max(map(len, pages))
         for name, page in pages.items():

@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from fewer.cli._outputs import Answer
+from fewer.cli._outputs import Printout
 from fewer.cli._select import JsonOption
 from fewer.cli._shared import repaired, spread
-from fewer.cli._table import Columns, FileArgument, table_options
+from fewer.cli._table import ColumnOptions, FileArgument, table_options
 from fewer.errors import InputError
 from fewer.files import refuse_unwritable
 
@@ -24,7 +24,7 @@ def inspect(
         str | None, typer.Option("--target", "-t", help="The column to predict, if it is known.", show_default=False)
     ] = None,
     *,
-    columns: Columns,
+    columns: ColumnOptions,
     write_schema: Annotated[
         Path | None, typer.Option(help="Write the detected column types here, for --schema.", show_default=False)
     ] = None,
@@ -45,7 +45,7 @@ def inspect(
     if write_schema is not None:
         _check_schema(write_schema, file)
     found = inspect_table(file, target, task=columns.parsed_task, **table_options(columns))
-    answer = Answer()
+    answer = Printout()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
     answer.show(found.to_json() if as_json else found.to_text(width), as_json=as_json)
     if write_schema is not None:

@@ -126,7 +126,7 @@ def shown(*parts: Any) -> str:
     return "\n".join(line if watched else line.rstrip() for line in paper.getvalue().removesuffix("\n").split("\n"))
 
 
-class Answer:
+class Printout:
     """What is told after the work: everything that can be is, and what cannot be ends in one line and exit code 1."""
 
     def __init__(self) -> None:

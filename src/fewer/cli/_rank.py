@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewer.cli._outputs import Answer, shown
+from fewer.cli._outputs import Printout, shown
 from fewer.cli._select import JsonOption, SeedOption
 from fewer.cli._shared import (
     ClusterOption,
@@ -96,7 +96,7 @@ def rank(
             raise InputError("--planted needs the table in memory (--no-stream).")
         check = {"planted": _check(problem, _ranker(method, problem.task, None), ranking.order[:3], planted, means)}
         notes = [*notes, *_check_lines(check["planted"], problem.n_features)]
-    answer = Answer()
+    answer = Printout()
     if as_json:
         content = {"ranking": rows, "method": method, "warnings": list(notes), **_cuts(ranking.extra, problem.names)}
         content |= check

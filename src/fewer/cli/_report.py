@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fewer.cli._outputs import Answer, check_page, say
+from fewer.cli._outputs import Printout, check_page, say
 from fewer.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def report(
 
     page = out or run / "report.html"
     check_page(page, result, "--out")
-    answer = Answer()
+    answer = Printout()
     if (run / "cells.jsonl").exists():
         from fewer.evaluate import Comparison
 

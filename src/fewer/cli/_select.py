@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from fewer.cli._outputs import (
-    Answer,
     ForceOption,
+    Printout,
     SaveOption,
     check_outputs,
     check_save,
@@ -26,7 +26,7 @@ from fewer.cli._outputs import (
 )
 from fewer.cli._shared import (
     ClusterOption,
-    Progress,
+    StatusLine,
     StreamOption,
     exit_code,
     jobs_on,
@@ -222,11 +222,11 @@ def _run_chunks(chunks: Stream, request: Request, cluster: str | None, outputs: 
     with on_cluster(cluster), replacing(outputs.out, outputs.force and not outputs.resume):
         resources = resources_of(request.n_jobs, request.memory)
         try:
-            with Progress("reading in chunks"):
+            with StatusLine("reading in chunks"):
                 selection = select_stream(chunks, request, resources, command=typed(), resume_dir=outputs.out)
         except Interrupted as stop:
             _leave_chunks(stop.selection, outputs)
-        answer = Answer()
+        answer = Printout()
         answer.show(_text(selection, outputs.as_json), as_json=outputs.as_json)
         _write_report(answer, outputs.report, selection)
         answer.leave()
@@ -237,13 +237,13 @@ def _leave_chunks(selection: Selection | None, outputs: Outputs) -> NoReturn:
     if selection is None:
         say("fewer: stopped before the first subset was scored.")
         raise typer.Exit(exit_code()) from None
-    Answer().show(_text(selection, outputs.as_json), as_json=outputs.as_json)
+    Printout().show(_text(selection, outputs.as_json), as_json=outputs.as_json)
     how = "use --out to resume a run." if outputs.out is None else f"saved in {outputs.out}; go on with --resume."
     say(f"fewer: stopped; {how}")
     raise typer.Exit(exit_code()) from None
 
 
-def _write_report(answer: Answer, report: Path | None, selection: Selection) -> None:
+def _write_report(answer: Printout, report: Path | None, selection: Selection) -> None:
     """Write the page of a selection, if one is asked for."""
     if report is not None:
         from fewer.report import write_selection_report
@@ -271,7 +271,7 @@ def _parcel(
     if outputs.out is not None:
         about = {"method": "parcel", **{key: str(value) for key, value in chosen.items()}, "seed": seed}
         folder = RunFolder(outputs.out, about, fingerprint(problem, about), resume=False)
-    with Progress("parcel"):
+    with StatusLine("parcel"):
         parcel, point = fit_parcel(problem, seed, **chosen)
         found = describe(parcel, point)
         if outputs.report is not None:
@@ -283,7 +283,7 @@ def _parcel(
         f"{score_text(found['area_expected'])} on calibration rows; seed {seed}."
     )
     lines = [*map(printable, found["summary"].splitlines()), told]
-    answer = Answer()
+    answer = Printout()
     answer.show(text if outputs.as_json else "\n".join(lines), as_json=outputs.as_json)
     if folder is not None:
         folder.write("result.json", result)
@@ -362,7 +362,7 @@ class _Watch:
 
     def __init__(self, trace: Trace, n_folds: int) -> None:
         self.trace, self._n_folds = trace, n_folds
-        self.progress: Progress
+        self.progress: StatusLine
 
     def on_step(self, latest: Trace) -> None:
         from fewer.trace import size_of
@@ -406,12 +406,12 @@ def _run(problem: Problem, request: Request, answering: _Answering, reading: str
         return kept
 
     try:
-        with Progress(plan.name) as watch.progress:
+        with StatusLine(plan.name) as watch.progress:
             followers = Followers(watch.on_step, watch.on_fold)
             selection = run_plan(plan, problem, followers=followers, folder=folder, with_evidence=outputs.show_evidence)
     except Interrupted as stop:
         _leave_stopped(stop.selection, answering, folder, keep)
-    answer = Answer()
+    answer = Printout()
     answer.show(_text(selection, outputs.as_json), as_json=outputs.as_json)
     if folder is not None:
         answer.take(folder)
@@ -432,7 +432,7 @@ def _leave_stopped(
         say("fewer: stopped before the first subset was scored.")
         raise typer.Exit(exit_code()) from None
     out, as_json = answering.outputs.out, answering.outputs.as_json
-    answer = Answer()
+    answer = Printout()
     answer.show(_text(selection, as_json), as_json=as_json)
     if folder is None:
         out = free_folder(f"{answering.name}.fewer")

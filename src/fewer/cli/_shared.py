@@ -326,7 +326,7 @@ def check_jobs(jobs: int) -> int:
     return OPTIONS["n_jobs"].read(jobs)  # type: ignore[misc]
 
 
-class Progress:
+class StatusLine:
     """A live line on standard error; silent where nobody watches."""
 
     def __init__(self, title: str, *, quiet: bool = False) -> None:
@@ -338,7 +338,7 @@ class Progress:
         self._live = not quiet and sys.stderr.isatty()
         self._status = self._console.status(self._title) if self._live else None
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> StatusLine:
         if self._status is not None:
             self._status.start()
         return self

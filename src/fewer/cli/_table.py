@@ -115,7 +115,7 @@ def parse_task(task: str | None) -> Any:
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnOptions:
     """How the columns of a table are read."""
 
     exclude: ExcludeOption = None
@@ -137,7 +137,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class FeatureColumns(Columns):
+class FeatureColumns(ColumnOptions):
     """How columns become features."""
 
     calendar: CalendarOption = False
@@ -152,9 +152,9 @@ class Rows:
     time: TimeOption = None
 
 
-def table_options(columns: Columns | None = None, rows: Rows | None = None) -> TableOptions:
+def table_options(columns: ColumnOptions | None = None, rows: Rows | None = None) -> TableOptions:
     """Turn what was typed into options of `fewer.io.read_table`."""
-    columns, rows = columns or Columns(), rows or Rows()
+    columns, rows = columns or ColumnOptions(), rows or Rows()
     if columns.decimal not in (None, ".", ","):
         raise InputError(f"--decimal {columns.decimal!r} is unknown; use . or a comma.")
     return {

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fewer.cli._outputs import Answer, SaveOption, check_save
+from fewer.cli._outputs import Printout, SaveOption, check_save
 from fewer.cli._table import EncodingOption, FileArgument, HeaderOption, SheetOption
 from fewer.errors import InputError
 from fewer.files import write_atomically
@@ -38,7 +38,7 @@ def transform(
         check_save(save, file, force=force)
     typed = save is not None and save.suffix.lower() == ".parquet"
     frame = reduce_table(file, columns, typed=typed, encoding=encoding, sheet=sheet, header=header)
-    answer = Answer()
+    answer = Printout()
     if save is None:
         sys.stdout.flush()
         answer.attempt("the table", lambda: sys.stdout.buffer.write(frame_bytes(frame, "-.csv")))

@@ -140,7 +140,7 @@ class Noisy(Criterion):
         seed = int(rng.integers(2**63))
         if isinstance(self.criterion, KNN):
             return NoisyNeighbors(self.criterion.bind(problem, rng, resources), self.table, seed)
-        return NoisyRows(self.criterion, problem, self.table, seed, resources)
+        return NoisyRun(self.criterion, problem, self.table, seed, resources)
 
 
 class _Clean(PredictiveScorer):
@@ -191,7 +191,7 @@ class NoisyNeighbors(_Clean):
         return self.clean._best(gains)
 
 
-class NoisyRows(_Clean):
+class NoisyRun(_Clean):
     """Any criterion, bound anew to noisy rows for each subset."""
 
     def __init__(

@@ -33,7 +33,7 @@ class Asked(NamedTuple):
     cells: Any
 
 
-class Lists(NamedTuple):
+class DeviceLists(NamedTuple):
     """The nearest rows of each row under each mask, (m, capacity, n), −1 where there is none; and how far they are."""
 
     found: NDArray[np.int32]
@@ -79,7 +79,7 @@ class ExactDevice:
 
     # ------------------------------------------------------------------------------------------------- lists
 
-    def near(self, weights: FloatArray, capacity: int) -> Lists:
+    def near(self, weights: FloatArray, capacity: int) -> DeviceLists:
         """List the nearest rows of all rows under (m, p) weights."""
         found = np.empty((len(weights), capacity, self.n), dtype=np.int32)
         distance = np.empty((len(weights), capacity, self.n))
@@ -88,7 +88,7 @@ class ExactDevice:
                 a, b = part.numbers[0], part.numbers[-1] + 1
                 found[low:high, :, a:b] = self._device.get(lists)
                 distance[low:high, :, a:b] = self._device.get(far)
-        return Lists(found, distance)
+        return DeviceLists(found, distance)
 
     def _batches(self, weights: FloatArray, n_bytes: int) -> Iterator[tuple[int, int, FloatArray]]:
         """Cut masks into batches whose results fit, at so many bytes a mask and row."""

@@ -27,7 +27,7 @@ from fewer.contracts import (
 )
 from fewer.criteria._exact_device import MOST_CLASSES, MOST_KS, Asked, ExactDevice, capacity_for
 from fewer.criteria._knn_sweep import SMALLEST, TREE, NeighborDevice, Sweeper, nothing, trees_of
-from fewer.differences import Coarse, Differences, Scaling
+from fewer.differences import CoarseRows, Differences, Scaling
 from fewer.kernels import _moves as tables
 from fewer.kernels import _moves as walking
 from fewer.kernels import _nearest as nearest
@@ -177,9 +177,9 @@ class KNNScorer(PredictiveScorer):
         spread = float(weights @ values**2)
         self._offset, self._unit = (0.0, float(weights.sum())) if classification else (1.0, spread or 1.0)
         self._swept: tuple[SearchSpace, Sweeper] | None = None
-        self._coarse: Coarse | None = None
+        self._coarse: CoarseRows | None = None
         if classification and ks[-1] == 1 and weights.min(initial=1.0) > 0:
-            self._coarse = Coarse.of(self._differences, problem.y, problem.n_classes)
+            self._coarse = CoarseRows.of(self._differences, problem.y, problem.n_classes)
         self._devices = self._on_devices()
         if self._devices and self._coarse is not None:
             self.sweep_limit = DEVICE_LIMIT
@@ -392,7 +392,7 @@ class KNNScorer(PredictiveScorer):
         parts = in_threads(lambda block: run(*block), blocks, n_jobs)
         return np.asarray(sum(parts[1:], parts[0]))
 
-    def _coarse_masks(self, coarse: Coarse, masks: FloatArray) -> FloatArray:
+    def _coarse_masks(self, coarse: CoarseRows, masks: FloatArray) -> FloatArray:
         used = np.flatnonzero(masks.any(axis=0))
         unit = coarse.unit_for(float((masks @ coarse.largest).max(initial=0.0)))
         layout = coarse.arrays(unit)
@@ -418,7 +418,7 @@ class KNNScorer(PredictiveScorer):
         return self._in_blocks(look, int(np.count_nonzero(masks)))
 
     def _decide(
-        self, coarse: Coarse, low: int, verdicts: NDArray[np.uint8], mask_of: Callable[[int], FloatArray]
+        self, coarse: CoarseRows, low: int, verdicts: NDArray[np.uint8], mask_of: Callable[[int], FloatArray]
     ) -> FloatArray:
         """Sum what the rows gain for each mask, (m, 1), asking exact distances about the unsure ones."""
         order = coarse.order[low : low + verdicts.shape[1]]
@@ -559,7 +559,7 @@ class ExactWalk(RunningWalk):
 class CoarseWalk(RunningWalk):
     """A walk on coarse distances."""
 
-    def __init__(self, scorer: KNNScorer, coarse: Coarse, mask: Masks, units: Sequence[IntArray]) -> None:
+    def __init__(self, scorer: KNNScorer, coarse: CoarseRows, mask: Masks, units: Sequence[IntArray]) -> None:
         super().__init__(scorer, mask, units)
         n, unit = scorer.problem.n_samples, coarse.unit_for(float(coarse.largest.sum()))
         self._judges = walking.Judges(

@@ -43,7 +43,7 @@ DEVICE_SAMPLE = 4096
 class NeighborDevice:
     """Rows on a device, for one neighbor and classes.
 
-    Verdicts come for rows sorted by class, as in `differences.Coarse`.
+    Verdicts come for rows sorted by class, as in `differences.CoarseRows`.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class NeighborDevice:
             self._order = np.argsort(-wrong, kind="stable")
         return self._order
 
-    def survivors(self, tree: Tree, units: Any, base: FloatArray, bound: int) -> IntArray | None:
+    def survivors(self, tree: SubsetTree, units: Any, base: FloatArray, bound: int) -> IntArray | None:
         """Return the numbers of a tree's subsets with at most `bound` sure errors; None if they are too many."""
         device, coarse = self._device, self._coarse
         free = [units[u] for u in tree.free]
@@ -197,7 +197,7 @@ TREE = 18
 """Units decided in one tree at most: to begin with a row costs as much as some thousand subsets."""
 
 
-class Tree(NamedTuple):
+class SubsetTree(NamedTuple):
     """All subsets of some units beside those fixed: a range of 2^m Gray-code numbers that starts at a multiple."""
 
     fixed: IntArray
@@ -208,10 +208,10 @@ class Tree(NamedTuple):
         """How many subsets the tree has."""
         return 1 << len(self.free)
 
-    def half(self, chosen: bool) -> Tree:
+    def half(self, chosen: bool) -> SubsetTree:
         """Return the subsets with, or without, the unit decided first."""
         fixed = np.append(self.fixed, self.free[-1:]) if chosen else self.fixed
-        return Tree(fixed, self.free[:-1])
+        return SubsetTree(fixed, self.free[:-1])
 
     def sizes(self) -> IntArray:
         """Count the units of each subset."""
@@ -225,7 +225,7 @@ class Tree(NamedTuple):
         return states
 
 
-def trees_of(start: int, stop: int, highest: int, typical: FloatArray) -> Iterator[Tree]:
+def trees_of(start: int, stop: int, highest: int, typical: FloatArray) -> Iterator[SubsetTree]:
     """Cut a range of Gray-code numbers into trees, in each of which the units with the smallest terms come first.
 
     Examples
@@ -240,7 +240,7 @@ def trees_of(start: int, stop: int, highest: int, typical: FloatArray) -> Iterat
             height += 1
         code = start ^ (start >> 1)
         fixed = np.array([u for u in range(height, q) if code >> u & 1], dtype=np.int64)
-        yield Tree(fixed, np.argsort(typical[:height], kind="stable").astype(np.int64))
+        yield SubsetTree(fixed, np.argsort(typical[:height], kind="stable").astype(np.int64))
         start += 1 << height
 
 
@@ -262,7 +262,7 @@ class Sweeper:
         self.n_looked = 0.0
         self._staged_rows: dict[OnDevice, list[Asked]] = {}
 
-    def judge(self, tree: Tree, top: int, floor: float) -> Sweep:
+    def judge(self, tree: SubsetTree, top: int, floor: float) -> Sweep:
         """Return the best subsets of a tree; those that score below the floor may be left out."""
         space, scorer = self._space, self._scorer
         sizes = tree.sizes()
@@ -288,7 +288,7 @@ class Sweeper:
         weights = self._rules.row_weights
         return device.can_sweep() and bool((weights == weights[0]).all()) and bool((self._space.prices >= 0).all())
 
-    def judge_on_all(self, devices: list[NeighborDevice], tree: Tree, top: int, floor: float) -> list[Sweep]:
+    def judge_on_all(self, devices: list[NeighborDevice], tree: SubsetTree, top: int, floor: float) -> list[Sweep]:
         """Do as `judge_on` on several devices, each its share of the tree."""
         trees = [tree]
         while len(trees) < len(devices) and len(trees[0].free) > SMALLEST:
@@ -299,7 +299,7 @@ class Sweeper:
 
         return [found for some in deal(devices, run, len(trees)) for found in some]
 
-    def judge_on(self, device: NeighborDevice, tree: Tree, top: int, floor: float) -> Sweep:
+    def judge_on(self, device: NeighborDevice, tree: SubsetTree, top: int, floor: float) -> Sweep:
         """Do as `judge` on a device, which gives up most subsets; those left are scored in full."""
         space, scorer = self._space, self._scorer
         bound = int(self._bound(floor) / self._rules.row_weights[0])
@@ -370,13 +370,13 @@ class Sweeper:
             self._staged_rows[on] = [on.exact.some(part) for part in np.split(order, edges)]
         return self._staged_rows[on]
 
-    def _n_allowed(self, tree: Tree) -> int:
+    def _n_allowed(self, tree: SubsetTree) -> int:
         fixed, space = len(tree.fixed), self._space
         return sum(
             comb(len(tree.free), size - fixed) for size in range(space.min_units, space.max_units + 1) if size >= fixed
         )
 
-    def _losses(self, tree: Tree, against: FloatArray, bound: float) -> FloatArray:
+    def _losses(self, tree: SubsetTree, against: FloatArray, bound: float) -> FloatArray:
         shape = (2 * tree.n_subsets, len(self._scorer.ks))
         nodes = kernels.Tree(np.empty(shape), np.empty(shape))
         kernels.plant(against, nodes)

@@ -22,7 +22,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
 from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
-from fewer.criteria._rann import CHUNK_CELLS, Encoder, left_out, readable, targets_of
+from fewer.criteria._rann import CHUNK_CELLS, RannEncoder, left_out, readable, targets_of
 from fewer.io._memory import amount
 from fewer.kernels import _bordering as kernels
 from fewer.kernels._bordering import LEAST
@@ -233,8 +233,8 @@ class LeastSquaresScorer(PredictiveScorer):
         self._spread = float(self._weights @ ((self._targets - middle) ** 2).sum(axis=1))
 
     @cached_property
-    def _encoder(self) -> Encoder:
-        return Encoder(self.problem)
+    def _encoder(self) -> RannEncoder:
+        return RannEncoder(self.problem)
 
     @cached_property
     def _center(self) -> FloatArray:

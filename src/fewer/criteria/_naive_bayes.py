@@ -289,17 +289,17 @@ class CountedTable:
         prior = _prior(self.counts.mass[cells].sum(axis=0))
         return np.concatenate(pieces), prior[1:] - prior[:1]
 
-    def rules(self, trains: Sequence[BoolArray], judges: IntArray) -> Rules:
+    def rules(self, trains: Sequence[BoolArray], judges: IntArray) -> BayesRules:
         """Learn from some folds each; `judges` says which of these judges the rows of each fold, −1 for none."""
         learnt = [self.learn(train) for train in trains]
         codes = self.bins.n_codes
         start = np.arange(len(trains))[:, None] * codes.sum() + (np.cumsum(codes) - codes)
         tables, prior = np.concatenate([tables for tables, _ in learnt]), np.stack([prior for _, prior in learnt])
-        return Rules(self.bins, tables, start.astype(np.int64), prior, judges, self.counts.seed)
+        return BayesRules(self.bins, tables, start.astype(np.int64), prior, judges, self.counts.seed)
 
 
 @dataclass(frozen=True, eq=False)
-class Rules:
+class BayesRules:
     """Tables that judge rows which they were not learnt from."""
 
     bins: Bins
@@ -344,7 +344,7 @@ class RightSums(Statistics):
         To what; without units, subsets of their own, one a row.
     """
 
-    def __init__(self, rules: Rules, mask: BoolArray, units: Sequence[IntArray], values: BoolArray) -> None:
+    def __init__(self, rules: BayesRules, mask: BoolArray, units: Sequence[IntArray], values: BoolArray) -> None:
         self._rules, self._mask, self._units, self._values = rules, mask, list(units), values
         self.right = np.zeros(len(values))
 

@@ -92,7 +92,7 @@ class RANNScorer(PredictiveScorer):
         self.problem = problem
         self._judge = criterion.judge
         self._n_jobs = resources.n_jobs
-        self._encoder = Encoder(problem)
+        self._encoder = RannEncoder(problem)
         self._inputs = self._encoder.transform(problem.X)
         self._weights = problem.row_weights
         self._ridge = criterion.alpha * float(self._weights.sum())
@@ -210,7 +210,7 @@ def targets_of(problem: Problem, weights: FloatArray) -> tuple[FloatArray, float
     return (problem.y - mean)[:, None], mean
 
 
-class Encoder:
+class RannEncoder:
     """Columns scaled to [−1, 1] by the range of these rows; levels of nominal columns as ±1; gaps filled by means."""
 
     def __init__(self, problem: Problem) -> None:

@@ -504,7 +504,7 @@ class _Store:
         if folder is None:
             return
         path = Path(folder)
-        about = {"estimators": {label: describe(estimator) for label, estimator in estimators.items()}}
+        about: dict[str, Any] = {"estimators": {label: describe(estimator) for label, estimator in estimators.items()}}
         about |= {"scoring": describe(scoring), "seed": seed}
         arrays = [rows for split in splits for rows in (split.train, split.test)]
         name = {"comparison": problem.fingerprint(about, arrays)}

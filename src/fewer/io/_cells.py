@@ -99,7 +99,7 @@ class NumberFormat:
         return ", ".join(parts) or "nonstandard signs"
 
 
-class Found(NamedTuple):
+class FoundCells(NamedTuple):
     """The format of a column, the numbers it gives, and the other format that would fit as well."""
 
     format: NumberFormat
@@ -109,7 +109,7 @@ class Found(NamedTuple):
     """Several ways of writing in one column, none of which may be taken for the other."""
 
 
-def find_number_format(text: pl.Series, decimal: str | None = None) -> Found | None:
+def find_number_format(text: pl.Series, decimal: str | None = None) -> FoundCells | None:
     """Find the one format in which (nearly) all cells of a column are numbers.
 
     Examples
@@ -127,7 +127,7 @@ def find_number_format(text: pl.Series, decimal: str | None = None) -> Found | N
         return None
     (prefix, suffix), others = affixes
     if others:
-        return Found(NumberFormat(prefix=prefix, suffix=suffix), text, mixed=others)
+        return FoundCells(NumberFormat(prefix=prefix, suffix=suffix), text, mixed=others)
     marks = [marks for marks in _MARKS if decimal in (None, marks[0])]
     signed = _plain_signs(present)
     forms = [NumberFormat(d, t, prefix, suffix) for d, t in marks if signed.str.contains(t, literal=True).any()]
@@ -139,7 +139,7 @@ def find_number_format(text: pl.Series, decimal: str | None = None) -> Found | N
     if best < MOSTLY * len(present):
         return None
     form, rival = _decide([form for form, fit in zip(forms, fits, strict=True) if fit == best], signed)
-    return Found(form, read[forms.index(form)], rival)
+    return FoundCells(form, read[forms.index(form)], rival)
 
 
 def _decide(forms: list[NumberFormat], cells: pl.Series) -> tuple[NumberFormat, NumberFormat | None]:
@@ -153,7 +153,7 @@ def _decide(forms: list[NumberFormat], cells: pl.Series) -> tuple[NumberFormat, 
     return first, None if has_whole else rival
 
 
-def find_clock(text: pl.Series) -> Found | None:
+def find_clock(text: pl.Series) -> FoundCells | None:
     """Recognise times of day (12:30, 8:15:30, 4:05 pm) in (nearly) all cells; they count as hours.
 
     Examples
@@ -166,7 +166,7 @@ def find_clock(text: pl.Series) -> Found | None:
         return None
     form = NumberFormat(":")
     numbers = form.read(text)
-    return Found(form, numbers) if numbers.is_not_null().sum() >= MOSTLY * len(present) else None
+    return FoundCells(form, numbers) if numbers.is_not_null().sum() >= MOSTLY * len(present) else None
 
 
 def _hours(text: pl.Series) -> pl.Series:

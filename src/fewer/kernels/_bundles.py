@@ -112,7 +112,7 @@ class Moved(NamedTuple):
 
 
 class Doubt(NamedTuple):
-    """How far off a comparison of coarse distances can be: sums over the features in use (see `differences.Coarse`)."""
+    """How far off a comparison of coarse distances can be: sums over the features (see `differences.CoarseRows`)."""
 
     rough: Any
     steep: Any

@@ -53,7 +53,7 @@ class Running(NamedTuple):
 
 @njit(nogil=True, cache=True)
 def nearer(a, b, doubt):
-    """Say whether coarse distance a must be smaller than b; the bound of the error is in `differences.Coarse`."""
+    """Say whether coarse distance a must be smaller than b; the bound of the error is in `differences.CoarseRows`."""
     if a >= FAR_32 or b >= FAR_32:
         return a < FAR_32
     if a + doubt.rough < b:

@@ -29,7 +29,7 @@ CELLS = 1 << 18
 """Of columns that are ordered together."""
 
 
-class Bins:
+class FeatureBins:
     """Columns and target as integer codes, and the information between them.
 
     A column with at most `n_bins` values, or a nominal one, keeps them; others are cut into bins that hold about as

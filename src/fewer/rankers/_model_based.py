@@ -62,7 +62,7 @@ class ModelRanker(Ranker):
         raise NotImplementedError
 
 
-class Columns(TransformerMixin, BaseEstimator):
+class ModelColumns(TransformerMixin, BaseEstimator):
     """Turn the columns of a problem into inputs of an estimator, as the training rows say.
 
     Nominal columns become one indicator a level (none for a level that was not seen), missing numbers the median.
@@ -75,7 +75,7 @@ class Columns(TransformerMixin, BaseEstimator):
     def __init__(self, nominal: BoolArray) -> None:
         self.nominal = nominal
 
-    def fit(self, X: FloatArray, y: Any = None) -> Columns:
+    def fit(self, X: FloatArray, y: Any = None) -> ModelColumns:
         """Learn levels and medians."""
         owner: list[int] = []
         level: list[float] = []
@@ -149,7 +149,7 @@ def fit_model(estimator: Any, problem: Problem, seed: int, *, scale: bool = Fals
         final.set_params(random_state=seed)
     steps: list[Any] = []
     if problem.nominal.any() or problem.missing.any():
-        steps.append(Columns(problem.nominal))
+        steps.append(ModelColumns(problem.nominal))
     if scale:
         steps.append(StandardScaler())
     if steps:
@@ -179,7 +179,7 @@ def inputs_of(model: Any, X: FloatArray) -> FloatArray:
 def owners_of(model: Any, n_features: int) -> IntArray:
     """Return the column of the problem that each input of the last step comes from."""
     first = model.steps[0][1] if isinstance(model, Pipeline) else None
-    return first.owner_ if isinstance(first, Columns) else np.arange(n_features)
+    return first.owner_ if isinstance(first, ModelColumns) else np.arange(n_features)
 
 
 def gather(values: FloatArray, model: Any, n_features: int) -> FloatArray:

@@ -17,12 +17,12 @@ from fewer.kernels._information import Other, Stored, information_with_sparse
 from fewer.models._mdlp import class_bins
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.rankers._information import Bins, Kernels, bin_edges, to_codes
+from fewer.rankers._information import FeatureBins, Kernels, bin_edges, to_codes
 from fewer.statistics import Uncertainties
 
 
 class SparseBins:
-    """Columns and target as codes, and the information between them, as `Bins` has it, without a dense table."""
+    """Columns and target as codes, and the information between them, as `FeatureBins` has it, without a dense table."""
 
     def __init__(self, problem: Problem, n_bins: int, n_jobs: int = 1) -> None:
         table = problem.sparse
@@ -149,7 +149,7 @@ class _Greedy(Ranker):
     def _information(self, problem: Problem, resources: Resources) -> Any:
         if problem.sparse is not None:
             return SparseBins(problem, self.n_bins, resources.n_jobs)
-        return Bins(problem, self.n_bins, resources.n_jobs)
+        return FeatureBins(problem, self.n_bins, resources.n_jobs)
 
     def _order(self, information: Any, relevance: FloatArray, free: BoolArray) -> tuple[list[int], list[float]]:
         """Add features until none is left or enough are ranked; of equal values the first column is added."""
@@ -271,7 +271,7 @@ class MIFS(_Greedy):
             return Kernels(problem, self.width, resources.n_jobs)
         if problem.sparse is not None:
             return SparseBins(problem, self.n_bins, resources.n_jobs)
-        return Bins(problem, self.n_bins, resources.n_jobs)
+        return FeatureBins(problem, self.n_bins, resources.n_jobs)
 
     def _revalue(
         self, information: Any, relevance: FloatArray, added: int, n_added: int, memory: dict[str, Any]
@@ -589,7 +589,7 @@ class JIM(_Greedy):
         return np.asarray(memory["told"] / n_added)
 
 
-class _Impurity(Bins):
+class _Impurity(FeatureBins):
     """Bins whose relevance is the impurity that a feature takes from the target."""
 
     def relevance(self, target: Any = None) -> FloatArray:

@@ -328,7 +328,7 @@ class RReliefF(Ranker):
         places = np.arange(1, min(self.n_neighbors, max(problem.n_samples - 1, 1)) + 1)
         influence = np.ones(len(places)) if self.sigma is None else np.exp(-((places / self.sigma) ** 2))
         span = float(np.ptp(problem.y)) or 1.0
-        table = _Table.of(problem, np.arange(problem.n_samples))
+        table = _ReliefRows.of(problem, np.arange(problem.n_samples))
         votes = _votes(problem, self.n_rows, rng)
 
         everyone, target = np.array([0, problem.n_samples]), problem.y / span
@@ -347,7 +347,7 @@ class RReliefF(Ranker):
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
+class _ReliefRows:
     """Rows laid out for the kernels: numeric features scaled to 0 … 1, in the order given."""
 
     rows: FloatArray
@@ -360,7 +360,7 @@ class _Table:
     groups: IntArray
 
     @classmethod
-    def of(cls, problem: Problem, order: IntArray) -> _Table:
+    def of(cls, problem: Problem, order: IntArray) -> _ReliefRows:
         nominal, missing = problem.nominal, problem.missing
         low, high = problem.extremes
         scaled = ~nominal & (high > low)
@@ -418,7 +418,7 @@ def _relief(
     bounds = np.searchsorted(codes, np.arange(problem.n_classes + 1)).astype(np.int64)
     if np.count_nonzero(shares) < 2:
         return np.zeros(problem.n_features)
-    table = _Table.of(problem, order)
+    table = _ReliefRows.of(problem, order)
     votes = _votes(problem, n_rows, rng)[order]
     classes = Classes(votes, codes, bounds, shares, one_miss)
     k = min(k, problem.n_samples)
@@ -437,7 +437,7 @@ def _relief(
     return sum_of_chunks(scores, problem.n_samples, resources) / (votes.sum() or 1.0)
 
 
-def _small(first: int, last: int, k: int, classes: Classes, table: _Table) -> FloatArray:
+def _small(first: int, last: int, k: int, classes: Classes, table: _ReliefRows) -> FloatArray:
     scores = np.zeros(table.rows.shape[1])
     scratch = np.empty(k), np.empty(k, dtype=np.int64)
     small_scores(first, last, tuple(classes)[:-1], table.rows, table.nominal, table.groups, *scratch, scores)

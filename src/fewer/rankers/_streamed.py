@@ -28,10 +28,10 @@ from fewer.statistics import (
     ClassMoments,
     JointCounts,
     LevelMoments,
-    Levels,
     PairCounts,
     Ranges,
     RowSample,
+    SampledLevels,
     TargetMoments,
     collect,
     information,
@@ -182,7 +182,7 @@ def quantile_bins(
     """
     like = stream.like
     sample = new_sample(stream, rng, resources)
-    drawn, levels = collect(stream, lambda: (sample.empty(), Levels(like.n_features, n_bins)), resources)
+    drawn, levels = collect(stream, lambda: (sample.empty(), SampledLevels(like.n_features, n_bins)), resources)
     rows = drawn.rows
     edges, constant = [], np.zeros(like.n_features, dtype=bool)
     for column in range(like.n_features):

@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 
 from fewer.problem import FloatArray, IntArray
 from fewer.roc._growth import NOBODY, Front
-from fewer.roc._learners import Rule
+from fewer.roc._learners import LearnedRule
 from fewer.roc._significance import delong_test
 
 SHOWN = 1.645
@@ -70,7 +70,7 @@ class Committee:
         From the mean to log-odds.
     """
 
-    rules: tuple[Rule, ...]
+    rules: tuple[LearnedRule, ...]
     lines: tuple[LogOdds, ...]
     votes: FloatArray
     scale: LogOdds
@@ -84,7 +84,7 @@ class Committee:
 
 
 @dataclass(frozen=True, eq=False)
-class Votes:
+class CommitteeVotes:
     """Who votes with how much, before anybody is fitted to all rows."""
 
     lines: tuple[LogOdds, ...]
@@ -103,7 +103,7 @@ def hull_shares(front: Front, n_members: int) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Ballot:
+class CommitteeBallot:
     """Scores of the classifiers on a hull, and of learners with all features, on rows that they have not learnt from.
 
     Attributes
@@ -122,17 +122,17 @@ class Ballot:
         """Return the log-odds of all."""
         return [line.of(each) for line, each in zip(lines, (*self.scores, *self.rivals), strict=True)]
 
-    def with_rows_of(self, other: Ballot) -> Ballot:
+    def with_rows_of(self, other: CommitteeBallot) -> CommitteeBallot:
         """Return the ballot with the rows of another below its own."""
         weights = [np.ones(len(b.positive)) if b.weight is None else b.weight for b in (self, other)]
         pairs = ((self.scores, other.scores), (self.rivals, other.rivals))
         scores, rivals = (tuple(map(np.concatenate, zip(mine, theirs, strict=True))) for mine, theirs in pairs)
         positive = np.concatenate([self.positive, other.positive])
         weighted = self.weight is not None or other.weight is not None
-        return Ballot(scores, rivals, positive, np.concatenate(weights) if weighted else None)
+        return CommitteeBallot(scores, rivals, positive, np.concatenate(weights) if weighted else None)
 
 
-def elect(ballot: Ballot, shares: FloatArray, judges: Ballot | None) -> Votes:
+def elect(ballot: CommitteeBallot, shares: FloatArray, judges: CommitteeBallot | None) -> CommitteeVotes:
     """Give votes to the classifiers on a hull, and to rivals unless the hull is shown to be better.
 
     Parameters
@@ -163,7 +163,7 @@ def elect(ballot: Ballot, shares: FloatArray, judges: Ballot | None) -> Votes:
         rivals[n_hull:] = stack(np.array(known.odds(lines)[n_hull:]), known.positive, known.weight)
         votes = _shared(votes, rivals, n_rivals, judges, lines) if n_hull else rivals
     mean = _mean(votes, odds) if odds else np.zeros(len(ballot.positive))
-    return Votes(tuple(lines), votes, LogOdds.learn(mean, ballot.positive, ballot.weight))
+    return CommitteeVotes(tuple(lines), votes, LogOdds.learn(mean, ballot.positive, ballot.weight))
 
 
 def stack(odds: FloatArray, positive: IntArray, weight: FloatArray | None) -> FloatArray:
@@ -207,7 +207,7 @@ def stack(odds: FloatArray, positive: IntArray, weight: FloatArray | None) -> Fl
 
 
 def _shared(
-    hull: FloatArray, rivals: FloatArray, n_rivals: int, judges: Ballot | None, lines: Sequence[LogOdds]
+    hull: FloatArray, rivals: FloatArray, n_rivals: int, judges: CommitteeBallot | None, lines: Sequence[LogOdds]
 ) -> FloatArray:
     """Share the votes between a hull and its rivals by rows that did not choose it."""
     both = 0.5 * (hull + rivals)
@@ -218,7 +218,7 @@ def _shared(
     return rivals
 
 
-def _lead(judges: Ballot | None, lines: Sequence[LogOdds], votes: FloatArray, others: FloatArray) -> float:
+def _lead(judges: CommitteeBallot | None, lines: Sequence[LogOdds], votes: FloatArray, others: FloatArray) -> float:
     """Return by how many standard errors other rows rank better with some votes than with others; 0 without rows."""
     if judges is None or len(np.unique(judges.positive)) < 2:
         return 0.0

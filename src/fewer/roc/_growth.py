@@ -78,7 +78,7 @@ class Pass:
 
 
 @dataclass(frozen=True, eq=False)
-class Growth:
+class HullGrowth:
     """What came out: the hull, who stands on it, and the rounds."""
 
     front: Front
@@ -87,7 +87,7 @@ class Growth:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class GrowthPlan:
     """How a hull grows.
 
     Attributes
@@ -140,11 +140,11 @@ class Plan:
 
 def grow(
     learners: Sequence[Learner],
-    plan: Plan,
+    plan: GrowthPlan,
     totals: tuple[float, float],
     sizes: tuple[int, int],
     rng: np.random.Generator,
-) -> Growth:
+) -> HullGrowth:
     """Grow a set of classifiers outwards from guessing, until a round makes no significant difference.
 
     Parameters
@@ -189,7 +189,7 @@ Offspring = Callable[[BoolArray, np.random.Generator], BoolArray]
 class _Pool:
     """Everything that was tried, and the hull of it."""
 
-    def __init__(self, learners: Sequence[Learner], plan: Plan, front: Front, rng: np.random.Generator) -> None:
+    def __init__(self, learners: Sequence[Learner], plan: GrowthPlan, front: Front, rng: np.random.Generator) -> None:
         self.front = front
         self.n_evaluated = 0
         self._learners = learners
@@ -305,12 +305,12 @@ class _Pool:
         return (len(member.features), member.features, member.learner)
 
 
-def _compact(pool: _Pool, passes: list[Pass]) -> Growth:
+def _compact(pool: _Pool, passes: list[Pass]) -> HullGrowth:
     """Forget everybody who is not on the hull."""
     used = sorted({m for m in pool.front.member.tolist() if m != NOBODY})
     place = {m: i for i, m in enumerate(used)}
     member = np.array([place[m] if m != NOBODY else NOBODY for m in pool.front.member.tolist()])
-    return Growth(replace(pool.front, member=member), [pool.member(m) for m in used], passes)
+    return HullGrowth(replace(pool.front, member=member), [pool.member(m) for m in used], passes)
 
 
 def _neighbors(mask: BoolArray, usable: BoolArray, max_features: int, *, drops: bool) -> BoolArray:

@@ -60,7 +60,7 @@ class Frontier:
     tp: FloatArray
 
 
-class Rule(ABC):
+class LearnedRule(ABC):
     """What was learnt for one subset: a score for each row, higher for positives."""
 
     @abstractmethod
@@ -123,7 +123,7 @@ class Learner(ABC):
         """Return the validation ROC points of subsets that are not below a hull; owners are rows of `masks`."""
 
     @abstractmethod
-    def rule(self, mask: BoolArray, rows: Problem | None = None) -> Rule:
+    def rule(self, mask: BoolArray, rows: Problem | None = None) -> LearnedRule:
         """Return what is learnt for one subset from the rows of the end, or from others."""
 
     @abstractmethod
@@ -209,7 +209,7 @@ class NaiveBayesLearner(Learner):
         n_blocks = min(2 * self._n_jobs, len(masks)) if self._n_jobs > 1 else 1
         return Points.joined(in_threads(run, np.array_split(np.arange(len(masks)), n_blocks), self._n_jobs))
 
-    def rule(self, mask: BoolArray, rows: Problem | None = None) -> Rule:
+    def rule(self, mask: BoolArray, rows: Problem | None = None) -> LearnedRule:
         """Keep the tables of the subset."""
         features = np.flatnonzero(mask).tolist()
         tables = self._tables if rows is None else self._learnt_from(rows)
@@ -223,7 +223,7 @@ class NaiveBayesLearner(Learner):
 
 
 @dataclass(frozen=True, eq=False)
-class NaiveBayesRule(Rule):
+class NaiveBayesRule(LearnedRule):
     """Log-ratio of the two classes."""
 
     tables: LogTables
@@ -266,7 +266,7 @@ class EstimatorLearner(Learner):
             parts.append(Points(np.full(len(fp), number), fp, tp, values[threshold]))
         return Points.joined(parts)
 
-    def rule(self, mask: BoolArray, rows: Problem | None = None) -> Rule:
+    def rule(self, mask: BoolArray, rows: Problem | None = None) -> LearnedRule:
         """Fit to the rows of the end, or to others."""
         return _fitted(self._estimator, self._lessons.whole if rows is None else rows, np.flatnonzero(mask))
 
@@ -290,7 +290,7 @@ def _fitted(estimator: Any, rows: Problem, features: IntArray) -> EstimatorRule:
 
 
 @dataclass(frozen=True, eq=False)
-class EstimatorRule(Rule):
+class EstimatorRule(LearnedRule):
     """A fitted scikit-learn classifier of classes 0 and 1."""
 
     model: Any
@@ -307,7 +307,7 @@ class EstimatorRule(Rule):
 
 
 @dataclass(frozen=True)
-class ConstantRule(Rule):
+class ConstantRule(LearnedRule):
     """No feature: every row scores 0."""
 
     def scores(self, X: FloatArray) -> FloatArray:

@@ -19,7 +19,7 @@ from fewer.io import is_frame
 from fewer.problem import BoolArray, FloatArray, InputError
 from fewer.roc._curve import ChordPoint, RocHull, hull_vertices, positives
 from fewer.roc._growth import NOBODY, Front, with_edges
-from fewer.roc._learners import ConstantRule, Rule, weighted_points
+from fewer.roc._learners import ConstantRule, LearnedRule, weighted_points
 from fewer.roc._operating_point import Guarantee, OperatingPoint, Reader, Vertex, VertexClassifier, WholeRows
 from fewer.roc._rates import (
     DISTINCT,
@@ -116,7 +116,7 @@ class MRROC:
 
     hull: RocHull
     vertices: list[Vertex]
-    rules: list[Rule]
+    rules: list[LearnedRule]
     reader: Reader
     names: tuple[str, ...]
     classes: NDArray[Any]
@@ -349,7 +349,7 @@ class MRROC:
         return classifier
 
 
-def calls(rules: Sequence[Rule], vertices: Sequence[Vertex], rows: Any) -> BoolArray:
+def calls(rules: Sequence[LearnedRule], vertices: Sequence[Vertex], rows: Any) -> BoolArray:
     """Say which rows each vertex calls positive; a subset is scored once for all its thresholds."""
     scores: dict[int, FloatArray] = {}
     called = []
@@ -370,7 +370,7 @@ def digests_of(reader: Reader, vertices: Sequence[Vertex], rows: Any) -> Digests
 
 
 @dataclass(frozen=True, eq=False)
-class FittedRule(Rule):
+class FittedModel(LearnedRule):
     """A classifier that somebody fitted, on rows as they are."""
 
     model: Any
@@ -465,7 +465,7 @@ def mrroc(
         Vertex(named[m][0] if m != NOBODY else "constant", (), (), float(cut), float(x), float(y_))
         for m, cut, x, y_ in zip(front.member.tolist(), front.threshold, fpr, tpr, strict=True)
     ]
-    rules_there: list[Rule] = [rules[m] if m != NOBODY else ConstantRule() for m in front.member.tolist()]
+    rules_there: list[LearnedRule] = [rules[m] if m != NOBODY else ConstantRule() for m in front.member.tolist()]
     reader = WholeRows()
     rows, who = (kept_rows, kept) if kept.any() else (hull_rows, ~kept)
     witnesses = Witnesses(
@@ -534,7 +534,7 @@ def _is_pair(item: Any) -> bool:
     return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
 
 
-def _rule_of(name: str, model: Any, classes: NDArray[Any], code: int) -> FittedRule:
+def _rule_of(name: str, model: Any, classes: NDArray[Any], code: int) -> FittedModel:
     check_is_fitted(model)
     own = np.asarray(getattr(model, "classes_", classes))
     if own.tolist() != classes.tolist():
@@ -542,4 +542,4 @@ def _rule_of(name: str, model: Any, classes: NDArray[Any], code: int) -> FittedR
             f"{name or type(model).__name__} was fitted to the classes {own.tolist()}, but the rows have "
             f"{classes.tolist()}; give two-class classifiers of the same labels."
         )
-    return FittedRule(model, code)
+    return FittedModel(model, code)

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from fewer.estimators import TableReader
 from fewer.problem import BoolArray, FloatArray
 from fewer.roc._curve import ChordPoint
-from fewer.roc._learners import Rule
+from fewer.roc._learners import LearnedRule
 from fewer.roc._rates import Costs, Rates, predictive_value
 from fewer.roc._realisable import Digests, RealisableClassifier, joint_digests, row_digests
 from fewer.validate import ConfidenceInterval
@@ -132,7 +132,7 @@ class VertexClassifier(ClassifierMixin, BaseEstimator):
     reader : reader of tables
     """
 
-    def __init__(self, rule: Rule, threshold: float, features: tuple[int, ...], reader: Any) -> None:
+    def __init__(self, rule: LearnedRule, threshold: float, features: tuple[int, ...], reader: Any) -> None:
         self.rule = rule
         self.threshold = threshold
         self.features = features

@@ -18,10 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 from fewer.estimators import TableClassifier, TableReader, parse_costs
 from fewer.models import DiscreteNaiveBayes
 from fewer.problem import BoolArray, FloatArray, InputError, Problem
-from fewer.roc._committee import Ballot, Committee, elect, hull_shares
+from fewer.roc._committee import Committee, CommitteeBallot, elect, hull_shares
 from fewer.roc._curve import RocHull, auroc
-from fewer.roc._growth import NOBODY, Children, Growth, Pass, Plan, grow, with_edges
-from fewer.roc._learners import ConstantRule, Learner, Lessons, Rule, deal_out, learner_of
+from fewer.roc._growth import NOBODY, Children, GrowthPlan, HullGrowth, Pass, grow, with_edges
+from fewer.roc._learners import ConstantRule, LearnedRule, Learner, Lessons, deal_out, learner_of
 from fewer.roc._mrroc import MRROC, HeldOutCurve, calls, digests_of
 from fewer.roc._operating_point import CellReader, OperatingPoint, Vertex
 from fewer.roc._rates import Witnesses
@@ -345,7 +345,7 @@ class Parcel(TableClassifier):
         self._vote(growth, lessons, calibration, everything, learners)
         return self
 
-    def _plan(self, learners: Sequence[Learner], lessons: Lessons) -> Plan:
+    def _plan(self, learners: Sequence[Learner], lessons: Lessons) -> GrowthPlan:
         """Say how the hull is to grow."""
         whole, scott = lessons.whole, self.method == "scott"
         usable = ~whole.constant
@@ -353,7 +353,7 @@ class Parcel(TableClassifier):
         free = scott or min(lessons.sizes) < PRICED
         each = 0.0 if free else self.size_penalty / max(int(usable.sum()), 1)
         prices = lessons.totals[1] * (self.cost_weight * parse_costs(self.feature_costs, whole.names) + each)
-        return Plan(
+        return GrowthPlan(
             children=self.children or ("forward" if scott else "flip"),
             critical=self.critical_ratio if self.critical_ratio is not None else 1.96 if scott else ENOUGH,
             keep_last=self.keep_last,
@@ -368,9 +368,9 @@ class Parcel(TableClassifier):
 
     def _keep(
         self,
-        growth: Growth,
+        growth: HullGrowth,
         lessons: Lessons,
-        rules: list[Rule],
+        rules: list[LearnedRule],
         scores: list[FloatArray],
         calibration: Problem | None,
         names: list[str],
@@ -386,7 +386,7 @@ class Parcel(TableClassifier):
             vertices.append(
                 Vertex(algorithm, features, labels, float(front.threshold[i]), float(fpr[i]), float(tpr[i]))
             )
-        at: list[Rule] = [rules[m] if m != NOBODY else ConstantRule() for m in front.member.tolist()]
+        at: list[LearnedRule] = [rules[m] if m != NOBODY else ConstantRule() for m in front.member.tolist()]
         reader = CellReader(self.reader_)
         if calibration is None:
             nobody = np.zeros(len(lessons.positive))
@@ -414,7 +414,7 @@ class Parcel(TableClassifier):
 
     def _vote(
         self,
-        growth: Growth,
+        growth: HullGrowth,
         lessons: Lessons,
         calibration: Problem | None,
         everything: Problem | None,
@@ -428,11 +428,11 @@ class Parcel(TableClassifier):
         free = self.method == "auto" and self.max_features is None and not paid
         rivals = [(learner, usable) for learner in learners] if free else []
         own, others = (tuple(learner.validation_scores(m) for learner, m in side) for side in (placed, rivals))
-        ballot = Ballot(own, others, lessons.positive, lessons.weight)
+        ballot = CommitteeBallot(own, others, lessons.positive, lessons.weight)
         judges = None
         if rivals and calibration is not None:
             seen = [tuple(learner.rule(m).scores(calibration.X) for learner, m in side) for side in (placed, rivals)]
-            judges = Ballot(seen[0], seen[1], calibration.y, calibration.sample_weight)
+            judges = CommitteeBallot(seen[0], seen[1], calibration.y, calibration.sample_weight)
         votes = elect(ballot, hull_shares(growth.front, len(placed)), judges)
         rows = None if everything is None else self._turned(everything)
         chosen = [number for number, vote in enumerate(votes.votes) if vote > 0.0]

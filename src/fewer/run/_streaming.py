@@ -17,7 +17,7 @@ from fewer import registry
 from fewer.contracts import ROWS, Criterion, IncompatibleError, Ranker, Ranking, Resources, Scorer
 from fewer.criteria import LeastSquares, NaiveBayes
 from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
-from fewer.criteria._naive_bayes import CountedTable, Rules, StreamedNaiveBayesScorer
+from fewer.criteria._naive_bayes import BayesRules, CountedTable, StreamedNaiveBayesScorer
 from fewer.errors import InputError
 from fewer.evaluate import Evidence, each_part
 from fewer.io import Stream, open_stream, refuse_constant
@@ -312,7 +312,7 @@ class _Work(ABC):
         """Say which columns vary in the rows of a scorer."""
 
     @abstractmethod
-    def rule(self, fold: int, scorer: Any, mask: BoolArray) -> _Rule:
+    def rule(self, fold: int, scorer: Any, mask: BoolArray) -> _FoldRule:
         """Return who predicts an outer fold, from the other rows."""
 
     @property
@@ -357,7 +357,7 @@ class _Work(ABC):
         return _Outcome.of(collect(self.stream, make, self.resources), masks, is_share)
 
 
-def _without_fold(work: _Work, fold: int) -> tuple[BoolArray, _Rule]:
+def _without_fold(work: _Work, fold: int) -> tuple[BoolArray, _FoldRule]:
     """Search on the rows outside an outer fold; return the features and what predicts the fold."""
     scorer = work.scorer(fold)
     mask = work.fit_to(scorer, fold).support_
@@ -389,7 +389,7 @@ class _LeastSquaresWork(_Work):
     def varies(self, scorer: FoldedLeastSquaresScorer) -> BoolArray:
         return np.asarray(np.bincount(scorer.owner, scorer.system.varies, minlength=self.stream.n_features) > 0)
 
-    def rule(self, fold: int, scorer: FoldedLeastSquaresScorer, mask: BoolArray) -> _Rule:
+    def rule(self, fold: int, scorer: FoldedLeastSquaresScorer, mask: BoolArray) -> _FoldRule:
         whole = self.scorer(None)._held.sum(axis=0)
         spread = float(whole[-1, -1] / whole[0, 0]) or 1.0
         return _LinearRule(
@@ -429,7 +429,7 @@ class _NaiveBayesWork(_Work):
     def varies(self, scorer: Any) -> BoolArray:
         return self.counted.varies
 
-    def rule(self, fold: int, scorer: Any, mask: BoolArray) -> _Rule:
+    def rule(self, fold: int, scorer: Any, mask: BoolArray) -> _FoldRule:
         outer = np.arange(self.n_outer * self.n_inner) // self.n_inner
         return _CountedRule(self.counted.rules([outer != fold], np.where(outer == fold, 0, -1)), mask)
 
@@ -449,7 +449,7 @@ class _NaiveBayesWork(_Work):
         return {name: own.tolist() for name, own in edges if len(own)}
 
 
-class _Rule(ABC):
+class _FoldRule(ABC):
     """What predicts one held-out fold."""
 
     @abstractmethod
@@ -458,7 +458,7 @@ class _Rule(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class _LinearRule(_Rule):
+class _LinearRule(_FoldRule):
     gram: GramSums
     scorer: FoldedLeastSquaresScorer
     chosen: FloatArray
@@ -477,8 +477,8 @@ class _LinearRule(_Rule):
 
 
 @dataclass(frozen=True, eq=False)
-class _CountedRule(_Rule):
-    rules: Rules
+class _CountedRule(_FoldRule):
+    rules: BayesRules
     mask: BoolArray
 
     def grades(self, rows: Problem) -> tuple[FloatArray, FloatArray]:
@@ -495,7 +495,7 @@ class HeldoutSums(Statistics):
         weights, of these times grades and times squared grades.
     """
 
-    def __init__(self, rules: list[_Rule], n_inner: int, seed: int) -> None:
+    def __init__(self, rules: list[_FoldRule], n_inner: int, seed: int) -> None:
         self._rules, self._n_inner, self._seed = rules, n_inner, seed
         self.mass = np.zeros(len(rules))
         self.rows = np.zeros(len(rules), dtype=np.int64)

@@ -27,7 +27,7 @@ MOST_SHOWN = 500
 
 
 @dataclass(frozen=True)
-class Table:
+class FolderTable:
     """A file with a table: its name, its bytes, when it was written."""
 
     name: str
@@ -58,14 +58,14 @@ class Folder:
             with contextlib.suppress(OSError):
                 left.unlink()
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[FolderTable]:
         """Return the tables, the newest first."""
         found = []
         for entry in self._entries():
             if entry.name.lower().endswith(KINDS) and entry.is_file(follow_symlinks=False):
                 with contextlib.suppress(OSError):
                     about = entry.stat(follow_symlinks=False)
-                    found.append(Table(entry.name, about.st_size, about.st_mtime))
+                    found.append(FolderTable(entry.name, about.st_size, about.st_mtime))
         return sorted(found, key=lambda table: (-table.modified, table.name))[:MOST_SHOWN]
 
     def table(self, name: Any) -> Path:
@@ -245,4 +245,4 @@ def _short(name: Any) -> str:
     return repr(text if len(text) <= LONGEST else text[:LONGEST] + "…")
 
 
-__all__ = ["KINDS", "OURS", "PAGE", "Folder", "Table", "safe_name", "table_name"]
+__all__ = ["KINDS", "OURS", "PAGE", "Folder", "FolderTable", "safe_name", "table_name"]

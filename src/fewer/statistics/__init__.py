@@ -10,7 +10,7 @@ from fewer.statistics._counts import Bins, FoldCounts, JointCounts, PairCounts, 
 from fewer.statistics._folds import row_folds
 from fewer.statistics._gram import GramSums
 from fewer.statistics._moments import ClassMoments, LevelMoments, MissingCells, Ranges, TargetMoments, Variation
-from fewer.statistics._sample import Levels, RowSample
+from fewer.statistics._sample import RowSample, SampledLevels
 
 __all__ = [
     "Associations",
@@ -20,11 +20,11 @@ __all__ = [
     "GramSums",
     "JointCounts",
     "LevelMoments",
-    "Levels",
     "MissingCells",
     "PairCounts",
     "Ranges",
     "RowSample",
+    "SampledLevels",
     "Statistics",
     "TargetMoments",
     "Uncertainties",

@@ -147,7 +147,7 @@ def rank_error(n_rows: int) -> float:
     return float(np.sqrt(np.log(2.0 / SURE) / (2.0 * n_rows)))
 
 
-class Levels(Statistics):
+class SampledLevels(Statistics):
     """The distinct values of each column, as long as they are few.
 
     Parameters
@@ -156,7 +156,7 @@ class Levels(Statistics):
 
     Examples
     --------
-    >>> levels = Levels(2, 3)
+    >>> levels = SampledLevels(2, 3)
     >>> levels.add(Problem.from_arrays([[0.0, 1.0], [0.0, 2.0], [5.0, 3.0], [0.0, 4.0]], [0, 1, 0, 1]))
     >>> levels.values(0), levels.values(1) is None
     (array([0., 5.]), True)
@@ -170,7 +170,7 @@ class Levels(Statistics):
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         add_levels(chunk.X, self.most, self._values, self._n)
 
-    def merge(self, other: Levels) -> None:
+    def merge(self, other: SampledLevels) -> None:
         for column, count in enumerate(other._n.tolist()):
             if count > self.most or self._n[column] > self.most:
                 self._n[column] = self.most + 1

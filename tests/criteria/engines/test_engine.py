@@ -4,7 +4,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import cross_val_score
 
 from fewer.criteria.engines import _engine
-from fewer.criteria.engines._engine import Engine, Folds, Metric
+from fewer.criteria.engines._engine import Engine, EngineMetric, Folds
 from fewer.problem import Problem
 
 Y = np.array([0, 0, 0, 1, 0, 1, 1, 0, 0, 1, 0, 0])
@@ -27,7 +27,7 @@ def engine():
     X = np.random.default_rng(0).normal(size=(12, 4))
     folds = Folds(Problem.from_arrays(X, Y), SPLITS, (), False)
     list(folds.training())
-    return X, ByColumn(folds, Metric("accuracy"), 2)
+    return X, ByColumn(folds, EngineMetric("accuracy"), 2)
 
 
 def test_scores_come_fold_by_fold_and_open_ones_are_nan(monkeypatch):

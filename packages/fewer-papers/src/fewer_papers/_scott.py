@@ -26,7 +26,7 @@ from fewer.models import DiscreteNaiveBayes, LeastSquaresClassifier, MDLPDiscret
 from fewer.models._discrete_naive_bayes import LogTables
 from fewer.problem import FloatArray, Kind, Problem
 from fewer.roc import Parcel, RocCurve, RocHull, auroc, critical_ratio, roc_hull
-from fewer.roc._growth import Plan
+from fewer.roc._growth import GrowthPlan
 from fewer.roc._realisable import row_digests, shares
 from fewer.search import Floating
 from fewer.selectors import SubsetSelector
@@ -203,7 +203,7 @@ def _wrapper(parts: Parts, scoring: str = "accuracy", overshoot: int = 1) -> dic
 class CornerParcel(Parcel):
     """Parcel whose corners belong to the first subset that a round tried, which then has children too."""
 
-    def _plan(self, learners: Any, lessons: Any) -> Plan:
+    def _plan(self, learners: Any, lessons: Any) -> GrowthPlan:
         return replace(super()._plan(learners, lessons), corners=True)
 
 

@@ -18,7 +18,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from fewer.criteria.engines._additive import BernoulliEngine, CentroidEngine, GaussianEngine
-from fewer.criteria.engines._engine import Engine, Folds, Metric, Split, metric_of
+from fewer.criteria.engines._engine import Engine, EngineMetric, Folds, Split, metric_of
 from fewer.criteria.engines._histogram_boosting import BOOSTINGS as HISTOGRAM_BOOSTINGS
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting
 from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine, QuadraticEngine
@@ -245,7 +245,7 @@ def _odd_transformer(transformers: Sequence[Any]) -> str:
     return ""
 
 
-def _odd_rows(problem: Problem, splits: Sequence[Split], metric: Metric) -> str:
+def _odd_rows(problem: Problem, splits: Sequence[Split], metric: EngineMetric) -> str:
     """Say what is odd about the rows: nothing that an engine should decide by itself."""
     if problem.n_outputs > 1:
         return "there are several targets"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fewer.criteria.engines._engine import Engine, Folds, Metric
+from fewer.criteria.engines._engine import Engine, EngineMetric, Folds
 from fewer.kernels import _gaussian
 from fewer.kernels._bundles import Gaussians, HeldOut
 from fewer.problem import BoolArray, FloatArray, IntArray
@@ -18,7 +18,7 @@ from fewer.problem import BoolArray, FloatArray, IntArray
 class AdditiveEngine(Engine):
     """Decisions that are sums over columns: (p, n, c) parts are computed once, and added up for each subset."""
 
-    def __init__(self, estimator: Any, folds: Folds, metric: Metric) -> None:
+    def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
         c, p = folds.problem.n_classes, folds.problem.n_features
         super().__init__(folds, metric, c)
         self._parts, self._constant = np.empty((p, folds.n_tests, c)), np.empty((folds.n_tests, c))
@@ -48,7 +48,7 @@ class AdditiveEngine(Engine):
 class BernoulliEngine(AdditiveEngine):
     """Naive Bayes of cells that are above a threshold or not."""
 
-    def __init__(self, estimator: Any, folds: Folds, metric: Metric) -> None:
+    def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
         if np.ndim(estimator.alpha) or float(np.min(estimator.alpha)) < 1e-10:
             raise ValueError(f"alpha={estimator.alpha!r}")
         if estimator.binarize is None:
@@ -95,7 +95,7 @@ class GaussianEngine(Engine):
     enters with a larger one changes the parts of all others.
     """
 
-    def __init__(self, estimator: Any, folds: Folds, metric: Metric) -> None:
+    def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
         c = folds.problem.n_classes
         super().__init__(folds, metric, c)
         p = folds.problem.n_features

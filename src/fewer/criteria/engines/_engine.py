@@ -97,7 +97,7 @@ QUANTITIES = {
 
 
 @dataclass(frozen=True)
-class Metric:
+class EngineMetric:
     """A metric and, where it has one, the class that it is about.
 
     Attributes
@@ -161,11 +161,11 @@ class Metric:
             out[:, fold] = logs[:, rows] @ folds.weights[rows] / folds.weights[rows].sum()
 
 
-def metric_of(scoring: Any, problem: Problem) -> Metric | None:
+def metric_of(scoring: Any, problem: Problem) -> EngineMetric | None:
     """Return the metric that a `scoring` parameter means, if the engines know it."""
     if problem.task == "regression":
         name = "r2" if scoring is None else scoring
-        return Metric(name) if isinstance(name, str) and name in QUANTITIES else None
+        return EngineMetric(name) if isinstance(name, str) and name in QUANTITIES else None
     name = "accuracy" if scoring is None else scoring
     if not isinstance(name, str) or name not in {*CLASSES, "roc_auc", "neg_log_loss"}:
         return None
@@ -174,8 +174,8 @@ def metric_of(scoring: Any, problem: Problem) -> Metric | None:
             return None
         if name == "f1":
             labels = list(problem.classes)
-            return Metric(name, labels.index(1)) if 1 in labels else None
-    return Metric(name)
+            return EngineMetric(name, labels.index(1)) if 1 in labels else None
+    return EngineMetric(name)
 
 
 CELLS = 1 << 17
@@ -218,7 +218,7 @@ class Engine(ABC):
     by_share: bool = False
     """Decisions are chances, not logarithms."""
 
-    def __init__(self, folds: Folds, metric: Metric, n_outputs: int) -> None:
+    def __init__(self, folds: Folds, metric: EngineMetric, n_outputs: int) -> None:
         self.folds = folds
         self.metric = metric
         self._n_outputs = n_outputs

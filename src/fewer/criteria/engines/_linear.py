@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.linear_model import Ridge, RidgeClassifier
 
-from fewer.criteria.engines._engine import Engine, Folds, Metric
+from fewer.criteria.engines._engine import Engine, EngineMetric, Folds
 from fewer.kernels import _linear, _quadratic
 from fewer.kernels._bundles import HeldOut, Products, Spreads
 from fewer.problem import BoolArray, FloatArray, IntArray
@@ -24,7 +24,7 @@ class LinearEngine(Engine):
     least = 1e-7
     """A column of which less than this share is left by the others is left to scikit-learn."""
 
-    def __init__(self, estimator: Any, folds: Folds, metric: Metric) -> None:
+    def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
         n_outputs = max(folds.problem.n_classes, 1)
         super().__init__(folds, metric, n_outputs)
         p, f = folds.problem.n_features, folds.n_folds
@@ -130,7 +130,7 @@ class QuadraticEngine(Engine):
     not ruled out, the fold is left to it.
     """
 
-    def __init__(self, estimator: Any, folds: Folds, metric: Metric) -> None:
+    def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
         c, p, f = folds.problem.n_classes, folds.problem.n_features, folds.n_folds
         super().__init__(folds, metric, c)
         gram, means, prior = np.empty((f, c, p, p)), np.empty((f, c, p)), np.empty((f, c))

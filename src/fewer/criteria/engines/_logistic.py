@@ -11,7 +11,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils.class_weight import compute_class_weight
 
-from fewer.criteria.engines._engine import CLASSES, Engine, Folds, Metric
+from fewer.criteria.engines._engine import CLASSES, Engine, EngineMetric, Folds
 from fewer.kernels import _newton, _softmax
 from fewer.kernels._bundles import HeldOut, Training
 from fewer.problem import BoolArray, FloatArray, IntArray
@@ -36,7 +36,7 @@ class LogisticEngine(Engine):
     hinge = False
     """Squared hinge instead of the logistic loss."""
 
-    def __init__(self, estimator: Any, folds: Folds, metric: Metric) -> None:
+    def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
         rows = folds.problem
         super().__init__(folds, metric, rows.n_classes)
         self._kernels = _newton if rows.n_classes == 2 else _softmax
@@ -151,7 +151,7 @@ class LinearSVCEngine(LogisticEngine):
 
     hinge = True
 
-    def __init__(self, estimator: Any, folds: Folds, metric: Metric) -> None:
+    def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
         rows = folds.problem
         if rows.n_classes != 2:
             raise ValueError("more than two classes")

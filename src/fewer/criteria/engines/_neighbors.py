@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import KDTree
 
-from fewer.criteria.engines._engine import Engine, Folds, Metric
+from fewer.criteria.engines._engine import Engine, EngineMetric, Folds
 from fewer.kernels import _held_out_neighbors as kernels
 from fewer.problem import BoolArray, FloatArray, IntArray
 
@@ -24,7 +24,7 @@ class NeighborsEngine(Engine):
     tolerance = 0.0
     by_share = True
 
-    def __init__(self, estimator: Any, folds: Folds, metric: Metric) -> None:
+    def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
         rows = folds.problem
         super().__init__(folds, metric, max(rows.n_classes, 1))
         self._k = int(estimator.n_neighbors)

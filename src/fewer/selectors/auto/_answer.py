@@ -14,7 +14,7 @@ from fewer.criteria import KNN
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.selectors._subset import SubsetSelector
 from fewer.selectors.auto._curve import DEPENDENT, EXCHANGE, MARGIN, Curve, Loss, Metric, chance_of, mean_and_error
-from fewer.selectors.auto._race import MODELS, QUICK, Race, with_all_features
+from fewer.selectors.auto._race import MODELS, QUICK, PathRace, with_all_features
 
 NEAR = 0.005
 """Half a point of the score: an order so little behind the best one answers where it needs fewer features."""
@@ -85,7 +85,7 @@ class RaceAnswer:
         return f"{self._plain(abs(behind))} {'less' if behind >= 0 else 'more'}"
 
 
-def answer_of(race: Race, rows: Problem, judges: Mapping[str, Any], seed: int) -> RaceAnswer:
+def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: int) -> RaceAnswer:
     """Choose model, path and sizes from what the models of a race said.
 
     The model with the least loss, and those that cannot be told from it, choose the path and the size together.
@@ -131,7 +131,7 @@ def answer_of(race: Race, rows: Problem, judges: Mapping[str, Any], seed: int) -
     )
 
 
-def _alike(race: Race, names: list[str]) -> list[str]:
+def _alike(race: PathRace, names: list[str]) -> list[str]:
     """Name the models whose least loss cannot be told from the best model's."""
     weights, clusters = race.loss.sides()
     leaders = {name: race.leader([name]) for name in names}
@@ -146,7 +146,7 @@ def _alike(race: Race, names: list[str]) -> list[str]:
     return found
 
 
-def _path(race: Race, alike: list[str]) -> str:
+def _path(race: PathRace, alike: list[str]) -> str:
     """Choose the path that needs the fewest features, of those hardly behind the one with the least mean loss.
 
     Near copies come early in rankings of single features; orders that pass them over need fewer.
@@ -168,7 +168,7 @@ def _path(race: Race, alike: list[str]) -> str:
     return min(need, key=lambda path: need[path])
 
 
-def _rate(race: Race, path: str, names: list[str], curve: Curve) -> float:
+def _rate(race: PathRace, path: str, names: list[str], curve: Curve) -> float:
     """Return how much of the score that people read a unit of loss costs, over the sizes of a path.
 
     Scores of single sizes jump with single rows; their slope against the smooth loss, over all sizes, does not.
@@ -187,20 +187,20 @@ def _in_points(loss: Loss) -> bool:
     return name.startswith(("accuracy", "balanced_accuracy", "roc_auc", "f1", "precision", "recall", "average_prec"))
 
 
-def _unit(race: Race, curve: Curve, rate: float) -> float:
+def _unit(race: PathRace, curve: Curve, rate: float) -> float:
     """Return what margins are shares of: the score itself, or for one without points what is gained over nothing."""
     if _in_points(race.loss) or race.loss.scoring == "r2":
         return 1.0
     return rate * race.gained(float(curve.loss[race.free].min()))
 
 
-def _places(race: Race, curve: Curve, rate: float) -> dict[str, int]:
+def _places(race: PathRace, curve: Curve, rate: float) -> dict[str, int]:
     """Choose a size for each preference, the smallest that is expected to lose no more than its margin; they nest."""
     unit = _unit(race, curve, rate)
     return {prefer: curve.smallest(margin * unit / rate, race.free) for prefer, margin in MARGIN.items()}
 
 
-def _margins(race: Race, curve: Curve, rate: float, places: dict[str, int]) -> dict[str, dict[str, float]]:
+def _margins(race: PathRace, curve: Curve, rate: float, places: dict[str, int]) -> dict[str, dict[str, float]]:
     """Tell what each choice is expected to lose, and how likely it loses more than its margin."""
     found = {}
     for prefer, place in places.items():
@@ -211,13 +211,13 @@ def _margins(race: Race, curve: Curve, rate: float, places: dict[str, int]) -> d
     return found
 
 
-def _best_judge(race: Race, path: str, names: list[str], place: int) -> str:
+def _best_judge(race: PathRace, path: str, names: list[str], place: int) -> str:
     weights, _ = race.loss.sides()
     losses = {name: float(weights @ race.loss.losses(race.outputs[path, name])[:, place]) for name in names}
     return min(losses, key=lambda name: round(losses[name], 9))
 
 
-def _models(race: Race, path: str, names: list[str], place: int) -> dict[str, float]:
+def _models(race: PathRace, path: str, names: list[str], place: int) -> dict[str, float]:
     """Return each model's score at a size."""
     return {name: float(race.loss.scores(race.outputs[path, name][:, [place]])[0][0]) for name in names}
 
@@ -232,7 +232,7 @@ def _judge_of_all(whole: Mapping[str, FloatArray], loss: Loss, names: list[str])
     return min(least, key=lambda name: round(least[name], 9))
 
 
-def _luck(race: Race, whole: Mapping[str, FloatArray], seed: int) -> float:
+def _luck(race: PathRace, whole: Mapping[str, FloatArray], seed: int) -> float:
     """Return how likely the best of all that was judged comes by luck.
 
     Two tests, the p-value doubled for it: the best of all orders, sizes and models; and the best model with all
@@ -249,7 +249,7 @@ def _luck(race: Race, whole: Mapping[str, FloatArray], seed: int) -> float:
     return float(min(len(chances) * min(chances), 1.0))
 
 
-def _costs(race: Race, path: str, names: list[str], places: dict[str, int]) -> dict[str, dict[str, Any]]:
+def _costs(race: PathRace, path: str, names: list[str], places: dict[str, int]) -> dict[str, dict[str, Any]]:
     """Compare the loss of each choice with that of all features, row by row."""
     losses = race.mean_losses(path, names)
     weights, clusters = race.loss.sides()
@@ -265,7 +265,7 @@ def _costs(race: Race, path: str, names: list[str], places: dict[str, int]) -> d
     }  # fmt: skip
 
 
-def _candidates(race: Race, names: list[str]) -> list[dict[str, Any]]:
+def _candidates(race: PathRace, names: list[str]) -> list[dict[str, Any]]:
     found = []
     for path in race.whole.orders:
         able = [name for name in names if (path, name) in race.outputs]
@@ -279,7 +279,7 @@ def _candidates(race: Race, names: list[str]) -> list[dict[str, Any]]:
     return found
 
 
-def sizes_that_matter(race: Race) -> list[int]:
+def sizes_that_matter(race: PathRace) -> list[int]:
     """Return the places of the sizes that a given model is asked about: where quick models see little loss, and all."""
     path, name, best = race.leader(QUICK)
     curve = race.curve(path, [name])
@@ -289,7 +289,7 @@ def sizes_that_matter(race: Race) -> list[int]:
     return sorted({*near, min(best + 1, len(race.sizes) - 1), *ends, len(race.sizes) - 1})
 
 
-def _why(race: Race, path: str, judge: str, names: list[str]) -> str:
+def _why(race: PathRace, path: str, judge: str, names: list[str]) -> str:
     models = f", the best of {len(names)} models," if len(names) > 1 else ""
     asked = "" if judge in MODELS else f"It was asked about {len(race.sizes)} sizes that quick models named. "
     return (

@@ -43,7 +43,7 @@ PENALTIES = np.array([1e-4, 1e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0])
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class NodeSplit:
     """Encoded training and test rows of one split.
 
     Attributes
@@ -84,11 +84,11 @@ class Split:
         return np.where(total > 0, clipped / np.where(total > 0, total, 1.0), 1.0 / outputs.shape[1])
 
 
-Judge = Callable[[Split, Sequence[IntArray]], Iterator[FloatArray]]
+Judge = Callable[[NodeSplit, Sequence[IntArray]], Iterator[FloatArray]]
 """Predicts the test rows from growing lists of inputs: each item says which inputs come on top of those before."""
 
 
-def neighbors(split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
+def neighbors(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
     """Predict by the weighted mean of the five nearest rows; distances add up from list to list."""
     distances = np.zeros((len(split.test), len(split.train)))
     for new in steps:
@@ -103,7 +103,7 @@ def add_distances(distances: FloatArray, test: FloatArray, train: FloatArray) ->
     distances -= 2.0 * (test @ train.T)
 
 
-def neighbor_means(distances: FloatArray, split: Split) -> FloatArray:
+def neighbor_means(distances: FloatArray, split: NodeSplit) -> FloatArray:
     """Return the weighted mean target of the nearest rows, classes a little drawn to the middle."""
     out = np.empty((len(distances), split.target.shape[1] + 1))
     nearest_sums(
@@ -115,7 +115,7 @@ def neighbor_means(distances: FloatArray, split: Split) -> FloatArray:
     return sums / np.maximum(total, 1e-300)
 
 
-def ridge(split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
+def ridge(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
     """Predict by a ridge whose penalty is chosen by leaving single rows out."""
     known = np.empty(0, dtype=np.int64)
     for new in steps:
@@ -161,12 +161,12 @@ def best_penalty(values: FloatArray, U: FloatArray, T: FloatArray, shares: Float
     return float(alphas[int(np.argmin(np.round(errors, 9)))])
 
 
-def forest(split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
+def forest(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
     """Predict by extremely randomised trees."""
     return _asked_once(split, steps, FOREST, lambda known: trees(split, known, N_TREES, split.plain)[0])
 
 
-def boosting(split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
+def boosting(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
     """Predict by scikit-learn's histogram boosting, compiled: columns are binned once."""
     model = estimator_named("boosting", "classification" if split.classes else "regression")
     codes = split.target.argmax(axis=1) if split.classes else split.target[:, 0]
@@ -189,7 +189,7 @@ def boosting(split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
 
 
 def _asked_once(
-    split: Split, steps: Sequence[IntArray], name: str, predicted: Callable[[IntArray], FloatArray]
+    split: NodeSplit, steps: Sequence[IntArray], name: str, predicted: Callable[[IntArray], FloatArray]
 ) -> Iterator[FloatArray]:
     """Ask a model about each set of inputs once, in whatever order they came."""
     known = np.empty(0, dtype=np.int64)
@@ -202,7 +202,7 @@ def _asked_once(
 
 
 def trees(
-    split: Split, inputs: IntArray, n_trees: int, weights: FloatArray | None = None
+    split: NodeSplit, inputs: IntArray, n_trees: int, weights: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Grow trees on some inputs: predictions of the test rows, and what each input gained."""
     n_tried = int(np.sqrt(len(inputs)) + 0.999) if split.classes else min(-(-len(inputs) // 2), MOST_TRIED)
@@ -218,7 +218,7 @@ def given(estimator: Any) -> Judge:
     return lambda split, steps: fitted(estimator, split, steps)
 
 
-def fitted(model: Any, split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
+def fitted(model: Any, split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
     """Fit a model to each list of inputs as its user would; forests and the like by their compiled twins."""
     codes = split.target.argmax(axis=1) if split.classes else split.target[:, 0]
     task: Task = "classification" if split.classes else "regression"

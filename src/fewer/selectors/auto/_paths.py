@@ -15,7 +15,7 @@ from fewer.criteria import KNN
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.rankers import ReliefF, RReliefF
 from fewer.search import Floating
-from fewer.selectors.auto._judges import Split, ridge_fit, seeded, trees
+from fewer.selectors.auto._judges import NodeSplit, ridge_fit, seeded, trees
 
 N_TREES = 100
 MOST_FORWARD = 60
@@ -48,14 +48,14 @@ def order_by(places: FloatArray) -> IntArray:
     return np.argsort(np.round(places, 9), kind="stable").astype(np.int64)
 
 
-def forest_order(split: Split, owner: IntArray, n: int) -> IntArray:
+def forest_order(split: NodeSplit, owner: IntArray, n: int) -> IntArray:
     """Order features by how much they lower impurity in a forest."""
     _, gains = trees(split, np.arange(split.train.shape[1]), N_TREES)
     share = np.bincount(owner, gains / max(gains.sum(), 1e-300), minlength=n)
     return order_by(-share.astype(np.float64))
 
 
-def elimination_order(split: Split, owner: IntArray, n: int) -> IntArray:
+def elimination_order(split: NodeSplit, owner: IntArray, n: int) -> IntArray:
     """Order features by when a ridge that drops its least ones, a quarter at a time, lets them go."""
     kept, dropped = np.unique(owner), []
     while len(kept):
@@ -69,7 +69,7 @@ def elimination_order(split: Split, owner: IntArray, n: int) -> IntArray:
     return np.concatenate(dropped)[::-1].astype(np.int64)
 
 
-def forward_order(split: Split, owner: IntArray, n: int) -> IntArray:
+def forward_order(split: NodeSplit, owner: IntArray, n: int) -> IntArray:
     """Order features by a forward selection for a linear fit: each explains most of what those before leave over."""
     root = np.sqrt(split.weights)[:, None]
     total = split.weights.sum()
@@ -93,7 +93,7 @@ def forward_order(split: Split, owner: IntArray, n: int) -> IntArray:
     return np.array(order, dtype=np.int64)
 
 
-def lasso_order(split: Split, owner: IntArray) -> IntArray:
+def lasso_order(split: NodeSplit, owner: IntArray) -> IntArray:
     """Order features by when an L1 penalty that falls lets them in; for one target (two classes are one)."""
     root, total = np.sqrt(split.weights)[:, None], split.weights.sum()
     Z = root * (split.train - split.weights @ split.train / total)
@@ -134,7 +134,7 @@ def search_order(rows: Problem, columns: IntArray, seed: int) -> IntArray:
     return columns[chosen[np.argsort(selector.ranking_[chosen], kind="stable")]]
 
 
-def own_order(split: Split, owner: IntArray, n: int, estimator: Any) -> IntArray | None:
+def own_order(split: NodeSplit, owner: IntArray, n: int, estimator: Any) -> IntArray | None:
     """Order features by a model's importances, or by when one with coefficients drops them, a third at a time."""
     kept, dropped = np.unique(owner), []
     codes = split.target.argmax(axis=1) if split.classes else split.target[:, 0]
@@ -155,7 +155,7 @@ def own_order(split: Split, owner: IntArray, n: int, estimator: Any) -> IntArray
     return np.concatenate(dropped)[::-1].astype(np.int64)
 
 
-def all_orders(split: Split, owner: IntArray, rows: Problem, estimator: Any = None) -> dict[str, IntArray]:
+def all_orders(split: NodeSplit, owner: IntArray, rows: Problem, estimator: Any = None) -> dict[str, IntArray]:
     """Return every order of the features of some rows, best first, each of them complete."""
     n = rows.n_features
     orders: dict[str, IntArray] = {
@@ -182,7 +182,7 @@ def completed(order: IntArray, others: IntArray) -> IntArray:
     return np.concatenate([order, others[~np.isin(others, order)]]).astype(np.int64)
 
 
-def distinct_order(order: IntArray, split: Split, owner: IntArray) -> IntArray:
+def distinct_order(order: IntArray, split: NodeSplit, owner: IntArray) -> IntArray:
     """Move features that are nearly copies of an earlier one to the end of an order; levels are left as they are."""
     Z = np.sqrt(split.weights)[:, None] * (split.train - split.weights @ split.train / split.weights.sum())
     Z = Z / np.maximum(np.sqrt((Z**2).sum(axis=0)), 1e-300)

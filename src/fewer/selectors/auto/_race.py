@@ -27,7 +27,7 @@ from fewer.selectors.auto._judges import (
     LINEAR,
     NEIGHBORS,
     Judge,
-    Split,
+    NodeSplit,
     boosting,
     forest,
     given,
@@ -40,7 +40,7 @@ from fewer.validate import Split as Rows
 
 
 @dataclass(frozen=True, eq=False)
-class Units:
+class RaceUnits:
     """Features that enter together.
 
     Attributes
@@ -60,12 +60,12 @@ class Units:
     @classmethod
     def of(
         cls, n: int, include: Sequence[int] = (), exclude: Sequence[int] = (), groups: Sequence[Sequence[int]] = ()
-    ) -> Units:
+    ) -> RaceUnits:
         """Build from numbers of features.
 
         Examples
         --------
-        >>> units = Units.of(5, include=[4], exclude=[0], groups=[[1, 2]])
+        >>> units = RaceUnits.of(5, include=[4], exclude=[0], groups=[[1, 2]])
         >>> units.features(units.order(np.array([3, 2, 0, 1, 4]))).tolist()
         [4, 3, 1, 2]
         """
@@ -111,7 +111,7 @@ class NothingVaries(InputError):
 
 
 @dataclass(eq=False)
-class Part:
+class RacePart:
     """One part of the rows, encoded: its orders of the features, best first, and what models said of the other rows.
 
     Attributes
@@ -128,11 +128,11 @@ class Part:
 
     rows: Rows
     columns: IntArray
-    split: Split
+    split: NodeSplit
     orders: dict[str, IntArray] = field(default_factory=dict)
     said: dict[Any, FloatArray] = field(default_factory=dict)
 
-    def judged(self, path: str, name: str, who: Judge, sizes: IntArray, units: Units) -> FloatArray:
+    def judged(self, path: str, name: str, who: Judge, sizes: IntArray, units: RaceUnits) -> FloatArray:
         """Predict the other rows from the first units of a path: (n_others, n_sizes, n_targets)."""
         key = (path, name, sizes.tobytes())
         if key not in self.said:
@@ -141,7 +141,7 @@ class Part:
 
 
 @dataclass(eq=False)
-class Race:
+class PathRace:
     """What the parts of the rows said.
 
     Attributes
@@ -165,9 +165,9 @@ class Race:
         The same of models that were asked about two sizes and are hopeless, with these sizes.
     """
 
-    whole: Part
-    parts: list[Part]
-    units: Units
+    whole: RacePart
+    parts: list[RacePart]
+    units: RaceUnits
     sizes: IntArray
     free: Any
     loss: Loss
@@ -295,13 +295,13 @@ class Rounds:
 
     problem: Problem
     splits: list[Rows]
-    units: Units
+    units: RaceUnits
     estimator: Any = None
     seed: int = 0
     n_jobs: int = 1
-    parts: dict[tuple[int, ...], Part] = field(default_factory=dict)
+    parts: dict[tuple[int, ...], RacePart] = field(default_factory=dict)
 
-    def part(self, held: tuple[int, ...]) -> Part:
+    def part(self, held: tuple[int, ...]) -> RacePart:
         """Return the part without some folds; it is made once."""
         if held not in self.parts:
             n = self.problem.n_samples
@@ -315,7 +315,7 @@ class Rounds:
             self.parts[held] = _part(self.problem, rows, self.units, self.estimator, self.seed + number)
         return self.parts[held]
 
-    def race(self, sizes: tuple[int, int], scoring: Any, without: int | None = None) -> Race:
+    def race(self, sizes: tuple[int, int], scoring: Any, without: int | None = None) -> PathRace:
         """Order the features of all rows (or of those without a fold) and without each (other) fold."""
         out = () if without is None else (without,)
         left = [i for i in range(len(self.splits)) if i != without]
@@ -329,10 +329,10 @@ class Rounds:
         loss, held = Loss.of(self.problem, folds, scoring)
         free = (tried >= min(low, most)) & (tried <= high)
         tests = [np.sort(fold.test) for fold in folds]
-        return Race(whole, parts, self.units, tried, free, loss, held, self.problem.n_features, self.n_jobs, tests)
+        return PathRace(whole, parts, self.units, tried, free, loss, held, self.problem.n_features, self.n_jobs, tests)
 
 
-def _part(problem: Problem, rows: Rows, units: Units, estimator: Any, seed: int) -> Part:
+def _part(problem: Problem, rows: Rows, units: RaceUnits, estimator: Any, seed: int) -> RacePart:
     own = replace(problem, X=problem.X[:, :0], names=(), kinds=(), levels={}).take(rows.train)
     weights, target = balanced_weights(own), targets(own)
     features = _screened(problem, rows.train, units, target, weights, seed)
@@ -340,14 +340,14 @@ def _part(problem: Problem, rows: Rows, units: Units, estimator: Any, seed: int)
     train = seen.take(rows.train)
     test = np.sort(rows.test)
     inputs, others, columns = encoded(train.X, seen.X[test], seen.nominal, target, weights)
-    split = Split(inputs, others, target, weights, own.sample_weight, problem.task == "classification", seed)
+    split = NodeSplit(inputs, others, target, weights, own.sample_weight, problem.task == "classification", seed)
     orders = paths.all_orders(split, columns, replace(train, sample_weight=weights), estimator)
     found = {name: features[order] for name, order in orders.items()}
-    return Part(Rows(rows.train, test), features[columns], split, found)
+    return RacePart(Rows(rows.train, test), features[columns], split, found)
 
 
 def _screened(
-    problem: Problem, rows: IntArray, units: Units, target: FloatArray, weights: FloatArray, seed: int
+    problem: Problem, rows: IntArray, units: RaceUnits, target: FloatArray, weights: FloatArray, seed: int
 ) -> IntArray:
     """Return the features that rankings see: all that vary, or of very many the best."""
     alone = f_scores(problem, rows, target, weights)
@@ -367,7 +367,7 @@ def _screened(
     return np.unique(np.concatenate([whole, forced])).astype(np.int64)
 
 
-def judged(part: Part, order: IntArray, sizes: IntArray, units: Units, who: Judge) -> FloatArray:
+def judged(part: RacePart, order: IntArray, sizes: IntArray, units: RaceUnits, who: Judge) -> FloatArray:
     """Predict the test rows of a part from the first units of an order: (n_test, n_sizes, n_targets)."""
     own = units.order(order)
     step_of, before = np.full(len(units.of_feature), -1), 0
@@ -379,7 +379,7 @@ def judged(part: Part, order: IntArray, sizes: IntArray, units: Units, who: Judg
     return np.stack(list(who(part.split, steps)), axis=1)
 
 
-def with_all_features(race: Race, problem: Problem) -> dict[str, FloatArray]:
+def with_all_features(race: PathRace, problem: Problem) -> dict[str, FloatArray]:
     """Return what models predict with all features: by model, (n_rows, n_targets).
 
     Where rankings see all columns, the largest size has them; of wide tables neighbors and a linear fit see them all.
@@ -396,7 +396,7 @@ def with_all_features(race: Race, problem: Problem) -> dict[str, FloatArray]:
     return {name: values[race.held] for name, values in out.items()}
 
 
-def _by_products(problem: Problem, rows: Rows, features: IntArray, part: Split) -> dict[str, FloatArray]:
+def _by_products(problem: Problem, rows: Rows, features: IntArray, part: NodeSplit) -> dict[str, FloatArray]:
     """Predict from all columns of a wide table by the products of rows; it is never encoded all at once."""
     train, test, target, weights = rows.train, rows.test, part.target, part.plain
     inner, cross, far = np.zeros((len(train),) * 2), np.zeros((len(test), len(train))), np.zeros(len(test))
@@ -407,7 +407,7 @@ def _by_products(problem: Problem, rows: Rows, features: IntArray, part: Split) 
         cross += other @ own.T
         far += (other**2).sum(axis=1)
     nothing = np.zeros((0, 0))
-    split = Split(nothing, nothing, target, weights, part.own_weights, part.classes, 0)
+    split = NodeSplit(nothing, nothing, target, weights, part.own_weights, part.classes, 0)
     total, root = weights.sum(), np.sqrt(weights)
     constant = weights @ target / total
     dual, _ = kernel_ridge(root[:, None] * inner * root, root[:, None] * (target - constant), weights / total)

@@ -25,7 +25,7 @@ from fewer.selectors.auto._answer import RaceAnswer, answer_of, answer_without_v
 from fewer.selectors.auto._curve import Metric, rare_classes
 from fewer.selectors.auto._encoding import constant_columns
 from fewer.selectors.auto._judges import criterion_of, estimator_named
-from fewer.selectors.auto._race import MODELS, QUICK, NothingVaries, Race, Rounds, Units, judges_of
+from fewer.selectors.auto._race import MODELS, QUICK, NothingVaries, PathRace, RaceUnits, Rounds, judges_of
 from fewer.selectors.auto._standins import stand_ins
 from fewer.trace import Ending, Step, Trace
 from fewer.validate import Split, split_rows, stratified_sample
@@ -357,7 +357,7 @@ class AutoSelector(Selector):
             replace(answer, scored_by=found.scored_by, search=found.search, believed=found.believed, run=found.run)
         )
 
-    def _judge_paths(self, race: Race, trace: Trace, judges: Any, on_step: OnStep | None) -> None:
+    def _judge_paths(self, race: PathRace, trace: Trace, judges: Any, on_step: OnStep | None) -> None:
         """Let the quick judges look at all paths and the others at the best of them; report each path."""
         best, best_loss = None, np.inf
         for path in race.whole.orders:
@@ -424,10 +424,10 @@ class AutoSelector(Selector):
         """A number of features, or some by name, is asked for: they are given even where nothing was found."""
         return self.n_features_to_select != "auto" or bool(self.include is not None and len(self.include))
 
-    def _units(self, problem: Problem) -> Units:
+    def _units(self, problem: Problem) -> RaceUnits:
         lay_out_space(self, problem)  # says what cannot be
         names = problem.names
-        return Units.of(
+        return RaceUnits.of(
             problem.n_features,
             column_numbers(self.include, names, "include"),
             column_numbers(self.exclude, names, "exclude"),

@@ -10,7 +10,7 @@ from scipy import stats
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.selectors.auto._curve import Loss, balanced_weights, mean_and_error, targets
 from fewer.selectors.auto._encoding import Encoder, constant_columns, encoded, f_scores
-from fewer.selectors.auto._judges import BOOSTING, FOREST, LINEAR, NEIGHBORS, Judge, Split, neighbors, ridge, trees
+from fewer.selectors.auto._judges import BOOSTING, FOREST, LINEAR, NEIGHBORS, Judge, NodeSplit, neighbors, ridge, trees
 from fewer.selectors.auto._paths import columns_of
 from fewer.validate import Split as Rows
 
@@ -128,15 +128,15 @@ def _alike(problem: Problem, feature: int, others: IntArray) -> IntArray:
     return others[order[share[order] >= max(ALIKE, min(chance, 0.95))]]
 
 
-def _encoded(part: Problem, rows: Rows, seed: int) -> tuple[Split, IntArray]:
+def _encoded(part: Problem, rows: Rows, seed: int) -> tuple[NodeSplit, IntArray]:
     train = part.take(rows.train)
     weights, target = balanced_weights(train), targets(train)
     inputs, others, columns = encoded(train.X, part.X[rows.test], part.nominal, target, weights)
-    return Split(inputs, others, target, weights, train.sample_weight, part.task == "classification", seed), columns
+    return NodeSplit(inputs, others, target, weights, train.sample_weight, part.task == "classification", seed), columns
 
 
 def _models(name: str) -> list[Judge]:
-    def grown(split: Split, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
+    def grown(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
         yield trees(split, steps[0], N_TREES, split.plain)[0]
 
     every: dict[str, Judge] = {NEIGHBORS: neighbors, LINEAR: ridge, FOREST: grown, BOOSTING: grown}
@@ -144,7 +144,7 @@ def _models(name: str) -> list[Judge]:
 
 
 def _losses(
-    parts: list[tuple[Split, IntArray]], splits: list[Rows], features: list[int], loss: Loss, held: IntArray,
+    parts: list[tuple[NodeSplit, IntArray]], splits: list[Rows], features: list[int], loss: Loss, held: IntArray,
     who: list[Judge],
 ) -> FloatArray:  # fmt: skip
     """Return the mean loss of some models for each held-out row."""
