@@ -227,6 +227,15 @@ def read_own(path: Path) -> bytes:
     ------
     OSError
         If it is not there, or is a link.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "result.json"
+    >>> path.write_bytes(b"{}")
+    2
+    >>> read_own(path)
+    b'{}'
     """
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
         return file.read()

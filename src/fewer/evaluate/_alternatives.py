@@ -259,6 +259,13 @@ def good_subsets(
     paired difference of accuracies is Σ (w d)² ≤ max(w) Σ w |d| ≤ max(w) (2 E + g), since d is −1, 0 or 1. So no subset
     with g > 1.96 √(max(w) (2 E + g)) can be good, and the floor excludes none that is. Squared errors have no such
     bound: there the floor is two standard errors of the best's own score.
+
+    Examples
+    --------
+    >>> from fewer.criteria import KNN
+    >>> rows = Problem.from_arrays([[0.0, 0.0], [0.1, 0.1], [1.0, 1.0], [1.1, 1.1]] * 3, ["no", "no", "yes", "yes"] * 3)
+    >>> good_subsets(KNN(), rows).n_good
+    3
     """
     rng, resources = np.random.default_rng(seed), resources or Resources()
     scorer = criterion.bind(problem, rng, resources)

@@ -51,7 +51,17 @@ class Choice:
 
 
 class Chooser(ABC):
-    """A whole selection that can be repeated, and may share work between the folds that it is repeated without."""
+    """A whole selection that can be repeated, and may share work between the folds that it is repeated without.
+
+    Examples
+    --------
+    >>> class Everything(Chooser):
+    ...     def __call__(self, rows, rng):
+    ...         return Choice(np.ones(rows.n_features, dtype=bool))
+    >>> rows = Problem.from_arrays([[0.0, 1.0], [2.0, 0.0]], [0, 1])
+    >>> Everything().without(0, rows, np.random.default_rng(0)).mask.tolist()
+    [True, True]
+    """
 
     @abstractmethod
     def __call__(self, rows: Problem, rng: np.random.Generator) -> Choice:

@@ -49,6 +49,11 @@ def each_part(
     -------
     list of records
         Those that were done, then the others.
+
+    Examples
+    --------
+    >>> each_part(lambda shared, k: shared[k], [(1,), (2,)], Resources(), shared="abc", done=["a"])
+    ['a', 'b', 'c']
     """
     records = list(done)
     for record in run_tasks(measure, tasks, resources, shared=shared, ordered=ordered):

@@ -23,8 +23,8 @@ class SparseProblem(Problem):
 
     Parameters
     ----------
-    y, task, names, kinds, classes, levels, sample_weight, groups, time, notes, suspicions, schema : as in `Problem`
-        What belongs to the rows and the columns.
+    y, task, names, kinds, classes, levels, sample_weight, groups, time, notes, suspicions, schema, row_numbers : object
+        What belongs to the rows and the columns, as in `Problem`.
     sparse : CSC array of shape (n_samples, n_features)
         The table.
 

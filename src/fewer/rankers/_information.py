@@ -400,7 +400,18 @@ class InformationGain(Ranker):
         return Ranking.by_score(scores, n_bins=bins)
 
     def of_counts(self, counts: FloatArray) -> float:
-        """Return the score of a feature whose bins (rows) meet the classes (columns) so often."""
+        """Return the score of a feature from its table of counts.
+
+        Parameters
+        ----------
+        counts : array of shape (n_bins, n_classes)
+            Rows of each class in each bin.
+
+        Returns
+        -------
+        float
+            The score.
+        """
         return information(counts)
 
     def _cuts(self, column: FloatArray, classes: IntArray) -> FloatArray:

@@ -28,6 +28,15 @@ def alternatives_report(found: Alternatives) -> str:
     -------
     str
         One HTML page that needs nothing else.
+
+    Examples
+    --------
+    >>> from fewer.criteria import KNN
+    >>> from fewer.evaluate import good_subsets
+    >>> from fewer.problem import Problem
+    >>> rows = Problem.from_arrays([[0.0, 0.0], [0.1, 0.1], [1.0, 1.0], [1.1, 1.1]] * 3, ["no", "no", "yes", "yes"] * 3)
+    >>> "</html>" in alternatives_report(good_subsets(KNN(), rows))
+    True
     """
     from fewer.plots import AlternativesDisplay
 
@@ -93,5 +102,15 @@ def write_alternatives_report(path: Path | str, found: Alternatives) -> Path:
     -------
     Path
         The page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from fewer.criteria import KNN
+    >>> from fewer.evaluate import good_subsets
+    >>> from fewer.problem import Problem
+    >>> rows = Problem.from_arrays([[0.0, 0.0], [0.1, 0.1], [1.0, 1.0], [1.1, 1.1]] * 3, ["no", "no", "yes", "yes"] * 3)
+    >>> write_alternatives_report(Path(tempfile.mkdtemp()) / "good.html", good_subsets(KNN(), rows)).name
+    'good.html'
     """
     return write_page(path, alternatives_report(found))
