@@ -1,8 +1,9 @@
 """Benchmark rows of people's own models: `CrossValidated` and `LeastSquares` against scikit-learn, fastcan and abess.
 
 `OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 python benchmarks/rows_models.py [--sampled] [name …]` prints them as JSON
-lines. Seconds are those of the processor, the shortest of several whole fits after one that compiles (the peer, which
-takes seconds, is run once). Peers that are not installed are said to be absent: `pip install fastcan abess`.
+lines, and with `--table` a table of the lines on standard input. Seconds are those of the processor, the shortest of
+several whole fits after one that compiles (the peer, which takes seconds, is run once). Peers that are not installed
+are said to be absent: `pip install fastcan abess`.
 """
 
 from __future__ import annotations
@@ -360,7 +361,20 @@ ROWS |= {
 }
 ROWS |= {f"seeds {kind}": partial(seeds_of_races, kind) for kind in ("forest", "boosting")}
 
+
+def as_table(lines: list[str]) -> str:
+    """Return rows as the table of `docs/guide/own-models.md`."""
+    rows = [json.loads(line) for line in lines]
+    body = [
+        f"| {row['name']} | {row['times_faster_cpu']:.{1 if row['times_faster_cpu'] < 20 else 0}f} |" for row in rows
+    ]
+    return "\n".join(["| job | times scikit-learn |", "|---|---|", *body])
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
+    if "--table" in sys.argv:
+        print(as_table(sys.stdin.read().splitlines()))
+        sys.exit()
     for name in [argument for argument in sys.argv[1:] if argument != "--sampled"] or ROWS:
         print(json.dumps(ROWS[name]()), flush=True)

@@ -76,9 +76,9 @@ def test_ranks_are_graded_as_scikit_learn_does_with_ties():
     values = np.round(y + RNG.normal(size=30), 1)[None]
     orders = np.concatenate([np.argsort(values[:, :14], axis=1), np.argsort(values[:, 14:], axis=1)], axis=1)
     out = np.empty((1, 2))
-    grade_ranks(values, orders, y, WEIGHTS, BOUNDS, 1, 0.0, out)
+    grade_ranks(values, orders, y, WEIGHTS, BOUNDS, 1, 0.0, False, out)
     assert out[0] == pytest.approx(
         by_fold(lambda s: metrics.roc_auc_score(y[s], values[0, s], sample_weight=WEIGHTS[s]))
     )
-    grade_ranks(values, orders, np.zeros(30, dtype=np.int64), WEIGHTS, BOUNDS, 1, 0.0, out)
+    grade_ranks(values, orders, np.zeros(30, dtype=np.int64), WEIGHTS, BOUNDS, 1, 0.0, False, out)
     assert np.isnan(out).all()  # one class alone has no pairs

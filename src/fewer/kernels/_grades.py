@@ -15,13 +15,17 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-ACCURACY, BALANCED, F1, F1_MACRO = 0, 1, 2, 3
+ACCURACY, BALANCED, MATTHEWS = 0, 1, 2
+PRECISION, RECALL, F1, JACCARD = 3, 4, 5, 6
+MACRO, WEIGHTED = 10, 20
+"""Added to the four above: the mean of all classes, plain or by their weights, instead of one class."""
+F1_MACRO = F1 + MACRO
 R2, SQUARED, ROOT_SQUARED, ABSOLUTE = 0, 1, 2, 3
 
 
 @njit(nogil=True, cache=True)
 def grade_classes(decisions, y, weights, bounds, metric, positive, tolerance, out):
-    """Grade the classes that win: accuracy, balanced accuracy, F1 of one class, mean F1 of all."""
+    """Grade the classes that win, by a measure that follows from hits, actual and predicted weights of each class."""
     m, _, c = decisions.shape
     hits, actual, predicted = np.zeros(c), np.zeros(c), np.zeros(c)
     for i in range(m):
@@ -52,18 +56,24 @@ def grade_classes(decisions, y, weights, bounds, metric, positive, tolerance, ou
 @njit(nogil=True, cache=True)
 def _share(hits, actual, predicted, metric, positive):
     """Sum up a table of hits, actual and predicted weights of each class."""
-    c = hits.shape[0]
+    whole = actual.sum()
     if metric == ACCURACY:
-        return hits.sum() / actual.sum()
-    if metric == F1:
-        return 2.0 * hits[positive] / (actual[positive] + predicted[positive])
-    total = 0.0
-    for k in range(c):
-        if metric == BALANCED:
-            total += hits[k] / actual[k]
-        else:
-            total += 2.0 * hits[k] / (actual[k] + predicted[k])
-    return total / c
+        return hits.sum() / whole
+    if metric == MATTHEWS:
+        both = (whole * whole - (predicted * predicted).sum()) * (whole * whole - (actual * actual).sum())
+        return (hits.sum() * whole - (predicted * actual).sum()) / np.sqrt(both) if both > 0.0 else 0.0
+    kind, total = (RECALL if metric == BALANCED else metric % MACRO), 0.0
+    for k in range(hits.shape[0]):
+        of = predicted[k] if kind == PRECISION else actual[k]
+        if kind == F1:
+            of = 0.5 * (actual[k] + predicted[k])
+        elif kind == JACCARD:
+            of = actual[k] + predicted[k] - hits[k]
+        share = hits[k] / of if of > 0.0 else 0.0
+        if metric < MACRO and metric != BALANCED and k == positive:
+            return share
+        total += share * (actual[k] / whole if metric >= WEIGHTED else 1.0 / hits.shape[0])
+    return total
 
 
 @njit(nogil=True, cache=True)
@@ -95,18 +105,23 @@ def grade_quantities(decisions, y, weights, bounds, metric, out):
 
 
 @njit(nogil=True, cache=True)
-def grade_ranks(values, orders, y, weights, bounds, positive, tolerance, out):
+def grade_ranks(values, orders, y, weights, bounds, positive, tolerance, by_precision, out):
     """Grade by the share of pairs that (m, n) values put in the right order, ties by half (the area under the ROC).
 
-    `orders` are the rows of each fold, counted from its first, in the order of their values.
+    `orders` are the rows of each fold, counted from its first, in the order of their values. If `by_precision`, by the
+    average precision instead: the precision from each value on, by the share of positive rows that have it.
     """
     for i in range(values.shape[0]):
         for fold in range(bounds.shape[0] - 1):
             low, high = bounds[fold], bounds[fold + 1]
             order = orders[i, low:high]
-            below, above, won = 0.0, 0.0, 0.0
+            below, above, won, precision = 0.0, 0.0, 0.0, 0.0
             sure = True
             start = 0
+            whole, all_ones = 0.0, 0.0
+            for row in range(low, high):
+                whole += weights[row]
+                all_ones += weights[row] if y[row] == positive else 0.0
             while start < order.shape[0]:
                 value = values[i, low + order[start]]
                 ones, zeros = 0.0, 0.0
@@ -123,7 +138,11 @@ def grade_ranks(values, orders, y, weights, bounds, positive, tolerance, out):
                     if gap < tolerance * (1.0 + abs(value)):
                         sure = False
                 won += ones * (below + 0.5 * zeros)
+                if ones > 0.0:
+                    precision += ones / all_ones * ((all_ones - above) / (whole - below - above))
                 below += zeros
                 above += ones
                 start = stop
-            out[i, fold] = won / (below * above) if sure and below * above > 0.0 else np.nan
+            out[i, fold] = np.nan
+            if sure and below * above > 0.0:
+                out[i, fold] = precision if by_precision else won / (below * above)

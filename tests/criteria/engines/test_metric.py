@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 from sklearn.metrics import log_loss
+from sklearn.naive_bayes import GaussianNB
 
-from fewer.criteria.engines._engine import EngineMetric, Folds
+from engine_twin import rows, scores
+from fewer.criteria.engines._engine import EngineMetric, Folds, metric_of
 from fewer.problem import Problem
 
 
@@ -22,3 +24,23 @@ def test_log_loss_of_chances_or_of_their_logarithms(by_share):
     decisions = chances if by_share else np.log(chances) + rng.normal(size=(10, 1))
     found = EngineMetric("neg_log_loss").grade(decisions[None].copy(), folds, 0.0, by_share)
     assert found[0, 0] == pytest.approx(-log_loss(y, chances))
+
+
+NAMES = [
+    "matthews_corrcoef", "precision", "recall", "jaccard", "f1", "f1_weighted", "precision_macro", "recall_weighted",
+    "jaccard_macro", "balanced_accuracy", "accuracy", "average_precision", "roc_auc",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("scoring", NAMES)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_named_metrics_are_those_of_scikit_learn(scoring, n_classes):
+    X, y = rows(n_classes=n_classes, n=90)
+    binary = scoring in ("precision", "recall", "jaccard", "f1", "average_precision", "roc_auc")
+    if binary and n_classes == 3:
+        assert metric_of(scoring, Problem.from_arrays(X, y)) is None
+        return
+    name, ours, truth = scores(GaussianNB(), X.round(1), y, scoring)
+    assert name == "GaussianEngine"
+    assert ours == pytest.approx(truth, abs=1e-12)

@@ -85,9 +85,16 @@ class Folds:
 CLASSES = {
     "accuracy": _grades.ACCURACY,
     "balanced_accuracy": _grades.BALANCED,
-    "f1": _grades.F1,
-    "f1_macro": _grades.F1_MACRO,
-}
+    "matthews_corrcoef": _grades.MATTHEWS,
+} | {
+    f"{name}{ending}": code + average
+    for name, code in (
+        ("precision", _grades.PRECISION), ("recall", _grades.RECALL), ("f1", _grades.F1), ("jaccard", _grades.JACCARD)
+    )
+    for ending, average in (("", 0), ("_macro", _grades.MACRO), ("_weighted", _grades.WEIGHTED))
+}  # fmt: skip
+OF_ONE_CLASS = ("precision", "recall", "f1", "jaccard", "average_precision")
+"""Metrics that are about the class 1."""
 QUANTITIES = {
     "r2": _grades.R2,
     "neg_mean_squared_error": _grades.SQUARED,
@@ -118,7 +125,7 @@ class EngineMetric:
     @property
     def ceiling(self) -> float:
         """The best score that there can be."""
-        return 1.0 if self.name in {*CLASSES, "r2", "roc_auc"} else 0.0
+        return 1.0 if self.name in {*CLASSES, "r2", "roc_auc", "average_precision"} else 0.0
 
     def grade(self, decisions: FloatArray, folds: Folds, tolerance: float, by_share: bool) -> FloatArray:
         """Score (m, n, c) decisions: (m, folds), NaN where rounding may decide.
@@ -138,12 +145,13 @@ class EngineMetric:
             _grades.grade_classes(decisions, folds.y, folds.weights, folds.bounds, code, self.positive, tolerance, out)
         elif self.name in QUANTITIES:
             _grades.grade_quantities(decisions, folds.y, folds.weights, folds.bounds, QUANTITIES[self.name], out)
-        elif self.name == "roc_auc":
+        elif self.name in ("roc_auc", "average_precision"):
             values = np.ascontiguousarray(decisions[:, :, 1] if by_share else decisions[:, :, 1] - decisions[:, :, 0])
             orders = np.empty(values.shape, dtype=np.int64)
             for low, high in pairwise(folds.bounds.tolist()):
                 orders[:, low:high] = np.argsort(values[:, low:high], axis=1)
-            _grades.grade_ranks(values, orders, folds.y, folds.weights, folds.bounds, self.positive, tolerance, out)
+            rows, precise = (folds.y, folds.weights, folds.bounds), self.name == "average_precision"
+            _grades.grade_ranks(values, orders, *rows, self.positive, tolerance, precise, out)
         else:
             self._log_loss(decisions, folds, by_share, out)
         return out
@@ -167,13 +175,13 @@ def metric_of(scoring: Any, problem: Problem) -> EngineMetric | None:
         name = "r2" if scoring is None else scoring
         return EngineMetric(name) if isinstance(name, str) and name in QUANTITIES else None
     name = "accuracy" if scoring is None else scoring
-    if not isinstance(name, str) or name not in {*CLASSES, "roc_auc", "neg_log_loss"}:
+    if not isinstance(name, str) or name not in {*CLASSES, "roc_auc", "average_precision", "neg_log_loss"}:
         return None
-    if name in ("f1", "roc_auc"):
-        if problem.n_classes != 2:
+    if name in (*OF_ONE_CLASS, "roc_auc"):
+        labels = list(problem.classes)
+        if problem.n_classes != 2 or (name == "average_precision" and labels[1] != 1):
             return None
-        if name == "f1":
-            labels = list(problem.classes)
+        if name in OF_ONE_CLASS:
             return EngineMetric(name, labels.index(1)) if 1 in labels else None
     return EngineMetric(name)
 
