@@ -92,7 +92,7 @@ def test_a_given_model_judges_and_orders():
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
     selector = AutoSelector(estimator=LogisticRegression(), random_state=0).fit(X, y)
     assert set(np.flatnonzero(selector.support_)) == {0, 1}
-    assert any("model itself" in candidate["name"] for candidate in selector.candidates_)
+    assert any("the given model" in candidate["name"] for candidate in selector.candidates_)
     assert selector.judge_name_ == selector.judge_all_name_ == "the given model"
     assert isinstance(selector.judge_.estimator, LogisticRegression)
     named = AutoSelector(estimator="tree", random_state=0).fit(X, X[:, 0] + X[:, 1])
@@ -205,3 +205,18 @@ def test_few_rows_are_answered_without_validation():
     assert selector.support_.tolist() == [True, False]
     with pytest.raises(fewer.InputError):
         AutoSelector(random_state=0).fit(np.ones((6, 2)), [0, 0, 0, 1, 1, 1])
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_many_levels_that_say_nothing_come_after_planted_numbers(seed):
+    rng = np.random.default_rng(seed)
+    numbers, many = rng.normal(size=(250, 4)), rng.integers([40, 120], size=(250, 2))
+    signal = numbers[:, 0] + numbers[:, 2] + 0.6 * rng.normal(size=250)
+    kinds = ["numeric"] * 4 + ["nominal"] * 2
+    X = np.column_stack([numbers, many])
+    for y in (signal, signal > 0) if seed == 0 else (signal > 0,):
+        task = "regression" if y is signal else "classification"
+        problem = Problem.from_arrays(X, y, task=task, kinds=kinds)
+        selector = AutoSelector(random_state=0, standins=False).fit_problem(problem)
+        assert selector.ranking_[[0, 2]].max() < selector.ranking_[4:].min()
+        assert not selector.support_[4:].any()
