@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,6 +28,10 @@ def inspect(
     write_schema: Annotated[
         Path | None, typer.Option(help="Write the detected column types here, for --schema.", show_default=False)
     ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="An older table: show which columns changed since.", show_default=False),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show how each column of a table is read, before any selection.
@@ -38,10 +42,14 @@ def inspect(
         fewer inspect t.csv --write-schema t.json
         fewer select t.csv --target y --schema t.json
 
-    Exit status 2 means that select would refuse some cells.
+    Exit status 2 means that select would refuse some cells. With --against OLD, show instead which columns changed
+    since an older table, and whether a model can tell the rows of the two apart.
     """
     from fewer.io import TableError, inspect_table
 
+    if against is not None:
+        _show_drift(file, against, target, columns, as_json=as_json)
+        return
     if write_schema is not None:
         _check_schema(write_schema, file)
     found = inspect_table(file, target, task=columns.parsed_task, **table_options(columns))
@@ -58,6 +66,32 @@ def inspect(
     answer.leave()
     if found.problems:
         raise typer.Exit(2)
+
+
+def _show_drift(new: Path, old: Path, target: str | None, columns: Any, *, as_json: bool) -> None:
+    """Compare two tables column by column."""
+    import json
+
+    import numpy as np
+    import polars as pl
+
+    from fewer.evaluate import drift
+    from fewer.io import to_problem
+    from fewer.io._files import understand_table
+
+    task, options = columns.parsed_task, table_options(columns)
+    frames = [understand_table(path, target, task, None, options).frame for path in (old, new)]
+    names = [[name for name in frame.columns if name != target] for frame in frames]
+    common = [name for name in names[0] if name in names[1]]
+    if not common:
+        raise InputError(f"{new} and {old} have no column in common.")
+    both = pl.concat([frame.select(common) for frame in frames], how="vertical_relaxed")
+    problem = to_problem(both, np.repeat([0, 1], [frame.height for frame in frames]), task="classification")
+    only = [[name for name in mine if name not in theirs] for mine, theirs in (names, names[::-1])]
+    found = drift(problem, only_old=only[0], only_new=only[1])
+    answer = Answer()
+    answer.show(json.dumps(found.to_dict()) if as_json else str(found), as_json=as_json)
+    answer.leave()
 
 
 def _check_schema(path: Path, file: Path) -> None:

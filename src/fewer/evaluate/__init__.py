@@ -3,6 +3,7 @@
 from fewer.evaluate._alternatives import Alternatives, good_subsets
 from fewer.evaluate._by_size import AS_SEARCHED, scores_by_size, standard_error
 from fewer.evaluate._compare import Comparison, OnProgress, compare
+from fewer.evaluate._drift import ColumnDrift, Drift, drift
 from fewer.evaluate._evidence import Evidence
 from fewer.evaluate._heldout import Choice, Chooser, HeldOutScores, heldout
 from fewer.evaluate._loop import each_part
@@ -16,7 +17,9 @@ __all__ = [
     "Alternatives",
     "Choice",
     "Chooser",
+    "ColumnDrift",
     "Comparison",
+    "Drift",
     "Evidence",
     "HeldOutScores",
     "MethodScore",
@@ -25,6 +28,7 @@ __all__ = [
     "Planted",
     "PlantedCounts",
     "compare",
+    "drift",
     "each_part",
     "good_subsets",
     "heldout",
