@@ -44,3 +44,27 @@ def test_wrong_parameters_are_refused_for_free(names):
     problem = make_problem(n_features=6)
     with pytest.raises(fewer.InputError, match="The 'price' parameter of Correlation must be"):
         fewer.SubsetSelector(names["Correlation"](-1.0)).fit(problem.X, problem.y)
+
+
+DIFFS = re.findall(r"```diff\n(.*?)```", TEXT, flags=re.S)
+ROOT = Path(__file__).parent.parent
+
+
+def files_of(diff):
+    """Return, for each file of a diff, the lines that must be there already."""
+    parts = re.split(r"^--- .*\n\+\+\+ b/(.*)\n", diff, flags=re.M)
+    return {
+        name: [line[1:] for line in body.splitlines() if line.startswith((" ", "-"))]
+        for name, body in zip(parts[1::2], parts[2::2], strict=True)
+    }
+
+
+def test_a_first_task_touches_at_most_two_files_and_they_are_as_shown():
+    assert len(DIFFS) == 3
+    for diff in DIFFS:
+        found = files_of(diff)
+        assert 1 <= len(found) <= 2
+        for name, there in found.items():
+            path = ROOT / name
+            assert path.exists() or not there
+            assert set(there) <= set(path.read_text(encoding="utf-8").splitlines() if path.exists() else ())

@@ -46,7 +46,7 @@ def test_names_and_objects_become_selectors():
         ({"ranker": "fisher", "search": "forward"}, "A ranker needs no criterion and no search"),
         ({"method": "fisher", "start": [0]}, "start is for subset searches"),
         ({"method": "fisher", "n_features_to_select": (1, 2)}, "not the range"),
-        ({"start": [0]}, "auto takes no start"),
+        ({"start": [0]}, "start does not work with auto"),
     ],
 )
 def test_contradictions(options, message):
@@ -82,7 +82,7 @@ def test_rare_classes():
     assert dropped.notes[-1] == "5 rows of rare classes ('c', 'd') were dropped."
     assert counts(treat_rare(problem, 5, "merge")) == {"a": 10, "b": 8, "(rare)": 5}
     assert counts(treat_rare(problem, 3, "merge")) == {"a": 10, "b": 8, "d": 3, "(rare)": 2}
-    with pytest.raises(InputError, match="one class left"):
+    with pytest.raises(InputError, match="only one class is left"):
         treat_rare(problem, 9, "drop")
     with pytest.raises(InputError, match="rare='keep' is not known"):
         treat_rare(problem, 5, "keep")
@@ -93,7 +93,7 @@ def test_near_copies_without_groups_are_noted():
     X = np.repeat(rng.normal(size=(40, 6)), 5, axis=0) + rng.normal(scale=0.01, size=(200, 6))
     y = np.arange(200) % 2
     noted = prepare_rows(Problem.from_arrays(X, y), Request("knn-forward"))
-    assert "near-copies" in noted.notes[-1]
+    assert "near-duplicates" in noted.notes[-1]
     told = Problem.from_arrays(X, y, groups=np.arange(200) // 5)
     assert prepare_rows(told, Request("knn-forward")).notes == ()
 

@@ -56,7 +56,7 @@ def test_who_judges_held_out_rows():
 
 def test_neighbors_that_stand_in_as_the_judge_of_many_rows_learn_from_some_and_say_so(monkeypatch):
     monkeypatch.setattr("fewer.run._running.JUDGE_ROWS", 30)
-    said = "learned from a sample of 30 rows"
+    said = "used a sample of 30 rows"
     for method, told in (("fisher", True), ("knn-forward", False)):
         found = run_plan(make_plan(make_problem(), method, cv=3), make_problem())
         assert any(said in note for note in found.warnings) is told
@@ -102,10 +102,10 @@ def test_features_that_were_asked_for_are_given_even_where_nothing_was_found():
     two = run_plan(make_plan(noise, Request("auto", n_features_to_select=2, cv=0)), noise)
     assert two.nothing_found
     assert (len(two.features), sum(two.support)) == (2, 2)
-    assert two.verdict.endswith("The requested size is kept all the same.")
+    assert two.verdict.endswith("The requested features are kept anyway.")
     none = run_plan(make_plan(noise, Request("auto", cv=0)), noise)
     assert (none.features, sum(none.support)) == ([], 0)
-    assert none.verdict.endswith("rows.")
+    assert none.verdict.endswith("better than chance.")
 
 
 def reword(monkeypatch):

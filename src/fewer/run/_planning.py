@@ -122,18 +122,18 @@ def _components(asked: Request) -> registry.Method:
     return registry.Method("", asked.criterion or "knn", asked.search or "forward", asked.control)
 
 
+BUILT = {"criterion", "search", "control", "estimator", "cv", "budget"}
+"""Options that are built first, or mean something else to a selector: `cv` and `budget` are those of the whole run."""
+
+
+def _passed_on(asked: Request, kind: type[SubsetSelector | AutoSelector]) -> dict[str, Any]:
+    """Return the options that a selector takes as they are, by the same name."""
+    return {name: value for name, value in vars(asked).items() if name in kind._parameter_constraints.keys() - BUILT}
+
+
 def _plan_auto(problem: Problem, asked: Request) -> Plan:
     auto = AutoSelector(
-        prefer=asked.prefer,
-        estimator=build_estimator(asked.estimator, problem),
-        scoring=asked.scoring,
-        n_features_to_select=asked.n_features_to_select,
-        include=asked.include,
-        exclude=asked.exclude,
-        feature_groups=asked.feature_groups,
-        memory=asked.memory,
-        n_jobs=asked.n_jobs,
-        random_state=asked.seed,
+        estimator=build_estimator(asked.estimator, problem), random_state=asked.seed, **_passed_on(asked, AutoSelector)
     )
     if asked.start is not None:
         raise InputError("start does not work with auto; name a method.")
@@ -201,18 +201,9 @@ def _plan_search(problem: Problem, asked: Request, name: str, chosen: registry.M
         with_scoring(build_component("criterion", criterion, problem), asked.scoring),
         build_component("search", chosen.search, problem),
         control=build_component("control", chosen.control, problem),
-        n_features_to_select=asked.n_features_to_select,
         prefilter=prefilter,
-        include=asked.include,
-        exclude=asked.exclude,
-        feature_groups=asked.feature_groups,
-        feature_costs=asked.feature_costs,
-        cost_weight=asked.cost_weight,
-        start=asked.start,
-        memory=asked.memory,
-        device=asked.device,
-        n_jobs=asked.n_jobs,
         random_state=asked.seed,
+        **_passed_on(asked, SubsetSelector),
     )
     if asked.budget is None:
         return Plan(name, selector, request=asked)
