@@ -170,7 +170,7 @@ def test_demo_says_what_and_why_and_how_long(capsys):
     for part in (
         "of 44 features selected",
         "selected in",
-        "Held-out balanced_accuracy",
+        "Held-out balanced accuracy",
         "with all 44",
         "knowing nothing",
     ):

@@ -34,7 +34,7 @@ def test_a_finished_run_is_done_and_not_interrupted():
     assert selector.trace_.done
     assert not selector.trace_.interrupted
     assert "best of 5 random columns in over half of 2 runs" in selector.promise_
-    assert selector.promise_.endswith("a chance of about 0.17.")
+    assert selector.promise_.endswith("probability about 0.17.")
     assert selector.trace_.n_steps == 2
     assert selector.trace_.extra["hits"].max() <= 2
 

@@ -297,7 +297,7 @@ class Objective:
         self.n_undefined += n
         if n and self._trace is not None:
             self._trace.n_undefined = self.n_undefined
-            text = f"Subsets that could not be scored and were passed over: {self.n_undefined}{self._why()}."
+            text = f"Subsets skipped because they could not be scored: {self.n_undefined}{self._why()}."
             self._trace.note(text, NoteKind.UNDEFINED)
 
     def _why(self) -> str:

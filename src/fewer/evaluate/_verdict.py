@@ -109,16 +109,16 @@ class Verdict:
         Verdict
         """
         amount = _Amount("r2" if score_name == "R²" else score_name)
-        kept = f"{n_chosen} of {n_features} features{by}"
+        kept, metric = f"{n_chosen} of {n_features} features{by}", score_name.replace("_", " ")
         if n_chosen == n_features:
-            told = f"All {n_features} features are kept: with fewer, held-out {score_name} is expected to be lower."
+            told = f"All {n_features} features are kept: with fewer, held-out {metric} is expected to be lower."
             return cls(Kind.AS_GOOD, 0.0, 0.0, 0.0, 0.0, baseline, 0, told)
         if difference is None or low is None or high is None:
             return cls(Kind.NOT_KNOWN, difference, None, None, None, baseline, 0,
                        "Not known: whether this helps was not measured on held-out rows.")  # fmt: skip
         lost = max(-low, 0.0)
         numbers = (difference, low, high, lost, baseline, rows_needed)
-        span, of = f"{amount(low)} to {amount(high)}, 95 %", f"of held-out {score_name}"
+        span, of = f"{amount(low)} to {amount(high)}, 95 %", f"of held-out {metric}"
         if low > 0 and difference >= SMALL:
             told = f"Better with {kept}: {amount(difference, unit=True)} {of} ({span})."
             return cls(Kind.BETTER, *numbers, told)

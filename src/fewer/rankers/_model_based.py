@@ -292,7 +292,7 @@ def threshold_of(threshold: float | str, scores: FloatArray) -> float:
         return float(factor or 1.0) * middle
     except (KeyError, ValueError):
         raise InputError(
-            f"threshold={threshold!r} is no number, 'mean', 'median' or a multiple such as '1.25*mean'."
+            f"threshold={threshold!r} is not a number, 'mean', 'median' or a multiple such as '1.25*mean'."
         ) from None
 
 
