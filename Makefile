@@ -31,6 +31,7 @@ test: $(READY)  ## set up, then lint, types, tests and doctests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -n 2
 	$(BIN)/python -m pytest -q -p no:cacheprovider tests/browser
+	$(MAKE) test-peers
 
 test-browser: $(READY)  ## the pages and the workbench in a real browser (Chromium), every way and width
 	FEWER_BROWSER=all $(BIN)/python -m pytest -q -p no:cacheprovider tests/browser

@@ -42,6 +42,7 @@ def make_pages(app, config):
     shutil.rmtree(MADE, ignore_errors=True)
     make_api()
     make_gallery()
+    write("properties.md", property_table())
     pages = dict(PAGES)
     studies = sorted((ROOT / "experiments").glob("*.md"))
     for study in (page for page in studies if not page.stem.endswith(PARTS)):
@@ -50,6 +51,34 @@ def make_pages(app, config):
         text = (ROOT / source).read_text(encoding="utf-8")
         write(f"{name}.md", relink(text, Path(source).parent, pages, MADE / name))
     app.env_pages = pages
+
+
+def property_table():
+    """Return what criteria and rankers can use and depend on, by their tags: components down, properties across."""
+    from fewer import registry
+    from fewer.contracts import CHANGES, ROWS
+
+    rows, changes = sorted(ROWS), sorted(CHANGES)
+    lines = [
+        "# What components can use",
+        "",
+        "Made from the components' tags (`takes`, `depends_on`), which `tests/test_matrix.py` checks for all of them.",
+        "",
+    ]
+    for kind in ("criterion", "ranker"):
+        heads = [kind, *rows, "several targets", "GPU", *(f"same after a change of {change}" for change in changes)]
+        lines += [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+        for name in registry.INDEX[kind]:
+            one = registry.build(kind, name)
+            cells = ["yes" if what in one.takes else "refused" for what in rows]
+            cells += [
+                "yes" if getattr(one, "multi_output", False) else "refused",
+                "yes" if one.supports_device else "–",
+            ]
+            cells += ["may differ" if change in one.depends_on else "yes" for change in changes]
+            lines.append(f"| `{name}` | {' | '.join(cells)} |")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def write(name, text):

@@ -39,7 +39,6 @@ DIFFERENCES = {
     "test_mlxtend.py::test_max_feature_subset_parsimonious_feature_groups": PARSIMONIOUS,
     "test_mlxtend.py::test_knn_rbf_groupkfold": "a subset with a NaN fold never wins; theirs skips the fold",
     "test_mlxtend.py::test_regression_sbfs": "ours finds a better subset of three: -33.16 against -33.41",
-    "test_mlxtend.py::test_pandas_fixed_features": "two columns of one name are refused",
 }
 
 

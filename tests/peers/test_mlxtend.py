@@ -16,7 +16,7 @@ FOLDER = os.environ.get("MLXTEND_SOURCE")
 if not FOLDER:
     pytest.skip("make test-peers fetches mlxtend's source distribution", allow_module_level=True)
 sys.path.insert(0, FOLDER)
-np.float64 = np.float64  # their model asks for a name that NumPy 2 no longer has
+vars(np).setdefault("float_", np.float64)  # their model asks for a name that NumPy 2 no longer has
 
 
 def _with_tags(model):

@@ -67,7 +67,7 @@ _CANNOT = {
     "groups": "cannot use row groups; leave groups out, or keep one row of each group",
     "time": "judges rows by later ones too; leave time out, or use CrossValidated, whose splits go forward",
     "missing": "cannot use missing cells; fill them first, for example with SimpleImputer",
-    "nominal": "cannot use nominal columns; encode them as numbers first, for example with OneHotEncoder",
+    "nominal": "cannot use nominal columns, and {column!r} is nominal; encode it as numbers, or choose another",
 }
 
 
@@ -136,7 +136,8 @@ class Component(BaseEstimator, ABC):
             if _comes_with(problem, what):
                 ours = type(self).__module__.startswith("fewer")
                 hint = "" if ours else f". If it can, add {what!r} to its `takes`"
-                raise IncompatibleError(f"{type(self).__name__} {_CANNOT[what]}{hint}.")
+                column = problem.names[int(np.argmax(problem.nominal))]
+                raise IncompatibleError(f"{type(self).__name__} {_CANNOT[what].format(column=column)}{hint}.")
 
     @classmethod
     def _get_param_names(cls) -> list[str]:

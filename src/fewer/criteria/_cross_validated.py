@@ -21,7 +21,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from fewer.contracts import ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
+from fewer.contracts import CHANGES, ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
 from fewer.criteria._preparation import WORTH_THREADS, Preparation
 from fewer.criteria._racing import ceiling_of, race
 from fewer.criteria.engines import PartMaker, find_engine, find_part
@@ -197,6 +197,7 @@ class CrossValidated(Criterion):
 
     command_name = "cross-validated"
     takes: ClassVar[frozenset[str]] = ROWS
+    depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}  # what its estimator depends on
 
     predictive: ClassVar[bool] = True
     respects_time: ClassVar[bool] = True

@@ -95,6 +95,7 @@ class KNN(Criterion):
 
     command_name = "knn"
     takes: ClassVar[frozenset[str]] = ROWS - {"time"}
+    depends_on: ClassVar[frozenset[str]] = frozenset({"row order"})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), tuple, list, np.ndarray],
         "cv": CV_OBJECT,

@@ -70,6 +70,7 @@ class NaiveBayes(Criterion):
 
     command_name = "naive-bayes"
     takes: ClassVar[frozenset[str]] = ROWS - {"time"}
+    depends_on: ClassVar[frozenset[str]] = frozenset({"row order"})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "scoring": [StrOptions({"accuracy", "auroc"})],
         "cv": CV_OBJECT,

@@ -313,6 +313,7 @@ class Chi2(Ranker):
 
     command_name = "chi2"
     takes: ClassVar[frozenset[str]] = ROWS
+    depends_on: ClassVar[frozenset[str]] = frozenset({"sign", "shift", "scale"})
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     p_values: ClassVar[bool] = True
     statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")

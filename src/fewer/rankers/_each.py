@@ -54,6 +54,7 @@ class EACH(Ranker):
 
     command_name = "each"
     takes: ClassVar[frozenset[str]] = ROWS - {"groups"}
+    depends_on: ClassVar[frozenset[str]] = frozenset({"row order"})
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "step": [Interval(Real, 0, 1, closed="neither")],

@@ -75,6 +75,7 @@ class GMLVQRelevance(Ranker):
 
     command_name = "gmlvq"
     takes: ClassVar[frozenset[str]] = ROWS - {"time"}
+    depends_on: ClassVar[frozenset[str]] = frozenset({"row order"})
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_rounds": [Interval(Integral, 1, None, closed="left")],

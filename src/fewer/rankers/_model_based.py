@@ -27,7 +27,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from fewer.contracts import ROWS, IncompatibleError, Ranker, Ranking, Resources
+from fewer.contracts import CHANGES, ROWS, IncompatibleError, Ranker, Ranking, Resources
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 from fewer.validate import Split, split_rows
@@ -249,6 +249,7 @@ class Importance(ModelRanker):
 
     command_name = "importance"
     takes: ClassVar[frozenset[str]] = ROWS
+    depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}  # what its estimator depends on
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods("fit"), None],
         "cv": CV_OBJECT,
@@ -388,6 +389,7 @@ class Permutation(Ranker):
 
     command_name = "permutation"
     takes: ClassVar[frozenset[str]] = ROWS
+    depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}  # what its estimator depends on
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "scoring": [str, callable, None],
@@ -598,6 +600,7 @@ class Shap(ModelRanker):
 
     command_name = "shap"
     takes: ClassVar[frozenset[str]] = ROWS
+    depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}  # what its estimator depends on
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "cv": CV_OBJECT,

@@ -479,6 +479,7 @@ class FCBF(Ranker):
 
     command_name = "fcbf"
     takes: ClassVar[frozenset[str]] = ROWS
+    depends_on: ClassVar[frozenset[str]] = frozenset({"sign"})
     symmetric: ClassVar[bool] = False
     chooses = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"threshold": [Interval(Real, 0, 1, closed="left")]}

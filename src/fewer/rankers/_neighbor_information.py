@@ -11,7 +11,7 @@ from scipy.special import digamma
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval
 
-from fewer.contracts import ROWS, Ranker, Ranking, Resources
+from fewer.contracts import CHANGES, ROWS, Ranker, Ranking, Resources
 from fewer.kernels._nearest import line_counts, nearest_on_line, plane_counts, split_by_class
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
@@ -63,6 +63,7 @@ class MutualInformation(Ranker):
 
     command_name = "mutual-information"
     takes: ClassVar[frozenset[str]] = ROWS - {"weights", "groups"}
+    depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}
     unit: ClassVar[str] = "nats"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],

@@ -17,7 +17,7 @@ class _OfOrder(Ranker):
     """Compare the order of each column with the target; subclasses say how, for the present cells of one column."""
 
     p_values: ClassVar[bool] = True
-    takes: ClassVar[frozenset[str]] = ROWS - {"weights"}
+    takes: ClassVar[frozenset[str]] = ROWS - {"weights", "nominal"}
     most_classes: ClassVar[int | None] = None
     """Classes that the test can compare; None for any number."""
 
@@ -30,11 +30,6 @@ class _OfOrder(Ranker):
         found = np.zeros((problem.n_features, 3))
         found[:, 2] = 1.0
         for feature in np.flatnonzero(~problem.constant).tolist():
-            if problem.nominal[feature]:
-                raise IncompatibleError(
-                    f"{name} compares the order of values, and column {problem.names[feature]!r} is nominal; "
-                    "use Chi2 or SymmetricalUncertainty."
-                )
             cells = problem.column(feature)
             present = ~np.isnan(cells)
             cells, y = cells[present], problem.y[present]
