@@ -98,7 +98,8 @@ def forward(estimator: Any, table: str, target: float, race: Any = None) -> Row:
 
 
 def name_of(estimator: Any) -> str:
-    return type(getattr(estimator, "steps", [("", estimator)])[-1][1]).__name__
+    last = getattr(estimator, "steps", [("", estimator)])[-1][1]
+    return type(last).__name__ + (", balanced" if getattr(last, "class_weight", None) else "")
 
 
 def least_squares(n: int, p: int, correlated: bool) -> Row:
@@ -332,9 +333,7 @@ ROWS |= {
     for boosting in (False, True)
 }
 ROWS |= {
-    f"{name_of(estimator)}{' balanced' if estimator is BALANCED else ''} {table}": partial(
-        forward, estimator, table, target
-    )
+    f"{name_of(estimator)} {table}": partial(forward, estimator, table, target)
     for table in ("WDBC", "sonar")
     for estimator, target in (
         (DecisionTreeClassifier(random_state=0), 10.0),
