@@ -74,3 +74,8 @@ def test_what_browsers_may_do(client):
 def test_static_files_are_all_there_is(client):
     for path in ("/static/../_app.py", "/static/%2e%2e/_app.py", "/static/..%2f_app.py", "/static//etc/passwd"):
         assert client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("host", ["[", "[::1", "]", "localhost:99999", "localhost:x"])
+def test_a_host_that_is_none_is_turned_away_before_the_token_is_asked_for(host):
+    assert not Access(TOKEN, "127.0.0.1", 8765).knows_host(host)

@@ -64,10 +64,10 @@ class Access:
         -------
         bool
         """
-        name = urlsplit(f"//{host}")
         try:
+            name = urlsplit(f"//{host}")
             port = name.port
-        except ValueError:
+        except ValueError:  # such as an open bracket
             return False
         if self.port and port not in (None, self.port):
             return False
@@ -149,7 +149,7 @@ def same_origin(request: Request, host: str) -> bool:
     origin = request.headers.get("origin")
     if origin is None:
         return site == "same-origin"
-    return urlsplit(origin).netloc == host and urlsplit(origin).scheme == request.url.scheme
+    return origin == f"{request.url.scheme}://{host}"
 
 
 def _protect(headers: MutableHeaders, is_static: bool) -> None:
