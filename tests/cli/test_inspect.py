@@ -2,9 +2,13 @@
 
 import json
 
+import numpy as np
+import polars as pl
 import pytest
 
 from fewer.cli import main
+from fewer.evaluate import search_overfitting
+from fewer.io import read_table
 from messy import make_messy
 
 
@@ -58,3 +62,20 @@ def test_a_schema_replaces_a_schema_and_no_other_file(tmp_path, capsys):
         assert run(capsys, "inspect", tmp_path / "t.csv", "--write-schema", schema)[0] == 0
     code, out, _ = run(capsys, "inspect", tmp_path / "t.csv", "--write-schema", "/proc/nowhere.json")
     assert (code, out) == (2, "")
+
+
+def test_shuffled_targets_say_whether_a_search_overfits(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    table = tmp_path / "t.csv"
+    columns = {f"x{i}": rng.normal(size=50) for i in range(12)}
+    pl.DataFrame({**columns, "y": [*["no", "yes"] * 25]}).write_csv(table)
+    with pytest.raises(SystemExit) as stop:
+        main(["inspect", str(table), "-t", "y", "--overfitting", "--json"])
+    assert not stop.value.code
+    found = json.loads(capsys.readouterr().out)["overfitting"]
+    truth = search_overfitting(read_table(table, "y"), rng=np.random.default_rng(0))
+    assert (found["believed"], found["fresh"], found["gap"]) == (truth.believed, truth.fresh, truth.gap)
+    with pytest.raises(SystemExit) as stop:
+        main(["inspect", str(table), "--overfitting"])
+    assert stop.value.code == 2
+    assert "needs --target" in capsys.readouterr().err

@@ -6,7 +6,7 @@ from scipy.stats import hypergeom
 from sklearn.datasets import load_breast_cancer
 
 from fewer.contracts import Ranker, Ranking
-from fewer.evaluate import plant, planted_counts
+from fewer.evaluate import plant, planted_counts, search_overfitting
 from fewer.problem import InputError, Problem
 from fewer.rankers import Fisher, InformationGain
 from making import make_problem
@@ -110,3 +110,19 @@ def test_features_to_copy_are_named_or_numbered_as_everywhere():
         plant(problem, np.random.default_rng(0), redundant={8: [1.0]})
     last = plant(problem, np.random.default_rng(0), redundant={-1: [4.0]})
     assert np.array_equal(last.problem.X, plant(problem, np.random.default_rng(0), redundant={"x7": [4.0]}).problem.X)
+
+
+def test_searches_overfit_shuffled_targets_the_more_the_fewer_rows_and_the_more_columns():
+    rng = np.random.default_rng(0)
+
+    def gap(n_rows, n_features):
+        y = np.arange(n_rows) % 2
+        problem = Problem.from_arrays(rng.normal(size=(n_rows, n_features)) + 2.0 * y[:, None], y)
+        return search_overfitting(problem, n_rounds=8, rng=np.random.default_rng(1))
+
+    narrow, wide, long = gap(60, 2), gap(60, 30), gap(600, 2)
+    assert wide.gap > narrow.gap + 0.05
+    assert narrow.gap > long.gap
+    for found in (narrow, wide, long):  # a shuffled target is a coin, whatever the features say of the true one
+        assert found.fresh == pytest.approx(0.5, abs=0.12)
+    assert (wide.n_rows, wide.n_features) == (30, 30)

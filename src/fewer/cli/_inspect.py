@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,6 +34,9 @@ def inspect(
         Path | None,
         typer.Option(help="An older table: show which columns changed since.", show_default=False),
     ] = None,
+    overfitting: Annotated[
+        bool, typer.Option("--overfitting", help="With --target: will a search overfit here? Shuffled targets tell.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show how each column of a table is read, before any selection.
@@ -55,12 +60,20 @@ def inspect(
     found = inspect_table(file, target, task=columns.parsed_task, **table_options(columns))
     answer = Printout()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
-    answer.show(found.to_json() if as_json else found.to_text(width), as_json=as_json)
+    text = found.to_json() if as_json else found.to_text(width)
+    if overfitting:
+        measured = _overfitting(file, target, columns)
+        words = (
+            f"Will a search overfit? On shuffled targets forward selection with nearest neighbors believed "
+            f"{measured['believed']:.2f} of {measured['n_rows']} rows, and other rows gave {measured['fresh']:.2f}."
+        )
+        text = json.dumps(json.loads(text) | {"overfitting": measured}) if as_json else f"{text}\n{words}"
+    answer.show(text, as_json=as_json)
     if write_schema is not None:
         from fewer.files import write_atomically
 
-        text = found.schema.to_json().encode()
-        answer.attempt(write_schema, lambda: write_atomically(write_schema, text))
+        schema = found.schema.to_json().encode()
+        answer.attempt(write_schema, lambda: write_atomically(write_schema, schema))
     if found.problems and not as_json and (options := TableError(found.problems).options):
         answer.show(f"How to fix: correct the cells, or go on without them:\n  {repaired(options)}")
     answer.leave()
@@ -92,6 +105,20 @@ def _show_drift(new: Path, old: Path, target: str | None, columns: Any, *, as_js
     answer = Printout()
     answer.show(json.dumps(found.to_dict()) if as_json else str(found), as_json=as_json)
     answer.leave()
+
+
+def _overfitting(file: Path, target: str | None, columns: ColumnOptions) -> dict[str, float]:
+    """Search shuffled targets of the table."""
+    if target is None:
+        raise InputError("--overfitting needs --target, the column to predict.")
+    import numpy as np
+
+    from fewer.evaluate import search_overfitting
+    from fewer.io import read_table
+
+    problem = read_table(file, target, task=columns.parsed_task, **table_options(columns))
+    found = search_overfitting(problem, rng=np.random.default_rng(0))
+    return {**asdict(found), "gap": found.gap}
 
 
 def _check_schema(path: Path, file: Path) -> None:

@@ -8,7 +8,7 @@ from fewer.evaluate._evidence import Evidence
 from fewer.evaluate._heldout import Choice, Chooser, HeldOutScores, heldout
 from fewer.evaluate._loop import each_part
 from fewer.evaluate._nested import Nested, nested
-from fewer.evaluate._planted import Planted, PlantedCounts, plant, planted_counts
+from fewer.evaluate._planted import Overfitting, Planted, PlantedCounts, plant, planted_counts, search_overfitting
 from fewer.evaluate._redundancy import redundancy
 from fewer.evaluate._verdict import MethodScore, verdict
 
@@ -25,6 +25,7 @@ __all__ = [
     "MethodScore",
     "Nested",
     "OnProgress",
+    "Overfitting",
     "Planted",
     "PlantedCounts",
     "compare",
@@ -37,6 +38,7 @@ __all__ = [
     "planted_counts",
     "redundancy",
     "scores_by_size",
+    "search_overfitting",
     "standard_error",
     "verdict",
 ]

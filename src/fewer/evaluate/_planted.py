@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from scipy.stats import hypergeom
 
 from fewer.columns import column_number
-from fewer.contracts import Ranker, Resources
+from fewer.contracts import Criterion, PredictiveScorer, Ranker, Resources, Run, Search, SearchSpace
+from fewer.criteria import KNN
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
+from fewer.search import Forward
 
 Draw = Literal["continuous", "binary"] | int
 """How an irrelevant feature is drawn: standard normal, 0 or 1, or so many equally likely values."""
@@ -272,6 +274,94 @@ def planted_counts(
             )
             kept[name].append(planted.kept(ranking.order))
     return PlantedCounts(tuple(rankers), np.array(list(kept.values())), planted.n_original, int(planted.added.sum()))
+
+
+@dataclass(frozen=True)
+class Overfitting:
+    """What a search believes of targets that nothing can predict.
+
+    Parameters
+    ----------
+    believed : float
+        The mean score of the chosen subsets on the searched rows.
+    fresh : float
+        Their mean score on other rows.
+    n_rows, n_features : int
+        How many rows were searched, and how many features.
+
+    Examples
+    --------
+    >>> round(Overfitting(0.75, 0.5, 60, 100).gap, 2)
+    0.25
+    """
+
+    believed: float
+    fresh: float
+    n_rows: int
+    n_features: int
+
+    @property
+    def gap(self) -> float:
+        """By how much the search flatters itself."""
+        return self.believed - self.fresh
+
+
+def search_overfitting(
+    problem: Problem,
+    *,
+    criterion: Criterion | None = None,
+    search: Search | None = None,
+    n_rounds: int = 5,
+    rng: np.random.Generator,
+    resources: Resources | None = None,
+) -> Overfitting:
+    """Will a search overfit here? Shuffle the target, search one half of the rows, and score the other (Loughrey, 8.1).
+
+    Nothing can be learnt of a shuffled target, so whatever the search believes beyond the score on other rows is
+    overfitting: that of this many rows and these features, with their own distributions and correlations.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    criterion : Criterion, optional
+        Nearest neighbors if left out.
+    search : Search, optional
+        Forward selection if left out.
+    n_rounds : int, default=5
+        How often to shuffle and search.
+    rng : Generator
+        Shuffles, and whatever criterion and search draw.
+    resources : Resources, optional
+        Threads and memory.
+
+    Returns
+    -------
+    Overfitting
+        Mean scores.
+
+    Examples
+    --------
+    >>> noise = np.random.default_rng(0).normal(size=(60, 30))
+    >>> found = search_overfitting(Problem.from_arrays(noise, np.arange(60) % 2), rng=np.random.default_rng(0))
+    >>> found.gap > 0.1
+    True
+    """
+    criterion, search, resources = criterion or KNN(), search or Forward(), resources or Resources()
+    scores = []
+    for draw in rng.spawn(n_rounds):
+        shuffled = replace(problem.as_dense(), y=problem.y[draw.permutation(problem.n_samples)])
+        rows = draw.permutation(problem.n_samples)
+        halves = np.sort(rows[: len(rows) // 2]), np.sort(rows[len(rows) // 2 :])
+        train, test = shuffled.take(halves[0]), shuffled.take(halves[1])
+        run = Run(criterion, train, search, SearchSpace.of(problem.n_features), draw, resources=resources)
+        trace = run.under(None)
+        scorer = criterion.bind(train, draw, resources)
+        if not isinstance(scorer, PredictiveScorer):
+            raise InputError(f"{criterion} does not predict rows; choose a criterion that does, such as KNN().")
+        scores.append((trace.best_score, scorer.grade(scorer.predict(trace.best, test.X), test)))
+    believed, fresh = np.mean(scores, axis=0)
+    return Overfitting(float(believed), float(fresh), problem.n_samples // 2, problem.n_features)
 
 
 def _irrelevant(draw: Draw, n_rows: int, rng: np.random.Generator) -> FloatArray:
