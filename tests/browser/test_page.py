@@ -9,6 +9,8 @@ import fewer
 from browser.conftest import each_look, overflows
 from fewer.datasets import make_rdg1
 from fewer.report import write_selection_report
+from fewer.report._sizes import in_units
+from fewer.text import in_folds, score_text
 
 
 def tables():
@@ -42,16 +44,18 @@ def test_numbers_are_those_of_the_json(name, made, open_page):
     told = json.loads(selection.to_json())
     page = open_page(path)
     tiles = page.locator("dl.numbers dd").all_inner_texts()
-    assert tiles[0].split()[0] == f"{told['score_heldout']:.4f}"
-    assert tiles[1].split()[0] == f"{told['score_heldout_all_features']:.4f}"
-    assert tiles[2].split()[0] == f"{told['heldout']['difference']:+.4f}"
+    ends = told["heldout"]["low"], told["heldout"]["high"]
+    assert tiles[0].split()[0] == score_text(told["score_heldout"], *ends)
+    assert tiles[1].split()[0] == score_text(told["score_heldout_all_features"], *ends)
+    assert tiles[2].split()[0] == in_units(told["heldout"]["difference"], told["score_name"])
     if told["nothing_found"]:
         assert page.locator("tr.feature:visible").count() == 0
         return
     rows = page.locator("tr.feature:visible")
     assert [row.split("\n")[0] for row in rows.locator("td.name").all_inner_texts()] == told["features"]
-    shares = [text.replace("\N{NO-BREAK SPACE}", "").strip() for text in rows.locator("td.again").all_inner_texts()]
-    assert shares == [f"{100 * told['frequency'].get(feature, 0):.0f}%" for feature in told["features"]]
+    shares = [text.strip() for text in rows.locator("td.again").all_inner_texts()]
+    n_folds = told["heldout"]["n_folds"]
+    assert shares == [in_folds(told["frequency"].get(feature, 0), n_folds) for feature in told["features"]]
     counts = told["evidence"]["predictions"]["chosen"].get("confusion")
     if counts:
         cells = page.locator("table.confusion").first.locator("td").all_inner_texts()
@@ -94,7 +98,7 @@ def test_the_slider_goes_through_the_nested_answers(made, open_page):
     for number, answer in enumerate(answers):
         place = selection.curve["size"].index(answer["size"])
         told = page.locator("#told").inner_text()
-        assert f"{selection.curve['score'][place]:.4f}" in told
+        assert f"{selection.curve['score'][place]:.2f}" in told
         assert page.locator("#size").inner_text() == str(answer["size"])
         shown = [text.split("\n")[0] for text in page.locator("tr.feature:visible td.name").all_inner_texts()]
         assert shown == [selection.evidence["features"][i] for i in answer["places"]]

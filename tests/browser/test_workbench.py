@@ -13,7 +13,9 @@ import pytest
 
 from browser.conftest import each_look, overflows
 from browser.workbench import Workbench, picture
+from fewer.run._selection import Selection
 from fewer.selectors import KeepFeatures
+from fewer.text import score_text
 from messy import make_messy
 
 LONG = pytest.mark.skipif(os.environ.get("FEWER_BROWSER") != "all", reason="make test-browser runs it")
@@ -116,7 +118,7 @@ def test_from_a_file_to_a_reduced_table(shared_bench, open_page, tmp_path):
     start(page)
     finished(page)
     assert shown(page)[0] == "marker"
-    got = download(page, "Download the reduced table")
+    got = download(page, "Download reduced table (CSV)")
     got.save_as(tmp_path / "got.csv")
     assert pl.read_csv(tmp_path / "got.csv").columns == [*shown(page), "state"]
 
@@ -152,14 +154,14 @@ def test_the_whole_way(shared_bench, open_page, axe, tmp_path):
     # the numbers are those of the command line
     truth = by_command_line(page, folder)
     assert shown(page) == truth["features"]
-    assert page.inner_text("#heldout") == f"{truth['score_heldout']:.4f}"
-    assert page.inner_text("#heldout-all") == f"{truth['score_heldout_all_features']:.4f}"
+    assert page.inner_text("#verdict") == Selection.from_json(json.dumps(truth)).verdict
     assert truth["seed"] == 3
     assert "plan" not in truth["frequency"]
     inner = page.frame_locator("#page")
     inner.locator("h1").wait_for(timeout=120_000)
     tiles = inner.locator("dl.numbers dd").all_inner_texts()
-    assert tiles[0].split()[0] == f"{truth['score_heldout']:.4f}"
+    ends = truth["heldout"]["low"], truth["heldout"]["high"]
+    assert tiles[0].split()[0] == score_text(truth["score_heldout"], *ends)
     look(page, axe, "run")
 
     # another preference and another size, at once, above and on the page alike
@@ -167,14 +169,14 @@ def test_the_whole_way(shared_bench, open_page, axe, tmp_path):
         page.get_by_role("radio", name=prefer).check()
         assert shown(page) == features
         inner.locator(f"#size:text-is('{len(features)}')").wait_for()
-        got = download(page, "Download the reduced table")
+        got = download(page, "Download reduced table (CSV)")
         got.save_as(tmp_path / "got.csv")
         assert pl.read_csv(tmp_path / "got.csv", infer_schema=False).columns == [*features, "churn"]
     slide_both(page, inner, truth)
     for link, name in (("as Parquet", "customers-1.parquet"), ("Page", "customers-1.html"),
-                       ("Python code", "customers-1.py"), ("Answer (JSON)", "customers-1.json")):  # fmt: skip
+                       ("Python code", "customers-1.py"), ("All results (JSON)", "customers-1.json")):  # fmt: skip
         assert download(page, link).suggested_filename == name
-    got = download(page, "Fitted pipeline (JSON)")
+    got = download(page, "Pipeline (JSON)")
     step = KeepFeatures.from_json(Path(got.path()).read_text(encoding="utf-8"))
     assert set(step.about_["features"]) == set(shown(page))
 
@@ -208,7 +210,7 @@ def test_compare_and_choose_an_operating_point(shared_bench, open_page, axe):
     page = open_page(shared_bench.address)
     drop(page, "t.csv", simple())
     choose(page, "state", folds="3")
-    page.get_by_label("Methods side by side").check()
+    page.get_by_label("Compare methods").check()
     for method in ("auto", "knn-forward", "linear-forward"):
         page.locator(f"[name=methods][value={method}]").uncheck()
     page.locator("[name=methods][value=fisher]").check()
@@ -224,11 +226,11 @@ def test_compare_and_choose_an_operating_point(shared_bench, open_page, axe):
     n_cells = len((place / "cells.jsonl").read_text().splitlines()) - 1
     assert json.loads((place / "total.json").read_text()) == {"total": n_cells}
 
-    page.get_by_role("link", name="Change something and run again").click()
+    page.get_by_role("link", name="Change settings and run again").click()
     page.wait_for_selector("#columns tbody tr")
-    page.get_by_label("A detector").check()
-    page.get_by_label("The class to detect").select_option("ill")
-    page.get_by_label("Highest false-positive rate").fill("0.2")
+    page.get_by_label("Build a detector").check()
+    page.get_by_label("Class to detect").select_option("ill")
+    page.get_by_label("Maximum false-positive rate").fill("0.2")
     look(page, axe, "detector-choices")
     start(page)
     finished(page)
@@ -238,8 +240,8 @@ def test_compare_and_choose_an_operating_point(shared_bench, open_page, axe):
     look(page, axe, "detector")
     answer = json.loads((shared_bench.folder / "t-2" / "result.json").read_text())
     assert answer["operating_point"]
-    assert download(page, "Answer (JSON)").suggested_filename == "t-2.json"
-    assert download(page, "Download the reduced table").suggested_filename == "t-2.csv"
+    assert download(page, "All results (JSON)").suggested_filename == "t-2.json"
+    assert download(page, "Download reduced table (CSV)").suggested_filename == "t-2.csv"
 
 
 @LONG
@@ -310,13 +312,13 @@ def test_paste_and_a_wrong_choice(shared_bench, open_page):
     page = open_page(shared_bench.address)
     page.click("#paste > summary")
     page.click("#use-cells")
-    assert "Paste some cells" in page.inner_text("#trouble")
+    assert "Nothing pasted yet" in page.inner_text("#trouble")
     page.fill("#cells", simple().replace(",", "\t"))
     page.click("#use-cells")
     page.wait_for_url("**/table?name=pasted.tsv")
     page.wait_for_selector("#columns tbody tr")
     page.click("#start")
-    assert "Choose the column" in page.inner_text("#refused")
+    assert "Choose the column" in page.inner_text(".wrong")
     assert page.evaluate("document.activeElement.id") == "target"
 
 
@@ -328,7 +330,7 @@ def test_a_killed_server_loses_nothing(workbench, open_page, complaints, tmp_pat
     start(page)
     page.wait_for_selector("#folds:has-text('of 3')", timeout=120_000)
     workbench.kill()
-    page.get_by_text("does not answer just now").wait_for()
+    page.get_by_text("Lost the connection").wait_for()
     workbench.start()
     page.wait_for_selector("#verdict", timeout=240_000)
     assert shown(page)
@@ -347,3 +349,32 @@ def test_two_tabs_see_the_same(shared_bench, open_page):
     other.click("#stop")
     other.wait_for_selector("#resume, #live-title:has-text('Stopping')", timeout=120_000)
     other.wait_for_selector("#resume, main > .trouble", timeout=120_000)
+
+
+def test_a_red_column_is_fixed_and_a_leak_is_left_out_by_its_button(shared_bench, open_page):
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(90):
+        left = rng.random() < 0.4
+        income = "about 4O" if i == 5 else round(rng.normal(40, 10), 1)
+        rows.append(
+            f"{income},{rng.poisson(4 + 3 * left)},{rng.integers(1, 90) if left else 0},{'yes' if left else 'no'}"
+        )
+    page = open_page(shared_bench.address, width=390)
+    drop(page, "refunds.csv", "\n".join(["income,visits,refund,churned", *rows]) + "\n")
+    choose(page, "churned", method="fisher", folds="3")
+    assert page.is_disabled("#start")
+    assert page.inner_text("#start") == "Fix one column first"
+    assert page.locator("#head tbody tr").count() == 5
+    assert page.locator("td.bars rect").count() > 12
+    page.get_by_role("button", name="Treat “about 4O” as missing").click()
+    page.wait_for_selector("#blocked", state="hidden")
+    start(page)
+    finished(page)
+    assert "Possible leak: 'refund'" in page.inner_text("#alarm")
+    assert overflows(page) <= 0
+    page.get_by_role("button", name="Run again without refund").click()
+    page.wait_for_url("**/run?id=refunds-2")
+    finished(page)
+    assert page.locator("#alarm").count() == 0
+    assert "refund" not in shown(page)
