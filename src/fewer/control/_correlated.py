@@ -12,8 +12,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from fewer.contracts import Control, Run, SearchSpace
 from fewer.control._ranking import RankingControl, RankingRun, fit_size, unit_scores
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.statistics import Associations
-from fewer.statistics._association import Measure
+from fewer.statistics import Associations, Measure
 from fewer.trace import Trace
 
 BLOCK = 256

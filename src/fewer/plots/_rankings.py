@@ -15,8 +15,7 @@ from fewer.io import to_problem
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, DIVERGING, SEQUENTIAL, Display, axes_or_new, figure_of, style
 from fewer.problem import FloatArray
-from fewer.statistics import Associations
-from fewer.statistics._association import Measure
+from fewer.statistics import Associations, Measure
 from fewer.validate import assign_folds, nogueira
 
 if TYPE_CHECKING:

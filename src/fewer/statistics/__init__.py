@@ -4,7 +4,7 @@ Each is filled by `add(chunk)` and joined by `merge(other)`. Chunks of a part ar
 order, so that the result does not depend on who computed them. Kept for each fold, they give k-fold scores in one pass.
 """
 
-from fewer.statistics._association import Associations, Uncertainties
+from fewer.statistics._association import Associations, Measure, Uncertainties
 from fewer.statistics._base import Statistics, collect
 from fewer.statistics._counts import Bins, FoldCounts, JointCounts, PairCounts, information
 from fewer.statistics._folds import row_folds
@@ -20,6 +20,7 @@ __all__ = [
     "GramSums",
     "JointCounts",
     "LevelMoments",
+    "Measure",
     "MissingCells",
     "PairCounts",
     "Ranges",
