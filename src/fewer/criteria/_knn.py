@@ -39,8 +39,7 @@ from fewer.kernels._distances import fill_distances
 from fewer.kernels._neighbors import column_gains
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem
-from fewer.validate import assign_folds
-from fewer.validate._splits import CV_OBJECT
+from fewer.validate import CV_OBJECT, assign_folds
 
 AUTO_NEIGHBORS = (1, 3, 5, 7, 9, 11)
 TABLE_WIDTH = 512  # columns that the tables of `coarse_masks` cover at once: they stay in the cache

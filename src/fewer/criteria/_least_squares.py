@@ -30,8 +30,7 @@ from fewer.models._rann import class_targets, one_blas_thread
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.statistics import GramSums
-from fewer.validate import assign_folds
-from fewer.validate._splits import CV_OBJECT
+from fewer.validate import CV_OBJECT, assign_folds
 
 TINY = 1e-300
 

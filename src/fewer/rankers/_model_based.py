@@ -30,8 +30,7 @@ from sklearn.utils.validation import has_fit_parameter
 from fewer.contracts import CHANGES, ROWS, IncompatibleError, Ranker, Ranking, Resources
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
-from fewer.validate import Split, split_rows
-from fewer.validate._splits import CV_OBJECT
+from fewer.validate import CV_OBJECT, Split, split_rows
 
 SHUFFLED_CELLS = 4_000_000
 """Cells of shuffled tables that are predicted at once: 32 MB."""

@@ -26,7 +26,7 @@ from fewer.roc._mrroc import MRROC, HeldOutCurve, calls, digests_of
 from fewer.roc._operating_point import CellReader, OperatingPoint, Vertex
 from fewer.roc._rates import Witnesses
 from fewer.text import html_card, html_table
-from fewer.validate._splits import CV_OBJECT
+from fewer.validate import CV_OBJECT
 
 MAX_SLOW = 30
 """Subsets that an algorithm which is fitted anew for each may try in a round."""

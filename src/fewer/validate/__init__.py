@@ -21,6 +21,7 @@ from fewer.validate._significance import (
     wilcoxon,
 )
 from fewer.validate._splits import (
+    CV_OBJECT,
     FixedFolds,
     Layer,
     LayeredFolds,
@@ -33,6 +34,7 @@ from fewer.validate._splits import (
 )
 
 __all__ = [
+    "CV_OBJECT",
     "Bootstrap",
     "ConfidenceInterval",
     "FixedFolds",

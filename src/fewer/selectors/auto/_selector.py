@@ -28,8 +28,7 @@ from fewer.selectors.auto._judges import criterion_of, estimator_named
 from fewer.selectors.auto._race import MODELS, QUICK, NothingVaries, PathRace, RaceUnits, Rounds, judges_of
 from fewer.selectors.auto._standins import stand_ins
 from fewer.trace import Ending, Step, Trace
-from fewer.validate import Split, split_rows, stratified_sample
-from fewer.validate._splits import CV_OBJECT
+from fewer.validate import CV_OBJECT, Split, split_rows, stratified_sample
 
 ROWS, ROWS_OF_A_CLASS, FEWEST = 1000, 30, 400
 """Rows that the race sees at most, with a budget of three seconds; more for many classes, fewer for many columns."""
