@@ -16,6 +16,7 @@ from fewer.evaluate._compare import CELLS, _line, _random_name
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.search import Forward
+from fewer.text import score_text
 from fewer.validate import holm
 from making import make_problem
 
@@ -121,7 +122,7 @@ def test_frame_text_and_html(comparison):
     assert comparison.verdict in text
     for found in comparison.methods:
         assert f"{found.name} " in text
-        assert f"{found.score:.4f}" in text
+        assert score_text(found.score, found.low, found.high) in text
     html = comparison._repr_html_()
     assert html.count("<tr>") == len(comparison.methods) + 2
     hostile = run(methods={"<b>bad</b>": SelectKBest(k=2)}, estimators={"knn": KNeighborsClassifier()})
@@ -234,10 +235,10 @@ def test_a_frame_with_names_and_holes_through_the_front_reader():
 def test_cells_of_the_table_have_the_digits_of_their_unit(comparison):
     made = row(comparison, "forward")
     cells = comparison._cells(dataclasses.replace(made, difference=0.0123, difference_low=-0.0456, difference_high=0.1))
-    assert cells[6] == "+1.2 (-4.6 to +10.0)"
+    assert cells[6] == "+1.2 (−4.6 to +10.0)"
     priced = dataclasses.replace(comparison, scoring="neg_mean_squared_error")
     cells = priced._cells(dataclasses.replace(made, difference=0.0123, difference_low=-0.0456, difference_high=0.1))
-    assert cells[6] == "+0.0123 (-0.0456 to +0.1000)"
+    assert cells[6] == "+0.012 (−0.046 to +0.100)"
     assert comparison._cells(row(comparison, "all features"))[6:8] == ["–", "–"]
     assert comparison._cells(dataclasses.replace(made, p_value=0.5, p_holm=None))[7] == "0.500"
     assert comparison._cells(dataclasses.replace(made, p_value=0.5, p_holm=0.25))[7] == "0.250"
