@@ -222,7 +222,7 @@ def main() -> None:
     if arguments.part in ("sizes", "all"):
         print("Tables that the price was chosen on:\n")
         sizes_part(arguments.splits, CHOSEN_ON)
-        print("Tables that had no say in it:\n")
+        print("Tables that had no say in the price:\n")
         sizes_part(arguments.splits, JUDGED_ON)
     print(f"{time.process_time() - began:.0f} s of processor time.")
 
