@@ -1,12 +1,13 @@
 import asyncio
 import json
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from starlette.requests import ClientDisconnect
 
-from fewer.serve._folder import OURS
+from fewer.serve._folder import KINDS, OURS
 from fewer.text import printable
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}"
@@ -62,6 +63,12 @@ def test_only_tables_arrive(client, tmp_path):
     for name in ("t.exe", "", "x", "t.csv/../../x", "run.json"):
         assert put(client, name, b"a\n1\n").status_code == 400
     assert files(tmp_path) == []
+
+
+def test_the_start_page_names_the_files_that_are_taken(client):
+    named = re.search(r'<p id="formats"[^>]*>(.*?), up to', client.get("/").text)[1]
+    kinds = {f".{kind.lower()}" for kind in re.split(", | or ", named)}
+    assert kinds == {kind for kind in KINDS if not kind.endswith(".gz")}
 
 
 def test_names_labels_and_cells_are_escaped(client, tmp_path):
