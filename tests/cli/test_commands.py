@@ -44,7 +44,7 @@ def test_a_command_of_ours_comes_first(monkeypatch, capsys):
 def test_without_its_package_reproduce_says_how_to_get_it(monkeypatch, capsys):
     code, _, err = call(["reproduce", "scott"], monkeypatch, capsys)
     assert code == 2
-    assert err == "fewer: `fewer reproduce` is in a package of its own: pip install fewer-papers\n"
+    assert err == "fewer: `fewer reproduce` is in a separate package: pip install fewer-papers\n"
     code, _, err = call(["reproducee"], monkeypatch, capsys)
     assert code == 2
     assert "No such command" in err

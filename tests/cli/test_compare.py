@@ -67,7 +67,7 @@ def test_a_table_and_a_verdict(table, capsys):
         (["--estimators", "kn"], "did you mean 'knn'"),
         (["--folds", "1"], "at least 2"),
         (["--resume"], "--resume needs --out"),
-        (["--resume", "--out", "nowhere"], "no comparison to resume"),
+        (["--resume", "--out", "nowhere"], "No comparison to resume"),
     ],
 )
 def test_one_line_says_what_is_wrong(table, arguments, words, capsys):

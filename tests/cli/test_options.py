@@ -52,6 +52,7 @@ def run(tables, arguments):
         ("compare T -t y --repeats 0", "--repeats"),
         ("compare T -t y -m fisher -e knn:n_neighbors=1000", "Judging by 'knn:n_neighbors=1000'"),
         ("compare T -t y -m fisher -e svm:C=-1", "'C' parameter of SVC"),
+        ("compare T -t y -m fisher -e forest:max_depth=-1", "'max_depth' parameter of RandomForestClassifier"),
         ("compare T -t y -m fisher --scoring r2", "r2 is for regression"),
         ("compare R -t y -m knn-forward --scoring roc_auc", "roc_auc is for classification"),
         ("compare T -t y -m fisher --scoring acuracy", "did you mean 'accuracy'"),

@@ -63,8 +63,8 @@ def test_a_run_is_replaced_only_by_force(table, tmp_path, capsys):
     assert run(*base) == 0
     first = json.loads(capsys.readouterr().out)
     before = snapshot(tmp_path / "run")
-    assert "holds a finished run already" in refused(capsys, *base)
-    assert "holds a finished run already" in refused(capsys, "compare", *base[1:4], "--out", tmp_path / "run")
+    assert "already holds a finished run" in refused(capsys, *base)
+    assert "already holds a finished run" in refused(capsys, "compare", *base[1:4], "--out", tmp_path / "run")
     assert snapshot(tmp_path / "run") == before
     (tmp_path / "run" / "notes.txt").write_text("mine")
     assert run(*base, "--force", "--seed", 1) == 0
@@ -124,7 +124,7 @@ def test_progress_of_another_run_is_not_believed(table, tmp_path, capsys):
         own.write_bytes(other.read_bytes())
         before = snapshot(tmp_path / "run0")
         text = refused(capsys, *base, "--out", tmp_path / "run0", "--resume")
-        assert f"{name} belongs to another run" in text
+        assert f"{name} and {tmp_path / 'run0' / 'run.json'} come from different runs" in text
         assert snapshot(tmp_path / "run0") == before
         own.write_bytes(kept)
     assert run(*base, "--out", tmp_path / "run0", "--resume") == 0
@@ -273,7 +273,7 @@ def test_memory_that_ends_midway_is_one_line(table, monkeypatch, capsys):
     monkeypatch.setattr("fewer.io.read_table", fail)
     assert run("rank", table, "-t", "y") == 1
     error = capsys.readouterr().err
-    assert error.startswith("fewer: there is not enough memory")
+    assert error.startswith("fewer: not enough memory")
     assert error.count("\n") == 1
 
 

@@ -430,7 +430,7 @@ class Selection(Origin, Scores, Chosen):
             content = json.loads(text)
             content["suspicions"] = [Suspicion(**found) for found in content.get("suspicions", ())]
             return cls(**{f.name: content[f.name] for f in fields(cls) if f.name in content})
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, AttributeError) as error:
             raise InputError(f"Not a selection in JSON: {error}") from None
 
     def to_frame(self) -> Any:

@@ -220,6 +220,10 @@ def find_part(estimator: Any, problem: Problem, rows: IntArray, is_native: bool,
     reason = _odd_transformer(transformers) or kind.refuses(last, len(rows), problem.n_features)
     if reason:
         return reason
+    try:
+        last._validate_params()
+    except ValueError as error:  # scikit-learn's own fit raises it
+        return f"it could not be set up ({error})"
     if problem.n_outputs > 1 or problem.nominal.any() or problem.sparse is not None:
         return "several targets, nominal columns or a sparse table"
     if problem.has_missing and not (is_native and kind.takes_missing):
