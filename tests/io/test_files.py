@@ -155,6 +155,8 @@ def test_files_that_cannot_be_read(tmp_path):
     pl.DataFrame({"a": [], "y": []}).write_parquet(tmp_path / "bare.parquet")
     pl.DataFrame({"y": [1, 2]}).write_parquet(tmp_path / "target.parquet")
     pl.DataFrame({"a": [1.0, float("inf")], "y": [1, 2]}).write_parquet(tmp_path / "inf.parquet")
+    single = pl.DataFrame({"a": [1.0, float("inf")], "y": [1, 2]}, schema={"a": pl.Float32, "y": pl.Int64})
+    single.write_parquet(tmp_path / "single.parquet")
     for name, message in {
         "patient.csv": f"File not found: {tmp_path / 'patient.csv'}; did you mean patients.csv?",
         "zzz": f"File not found: {tmp_path / 'zzz'}; check the path.",
@@ -162,6 +164,7 @@ def test_files_that_cannot_be_read(tmp_path):
         "bare.parquet": "bare.parquet has columns but no rows.",
         "target.parquet": "target.parquet has only the target column 'y'; there is nothing to select.",
         "inf.parquet": "Column 'a' is infinite in row 1; correct the cell, or clear it if unknown.",
+        "single.parquet": "Column 'a' is infinite in row 1; correct the cell, or clear it if unknown.",
     }.items():
         with pytest.raises(InputError) as error:
             read_table(tmp_path / name, "y")

@@ -49,9 +49,9 @@ def test_json_frame_and_html(selection):
     assert selection.to_frame()["feature"].to_list() == selection.features
     evil = dataclasses.replace(selection, features=["<b>bold</b>"], score_without={})
     assert "<b>bold" not in evil._repr_html_()
-    with pytest.raises(InputError, match="not a selection"):
+    with pytest.raises(InputError, match="Not a selection in JSON"):
         Selection.from_json("[1, 2")
-    with pytest.raises(InputError, match="not a selection"):
+    with pytest.raises(InputError, match="Not a selection in JSON"):
         Selection.from_json('{"features": []}')
 
 

@@ -117,7 +117,7 @@ def test_what_needs_the_rows_again_is_refused(path):
     stream = open_stream(path, "label")
     with pytest.raises(IncompatibleError, match="give folds, least-squares:cv=10"):
         streaming.select(stream, criterion="least-squares")
-    with pytest.raises(IncompatibleError, match="leave the control out"):
+    with pytest.raises(IncompatibleError, match="omit the control"):
         streaming.select(stream, criterion="least-squares:cv=3", control="aggregate")
     with pytest.raises(IncompatibleError, match="leave rare out"):
         streaming.select(stream, criterion="least-squares:cv=3", rare="drop")
@@ -210,7 +210,7 @@ def test_one_file_that_memory_holds_is_read_as_a_whole(path):
 
 def test_a_table_that_is_not_in_memory_needs_the_names_of_its_columns(path):
     table = pl.scan_parquet(path)
-    with pytest.raises(InputError, match="LazyFrame that holds the target too: name its column"):
+    with pytest.raises(InputError, match="LazyFrame that includes the target: name its column"):
         fewer.select(table, np.zeros(2000))
     with pytest.raises(InputError, match="sample_weight is the name of one of its columns"):
         fewer.select(table, "label", sample_weight=np.ones(2000))

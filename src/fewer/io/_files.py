@@ -264,7 +264,8 @@ class _Rows:
         for column in self.frame.iter_columns():
             if column.dtype.is_float() and len(column):
                 cells = column.to_numpy()
-                if max(-np.fmin.reduce(cells), np.fmax.reduce(cells)) > LARGEST:  # missing cells are passed over
+                ends = -float(np.fmin.reduce(cells)), float(np.fmax.reduce(cells))  # missing cells are passed over
+                if max(ends) > LARGEST:  # Python's numbers: in single precision LARGEST would be infinite
                     self._report_endless(column, column.name == target)
 
     def _drop_or_report(self, lost: pl.Series, target: str, skip: bool) -> None:
@@ -289,7 +290,7 @@ class _Rows:
         self.notes.append(f"{count:,} {'rows have' if count > 1 else 'row has'} no target; skipped.")
 
     def _report_endless(self, column: pl.Series, is_target: bool) -> None:
-        endless = (column.abs() > LARGEST) & column.is_not_nan()
+        endless = (column.cast(pl.Float64).abs() > LARGEST) & column.is_not_nan()
         count = int(endless.sum() or 0)
         if count:
             row = int(endless.arg_true()[0])
