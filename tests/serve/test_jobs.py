@@ -85,7 +85,7 @@ def test_a_stopped_run_keeps_its_best(open_bench, table):
     assert act(client, "stop", run).status_code == 200
     ended = client.wait(run, "stopped")
     assert ended["features"] == ["a"]
-    assert "ended already" in act(client, "stop", run).json()["error"]
+    assert "already ended" in act(client, "stop", run).json()["error"]
 
 
 def test_another_server_finds_what_the_first_began(open_bench, table):
