@@ -164,8 +164,11 @@ def test_the_page_in_a_browser(parcel, browser, width, tmp_path):
     assert browser.run("document.title") == NASTY[2]
     assert browser.run("document.querySelector('h1').textContent") == NASTY[2]
     assert browser.run("document.querySelectorAll('img').length") == 0
-    assert browser.run("document.querySelectorAll('.vertex').length") == len(parcel.vertices_)
-    labels = browser.run("[...document.querySelectorAll('.vertex')].map(v => v.getAttribute('aria-label')).join()")
+    for figure in ("plot", "sizes"):
+        assert browser.run(f"document.querySelectorAll('#{figure} .vertex').length") == len(parcel.vertices_)
+    labels = browser.run(
+        "[...document.querySelectorAll('#plot .vertex')].map(v => v.getAttribute('aria-label')).join()"
+    )
     assert any(name in labels for name in NASTY)
     # Nothing sticks out sideways, nothing is fetched.
     assert browser.run("document.documentElement.scrollWidth") <= width

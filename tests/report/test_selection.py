@@ -46,7 +46,7 @@ def test_the_curve_and_the_redundancy_are_shown_where_the_selection_has_them():
     redundancy = {"names": ["a", EVIL, "c"], "values": [[1, 0.1, 0.2], [0.1, 1, 0.9], [0.2, 0.9, 1]]}
     page = selection_report(replace(selection, sizes=sizes, redundancy=redundancy), trace)
     assert "highest 0.81 with 3" in page
-    assert "with 95&nbsp;% band. As seen." in page
+    assert "with 95&nbsp;% band. The search&#39;s own score." in page
     assert f"Highest: {escape(short(EVIL))} and c (0.90)" in page
     alone = replace(selection, redundancy={"names": ["a"], "values": [[1]]})
     assert "Correlation between" not in selection_report(alone, trace)

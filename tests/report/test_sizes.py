@@ -22,7 +22,7 @@ def test_the_answers_of_the_slider_are_those_of_the_curve(selection):
     assert [row["name"] for row in rows if row["chosen"]] == selection.features
     for stop in stops:
         place = selection.curve["size"].index(stop["size"])
-        assert stop["score"] == f"{selection.curve['score'][place]:.4f}"
+        assert stop["score"] == f"{selection.curve['score'][place]:.2f}"
         assert len(stop["places"]) == stop["size"]
     assert {name for stop in stops for name in shown["marks"].get(stop["size"], [])} == {
         "fewest",
