@@ -9,5 +9,5 @@ def selections():
     made = {}
     for task in ("classification", "regression"):
         problem = make_problem(n_rows=120, task=task)
-        made[task] = fewer.select(problem.X, problem.y, cv=3, random_state=0, budget=2)
+        made[task] = fewer.select(problem.X, problem.y, cv=3, random_state=0, budget=60)
     return made

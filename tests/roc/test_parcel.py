@@ -403,8 +403,9 @@ def test_weights_of_rows_count_in_training_and_in_rates():
     plain = Parcel(random_state=0).fit(X, y)
     np.testing.assert_allclose(ones.hull_.fpr, plain.hull_.fpr)
     np.testing.assert_allclose(ones.hull_.tpr, plain.hull_.tpr)
+    unequal = Parcel(random_state=0).fit(X, y, sample_weight=1.0 + weight)
     with pytest.raises(InputError, match="count alike"):
-        ones.operating_point(max_fpr=0.2, guarantee=0.9)
+        unequal.operating_point(max_fpr=0.2, guarantee=0.9)
 
 
 def test_costs_by_name():
@@ -429,7 +430,7 @@ def test_a_frame_may_leave_out_what_is_not_needed():
     few = frame[list(point.features_)[::-1]]
     np.testing.assert_array_equal(point.predict(few), point.predict(frame))
     np.testing.assert_array_equal(point.predict(pl.from_pandas(few)), point.predict(frame))
-    with pytest.raises(InputError, match=f"no column '{point.features_[0]}'"):
+    with pytest.raises(InputError, match=f"lacks the required column '{point.features_[0]}'"):
         point.predict(frame.drop(columns=point.features_[0]))
 
 
