@@ -216,7 +216,7 @@ def test_runs_on_disk_resume_only_as_themselves(table, tmp_path, capsys):
     again = json.loads(capsys.readouterr().out)
     assert {**again, "seconds": 0} == {**first, "seconds": 0}
     assert run(*base, "--resume", "--seed", 1) == 2
-    assert "holds another run (its seed differ)" in capsys.readouterr().err
+    assert "holds a different run (its seed differ)" in capsys.readouterr().err
     assert run(*base[:6], tmp_path / "nothing", "--resume") == 2
     capsys.readouterr()
     blocked = tmp_path / "file"
