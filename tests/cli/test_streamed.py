@@ -91,7 +91,7 @@ def test_a_stop_in_chunks_tells_the_best_so_far(command, monkeypatch, capsys):
     arguments = [*command, "-m", "fisher", "-f", "1", "--json"]
     assert run(*arguments) == 0
     found = Selection.from_json(capsys.readouterr().out)
-    monkeypatch.setattr("fewer.streaming.select", stopped)
+    monkeypatch.setattr("fewer.run._streaming.select_stream", stopped)
     assert run(*arguments, "--force") == 130
     told = capsys.readouterr()
     assert json.loads(told.out)["features"] == found.features
