@@ -42,11 +42,11 @@ def test_rows_of_one_patient_are_never_on_both_sides(seed):
     X, y = patients(seed)
     fooled = fewer.select(X, y, "knn-forward", random_state=seed)
     assert fooled.score_heldout > 0.95
-    assert any("near-copies" in note for note in fooled.warnings)
+    assert any("near-duplicates" in note for note in fooled.warnings)
     honest = fewer.select(X, y, "knn-forward", random_state=seed, groups=PATIENTS)
     assert honest.score_heldout < 0.8
     assert honest.heldout["by"] == "group"
-    assert not any("near-copies" in note for note in honest.warnings)
+    assert not any("near-duplicates" in note for note in honest.warnings)
     assert honest.heldout["high"] - honest.heldout["low"] > fooled.heldout["high"] - fooled.heldout["low"]
 
 
@@ -87,7 +87,7 @@ def test_training_rows_are_earlier_and_equal_times_stay_together():
         split_rows(problem, KFold(4), rng)
     found = fewer.select(problem.X, problem.y, "linear-forward", time=days, cv=3, n_features_to_select=2)
     assert found.heldout["n_folds"] == 3
-    with pytest.raises(InputError, match="KNN judges each row by all others, also by later ones"):
+    with pytest.raises(InputError, match="KNN predicts each row from all others, even later ones"):
         fewer.select(problem.X, problem.y, "knn-forward", time=days)
 
 
@@ -167,7 +167,7 @@ def test_rare_classes_are_refused_dropped_or_merged():
     assert np.bincount(merged.y).tolist()[-1] == 4
     found = fewer.select(problem.X, labels, "fisher", rare="drop", n_features_to_select=2)
     assert found.n_rows == 56
-    assert any("left out" in note for note in found.warnings)
+    assert any("were dropped" in note for note in found.warnings)
 
 
 SLOW = {"boruta", "stability", "permutation", "shap"}
@@ -239,7 +239,7 @@ def test_the_command_lines_code_reads_the_table_itself(tmp_path, capsys):
 
 def test_sizes_and_starts():
     problem = make_problem(n_features=6)
-    with pytest.raises(InputError, match="2 features are forced in"):
+    with pytest.raises(InputError, match="2 features are included"):
         fewer.select(problem.X, problem.y, "knn-forward", include=[0, 1], n_features_to_select=1)
     begun = fewer.SubsetSelector(search=fewer.search.Backward(), start=[0, 2, 5], random_state=0).fit(
         problem.X, problem.y
