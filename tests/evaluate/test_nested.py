@@ -117,7 +117,7 @@ def test_repeats_and_time_order():
     assert len(repeated.fold_scores) == 15
     ordered = nested(SelectKBest(k=2), problem, cv=TimeSeriesSplit(4))
     assert len(ordered.fold_scores) == 4
-    assert "4 rules on about" in ordered.interval.estimand
+    assert "4 models on about" in ordered.interval.estimand
 
 
 def test_it_resumes_to_the_same_result():
