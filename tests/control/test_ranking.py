@@ -96,7 +96,7 @@ def test_what_cannot_work_is_refused_in_one_sentence():
     X, y = planted()
     for control, ranker, message in (
         (EarlyStopping(), Fisher(), "EarlyStopping works over a search, not over a ranker"),
-        (FalseDiscovery(), Fisher(), "FalseDiscovery needs p-values, and Fisher has none; use FTest or Chi2"),
+        (FalseDiscovery(), Fisher(), "FalseDiscovery needs p-values, and Fisher has none; use FTest, Chi2 or Spearman"),
         (Knockoffs(), JMI(), "a ranker that treats columns alike, and JMI adds them one after the other"),
     ):
         with pytest.raises(IncompatibleError, match=message):

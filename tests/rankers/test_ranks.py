@@ -121,4 +121,4 @@ def test_row_weights_are_refused_and_groups_have_a_note():
     with pytest.raises(IncompatibleError, match="AUC cannot use row weights"):
         selector.fit(X, y, sample_weight=1.0 + np.arange(len(y)))
     notes = selector.fit(X, y, groups=np.arange(len(y)) // 2).notes_
-    assert any("assume independent rows" in note for note in notes)
+    assert any("AUC takes rows as independent" in note for note in notes)

@@ -83,9 +83,9 @@ def test_transform_keeps_the_types_of_a_polars_frame():
 def test_what_is_not_there_yet_is_refused_with_the_cure():
     frame, y = make_dated()
     selector = RankSelector(Fisher(), n_features_to_select=1).fit(frame, y)
-    with pytest.raises(InputError, match=r"lazy polars frame, .* give X.collect\(\)"):
+    with pytest.raises(InputError, match=r"lazy polars frame, .* pass X.collect\(\)"):
         selector.transform(frame.lazy())
     with pytest.raises(InputError, match="X is the name of a file, 't.csv'; read it first"):
         selector.fit("t.csv", y)
-    with pytest.raises(InputError, match="a polars LazyFrame that holds the target too: .* or give a frame in memory"):
+    with pytest.raises(InputError, match="a polars LazyFrame that includes the target: .* or give a frame in memory"):
         fewer.select(frame.lazy(), y, "fisher")
