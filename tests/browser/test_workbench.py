@@ -145,7 +145,7 @@ def test_the_whole_way(shared_bench, open_page, axe, tmp_path):
     picture(page, "live-1280-light")
     page.click("#stop")
     page.wait_for_selector("#resume", timeout=120_000)
-    assert "best so far" in page.inner_text("main")
+    assert "best result so far" in page.inner_text("main")
     look(page, axe, "stopped")
     page.click("#resume")
     page.locator("#resume").wait_for(state="detached")
@@ -173,7 +173,7 @@ def test_the_whole_way(shared_bench, open_page, axe, tmp_path):
         got.save_as(tmp_path / "got.csv")
         assert pl.read_csv(tmp_path / "got.csv", infer_schema=False).columns == [*features, "churn"]
     slide_both(page, inner, truth)
-    for link, name in (("as Parquet", "customers-1.parquet"), ("Page", "customers-1.html"),
+    for link, name in (("Parquet", "customers-1.parquet"), ("Report (HTML)", "customers-1.html"),
                        ("Python code", "customers-1.py"), ("All results (JSON)", "customers-1.json")):  # fmt: skip
         assert download(page, link).suggested_filename == name
     got = download(page, "Pipeline (JSON)")
