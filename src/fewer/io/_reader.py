@@ -729,7 +729,7 @@ def features_of(X: Any) -> tuple[Any, list[str]]:
     >>> frame = pl.DataFrame({"a": range(30), "code": [f"{i:08x}-{i * 7919:08x}" for i in range(30)]})
     >>> kept, notes = features_of(frame)
     >>> kept.columns, notes[0][:42]
-    (['a'], "Left out, being no features: 'code' (a cod")
+    (['a'], "Not used as features: 'code' (nearly all v")
     """
     X, renamed = plain_frame(X)
     if not is_frame(X):
