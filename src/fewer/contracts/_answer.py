@@ -198,6 +198,8 @@ def best_so_far(trace: Trace) -> Iterator[None]:
     >>> trace.ending.value, trace.notes
     ('follower', ['Seen enough.'])
     """
+    if trace.ending is Ending.INTERRUPTED:  # and goes on now
+        trace.ending = Ending.FINISHED
     try:
         with interruptible():
             yield
