@@ -57,7 +57,7 @@ def test_a_trace_is_not_saved_at_every_moment(tmp_path, monkeypatch):
 
 def test_another_run_is_not_gone_on_with(tmp_path):
     open_folder(tmp_path).close()
-    with pytest.raises(InputError, match="holds another run .its seed differ"):
+    with pytest.raises(InputError, match="holds a different run .its seed differ"):
         open_folder(tmp_path, resume=True, components={**COMPONENTS, "seed": 1})
     with pytest.raises(InputError, match="its data differ"):
         open_folder(tmp_path, resume=True, name="other")
@@ -87,7 +87,7 @@ def test_nobody_elses_files_are_touched(tmp_path):
 
 def test_a_run_is_replaced_only_if_that_is_asked_for(tmp_path):
     open_folder(tmp_path).close()
-    with pytest.raises(InputError, match="holds a run already; --resume goes on with it"):
+    with pytest.raises(InputError, match="already holds a run; --resume continues it"):
         check_folder(tmp_path, resume=False, force=False)
     check_folder(tmp_path, resume=False, force=True)
 
