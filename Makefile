@@ -69,6 +69,7 @@ test-newest:  ## the tests with the newest versions that there are, in an enviro
 
 torture: $(READY)  ## all that can happen to a run, 2,500 times (under 20 minutes; ARGS=--study: 7,000 times); counts for docs/reliability.md
 	PYTHONPATH=tests $(BIN)/python -m torture.run $(ARGS)
+	$(BIN)/python -m pytest -q -n 2 tests/torture/long_matrix.py
 
 mutants: $(READY)  ## put 400 faults into the code, one by one: how many do the tests notice? (an hour; goes on where it stopped)
 	$(BIN)/python -m pip install --quiet 'cosmic-ray>=8.4' 'pytest-cov>=6'

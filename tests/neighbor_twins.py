@@ -72,7 +72,9 @@ def twin_score(scorer, mask):
 def scorers(draw, max_features=5, ks=None, n_jobs=1):
     """Small tables full of ties, duplicates, constant columns, missing, nominal values, classes of one row."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n, p = draw(st.integers(2, 24)), draw(st.integers(1, max_features))
+    numbers = ks or draw(st.sampled_from([1, 1, 1, 2, 3, (1, 3), (2, 5), "auto"]))
+    fewest = 2 if numbers == "auto" else max(2, int(np.min(numbers)))  # more neighbors than rows are refused
+    n, p = draw(st.integers(fewest, 24)), draw(st.integers(1, max_features))
     X = rng.random((n, p)) if draw(st.booleans()) else rng.integers(0, 4, (n, p)).astype(float)
     if draw(st.booleans()):
         X[rng.random((n, p)) < 0.15] = np.nan
@@ -91,7 +93,7 @@ def scorers(draw, max_features=5, ks=None, n_jobs=1):
     if task == "regression" and weights is not None:
         weights = np.maximum(weights, 0.5)
     criterion = KNN(
-        n_neighbors=ks or draw(st.sampled_from([1, 1, 1, 2, 3, (1, 3), (2, 5), "auto"])),
+        n_neighbors=numbers,
         cv=draw(st.sampled_from(["loo", 2, 3])),
         voting=draw(st.sampled_from(["neighborhood", "neighbors"])),
         scaling=draw(st.sampled_from(["training", "global", "none"])),

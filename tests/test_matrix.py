@@ -1,7 +1,7 @@
 """Every public component keeps what is promised for all: the registry is walked, nothing is sampled.
 
 The long version, with names that stand for components, more tables and both tasks of everything, is in
-tests/torture/test_matrix.py.
+tests/torture/long_matrix.py.
 """
 
 import warnings

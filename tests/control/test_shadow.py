@@ -101,7 +101,7 @@ def test_groups_of_their_own_size_are_noted():
     X, y = rng.normal(size=(30, 3)), rng.integers(0, 2, 30)
     groups = np.r_[np.zeros(7), np.arange(1, 24)]
     selector = fewer.RankSelector(Fisher(), control=Shadow(8), random_state=0).fit(X, y, groups=groups)
-    assert any("1 row groups have a size of their own" in note for note in selector.notes_)
+    assert any("1 row groups have a unique size" in note for note in selector.notes_)
 
 
 def state_of(hits, run, decision=None):

@@ -282,6 +282,10 @@ class DiscreteNaiveBayes(ClassScoresMixin, TableClassifier):
         """
         self._validate_params()
         problem = self._learn_table(X, y, sample_weight=sample_weight)
+        if sample_weight is not None:  # a weight counts as that many copies of the row beside `alpha`, so not relative
+            copies = np.asarray(sample_weight, dtype=np.float64)
+            copies = copies[copies > 0] if copies.ndim else np.full(problem.n_samples, copies)
+            problem = replace(problem, sample_weight=copies)
         self.classes_ = np.asarray(problem.classes)
         self.tables_ = LogTables.learn(problem, self.alpha, self.discretizer)
         return self

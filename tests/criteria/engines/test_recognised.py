@@ -10,6 +10,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, Ri
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
+from sklearn.svm import LinearSVC
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
@@ -149,7 +150,8 @@ def test_predictions_are_those_of_scikit_learn(estimator, kind):
 
 
 def test_every_recognised_estimator_is_among_them():
-    assert {type(estimator) for estimator in ESTIMATORS} == set(ENGINES)
+    # LinearSVC is compiled for two classes only and has drawn tables of its own in test_logistic.py.
+    assert {type(estimator) for estimator in ESTIMATORS} == set(ENGINES) - {LinearSVC}
 
 
 @pytest.mark.parametrize("estimator", [e for e in ESTIMATORS if not is_regressor(e)], ids=repr)
