@@ -335,4 +335,4 @@ def test_the_interval_says_which_rule_it_is_about():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 30)
     found = fewer.select(rng.normal(size=(60, 4)) + y[:, None], y, method="fisher", random_state=0)
-    assert "of the rule that the whole procedure gives on these 60 rows" in found.heldout["estimand"]
+    assert "for a model built by the whole procedure on these 60 rows" in found.heldout["estimand"]

@@ -55,7 +55,7 @@ def test_a_class_without_weight_is_named_and_left_out():
     assert problem.classes == ("a", "b")
     assert "Class 'c' has only rows of weight 0 and is left out." in problem.notes
     weights[y == 1] = 0.0
-    with pytest.raises(InputError, match="one class only"):
+    with pytest.raises(InputError, match="only one class"):
         to_problem(X, y, sample_weight=weights)
 
 

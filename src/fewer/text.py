@@ -165,7 +165,7 @@ def signed(value: float, decimals: int) -> str:
 
 
 def in_folds(share: float, n_folds: int | None) -> str:
-    """Say in how many folds a feature was selected.
+    r"""Say in how many folds a feature was selected.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def in_folds(share: float, n_folds: int | None) -> str:
     Examples
     --------
     >>> in_folds(0.8, 5), in_folds(0.8, None)
-    ('4 of 5 folds', '80 %')
+    ('4 of 5 folds', '80\xa0%')
     """
     return f"{round(share * n_folds)} of {n_folds} folds" if n_folds else f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
 

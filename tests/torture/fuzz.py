@@ -127,7 +127,7 @@ def judge(case, path, arguments, code, out, error):
     if code == 2:
         good = (
             error.startswith("fewer: ")
-            and (error.count("\n") == 1 or "cannot be read:\n" in error)
+            and (error.count("\n") == 1 or "cannot be read:\n" in error or "\nHow to fix: " in error)
             and not out
             and len(error) > 20
         )

@@ -48,7 +48,7 @@ RANK = ["fisher", "information-gain", "mifs", "mrmr", "jmi", "cmim", "relieff", 
 COMPARE = [["-m", "fisher"], ["-m", "knn-forward"], ["-m", "fisher,mrmr"]]
 COMMANDS = {
     "select": 50, "rank": 18, "compare": 10, "inspect": 8, "transform": 9, "report": 5, "datasets": 3, "help": 3,
-    "serve": 3, "reproduce": 1, "demo": 0.1,
+    "serve": 3, "alternatives": 2, "reproduce": 1, "demo": 0.1,
 }  # fmt: skip
 OFTEN_REFUSED = {  # beside most other options, or of most tables
     "--control", "--search", "--ranker", "--prefer", "--estimator", "--stream", "--decimal", "--time", "--weights",
@@ -107,7 +107,7 @@ def _base(rng, command):
     if command == "transform":
         return [rng.choice(["RUN", "RUN", "RUN", "ANSWER", "DAMAGED", "STRANGER", "TABLE", "COMPARISON"]),
                 rng.choice(["RUNTABLE", "RUNTABLE", "TABLE"])]  # fmt: skip
-    if command == "report":
+    if command in ("report", "alternatives"):
         return [rng.choice(["RUN", "COMPARISON", "DAMAGED", "STRANGER", "TABLE"])]
     if command == "serve":
         return [rng.choice(["TABLE", "TABLE", "nowhere.csv", "STRANGER"]), "--port", "0"]

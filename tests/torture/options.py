@@ -135,6 +135,16 @@ VALUES: dict[str, Values] = {
     "--table": Values([], ["nobody", ""]),
     "--quick": FLAG,
     "--fetch": FLAG,
+    "--sheet": Values([], ["1", "nobody", "", "-1"]),  # a workbook's; the tables here are text
+    "--header": Values(["1"], ["0", "-1", "x", "", "999"]),
+    "--against": Values(["TABLE"], ["nowhere.csv", "STRANGER", ""]),
+    "--overfitting": FLAG,
+    "--practice": FLAG,
+    "--tolerance": Values(["0", "0.05", "1"], ["-1", "nan", "x", ""]),
+    "--max-features": Values(["1", "2"], ["0", "-1", "x", "999"]),
+    "--max-subsets": Values(["100", "5000"], ["0", "-1", "x", ""]),
+    "--costs": Values([], ["nowhere.csv", "STRANGER", ""]),
+    "--test-size": Values(["0.25"], ["1", "-1", "x", "nan"]),
 }
 NOT_DRAWN = {
     "reproduce --fetch": "it goes out to OpenML",

@@ -38,6 +38,8 @@ def alternatives_report(found: Alternatives) -> str:
     >>> "</html>" in alternatives_report(good_subsets(KNN(), rows))
     True
     """
+    import matplotlib.pyplot as plt
+
     from fewer.plots import AlternativesDisplay
 
     pictures = []
@@ -45,6 +47,7 @@ def alternatives_report(found: Alternatives) -> str:
                        ("matrix", "Good subsets, one a column, those alike beside each other.")):  # fmt: skip
         drawn = AlternativesDisplay(found, kind=kind).plot()
         pictures.append({"svg": as_svg(drawn.figure_, text), "text": text})
+        plt.close(drawn.figure_)
     rows = []
     partners = found.exchangeable
     for name, count in zip(found.names, found.counts.tolist(), strict=True):

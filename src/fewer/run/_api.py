@@ -485,7 +485,7 @@ def alternatives(
     >>> selection = fewer.select(X, y, "knn-forward", cv=0, random_state=0)
     >>> found = fewer.alternatives(selection, X, y, max_features=4)
     >>> found.complete, found.smallest
-    (True, ['flavanoids', 'color_intensity'])
+    (True, ['flavanoids', 'color_intensity', 'proline'])
     """
     task = rows.pop("task", None)
     problem = read_rows(X, y, task, {name: rows.pop(name, None) for name in ROW_METADATA})

@@ -256,10 +256,10 @@ class _Running:
         return answer
 
     def _shares(self) -> bool:
-        """Say whether repetitions may share work with the answer: the folds of the selector itself, on one machine."""
+        """Say whether repetitions may share work with the answer: the folds of the selector itself, no clock."""
         own = self.plan.selector.get_params(deep=False).get("cv")
         same = isinstance(self.request.cv, int) and self.request.cv == own
-        return same and self.budget is None and not leaves_machine(self._resources())
+        return same and self.budget is None
 
     def _resources(self) -> Resources:
         return Resources(effective_n_jobs(self.plan.selector.n_jobs))
@@ -291,14 +291,15 @@ class _Running:
 
         judge = judge_of(answer, self.plan, self.problem)
         resources = self._resources()
+        stays = answer.without is not None and leaves_machine(resources)
         outcome = heldout(
             _Chooser(self.plan, self.budget, answer.without),
             self.problem,
             judge,
             cv=self.request.cv if answer.folds is None else [(fold.train, fold.test) for fold in answer.folds],
             rng=np.random.default_rng([self.request.seed, 1]),
-            # A clock that runs here means nothing on another machine.
-            resources=resources if self.budget is None else resources.alone(),
+            # A clock that runs here means nothing on another machine, and parts that are shared lie here.
+            resources=resources.alone() if self.budget is not None or stays else resources,
             scoring=self.request.scoring,
             done=done,
             on_fold=keep,
