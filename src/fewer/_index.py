@@ -140,7 +140,7 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "early-stopping": (
             "fewer.control:EarlyStopping",
-            "Find the step after which the search learns its rows by heart, and search all rows no further than that",
+            "Find the step after which the search overfits its training rows, and search all rows no further than that",
         ),
         "fdr": (
             "fewer.control:FalseDiscovery",

@@ -1,4 +1,4 @@
-"""Ctrl-C and the polite kill: the first ends the work with the best so far, the second ends it at once.
+"""Ctrl-C and SIGTERM: the first ends the work with the best so far, the second ends it at once.
 
 Options that belong together as one argument of a command.
 

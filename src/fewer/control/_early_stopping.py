@@ -31,7 +31,7 @@ by two of them in 15 to 30 % of ten runs on 20 rows each, and by 2.5 in 5 to 13 
 
 
 class EarlyStopping(Control):
-    """Find the step after which the search learns its rows by heart, and search all rows no further than that.
+    """Find the step after which the search overfits its training rows, and search all rows no further than that.
 
     The rows are split into folds. The unmodified search runs on all folds but one, and after each step the fold
     left out judges where the search stands. The validation curves are averaged over the folds and smoothed; the step

@@ -1,4 +1,4 @@
-"""Train with noise, so that the search cannot learn its rows by heart (Loughrey, sections 4.2 and 7.3).
+"""Train with noise, so that the search does not overfit its training rows (Loughrey, sections 4.2 and 7.3).
 
 Choose by cross-validation how much noise a search gets (asked for by Loughrey, section 7.3).
 """

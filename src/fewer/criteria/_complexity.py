@@ -435,7 +435,7 @@ class Consistency(Criterion):
     """The share of rows that a table of the chosen features gets right: the largest class among equal rows.
 
     With `Exhaustive` this is FOCUS: of all subsets that contradict nothing, the smallest. Adding a feature never lowers
-    it, so that branch and bound is exact, too. It learns rows by heart; numbers of more than ten values are therefore
+    it, so that branch and bound is exact, too. It overfits; numbers of more than ten values are therefore
     cut into bins first.
 
     Read more in the guide: :doc:`/methods/parts`.

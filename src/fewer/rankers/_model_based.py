@@ -357,7 +357,7 @@ class Permutation(Ranker):
     n_repeats : int, default=5
         How often each column is shuffled in each fold.
     cv : int, splitter or None, default=5
-        Folds; None fits and shuffles all rows, which flatters columns that were learnt by heart.
+        Folds; None fits and shuffles all rows, which flatters columns that the model overfits.
     group_above : float or None, default=None
         Columns whose rank correlation exceeds this, in size, are shuffled as one group, and each gets what the group
         loses: of two copies a model needs only one, so that alone each seems worthless.
