@@ -1,5 +1,6 @@
 """Any table in memory gives the answer that its numbers give as an array, through every public door."""
 
+import json
 import os
 import subprocess
 import sys
@@ -11,10 +12,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 import fewer
 from fewer.criteria import KNN
 from fewer.rankers import Fisher
+from fewer.report import selection_report
 from fewer.search import Forward
 
 RNG = np.random.default_rng(0)
@@ -95,10 +98,27 @@ def test_selectors_answer_as_of_an_array(tables, selector):
         assert selector.transform(table).shape == (60, sum(expected))
 
 
-def test_names_become_text_and_doubles_are_reported():
+@pytest.mark.parametrize("names", ["integer names", "mixed names", "tuples"])
+def test_features_are_the_labels_of_the_frame(names):
+    frame = TABLES[names][0]
+    selection = fewer.select(frame, Y, "fisher", n_features_to_select=2, cv=2, random_state=0)
+    pd.testing.assert_frame_equal(
+        frame[selection.features][list(frame.columns[selection.support])], frame.loc[:, selection.support]
+    )
+    texts = ["_".join(label) if isinstance(label, tuple) else str(label) for label in selection.features]
+    assert selection.names == texts == fewer.Selection.from_json(selection.to_json()).features
+    assert texts[0] in selection.frequency
+    for told in (str(selection), selection.to_markdown(), selection._repr_html_(), selection_report(selection)):
+        assert all(text in told for text in texts)
+    assert json.loads(selection.pipeline_json())["support"] == np.flatnonzero(selection.support).tolist()
+    taken = X if names == "mixed names" else frame  # scikit-learn refuses numbers beside text
+    fitted = selection.to_pipeline(DecisionTreeClassifier(random_state=0)).fit(taken, Y)
+    places = [list(frame.columns).index(label) for label in selection.features]
+    assert np.array_equal(fitted[0].transform(taken), X[:, places])
+
+
+def test_doubles_are_reported():
     options = {"method": "fisher", "n_features_to_select": 1, "cv": 0}
-    assert fewer.select(TABLES["integer names"][0], Y, **options).features == ["2"]
-    assert fewer.select(TABLES["tuples"][0], Y, **options).features == ["b_x"]
     twice = fewer.select(FRAME.set_axis(["a", "c", "c", "a"], axis=1), Y, **options)
     assert twice.features == ["c (2)"]
     assert "2 columns are named 'c'; the others are called 'c (2)'." in twice.warnings

@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow.dataset as ds
 import pytest
 
+import fewer
 from fewer.errors import InputError
 from fewer.io import _source as sources
 from fewer.io import is_lazy, open_source
@@ -52,6 +53,35 @@ def test_a_dask_dataframe_is_read_partition_by_partition(frame):
     source = open_source(dd.from_pandas(frame.to_pandas(), npartitions=3))
     assert source.n_parts == 3
     assert read(source)["a"].to_list() == frame["a"].to_list()
+
+
+def test_a_dask_dataframe_that_a_cluster_keeps_answers_like_a_lazy_one_and_a_frame(frame, monkeypatch):
+    dd, distributed = pytest.importorskip("dask.dataframe"), pytest.importorskip("distributed")
+    y = np.where(frame["a"] > frame["a"].median(), "u", "v")
+    table = frame.with_columns(b=np.sin(np.arange(100)), y=y)
+    computed, arrived = sources._computed, []
+
+    def recorded(part):
+        arrived.append(computed(part))
+        return arrived[-1]
+
+    monkeypatch.setattr(sources, "_computed", recorded)
+    how = {"criterion": "least-squares:cv=4", "n_features_to_select": 2, "cv": 0, "random_state": 0}
+    expected = fewer.select(table, "y", **how).features
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        lazy = dd.from_pandas(table.to_pandas(), npartitions=3)
+        kept = lazy.persist()
+        for data in (lazy, kept):
+            assert fewer.select(data, "y", **how).features == expected
+        arrived.clear()
+        assert [batch.columns for batch in open_source(kept).batches(1, ["b"], 99)] == [["b"]]
+        assert list(arrived[0].columns) == ["b"]  # the other columns stay on the cluster
+        # a task of the cluster, which has one thread, does not wait for itself
+        task = client.submit(lambda source: next(source.batches(2, ["n"], 99))["n"].to_list(), open_source(kept))
+        assert task.result(timeout=30) == frame["n"].to_list()[-len(task.result()) :]
 
 
 def test_text_files_of_one_header_are_one_table(frame, tmp_path):

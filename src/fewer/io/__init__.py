@@ -26,7 +26,7 @@ Rules of the reader
 
 from fewer.io._cells import calendar_groups
 from fewer.io._files import TableOptions, frame_bytes, read_frame, read_table, reduce_table
-from fewer.io._frames import is_frame, plain_frame, without_arrow_text
+from fewer.io._frames import is_frame, own_labels, plain_frame, text_name, without_arrow_text
 from fewer.io._inspect import ColumnSummary, Inspection, describe_columns, inspect_table
 from fewer.io._kinds import ParseProblem, Schema, TableError
 from fewer.io._memory import refuse_unfit
@@ -59,6 +59,7 @@ __all__ = [
     "is_path",
     "open_source",
     "open_stream",
+    "own_labels",
     "plain_frame",
     "read_frame",
     "read_table",
@@ -66,6 +67,7 @@ __all__ = [
     "refuse_constant",
     "refuse_unfit",
     "refuse_useless_target",
+    "text_name",
     "to_problem",
     "without_arrow_text",
 ]

@@ -42,17 +42,64 @@ def refuse_repeated_names(names: Sequence[str], where: str = "") -> None:
             raise InputError(f"{where}{count} columns are named {name!r}; give every column a unique name.")
 
 
+def text_name(label: Any) -> str:
+    """Write the label of a column as text; the parts of one of several levels are joined by an underscore.
+
+    Parameters
+    ----------
+    label : object
+        Of any type.
+
+    Returns
+    -------
+    str
+        Text stays as it is.
+
+    Examples
+    --------
+    >>> text_name(3), text_name(("b", "x"))
+    ('3', 'b_x')
+    """
+    return "_".join(map(str, label)) if isinstance(label, tuple) else str(label)
+
+
+def own_labels(X: Any, names: Iterable[str]) -> list[Any]:
+    """Return the labels that a frame has for columns named by text; the text where no one label stands for it.
+
+    Parameters
+    ----------
+    X : table
+        Of any kind.
+    names : iterable of str
+        As `plain_frame` made them.
+
+    Returns
+    -------
+    list
+        What selects these columns from X.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> own_labels(pd.DataFrame([[1.0, 2.0]], columns=[0, ("a", "b")]), ["a_b", "0", "other"])
+    [('a', 'b'), 0, 'other']
+    """
+    labels = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
+    texts = [text_name(label) for label in labels]
+    counts = Counter(texts)
+    own = {text: label for text, label in zip(texts, labels, strict=True) if counts[text] == 1}
+    return [own.get(name, name) for name in names]
+
+
 def text_names(labels: Iterable[Any]) -> tuple[list[str], list[str]]:
     """Turn the labels of columns into distinct names, with a note on names that stood there twice.
-
-    The parts of a label of several levels are joined by an underscore.
 
     Examples
     --------
     >>> text_names(["a", 3, ("b", "x"), "a"])
     (['a', '3', 'b_x', 'a (2)'], ["2 columns are named 'a'; the others are called 'a (2)'."])
     """
-    names = ["_".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in labels]
+    names = [text_name(label) for label in labels]
     counts = Counter(names)
     if len(counts) == len(names):
         return names, []
@@ -305,11 +352,13 @@ __all__ = [
     "forced_kinds",
     "is_frame",
     "label_of",
+    "own_labels",
     "pl",
     "plain_frame",
     "refuse_repeated_names",
     "row_number",
     "schema_of",
+    "text_name",
     "text_names",
     "without_arrow_text",
 ]

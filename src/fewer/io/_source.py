@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -431,12 +432,26 @@ class PartitionSource(Source):
     travels = True
 
     def __init__(self, frame: Any) -> None:
-        self._parts = frame.to_delayed()
-        self.columns, self.n_parts = dict(pl.from_pandas(frame._meta).schema), len(self._parts)
+        self._frame = frame
+        self.columns, self.n_parts = dict(pl.from_pandas(frame._meta).schema), frame.npartitions
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
-        """Compute a part, and hand out some of its columns, so many rows at a time."""
-        # Wherever this runs: a task that waits for other tasks of its own cluster could wait for ever.
-        frame = pl.from_pandas(self._parts[part].compute(scheduler="synchronous")[list(columns)])
+        """Compute some columns of a part, and hand them out so many rows at a time."""
+        frame = pl.from_pandas(_computed(self._frame[list(columns)].to_delayed()[part]))
         for low in range(0, frame.height, n_rows):
             yield frame.slice(low, n_rows)
+
+
+def _computed(part: Any) -> Any:
+    """Compute a partition where this runs; one that a cluster keeps (`persist`) on its workers."""
+    if not (kept := "distributed" in sys.modules and sys.modules["distributed"].futures_of(part)):
+        # Wherever this runs: a task that waits for other tasks of its own cluster could wait for ever.
+        return part.compute(scheduler="synchronous")
+    from distributed import get_worker, worker_client
+
+    try:
+        get_worker()
+    except ValueError:
+        return kept[0].client.compute(part, sync=True)
+    with worker_client() as client:  # it gives its thread back while it waits
+        return client.compute(part, sync=True)

@@ -75,7 +75,7 @@ def worries(selection: Selection) -> list[str]:
 
 def _useless(selection: Selection) -> list[str]:
     losses = selection.evidence.get("without") or {}
-    names = [name for name in selection.features if name in losses and losses[name]["high"] < 0]
+    names = [name for name in selection.names if name in losses and losses[name]["high"] < 0]
     score = selection.evidence.get("without_score", "the score")
     return (
         [f"Cross-validated {score} was higher without {', '.join(cut(name, 60) for name in names)}."] if names else []
@@ -105,7 +105,7 @@ def _rare(selection: Selection) -> list[str]:
 def _seldom(selection: Selection) -> list[str]:
     if not selection.frequency:
         return []
-    names = [name for name in selection.features if selection.frequency.get(name, 0.0) < SELDOM]
+    names = [name for name in selection.names if selection.frequency.get(name, 0.0) < SELDOM]
     if not names:
         return []
     told = ", ".join(cut(name, 60) for name in names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
@@ -256,7 +256,7 @@ def _cheaper(selection: Selection) -> list[tuple[str, str, float]]:
 def _runners_up(selection: Selection) -> list[tuple[str, float]]:
     if selection.nothing_found:
         return []
-    often = {name: share for name, share in selection.frequency.items() if name not in selection.features}
+    often = {name: share for name, share in selection.frequency.items() if name not in selection.names}
     return list(often.items())[:10]
 
 

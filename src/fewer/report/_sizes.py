@@ -32,8 +32,8 @@ def feature_rows(selection: Selection) -> list[dict[str, Any]]:
         `evidence["features"]`.
     """
     evidence = selection.evidence
-    names = list(evidence.get("features") or selection.features)[:MOST]
-    chosen, costs = set(selection.features), known_costs(selection)
+    names = list(evidence.get("features") or selection.names)[:MOST]
+    chosen, costs = set(selection.names), known_costs(selection)
     losses, ends, score = evidence.get("without") or {}, loss_scale(evidence), evidence.get("without_score", "")
     elsewhere = {name for at in (evidence.get("without_at") or {}).values() for name in at}
     return [

@@ -18,7 +18,18 @@ from fewer.contracts import Resources
 from fewer.errors import InputError
 from fewer.estimators import ROW_METADATA
 from fewer.evaluate import Alternatives, Comparison, OnProgress
-from fewer.io import Stream, features_of, in_chunks, is_frame, is_lazy, is_path, open_stream, plain_frame, read_table
+from fewer.io import (
+    Stream,
+    features_of,
+    in_chunks,
+    is_frame,
+    is_lazy,
+    is_path,
+    open_stream,
+    own_labels,
+    plain_frame,
+    read_table,
+)
 from fewer.io._reader import ProblemReader
 from fewer.logs import Progress, is_watched
 from fewer.problem import Problem, Task
@@ -142,7 +153,8 @@ def select(
         return _select_source(X, y, task, rows, request, resume_dir, verbose)
     problem = read_rows(X, y, task, rows, multi_output=np.ndim(y) == 2)
     given = tuple(name for name in ROW_METADATA if rows[name] is not None) + (("task",) if task else ())
-    return _select(problem, request, resume_dir, rows=given, verbose=verbose)
+    selection = _select(problem, request, resume_dir, rows=given, verbose=verbose)
+    return replace(selection, features=own_labels(X, selection.features))
 
 
 def _select_source(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from fewer.errors import InputError
 from fewer.evaluate._verdict import TOLERATED, Kind, Verdict
 from fewer.files import finite
+from fewer.io import text_name
 from fewer.problem import Problem, Suspicion
 from fewer.text import (
     html_card,
@@ -103,7 +104,7 @@ class TableGlance(TypedDict, total=False):
 class Chosen:
     """Which features, and why these."""
 
-    features: list[str]
+    features: list[Any]
     support: list[bool]
     set_aside: list[str]
     reason: str = ""
@@ -164,8 +165,9 @@ class Selection(Origin, Scores, Chosen):
 
     Parameters
     ----------
-    features : list of str
-        The chosen features, in the order in which a stepwise search took them.
+    features : list
+        The chosen features, in the order in which a stepwise search took them: the labels of the frame's columns,
+        whatever their type (`frame[selection.features]`). As text they are in `names`, in JSON and all other fields.
     support : list of bool
         One truth value for each feature of the table.
     score_search : float or None
@@ -283,6 +285,11 @@ class Selection(Origin, Scores, Chosen):
         return replace(made, sentence=made.sentence.replace(" rows would", " groups would")) if grouped else made
 
     @property
+    def names(self) -> list[str]:
+        """The chosen features as text, as the other fields name them."""
+        return [text_name(label) for label in self.features]
+
+    @property
     def verdict(self) -> str:
         """Say in one sentence whether the chosen features do as well as all."""
         return self.outcome.sentence
@@ -335,8 +342,8 @@ class Selection(Origin, Scores, Chosen):
         dict
             Every field but the trace.
         """
-        told = {f.name: finite(getattr(self, f.name)) for f in fields(self) if f.name != "trace"}
-        return told | {"suspicions": [asdict(suspicion) for suspicion in self.suspicions]}
+        told = {f.name: finite(getattr(self, f.name)) for f in fields(self) if f.name not in ("trace", "features")}
+        return told | {"features": self.names, "suspicions": [asdict(suspicion) for suspicion in self.suspicions]}
 
     def to_json(self) -> str:
         """Return the selection as JSON text.
@@ -376,7 +383,7 @@ class Selection(Origin, Scores, Chosen):
         >>> told["features"], told["support"], told["n_features_in"]
         (['petal length (cm)'], [2], 4)
         """
-        kept = list(self.features if features is None else features)
+        kept = self.names if features is None else [text_name(label) for label in features]
         names = self._names_in()
         if names is None and features is not None:
             raise InputError("Too many columns to record their names; omit features.")
@@ -400,7 +407,7 @@ class Selection(Origin, Scores, Chosen):
                           "control": self.control, "prefer": self.prefer, "seed": self.seed, "command": self.command},
             "judged_by": self.judges.get("chosen") or self.evidence.get("judge"),
             "score_name": self.score_name,
-            "score_heldout": self.score_heldout if kept == self.features else None,
+            "score_heldout": self.score_heldout if kept == self.names else None,
             "fingerprint": self.data.get("fingerprint"),
             "versions": self.versions,
             "code": self.code,
@@ -443,9 +450,9 @@ class Selection(Origin, Scores, Chosen):
         """
         import polars as pl
 
-        without = [self.score_without.get(name) for name in self.features]
+        without = [self.score_without.get(name) for name in self.names]
         return pl.DataFrame(
-            {"feature": self.features, "score_without": without},
+            {"feature": self.names, "score_without": without},
             schema={"feature": pl.String, "score_without": pl.Float64},
         )
 
@@ -502,9 +509,9 @@ class Selection(Origin, Scores, Chosen):
         return [*lines, *(f"Note: {warning}" for warning in self.notes)]
 
     def __str__(self) -> str:
-        width = max([len(name) for name in self.features], default=0)
+        width = max([len(name) for name in self.names], default=0)
         rows = []
-        for place, name in enumerate(self.features, 1):
+        for place, name in enumerate(self.names, 1):
             without = self.score_without.get(name)
             fall = "" if without is None else f"   {without:.3f} without it"
             rows.append(f"{place:>3}  {name:<{width}}{fall}")
@@ -524,7 +531,7 @@ class Selection(Origin, Scores, Chosen):
         titles += ["or a substitute in"] if returns else []
         titles += ["score without it"] if self.score_without else []
         rows, n_folds = [], self.heldout.get("n_folds")
-        for name in self.features:
+        for name in self.names:
             without = self.score_without.get(name)
             row = [name]
             row += [in_folds(self.frequency.get(name, 0.0), n_folds)] if self.frequency else []
@@ -535,7 +542,7 @@ class Selection(Origin, Scores, Chosen):
 
     def _repr_html_(self) -> str:
         title = f"{len(self.features)} of {self.n_features} features"
-        weak = [name for name in self.features if self.frequency and self.frequency.get(name, 0.0) < 0.5]
+        weak = [name for name in self.names if self.frequency and self.frequency.get(name, 0.0) < 0.5]
         lead = [self.scores, *self.notes] if self.scores else self.notes
         if weak:
             lead = [*lead, f"Selected in fewer than half of the folds: {', '.join(weak)}."]
@@ -587,9 +594,9 @@ class Selection(Origin, Scores, Chosen):
         if kind == "frequency":
             if not self.frequency:
                 raise InputError("No frequencies: the selection was not cross-validated; set cv to 2 or more.")
-            names = list(dict.fromkeys([*self.frequency, *self.features]))[:30]
+            names = list(dict.fromkeys([*self.frequency, *self.names]))[:30]
             shares = [self.frequency.get(name, 0.0) for name in names]
-            return FrequencyDisplay(names, shares, [name in self.features for name in names]).plot(ax)
+            return FrequencyDisplay(names, shares, [name in self.names for name in names]).plot(ax)
         if kind != "sizes":
             raise InputError(f"Unknown kind={kind!r}; choose 'frequency' or 'sizes'.")
         if not self.sizes:
@@ -626,8 +633,11 @@ class Selection(Origin, Scores, Chosen):
         if not self.features:
             raise InputError("No features were selected, so there is no pipeline to build.")
         places = [place for place, chosen in enumerate(self.support) if chosen]
-        unnamed = sorted(self.features) == sorted(f"x{place}" for place in places)  # an array: by place
-        columns: list[Any] = [int(name[1:]) for name in self.features] if unnamed else list(self.features)
+        # By place, where the table is an array or has labels that scikit-learn does not take.
+        unnamed = sorted(self.names) == sorted(f"x{place}" for place in places) or self.names != self.features
+        if unnamed and (names := self._names_in()) is not None:
+            places = [names.index(name) for name in self.names]
+        columns: list[Any] = places if unnamed else list(self.features)
         keep = ColumnTransformer([("chosen", "passthrough", columns)], verbose_feature_names_out=False)
         return Pipeline([("features", keep), ("estimator", estimator)])
 
@@ -673,7 +683,7 @@ class Selection(Origin, Scores, Chosen):
         plain = self.to_pipeline(self.model)
         kinds = {column["name"]: column["kind"] for column in self.data.get("columns", ())}
         columns = plain.steps[0][1].transformers[0][2]
-        nominal = [own for own, name in zip(columns, self.features, strict=True) if kinds.get(name) == "nominal"]
+        nominal = [own for own, name in zip(columns, self.names, strict=True) if kinds.get(name) == "nominal"]
         fill = SimpleImputer(strategy="median", keep_empty_features=True)
         levels = make_pipeline(
             SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore", sparse_output=False)
