@@ -23,7 +23,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from fewer.contracts import Objective, Resources, SearchSpace
 from fewer.criteria import KNN, Classifiability, GammaTest
-from fewer.kernels import _neighbors as kernels
+from fewer.kernels import neighbors as kernels
 from fewer.problem import Problem
 from fewer.rankers import MultiSURF, ReliefF
 from fewer.search import Exhaustive, Floating

@@ -117,7 +117,7 @@ def machine_rate() -> float:
     """Measure what one core does at most: int32 additions and minima a second, on data in the first cache."""
     from numba import njit
 
-    from fewer.kernels._distances import least_sum
+    from fewer.kernels.distances import least_sum
 
     @njit(nogil=True)
     def repeat(a, b, times):

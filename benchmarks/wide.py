@@ -13,7 +13,7 @@ import sys
 CODE = """
 import resource, sys, time
 import numpy as np
-import fewer, fewer.run._api
+import fewer, fewer.run.api
 from fewer import registry
 n, p, name = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 small = np.random.default_rng(0).normal(size=(60, 8))

@@ -37,7 +37,7 @@ import fewer
 from fewer import AutoSelector
 from fewer.datasets import load
 from fewer.problem import Problem
-from fewer.run._api import select_problem
+from fewer.run.api import select_problem
 from fewer.selectors.auto import _answer
 from fewer.selectors.auto._selector import LEVEL
 

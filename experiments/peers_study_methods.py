@@ -26,7 +26,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import fewer
 from fewer.problem import Problem
-from fewer.run._planning import make_plan
+from fewer.run.planning import make_plan
 
 DESIGN = json.loads((Path(__file__).parent / "peers_study_design.json").read_text())
 SIZES = (1, 2, 3, 5, 8, 12, 18, 27, 40, 60, 90, 135, 200)

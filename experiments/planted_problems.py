@@ -31,8 +31,8 @@ from sklearn.preprocessing import StandardScaler
 from fewer import AutoSelector
 from fewer.errors import InputError
 from fewer.io import to_problem
-from fewer.run._budget import MARGIN
-from fewer.run._planning import make_plan
+from fewer.run.budget import MARGIN
+from fewer.run.planning import make_plan
 
 HERE = Path(__file__).parent
 DESIGN = json.loads((HERE / "planted_problems_design.json").read_text())

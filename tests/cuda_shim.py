@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fewer.kernels import _device
-from fewer.kernels._device import Device, signature_of, text_of
+from fewer.kernels import device
+from fewer.kernels.device import Device, signature_of, text_of
 
 needs_gcc = pytest.mark.skipif(
     shutil.which("g++") is None or platform.machine() != "x86_64", reason="g++ compiles the kernels for the CPU"
@@ -178,5 +178,5 @@ class Shim(Device):
 
 def use(monkeypatch, *devices):
     """Let `device="cuda"` be this device, or these several."""
-    monkeypatch.setattr(_device, "_opened", lambda number: devices[number])
-    monkeypatch.setattr(_device, "_n_found", lambda: len(devices))
+    monkeypatch.setattr(device, "_opened", lambda number: devices[number])
+    monkeypatch.setattr(device, "_n_found", lambda: len(devices))

@@ -17,7 +17,7 @@ from fewer.criteria import KNN, CrossValidated, FisherRatio, LeastSquares
 from fewer.errors import InputError
 from fewer.io import SparseProblem, to_problem
 from fewer.rankers import FTest
-from fewer.run._planning import make_plan
+from fewer.run.planning import make_plan
 from fewer.search import Annealing, Forward
 
 N, P = 36, 4

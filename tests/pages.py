@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from fewer.io import to_problem
-from fewer.run._planning import make_plan
-from fewer.run._running import Followers, run_plan
+from fewer.run.planning import make_plan
+from fewer.run.running import Followers, run_plan
 from making import make_problem
 
 EVIL = '<script>document.title="run"</script><img src=x onerror=alert(1)> & \'quoted\' "name"'

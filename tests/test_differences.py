@@ -7,7 +7,7 @@ from fewer.contracts import Resources
 from fewer.criteria import KNN
 from fewer.differences import CoarseRows, Differences, quantum_for
 from fewer.errors import InputError
-from fewer.kernels import _distances as kernels
+from fewer.kernels import distances as kernels
 from fewer.problem import Problem
 
 

@@ -16,7 +16,7 @@ from fewer.control import Aggregate, ChosenNoise, EarlyStopping, Noise, OneStand
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.io import to_problem
-from fewer.run._planning import make_plan
+from fewer.run.planning import make_plan
 from fewer.search import Annealing, Forward
 
 GOOD = "size,weight,color,outcome\n" + "".join(

@@ -28,13 +28,13 @@ _HOMES = {
     "Parcel": "fewer.roc",
     "Problem": "fewer.problem",
     "RankSelector": "fewer.selectors",
-    "Selection": "fewer.run._selection",
+    "Selection": "fewer.run.selection",
     "SubsetEnsemble": "fewer.selectors",
     "SubsetSelector": "fewer.selectors",
     "Trace": "fewer.trace",
-    "alternatives": "fewer.run._api",
-    "compare": "fewer.run._api",
-    "select": "fewer.run._api",
+    "alternatives": "fewer.run.api",
+    "compare": "fewer.run.api",
+    "select": "fewer.run.api",
 }
 _PACKAGES = (
     "contracts",
@@ -100,8 +100,8 @@ if TYPE_CHECKING:
     from fewer.evaluate import Comparison
     from fewer.problem import Problem
     from fewer.roc import Parcel
-    from fewer.run._api import alternatives, compare, select
-    from fewer.run._selection import Selection
+    from fewer.run.api import alternatives, compare, select
+    from fewer.run.selection import Selection
     from fewer.selectors import AutoSelector, FeatureWeighter, RankSelector, SubsetEnsemble, SubsetSelector
     from fewer.trace import Trace
 

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.kernels import _bundles as bundles
-from fewer.kernels._distances import CLIP, CLIPPED, NOMINAL, PLAIN
+from fewer.kernels import bundles
+from fewer.kernels.distances import CLIP, CLIPPED, NOMINAL, PLAIN
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 
 Scaling = Literal["training", "global", "none"]

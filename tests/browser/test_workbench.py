@@ -13,7 +13,7 @@ import pytest
 
 from browser.conftest import each_look, overflows
 from browser.workbench import Workbench, picture
-from fewer.run._selection import Selection
+from fewer.run.selection import Selection
 from fewer.selectors import KeepFeatures
 from fewer.text import score_text
 from messy import make_messy

@@ -11,7 +11,7 @@ import pytest
 import fewer
 from fewer.cli import main
 from fewer.report import selection_report
-from fewer.run._selection import Selection
+from fewer.run.selection import Selection
 
 LEAK = 'refund, "net"'
 

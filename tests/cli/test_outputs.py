@@ -208,7 +208,7 @@ def test_a_full_disk_costs_neither_the_answer_nor_the_run(tmp_path):
 
 KILLED = """
 import os
-from fewer.run import _folder as runs
+from fewer.run import folder as runs
 keep, n_kept = runs.RunFolder.keep_trace, []
 def keep_and_die(self, trace, *, now=False):
     keep(self, trace, now=True)

@@ -2,7 +2,7 @@ import pytest
 
 from fewer.cli._report import _read, _trace, report
 from fewer.errors import InputError
-from fewer.run._selection import Selection
+from fewer.run.selection import Selection
 
 
 def test_there_must_be_a_finished_run(tmp_path):

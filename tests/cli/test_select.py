@@ -15,7 +15,7 @@ import pytest
 from fewer.cli import main
 from fewer.io import read_table
 from fewer.roc import Parcel
-from fewer.run._selection import Selection
+from fewer.run.selection import Selection
 from fewer.trace import Trace
 from making import make_problem
 
@@ -80,7 +80,7 @@ LONG = {
 
 def test_any_method_runs(table, tmp_path, capsys):
     from fewer.registry import METHODS
-    from fewer.run._planning import make_plan
+    from fewer.run.planning import make_plan
 
     quantities = write_table(tmp_path / "r.csv", task="regression")
     for method in METHODS:
@@ -317,7 +317,7 @@ def test_ctrl_c_without_a_folder_makes_one(long_table, tmp_path):
 @pytest.mark.parametrize("more", [[], ["--json"], ["--report", "page.html"], ["--out", "run"]])
 def test_what_the_terminal_does_not_show_is_not_measured(more, tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr("fewer.run._running._evidence", lambda *about: asked.append(about) or {})
+    monkeypatch.setattr("fewer.run.running._evidence", lambda *about: asked.append(about) or {})
     monkeypatch.chdir(tmp_path)
     table = write_table(tmp_path / "t.csv")
     assert run("select", table, "--target", "y", "--method", "fisher", *more) == 0

@@ -8,8 +8,8 @@ from fewer.cli._shared import jobs_on, open_chunks, resources_of, wants_stream
 from fewer.cli._table import ColumnOptions, FeatureColumns, Rows, table_options
 from fewer.contracts import Resources
 from fewer.errors import InputError
-from fewer.run._running import Interrupted
-from fewer.run._selection import Selection
+from fewer.run.running import Interrupted
+from fewer.run.selection import Selection
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_stop_in_chunks_tells_the_best_so_far(command, monkeypatch, capsys):
     arguments = [*command, "-m", "fisher", "-f", "1", "--json"]
     assert run(*arguments) == 0
     found = Selection.from_json(capsys.readouterr().out)
-    monkeypatch.setattr("fewer.run._streaming.select_stream", stopped)
+    monkeypatch.setattr("fewer.run.streaming.select_stream", stopped)
     assert run(*arguments, "--force") == 130
     told = capsys.readouterr()
     assert json.loads(told.out)["features"] == found.features

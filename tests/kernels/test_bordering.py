@@ -1,6 +1,6 @@
 import numpy as np
 
-from fewer.kernels import _bordering as kernels
+from fewer.kernels import bordering as kernels
 
 
 def test_two_products_in_one_pass_are_those_of_numpy():

@@ -1,6 +1,6 @@
 import numpy as np
 
-from fewer.kernels._bundles import Units
+from fewer.kernels.bundles import Units
 
 
 def test_units_lie_end_to_end():

@@ -3,7 +3,7 @@ import pytest
 
 from fewer.contracts import Resources
 from fewer.criteria import BoundaryShare
-from fewer.kernels._classifiability import add_terms
+from fewer.kernels.classifiability import add_terms
 from fewer.problem import Problem
 
 

@@ -1,6 +1,6 @@
 from numba import njit
 
-from fewer.kernels._compiling import inner
+from fewer.kernels.compiling import inner
 
 
 @inner()

@@ -107,11 +107,11 @@ def test_rankings(ranker, mixed):
 
 @pytest.mark.parametrize("n_classes", [0, 2])
 def test_rows_in_tiles(n_classes, monkeypatch):
-    from fewer.kernels import _device
+    from fewer.kernels import device
 
-    small = _device.Cuda()
+    small = device.Cuda()
     small.memory = 200_000
-    monkeypatch.setattr(_device, "_opened", lambda number: small)
+    monkeypatch.setattr(device, "_opened", lambda number: small)
     cpu, gpu = scorers(table(3000, 10, n_classes), n_neighbors=3)
     assert gpu._devices[0]._exact._tile < 3000
     masks = np.random.default_rng(1).random((4, 10)) < 0.5

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.kernels._information import FARTHEST, sum_kernels
+from fewer.kernels.information import FARTHEST, sum_kernels
 
 
 def test_sums_are_those_of_the_exponential():

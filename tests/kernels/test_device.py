@@ -9,7 +9,7 @@ import cuda_shim
 from fewer.contracts import Objective, Resources, SearchSpace
 from fewer.criteria import KNN, FisherRatio
 from fewer.errors import FewerWarning, InputError
-from fewer.kernels._device import _opened, device_named
+from fewer.kernels.device import _opened, device_named
 from fewer.problem import Problem
 from fewer.search import Exhaustive
 from fewer.selectors import SubsetSelector

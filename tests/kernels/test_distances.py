@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.kernels._distances import CLIP, term
+from fewer.kernels.distances import CLIP, term
 
 QUANTUM = 2.0**-20
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fewer.kernels import _gamma as kernels
-from fewer.kernels._bundles import Exact, Units
+from fewer.kernels import gamma as kernels
+from fewer.kernels.bundles import Exact, Units
 
 SHIFT = 8
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from fewer.kernels._bundles import Gaussians, HeldOut
-from fewer.kernels._gaussian import predict_added, predict_members
+from fewer.kernels.bundles import Gaussians, HeldOut
+from fewer.kernels.gaussian import predict_added, predict_members
 
 SMOOTHING = 1e-9
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.kernels._gmlvq import distances_from_products, margin_cost, margin_pull, scaled_sum, squared_lengths
+from fewer.kernels.gmlvq import distances_from_products, margin_cost, margin_pull, scaled_sum, squared_lengths
 
 
 def slow_pull(distances, same, weights):

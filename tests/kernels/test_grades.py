@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from fewer.kernels._grades import (
+from fewer.kernels.grades import (
     ABSOLUTE,
     ACCURACY,
     BALANCED,

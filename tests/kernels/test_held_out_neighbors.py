@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.kernels import _held_out_neighbors as kernels
+from fewer.kernels import held_out_neighbors as kernels
 
 N, WIDTH, SIZES, BOUNDS = 30, 96, np.array([80, 65]), np.array([0, 14, 30])
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.kernels._information import impurity_with
+from fewer.kernels.information import impurity_with
 
 
 def test_it_is_what_a_split_by_both_columns_takes_from_the_gini_impurity():

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from fewer.kernels._information import information_with
+from fewer.kernels.information import information_with
 
 
 @settings(deadline=None, max_examples=50)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from fewer.kernels._intrinsics import add_16, add_32, gap_16, gap_32, least_32, least_float, subtract_32
+from fewer.kernels.intrinsics import add_16, add_32, gap_16, gap_32, least_32, least_float, subtract_32
 
 
 @njit

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.kernels._leaps import drop_losses, without_unit
+from fewer.kernels.leaps import drop_losses, without_unit
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from fewer.kernels._bundles import HeldOut, Products
-from fewer.kernels._linear import factor, predict_added, predict_members
+from fewer.kernels.bundles import HeldOut, Products
+from fewer.kernels.linear import factor, predict_added, predict_members
 
 ALPHA = 0.5
 

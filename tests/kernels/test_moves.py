@@ -1,7 +1,7 @@
 import numpy as np
 
 from fewer.contracts import round_scores
-from fewer.kernels._moves import decided, name_of
+from fewer.kernels.moves import decided, name_of
 
 
 def test_scores_are_rounded_as_the_contracts_round_them():

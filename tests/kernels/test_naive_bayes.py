@@ -1,7 +1,7 @@
 import numpy as np
 
-from fewer.kernels import _naive_bayes as kernels
-from fewer.kernels._bundles import Units
+from fewer.kernels import naive_bayes as kernels
+from fewer.kernels.bundles import Units
 
 
 def setting(seed, n_classes=3):

@@ -2,8 +2,8 @@ import numpy as np
 
 from fewer.contracts import Resources, gray_states
 from fewer.criteria import KNN
-from fewer.kernels import _nearest as kernels
-from fewer.kernels._bundles import Doubt
+from fewer.kernels import nearest as kernels
+from fewer.kernels.bundles import Doubt
 from fewer.problem import Problem
 from neighbor_twins import twin_score
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KDTree
 
-from fewer.kernels._nearest import count_around, line_counts, nearest_on_line, plane_counts, split_by_class
+from fewer.kernels.nearest import count_around, line_counts, nearest_on_line, plane_counts, split_by_class
 
 
 @pytest.mark.parametrize("k", [1, 3, 9])

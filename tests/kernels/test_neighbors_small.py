@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fewer.kernels._bundles import Flips, Units
-from fewer.kernels._neighbors import score_flips
+from fewer.kernels.bundles import Flips, Units
+from fewer.kernels.neighbors import score_flips
 from neighbor_twins import random_weights, scorers, twin_score
 
 

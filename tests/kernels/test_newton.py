@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from fewer.kernels._bundles import HeldOut, Training
-from fewer.kernels._newton import fit_members, predict_added
+from fewer.kernels.bundles import HeldOut, Training
+from fewer.kernels.newton import fit_members, predict_added
 
 
 def setting():

@@ -3,7 +3,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from fewer.kernels._noise import POOL_BITS, mixed, place
+from fewer.kernels.noise import POOL_BITS, mixed, place
 
 
 def test_neighboring_seeds_begin_unrelated_streams():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fewer.kernels._device import OPTIONS, text_of
+from fewer.kernels.device import OPTIONS, text_of
 
 nvrtc = pytest.importorskip("nvidia.cuda_nvrtc", reason="pip install nvidia-cuda-nvrtc-cu12")
 LIBRARIES = sorted(path for place in nvrtc.__path__ for path in Path(place, "lib").glob("libnvrtc.so*"))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fewer.contracts import Resources
 from fewer.criteria import KNN
-from fewer.kernels._neighbors import column_gains
+from fewer.kernels.neighbors import column_gains
 from fewer.problem import Problem
 from neighbor_twins import scorers, twin_score
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Lasso
 
-from fewer.kernels._path import descend
+from fewer.kernels.path import descend
 
 
 def test_single_inputs_are_the_lasso_and_unknown_rows_are_asked_for():

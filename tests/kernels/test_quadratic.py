@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
-from fewer.kernels._bundles import HeldOut, Spreads
-from fewer.kernels._quadratic import predict_added
+from fewer.kernels.bundles import HeldOut, Spreads
+from fewer.kernels.quadratic import predict_added
 
 
 def test_decisions_are_those_of_scikit_learn_up_to_what_classes_share():

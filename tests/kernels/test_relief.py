@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.kernels._relief import QUERIES, STEPS, Table, coarse_distances, scratch_for
+from fewer.kernels.relief import QUERIES, STEPS, Table, coarse_distances, scratch_for
 
 
 def test_coarse_distances_are_mean_differences_within_a_step():

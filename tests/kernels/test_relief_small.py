@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.kernels._relief import small_scores
+from fewer.kernels.relief import small_scores
 
 
 def test_scores_of_four_rows_by_hand():

@@ -2,8 +2,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fewer.kernels import _roc as kernels
-from fewer.kernels._naive_bayes import Columns
+from fewer.kernels import roc as kernels
+from fewer.kernels.naive_bayes import Columns
 from fewer.roc import RocCurve, roc_hull
 
 SCORES = st.lists(st.tuples(st.integers(-(2**40), 2**40) | st.integers(-3, 3), st.booleans()), min_size=1, max_size=60)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from fewer.kernels._bundles import Training
-from fewer.kernels._softmax import shares_of
+from fewer.kernels.bundles import Training
+from fewer.kernels.softmax import shares_of
 
 
 def test_chances_and_loss_are_scikit_learns():

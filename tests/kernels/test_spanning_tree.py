@@ -5,7 +5,7 @@ from scipy.spatial.distance import cdist
 
 from fewer.contracts import Resources
 from fewer.criteria import BoundaryShare
-from fewer.kernels._classifiability import spanning_tree
+from fewer.kernels.classifiability import spanning_tree
 from fewer.problem import Problem
 
 

@@ -4,7 +4,7 @@ from scipy import sparse
 from scipy.stats import entropy
 from sklearn.metrics import mutual_info_score
 
-from fewer.kernels._information import Other, Stored, information_with_sparse
+from fewer.kernels.information import Other, Stored, information_with_sparse
 
 
 def test_information_of_stored_cells_is_that_of_the_whole_column():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.kernels import _statistics as kernels
+from fewer.kernels import statistics as kernels
 
 RNG = np.random.default_rng(0)
 X = np.asfortranarray(RNG.normal(size=(60, 3)))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.kernels._relief import mixed_distance_sum, near_rows, radius_of, whole_distances
+from fewer.kernels.relief import mixed_distance_sum, near_rows, radius_of, whole_distances
 
 
 def test_whole_distances_are_sums_of_differences():

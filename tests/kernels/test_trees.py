@@ -1,6 +1,6 @@
 import numpy as np
 
-from fewer.kernels._trees import random_trees
+from fewer.kernels.trees import random_trees
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))

@@ -2,9 +2,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fewer.kernels import _votes as kernels
-from fewer.kernels._bundles import Rules
-from fewer.kernels._distances import FAR
+from fewer.kernels import votes as kernels
+from fewer.kernels.bundles import Rules
+from fewer.kernels.distances import FAR
 from neighbor_twins import twin_vote
 
 

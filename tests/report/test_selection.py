@@ -9,7 +9,7 @@ from markupsafe import escape
 from fewer.plots._sizes import short
 from fewer.report import selection_report
 from fewer.report._selection import _predictions, _redundancy_picture
-from fewer.run._selection import Selection
+from fewer.run.selection import Selection
 from making import make_problem
 from pages import EVIL, HEBREW, LONG, Tags, run
 

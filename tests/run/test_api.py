@@ -10,8 +10,8 @@ import fewer
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.problem import Problem
-from fewer.run._planning import AUTO_ROWS, make_plan, thin
-from fewer.run._selection import Selection
+from fewer.run.planning import AUTO_ROWS, make_plan, thin
+from fewer.run.selection import Selection
 from fewer.search import Floating
 from making import make_problem
 

@@ -11,10 +11,10 @@ from fewer.contracts import SearchSpace
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.problem import Problem
-from fewer.run._budget import Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto
-from fewer.run._folder import recorded_budget
-from fewer.run._planning import make_plan
-from fewer.run._running import open_folder, run_plan
+from fewer.run.budget import Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto
+from fewer.run.folder import recorded_budget
+from fewer.run.planning import make_plan
+from fewer.run.running import open_folder, run_plan
 from fewer.search import PBIL, Annealing, Genetic
 from making import make_problem
 
@@ -111,10 +111,10 @@ def test_max_evaluations_is_what_a_whole_search_comes_to():
 
 def test_too_little_time_for_the_shortest_search_is_refused(monkeypatch):
     problem = make_problem(n_rows=60, n_features=12)
-    monkeypatch.setattr("fewer.run._planning.seconds_for", lambda *_: (1.0, 1.0))
+    monkeypatch.setattr("fewer.run.planning.seconds_for", lambda *_: (1.0, 1.0))
     with pytest.raises(InputError, match=r"budget='20s' is too short for knn-forward: .* take about 36 s here"):
         make_plan(problem, "knn-forward", budget="20s")
-    monkeypatch.setattr("fewer.run._planning.seconds_along", lambda *_: (1.0, 0.1))
+    monkeypatch.setattr("fewer.run.planning.seconds_along", lambda *_: (1.0, 0.1))
     with pytest.raises(InputError, match=r"too short for saes: .* take about 304 s"):  # 3 x 11 x (1 + 0.1 (1 + 81))
         make_plan(problem, "saes", budget="1min")
 
@@ -175,11 +175,11 @@ def test_a_resumed_run_takes_the_budget_that_was_measured(tmp_path):
 
 def test_seconds_are_shared_among_the_search_on_all_rows_and_those_on_the_folds(monkeypatch):
     """A subset costs a hundredth of a second: 10 s, less what is kept aside, are 800 of them in all."""
-    monkeypatch.setattr("fewer.run._planning.seconds_for", lambda *_: (0.01, 0.01))
+    monkeypatch.setattr("fewer.run.planning.seconds_for", lambda *_: (0.01, 0.01))
     problem = make_problem(n_rows=3000, n_features=12)
     planned = {cv: make_plan(problem, "knn-forward", budget=10.0, cv=cv).budget.n_subsets for cv in (0, 3, 4, 9)}
     assert planned == pytest.approx({0: 800, 3: 200, 4: 160, 9: 266}, abs=3)  # nine would leave it six steps: two folds
-    monkeypatch.setattr("fewer.run._planning.seconds_of_auto", lambda *_: (100, 1.0))
+    monkeypatch.setattr("fewer.run.planning.seconds_of_auto", lambda *_: (100, 1.0))
     budgets = [make_plan(problem, budget=100.0, cv=cv).budget for cv in (0, 4)]
     assert [budget.each for budget in budgets] == pytest.approx([80 / 1.5, 80 / 5.5], rel=0.05)
 

@@ -9,9 +9,9 @@ from fewer.criteria import KNN, CrossValidated
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.request import Request
-from fewer.run._budget import Budget
-from fewer.run._planning import make_plan
-from fewer.run._running import Followers, Interrupted, components_of, judge_of, run_plan
+from fewer.run.budget import Budget
+from fewer.run.planning import make_plan
+from fewer.run.running import Followers, Interrupted, components_of, judge_of, run_plan
 from fewer.search import Annealing, Forward
 from fewer.text import Note
 from fewer.trace import Ending
@@ -55,7 +55,7 @@ def test_who_judges_held_out_rows():
 
 
 def test_neighbors_that_stand_in_as_the_judge_of_many_rows_learn_from_some_and_say_so(monkeypatch):
-    monkeypatch.setattr("fewer.run._running.JUDGE_ROWS", 30)
+    monkeypatch.setattr("fewer.run.running.JUDGE_ROWS", 30)
     said = "used a sample of 30 rows"
     for method, told in (("fisher", True), ("knn-forward", False)):
         found = run_plan(make_plan(make_problem(), method, cv=3), make_problem())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fewer.errors import InputError
-from fewer.run._folder import RunFolder, check_folder, fingerprint, replacing
+from fewer.run.folder import RunFolder, check_folder, fingerprint, replacing
 from fewer.trace import Step, Trace
 from making import make_problem
 
@@ -44,7 +44,7 @@ def test_what_was_kept_is_there_again(tmp_path):
 
 def test_a_trace_is_not_saved_at_every_moment(tmp_path, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("fewer.run._folder.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("fewer.run.folder.time.monotonic", lambda: now[0])
     folder = open_folder(tmp_path)
     saved = []
     monkeypatch.setattr(Trace, "save", lambda self, path: saved.append(now[0]))

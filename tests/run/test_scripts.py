@@ -4,9 +4,9 @@ from sklearn.linear_model import LogisticRegression
 from fewer.control import Prefilter
 from fewer.criteria import KNN, CrossValidated
 from fewer.rankers import Fisher
-from fewer.run._budget import Budget
-from fewer.run._planning import make_plan
-from fewer.run._running import _imports, _source, script_for
+from fewer.run.budget import Budget
+from fewer.run.planning import make_plan
+from fewer.run.running import _imports, _source, script_for
 from making import make_problem
 
 

@@ -17,7 +17,7 @@ from fewer.criteria import LeastSquares
 from fewer.errors import InputError
 from fewer.io import open_stream, read_table
 from fewer.rankers import MRMR, Fisher, FTest, ReliefF
-from fewer.run import _streaming as streaming
+from fewer.run import streaming
 from fewer.search import Floating, Forward
 from fewer.selectors import SubsetSelector
 from fewer.statistics import (
@@ -184,7 +184,7 @@ def test_select_and_rank_take_any_table_that_is_not_in_memory(path, kind, monkey
 @pytest.mark.parametrize("kind", KINDS)
 def test_compare_takes_them_too_and_works_on_a_sample(path, kind, monkeypatch):
     monkeypatch.setattr("fewer.io._source.available_memory", lambda: 0)
-    monkeypatch.setattr("fewer.run._streaming.SAMPLE_ROWS", 300)
+    monkeypatch.setattr("fewer.run.streaming.SAMPLE_ROWS", 300)
     words = {"n_features_to_select": 2, "cv": 2, "random_state": 0}
     found = fewer.compare(lazy(path, kind), "label", ["fisher"], ["tree"], **words)
     assert any(re.search(r"sample of 30\d of the 2,000 rows", note) for note in found.notes)
@@ -192,7 +192,7 @@ def test_compare_takes_them_too_and_works_on_a_sample(path, kind, monkeypatch):
 
 
 def test_the_command_compares_on_a_sample_of_a_folder(path, monkeypatch, capsys):
-    monkeypatch.setattr("fewer.run._streaming.SAMPLE_ROWS", 300)
+    monkeypatch.setattr("fewer.run.streaming.SAMPLE_ROWS", 300)
     words = "-t label -m fisher -f 2 -e tree --folds 2 --exclude amount --json".split()
     with pytest.raises(SystemExit) as done:
         main(["compare", str(path.parent), *words])

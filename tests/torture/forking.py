@@ -24,7 +24,7 @@ def warm():
     import fewer.cli
     import fewer.evaluate
     import fewer.report
-    import fewer.run._folder
+    import fewer.run.folder
 
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 5)), np.arange(40) % 2

@@ -21,9 +21,9 @@ KINDS = {
 
 def save_always():
     """Save at every step, so that many kills fall into a write."""
-    import fewer.run._folder
+    import fewer.run.folder
 
-    fewer.run._folder.CHECKPOINT_SECONDS = 0.0
+    fewer.run.folder.CHECKPOINT_SECONDS = 0.0
 
 
 def run(n, seed, folder):

@@ -149,7 +149,7 @@ def _score_again(problem, options, content):
     """Score the chosen subset alone, from the beginning."""
     from fewer.contracts import round_scores
     from fewer.request import Request
-    from fewer.run._planning import make_plan, prepare_rows
+    from fewer.run.planning import make_plan, prepare_rows
     from fewer.selectors import SubsetSelector
 
     words = {word: options[name] for name, word in ASKED.items() if name in options}

@@ -39,8 +39,8 @@ def alternatives(
         raise InputError(f"There is no finished run in {run}; run fewer select with --out {run} first.")
     if report is not None:
         check_page(report, result)
-    from fewer.run._api import alternatives_of, criterion_of
-    from fewer.run._selection import Selection
+    from fewer.run.api import alternatives_of, criterion_of
+    from fewer.run.selection import Selection
 
     selection = _read(result, Selection)
     problem = table_of(selection.code)

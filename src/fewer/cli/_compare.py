@@ -109,12 +109,12 @@ def compare(
     outputs.check(file)
     from fewer.io import read_table
     from fewer.parallel import on_cluster
-    from fewer.run._folder import replacing
-    from fewer.run._planning import fewer_folds, treat_rare
+    from fewer.run.folder import replacing
+    from fewer.run.planning import fewer_folds, treat_rare
 
     options = table_options(columns, rows)
     if wants_stream(file, None, "compare"):
-        from fewer.run._streaming import SAMPLE_ROWS, draw_sample
+        from fewer.run.streaming import SAMPLE_ROWS, draw_sample
 
         chunks = open_chunks(file, target, columns.parsed_task, options)
         problem = draw_sample(chunks, SAMPLE_ROWS, contest.seed, resources_of(contest.jobs, "1GiB"))
@@ -145,7 +145,7 @@ def compare(
 
 def _compare(problem: Problem, contest: Contest, folder: Path) -> Comparison:
     """Run the comparison, telling how it goes on; what is finished stands in the folder."""
-    from fewer.run._api import compare_problem
+    from fewer.run.api import compare_problem
 
     def on_progress(done: int, total: int, text: str) -> None:
         raise_if_asked()

@@ -36,7 +36,7 @@ def check_outputs(
     if report is not None:
         check_page(report, file)
     if out is not None:
-        from fewer.run._folder import check_folder
+        from fewer.run.folder import check_folder
 
         check_folder(out, resume=resume, force=force)
 

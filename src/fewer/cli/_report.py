@@ -32,7 +32,7 @@ def report(
 
         answer.show(str(write_comparison_report(page, _read(result, Comparison))))
     else:
-        from fewer.run._selection import Selection
+        from fewer.run.selection import Selection
 
         selection = _read(result, Selection)
         answer.show(str(write_selection_report(page, selection, _trace(run / "trace.npz"))))

@@ -47,8 +47,8 @@ from fewer.text import in_folds, printable, score_text
 if TYPE_CHECKING:
     from fewer.io import Stream
     from fewer.problem import Problem
-    from fewer.run._folder import RunFolder
-    from fewer.run._selection import Selection
+    from fewer.run.folder import RunFolder
+    from fewer.run.selection import Selection
     from fewer.trace import Trace
 
 SeedOption = Annotated[int, option("seed")]
@@ -176,7 +176,7 @@ def select(
         return
     from fewer.io import calendar_groups, read_table
     from fewer.parallel import on_cluster
-    from fewer.run._folder import replacing
+    from fewer.run.folder import replacing
 
     problem = read_table(file, target, task=columns.parsed_task, **options)
     if not parcel:
@@ -213,9 +213,9 @@ def reading_lines(file: Path, target: str, task: str | None, options: Any) -> st
 def _run_chunks(chunks: Stream, request: Request, cluster: str | None, outputs: Outputs) -> None:
     """Select on a table that is read in chunks."""
     from fewer.parallel import on_cluster
-    from fewer.run._folder import RUN, replacing
-    from fewer.run._running import Interrupted
-    from fewer.run._streaming import select_stream
+    from fewer.run.folder import RUN, replacing
+    from fewer.run.running import Interrupted
+    from fewer.run.streaming import select_stream
 
     if outputs.resume and outputs.out is not None and not (outputs.out / RUN).exists():
         raise InputError(f"No run to resume in {outputs.out}; omit --resume to start one.")
@@ -256,7 +256,7 @@ def _parcel(
 ) -> None:
     """Fit a Parcel, say what its operating point needs, and write its page."""
     from fewer.roc import describe, fit_parcel
-    from fewer.run._folder import RunFolder, fingerprint
+    from fewer.run.folder import RunFolder, fingerprint
 
     chosen: dict[str, Any] = settings | detector.rates
     if detector.positive is not None:
@@ -381,9 +381,9 @@ class _Watch:
 
 def _run(problem: Problem, request: Request, answering: _Answering, reading: str) -> None:
     """Select on a table in memory."""
-    from fewer.run._folder import recorded_budget
-    from fewer.run._planning import fewer_folds, make_plan, prepare_rows
-    from fewer.run._running import Followers, Interrupted, open_folder, run_plan
+    from fewer.run.folder import recorded_budget
+    from fewer.run.planning import fewer_folds, make_plan, prepare_rows
+    from fewer.run.running import Followers, Interrupted, open_folder, run_plan
     from fewer.trace import Trace
 
     problem, cv = fewer_folds(problem, request.cv, request.rare)

@@ -28,9 +28,9 @@ from fewer.contracts import (
 from fewer.control._one_standard_error import JudgedFolds, Record, loss_curve, search_all, squared_loss
 from fewer.criteria import KNN
 from fewer.criteria._knn import KNNScorer
-from fewer.kernels._distances import CLIPPED, NOMINAL, PLAIN
-from fewer.kernels._noise import POOL_BITS, score_noisy
-from fewer.kernels._noise import NoisyRows as LaidOut
+from fewer.kernels.distances import CLIPPED, NOMINAL, PLAIN
+from fewer.kernels.noise import POOL_BITS, score_noisy
+from fewer.kernels.noise import NoisyRows as LaidOut
 from fewer.problem import FloatArray, InputError, Problem, Task
 from fewer.trace import Trace
 from fewer.validate import Split

@@ -34,7 +34,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer
 from fewer.differences import Differences
 from fewer.io import to_problem
-from fewer.kernels._classifiability import Table, spanning_tree
+from fewer.kernels.classifiability import Table, spanning_tree
 from fewer.models import MDLPDiscretizer
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 

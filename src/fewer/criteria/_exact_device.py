@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.kernels._bundles import Exact, Rules
-from fewer.kernels._device import THREADS, Device
-from fewer.kernels._distances import CLIP, CLIPPED, FAR, NOMINAL, PLAIN
-from fewer.kernels._votes import SPARE
+from fewer.kernels.bundles import Exact, Rules
+from fewer.kernels.device import THREADS, Device
+from fewer.kernels.distances import CLIP, CLIPPED, FAR, NOMINAL, PLAIN
+from fewer.kernels.votes import SPARE
 from fewer.problem import FloatArray, IntArray
 
 CAPACITIES = (4, 8, 12, 16, 24, 32, 48, 64)

@@ -15,9 +15,9 @@ from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer, SearchSpa
 from fewer.criteria._exact_device import ExactDevice, capacity_for
 from fewer.differences import Differences
 from fewer.io import to_problem
-from fewer.kernels import _gamma as kernels
-from fewer.kernels._bundles import Flips, Units
-from fewer.kernels._device import deal, on_devices, tell
+from fewer.kernels import gamma as kernels
+from fewer.kernels.bundles import Flips, Units
+from fewer.kernels.device import deal, on_devices, tell
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
 

@@ -28,15 +28,15 @@ from fewer.contracts import (
 from fewer.criteria._exact_device import MOST_CLASSES, MOST_KS, Asked, ExactDevice, capacity_for
 from fewer.criteria._knn_sweep import SMALLEST, TREE, NeighborDevice, Sweeper, nothing, trees_of
 from fewer.differences import CoarseRows, Differences, Scaling
-from fewer.kernels import _moves as tables
-from fewer.kernels import _moves as walking
-from fewer.kernels import _nearest as nearest
-from fewer.kernels import _neighbors as kernels
-from fewer.kernels import _neighbors as small
-from fewer.kernels._bundles import Flips, Moved, Rules, Units
-from fewer.kernels._device import Device, deal, on_devices, tell
-from fewer.kernels._distances import fill_distances
-from fewer.kernels._neighbors import column_gains
+from fewer.kernels import moves as tables
+from fewer.kernels import moves as walking
+from fewer.kernels import nearest
+from fewer.kernels import neighbors as kernels
+from fewer.kernels import neighbors as small
+from fewer.kernels.bundles import Flips, Moved, Rules, Units
+from fewer.kernels.device import Device, deal, on_devices, tell
+from fewer.kernels.distances import fill_distances
+from fewer.kernels.neighbors import column_gains
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.validate import CV_OBJECT, assign_folds

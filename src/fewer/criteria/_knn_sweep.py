@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.contracts import SearchSpace, Sweep, best_of, gray_states
-from fewer.kernels import _sweep as kernels
-from fewer.kernels._bundles import Units
-from fewer.kernels._device import THREADS, Device, deal
-from fewer.kernels._nearest import UNSURE, WRONG
+from fewer.kernels import sweep as kernels
+from fewer.kernels.bundles import Units
+from fewer.kernels.device import THREADS, Device, deal
+from fewer.kernels.nearest import UNSURE, WRONG
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:

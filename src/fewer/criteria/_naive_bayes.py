@@ -18,8 +18,8 @@ from scipy.special import softmax
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from fewer.contracts import ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources, Walk
-from fewer.kernels import _naive_bayes as kernels
-from fewer.kernels._bundles import Units
+from fewer.kernels import naive_bayes as kernels
+from fewer.kernels.bundles import Units
 from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns, _prior, _table
 from fewer.models._mdlp import MDLPDiscretizer, mdlp_cuts
 from fewer.parallel import in_threads

@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from fewer.estimators import ClassScoresMixin, TableClassifier
-from fewer.kernels._naive_bayes import Columns, count_codes
+from fewer.kernels.naive_bayes import Columns, count_codes
 from fewer.models._mdlp import MDLPDiscretizer
 from fewer.problem import FloatArray, IntArray, Problem
 
@@ -152,7 +152,7 @@ class LogTables:
 class ScoreColumns:
     """Rows as the kernels want them: codes, and tables learnt on other rows.
 
-    `kernels._naive_bayes` says what the arrays are.
+    `kernels.naive_bayes` says what the arrays are.
     """
 
     codes: NDArray[np.int32]

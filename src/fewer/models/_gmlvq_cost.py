@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from fewer.kernels._gmlvq import (
+from fewer.kernels.gmlvq import (
     distances_from_products,
     margin_cost,
     margin_pull,

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewer.differences import Differences
 from fewer.estimators import ClassScoresMixin, TableClassifier
-from fewer.kernels import _neighbors as kernels
-from fewer.kernels._bundles import Rules
+from fewer.kernels import neighbors as kernels
+from fewer.kernels.bundles import Rules
 from fewer.problem import FloatArray, InputError
 
 

@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import CHANGES, ROWS, Ranker, Ranking, Resources
-from fewer.kernels._nearest import line_counts, nearest_on_line, plane_counts, split_by_class
+from fewer.kernels.nearest import line_counts, nearest_on_line, plane_counts, split_by_class
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.rankers._information import count_information

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import ROWS, Ranker, Ranking, Resources
-from fewer.kernels._device import THREADS, Device, deal, on_devices, tell
-from fewer.kernels._relief import (
+from fewer.kernels.device import THREADS, Device, deal, on_devices, tell
+from fewer.kernels.relief import (
     STEPS,
     Classes,
     Table,

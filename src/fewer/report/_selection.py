@@ -26,7 +26,7 @@ from fewer.report._pictures import (
     truth_picture,
 )
 from fewer.report._sizes import answers, feature_rows, in_units, known_costs, size_curve
-from fewer.run._selection import Selection
+from fewer.run.selection import Selection
 from fewer.text import in_folds, score_text
 from fewer.trace import Trace
 

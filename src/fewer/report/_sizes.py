@@ -12,7 +12,7 @@ from fewer.evaluate._grading import is_share
 from fewer.plots import AnswersDisplay
 from fewer.report._page import cut
 from fewer.report._pictures import distribution_picture, loss_picture, loss_places
-from fewer.run._selection import Selection
+from fewer.run.selection import Selection
 from fewer.text import score_text, signed
 
 MOST = 200

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from fewer.kernels._roc import upper_chain
+from fewer.kernels.roc import upper_chain
 from fewer.problem import BoolArray, FloatArray, IntArray
 from fewer.roc._learners import Frontier, Learner
 from fewer.roc._significance import critical_ratio

@@ -18,8 +18,8 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import has_fit_parameter
 
 from fewer.contracts import Resources
-from fewer.kernels import _naive_bayes as bayes
-from fewer.kernels import _roc as kernels
+from fewer.kernels import naive_bayes as bayes
+from fewer.kernels import roc as kernels
 from fewer.models import DiscreteNaiveBayes
 from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns
 from fewer.parallel import Shared, in_threads, run_tasks

@@ -1,1 +1,1 @@
-"""From a request to an answer: the plan, the run with its budget and folder, the selection, and the two calls."""
+"""From a request to an answer: the plan, the run with its budget and folder, the selection. For `fewer.select`."""

@@ -12,7 +12,7 @@ from scipy.special import expit, logsumexp, softmax
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Objective, Search, SearchSpace
-from fewer.kernels._path import descend, descend_singly
+from fewer.kernels.path import descend, descend_singly
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.trace import Step, is_better
 

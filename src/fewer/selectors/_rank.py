@@ -15,7 +15,7 @@ from fewer.columns import Column
 from fewer.contracts import Answer, Control, IncompatibleError, OnStep, Ranker, Resources, SearchSpace, best_so_far
 from fewer.control._ranking import RankingControl, RankingRun
 from fewer.criteria import KNN
-from fewer.kernels._device import tell
+from fewer.kernels.device import tell
 from fewer.problem import BoolArray, InputError, IntArray, Problem, Task
 from fewer.rankers import Fisher
 from fewer.rankers._notes import notes_on

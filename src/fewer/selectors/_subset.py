@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, St
 from fewer.columns import Column
 from fewer.contracts import Answer, Control, Criterion, OnStep, Ranker, Resources, Run, Search, best_so_far
 from fewer.control import Prefilter, add_innermost
-from fewer.kernels._device import tell
+from fewer.kernels.device import tell
 from fewer.problem import IntArray, Problem, Task
 from fewer.search import Forward
 from fewer.selectors._base import CriterionMixin, Selector, Size, lay_out_space, parse_memory

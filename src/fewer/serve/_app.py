@@ -25,8 +25,8 @@ from fewer.evaluate import Comparison
 from fewer.files import write_atomically
 from fewer.logs import LOGGER
 from fewer.report._page import environment_of
-from fewer.run._folder import RESULT
-from fewer.run._selection import Selection
+from fewer.run.folder import RESULT
+from fewer.run.selection import Selection
 from fewer.serve import _choices, _work
 from fewer.serve._choices import Choices
 from fewer.serve._folder import KINDS, OURS, PAGE, Folder, safe_name

@@ -12,7 +12,7 @@ from fewer.columns import nearest
 from fewer.errors import InputError
 from fewer.registry import COMPONENTS, METHODS
 from fewer.request import OPTIONS, PREFER, RARE, Request
-from fewer.run._budget import parse_budget
+from fewer.run.budget import parse_budget
 from fewer.serve._folder import OURS
 
 Goal = Literal["select", "compare", "detect"]

@@ -15,7 +15,7 @@ from typing import Any
 
 from fewer.errors import InputError
 from fewer.files import is_debris, write_atomically
-from fewer.run._folder import CELLS, OWN, RUN, is_run
+from fewer.run.folder import CELLS, OWN, RUN, is_run
 from fewer.text import printable
 
 OURS = ".fewer-serve"

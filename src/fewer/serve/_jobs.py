@@ -15,7 +15,7 @@ from typing import Any
 
 from fewer.errors import InputError
 from fewer.files import holder_of
-from fewer.run._folder import CELLS, RESULT, RUN
+from fewer.run.folder import CELLS, RESULT, RUN
 from fewer.serve._choices import Choices
 from fewer.serve._folder import Folder
 from fewer.serve._progress import count_cells, progress_of, read_json, source_of

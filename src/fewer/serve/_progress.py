@@ -14,7 +14,7 @@ import numpy as np
 
 from fewer.errors import InputError
 from fewer.files import read_own
-from fewer.run._folder import CELLS, HELDOUT, RESULT, RUN, TOTAL, TRACE
+from fewer.run.folder import CELLS, HELDOUT, RESULT, RUN, TOTAL, TRACE
 from fewer.trace import Trace, size_of
 
 MOST_POINTS = 300

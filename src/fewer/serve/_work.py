@@ -218,8 +218,8 @@ def draw_page(run: str) -> str:
     from fewer.evaluate import Comparison
     from fewer.files import read_own
     from fewer.report import comparison_report, selection_report
-    from fewer.run._folder import CELLS, RESULT, TRACE
-    from fewer.run._selection import Selection
+    from fewer.run.folder import CELLS, RESULT, TRACE
+    from fewer.run.selection import Selection
     from fewer.trace import Trace
 
     folder = Path(run)

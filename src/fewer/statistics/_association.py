@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.stats import rankdata
 
-from fewer.kernels._information import information_with
+from fewer.kernels.information import information_with
 from fewer.problem import FloatArray, IntArray, Problem
 
 Measure = Literal["pearson", "spearman"]

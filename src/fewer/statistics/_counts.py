@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.kernels._statistics import code_columns, count_pairs, count_with
+from fewer.kernels.statistics import code_columns, count_pairs, count_with
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.statistics._base import Statistics
 from fewer.statistics._folds import row_folds

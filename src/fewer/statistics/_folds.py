@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.kernels._statistics import mix
+from fewer.kernels.statistics import mix
 from fewer.problem import IntArray
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from fewer.io._sparse import column_ranges
-from fewer.kernels._statistics import (
+from fewer.kernels.statistics import (
     add_class_moments,
     add_class_moments_by_code,
     add_class_moments_by_row,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.kernels._statistics import add_levels
+from fewer.kernels.statistics import add_levels
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.statistics._base import Statistics
 from fewer.statistics._folds import row_keys

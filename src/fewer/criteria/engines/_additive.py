@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from fewer.criteria.engines._engine import Engine, EngineMetric, Folds
-from fewer.kernels import _gaussian
-from fewer.kernels._bundles import Gaussians, HeldOut
+from fewer.kernels import gaussian
+from fewer.kernels.bundles import Gaussians, HeldOut
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 
@@ -118,14 +118,14 @@ class GaussianEngine(Engine):
 
     def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
         """Add each column's part to the sums of the members."""
-        _gaussian.predict_added(members, added, self._rows, self._learned, out)
+        gaussian.predict_added(members, added, self._rows, self._learned, out)
         self._to_chances(out)
         widest = self._spreads[:, members].max(axis=1, initial=0.0)
         return np.asarray((widest > 0.0) | (self._spreads[:, added].T > 0.0))
 
     def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
         """Sum up the members' parts."""
-        _gaussian.predict_members(members, self._rows, self._learned, out)
+        gaussian.predict_members(members, self._rows, self._learned, out)
         self._to_chances(out)
         return np.asarray(self._spreads[:, members].max(axis=1) > 0.0)
 

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import clone
 
-from fewer.kernels import _grades
+from fewer.kernels import grades
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
 Split = tuple[IntArray, IntArray]
@@ -83,23 +83,23 @@ class Folds:
 
 
 CLASSES = {
-    "accuracy": _grades.ACCURACY,
-    "balanced_accuracy": _grades.BALANCED,
-    "matthews_corrcoef": _grades.MATTHEWS,
+    "accuracy": grades.ACCURACY,
+    "balanced_accuracy": grades.BALANCED,
+    "matthews_corrcoef": grades.MATTHEWS,
 } | {
     f"{name}{ending}": code + average
     for name, code in (
-        ("precision", _grades.PRECISION), ("recall", _grades.RECALL), ("f1", _grades.F1), ("jaccard", _grades.JACCARD)
+        ("precision", grades.PRECISION), ("recall", grades.RECALL), ("f1", grades.F1), ("jaccard", grades.JACCARD)
     )
-    for ending, average in (("", 0), ("_macro", _grades.MACRO), ("_weighted", _grades.WEIGHTED))
+    for ending, average in (("", 0), ("_macro", grades.MACRO), ("_weighted", grades.WEIGHTED))
 }  # fmt: skip
 OF_ONE_CLASS = ("precision", "recall", "f1", "jaccard", "average_precision")
 """Metrics that are about the class 1."""
 QUANTITIES = {
-    "r2": _grades.R2,
-    "neg_mean_squared_error": _grades.SQUARED,
-    "neg_root_mean_squared_error": _grades.ROOT_SQUARED,
-    "neg_mean_absolute_error": _grades.ABSOLUTE,
+    "r2": grades.R2,
+    "neg_mean_squared_error": grades.SQUARED,
+    "neg_root_mean_squared_error": grades.ROOT_SQUARED,
+    "neg_mean_absolute_error": grades.ABSOLUTE,
 }
 
 
@@ -142,16 +142,16 @@ class EngineMetric:
         out = np.empty((len(decisions), folds.n_folds))
         if self.name in CLASSES:
             code = CLASSES[self.name]
-            _grades.grade_classes(decisions, folds.y, folds.weights, folds.bounds, code, self.positive, tolerance, out)
+            grades.grade_classes(decisions, folds.y, folds.weights, folds.bounds, code, self.positive, tolerance, out)
         elif self.name in QUANTITIES:
-            _grades.grade_quantities(decisions, folds.y, folds.weights, folds.bounds, QUANTITIES[self.name], out)
+            grades.grade_quantities(decisions, folds.y, folds.weights, folds.bounds, QUANTITIES[self.name], out)
         elif self.name in ("roc_auc", "average_precision"):
             values = np.ascontiguousarray(decisions[:, :, 1] if by_share else decisions[:, :, 1] - decisions[:, :, 0])
             orders = np.empty(values.shape, dtype=np.int64)
             for low, high in pairwise(folds.bounds.tolist()):
                 orders[:, low:high] = np.argsort(values[:, low:high], axis=1)
             rows, precise = (folds.y, folds.weights, folds.bounds), self.name == "average_precision"
-            _grades.grade_ranks(values, orders, *rows, self.positive, tolerance, precise, out)
+            grades.grade_ranks(values, orders, *rows, self.positive, tolerance, precise, out)
         else:
             self._log_loss(decisions, folds, by_share, out)
         return out

@@ -16,7 +16,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from fewer.criteria._sklearn_internals import bin_columns, first_prediction
 from fewer.criteria.engines._parts import Part, agrees, codes_of, odd_option
-from fewer.kernels import _histogram_boosting as kernel
+from fewer.kernels import histogram_boosting as kernel
 from fewer.problem import FloatArray, IntArray
 
 BOOSTINGS = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)

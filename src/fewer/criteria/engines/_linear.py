@@ -13,8 +13,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticD
 from sklearn.linear_model import Ridge, RidgeClassifier
 
 from fewer.criteria.engines._engine import Engine, EngineMetric, Folds
-from fewer.kernels import _linear, _quadratic
-from fewer.kernels._bundles import HeldOut, Products, Spreads
+from fewer.kernels import linear, quadratic
+from fewer.kernels.bundles import HeldOut, Products, Spreads
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 
@@ -64,13 +64,13 @@ class LinearEngine(Engine):
     def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
         """Border the members' Cholesky factor by each column."""
         sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
-        _linear.predict_added(members, added, *self._parts(), out, sure)
+        linear.predict_added(members, added, *self._parts(), out, sure)
         return sure
 
     def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
         """Solve for the members' coefficients."""
         sure = np.ones(self.folds.n_folds, dtype=bool)
-        _linear.predict_members(members, *self._parts(), out, sure)
+        linear.predict_members(members, *self._parts(), out, sure)
         return sure
 
 
@@ -153,7 +153,7 @@ class QuadraticEngine(Engine):
     def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
         """Border each class's Cholesky factor by each column."""
         sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
-        _quadratic.predict_added(members, added, self._rows, self._spreads, out, sure)
+        quadratic.predict_added(members, added, self._rows, self._spreads, out, sure)
         return sure
 
     def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_class_weight
 
 from fewer.criteria.engines._engine import CLASSES, Engine, EngineMetric, Folds
-from fewer.kernels import _newton, _softmax
-from fewer.kernels._bundles import HeldOut, Training
+from fewer.kernels import newton, softmax
+from fewer.kernels.bundles import HeldOut, Training
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 SAFETY = 1.5
@@ -39,7 +39,7 @@ class LogisticEngine(Engine):
     def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
         rows = folds.problem
         super().__init__(folds, metric, rows.n_classes)
-        self._kernels = _newton if rows.n_classes == 2 else _softmax
+        self._kernels = newton if rows.n_classes == 2 else softmax
         estimator._validate_params()
         self._unfitted = clone(estimator).set_params(class_weight=None)  # they are in the weights
         self._weighted = rows.sample_weight is not None or estimator.class_weight is not None
@@ -116,7 +116,7 @@ class LogisticEngine(Engine):
         if known_fold == fold and np.isin(members, known).all():
             theta[0], theta[1:] = coefficients[0], coefficients[1:][np.searchsorted(known, members)]
         work, slack = np.empty((3, self._trains.shape[2])), SAFETY * float(self._unfitted.tol) * self._totals[fold]
-        sure = self._n_outputs == 2 and _newton.climb(self._fit, fold, members, theta, work, gradient, hessian)
+        sure = self._n_outputs == 2 and newton.climb(self._fit, fold, members, theta, work, gradient, hessian)
         if sure and k > 2:
             first, second = np.argsort(np.abs(theta[1:]), kind="stable")[:2] + 1
             reach = slack * np.abs(cho_solve((hessian, True), np.eye(k)[[first, second]].T)).sum()
@@ -125,7 +125,7 @@ class LogisticEngine(Engine):
         if sure:
             self._examined = fold, members, theta
             slack = slack if self._slack else 0.0
-            _newton.predict(theta, members, self._rows, fold, hessian, slack, out[0], open_rows)
+            newton.predict(theta, members, self._rows, fold, hessian, slack, out[0], open_rows)
         if not sure or open_rows.any():
             fitted, score = self._fit_there(members, fold)
             return np.square(fitted.coef_).sum(axis=0), score

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.neighbors import KDTree
 
 from fewer.criteria.engines._engine import Engine, EngineMetric, Folds
-from fewer.kernels import _held_out_neighbors as kernels
+from fewer.kernels import held_out_neighbors as kernels
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 TREE_FEATURES = 15

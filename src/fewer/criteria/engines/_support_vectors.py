@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from fewer.criteria._sklearn_internals import decisions_of_classes
 from fewer.criteria.engines._parts import Part, codes_of, odd_option
-from fewer.kernels import _smo
+from fewer.kernels import smo
 from fewer.problem import FloatArray, IntArray
 
 PLAIN = {
@@ -64,7 +64,7 @@ class SupportVectors(Part):
         if not kept:
             self._distances[:] = 0.0  # taking columns off again would leave rounding errors
         for column in np.setdiff1d(members, self._members) if kept else members:
-            _smo.add_column(self._distances, self._n, self._columns[column])
+            smo.add_column(self._distances, self._n, self._columns[column])
         self._members = np.array(members, dtype=np.int64)
 
     def outputs(self, columns: IntArray) -> FloatArray | None:
@@ -86,7 +86,7 @@ class SupportVectors(Part):
                     both = np.r_[rows, n : n + m]
                     distances = np.ascontiguousarray(distances.reshape(n, -1)[np.ix_(rows, both)]).reshape(-1)
                     some = column[both]
-                if not _smo.separate(distances, some, y, self._cost[rows], gamma, float(self._model.tol), found[pair]):
+                if not smo.separate(distances, some, y, self._cost[rows], gamma, float(self._model.tol), found[pair]):
                     return None
                 pair += 1
         self._pairwise = found.T

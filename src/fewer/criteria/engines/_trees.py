@@ -21,7 +21,7 @@ from sklearn.utils.class_weight import compute_class_weight, compute_sample_weig
 
 from fewer.criteria._sklearn_internals import LARGEST, TreeGrower, drawn_rows, half_loss, n_tried_of, newton_step
 from fewer.criteria.engines._parts import Part, codes_of, odd_option
-from fewer.kernels import _cart
+from fewer.kernels import cart
 from fewer.problem import FloatArray, IntArray
 
 TREES = (DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor)
@@ -131,14 +131,14 @@ class ForestPart(TreePart):
     def _grown_here(self, columns: IntArray) -> FloatArray:
         model, (train, orders, test, counts, seeds) = self._model, self._laid_out
         found = np.zeros((test.shape[1], self._n_classes))
-        limits = _cart.Limits(
+        limits = cart.Limits(
             n_tried_of(model.max_features, len(columns)),
             max(int(model.min_samples_split), 2 * int(model.min_samples_leaf)), int(model.min_samples_leaf),
             LARGEST if model.max_depth is None else int(model.max_depth), float(model.min_impurity_decrease),
         )  # fmt: skip
-        some = _cart.Columns(train[columns], orders[columns], test[columns], self._codes)
+        some = cart.Columns(train[columns], orders[columns], test[columns], self._codes)
         gains = np.zeros((len(seeds), len(columns)))
-        _cart.grow(some, counts, seeds, limits, found, gains)
+        cart.grow(some, counts, seeds, limits, found, gains)
         self._gains = list(gains)
         return found / len(seeds)
 

@@ -1,11 +1,11 @@
 // Near rows by exact distances: any number of neighbors, classes or quantities, columns with weights.
 //
 // Squared distances are sums of terms in float64, each rounded to whole quanta, so that they are the CPU's to the bit
-// in any order (fewer.kernels._distances). Columns are (p, n), NaN where a cell is missing. Rows that ask and rows that
+// in any order (fewer.kernels.distances). Columns are (p, n), NaN where a cell is missing. Rows that ask and rows that
 // answer may be parts of the table: `asked` holds rows ids[0], ids[1], ..., `columns` rows from `offset` on. Columns
 // members[offsets[b]] ... of subset b count with `weights`. Compile with --fmad=false.
 
-constexpr double FAR = 1e300;  // as fewer.kernels._distances
+constexpr double FAR = 1e300;  // as fewer.kernels.distances
 constexpr double CLIP = 64.;
 constexpr int ROWS = 16;          // answering rows in a tile
 constexpr int STAGE = 16;         // columns in shared memory at a time
@@ -170,7 +170,7 @@ __device__ double gain_of(int i, int winner, const Tally &tally, const Rules &ru
   return -rint(rules.row_weights[i] * error * error / rules.grain) * rules.grain;
 }
 
-// As fewer.kernels._votes.vote_by_rows.
+// As fewer.kernels.votes.vote_by_rows.
 __device__ void by_nearest_rows(int i, const List &list, const Rules &rules, double *gain) {
   Tally tally = {};
   int at = 0;
@@ -188,7 +188,7 @@ __device__ void by_nearest_rows(int i, const List &list, const Rules &rules, dou
   }
 }
 
-// As fewer.kernels._votes.vote_by_levels: false if the list, complete up to `reach`, does not reach far enough.
+// As fewer.kernels.votes.vote_by_levels: false if the list, complete up to `reach`, does not reach far enough.
 __device__ bool by_distances(int i, const List &list, double reach, const Rules &rules, double *gain) {
   Tally tally = {};
   int place = 0, level = 0, at = 0;
@@ -243,7 +243,7 @@ vote(const int *found, const double *distance, int room, int n_asked, const int 
   }
 }
 
-// A block a pair of a row and a subset whose list was too short: as fewer.kernels._votes.vote_level_by_level, classes
+// A block a pair of a row and a subset whose list was too short: as fewer.kernels.votes.vote_level_by_level, classes
 // only. `scratch` is (pairs, n).
 extern "C" __global__ void __launch_bounds__(THREADS)
 levels(const double *columns, int n, const u8 *kinds, const double *scale, const double *gap, double shift,
@@ -295,7 +295,7 @@ levels(const double *columns, int n, const u8 *kinds, const double *scale, const
 
 // ---------------------------------------------------------------------------------------------------- neighborhoods
 
-enum Mode { HARD_CLASSES, SOFT_CLASSES, HARD_VALUES, SOFT_VALUES };  // as fewer.kernels._classifiability
+enum Mode { HARD_CLASSES, SOFT_CLASSES, HARD_VALUES, SOFT_VALUES };  // as fewer.kernels.classifiability
 
 // What lies within each subset's limit of each row, `from` on: tallies (subsets, n_tallies, n_asked) grow by the weight of those
 // rows and by that of the own class (HARD_CLASSES), of each class (SOFT_CLASSES), by their agreement (HARD_VALUES), or

@@ -7,7 +7,7 @@
 //
 // The same text is compiled for the CPU in the tests, with a small shim of the CUDA words it uses.
 
-constexpr int FAR_32 = 1 << 30;  // as fewer.kernels._distances
+constexpr int FAR_32 = 1 << 30;  // as fewer.kernels.distances
 enum Verdict { WRONG, RIGHT, UNSURE };
 
 // ------------------------------------------------------------------------------------------------------ all subsets
@@ -311,7 +311,7 @@ verdicts(const float *near, const double *doubt, const int *codes, int n, int n_
 constexpr double FAR_DOUBLE = 1e300;
 constexpr double CLIP = 64.;
 
-// As fewer.kernels._distances.add_terms with weight 1, to the bit: adding and taking off 1.5 * 2^52 quanta rounds.
+// As fewer.kernels.distances.add_terms with weight 1, to the bit: adding and taking off 1.5 * 2^52 quanta rounds.
 __device__ double exact_term(double x, bool x_missing, double z, bool z_missing, bool nominal, double scale, double gap,
                              double shift) {
   double square;

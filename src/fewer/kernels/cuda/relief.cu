@@ -5,7 +5,7 @@
 // nominal or has missing cells.
 
 constexpr double FAR = 1e300;
-constexpr double GRID = 4294967296.;  // as fewer.kernels._relief
+constexpr double GRID = 4294967296.;  // as fewer.kernels.relief
 constexpr int ROWS = 16;              // answering rows in a tile
 constexpr int STAGE = 16;             // features in shared memory at a time
 constexpr int SPAN = 256;             // answering rows of a block

@@ -29,7 +29,7 @@ from fewer.contracts import Criterion, Resources
 from fewer.criteria import CrossValidated
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting, why_not_boosted
 from fewer.errors import InputError
-from fewer.kernels._trees import nearest_sums, random_trees
+from fewer.kernels.trees import nearest_sums, random_trees
 from fewer.problem import FloatArray, IntArray, Problem, Task
 
 NEIGHBORS, LINEAR, FOREST, BOOSTING = "5 nearest neighbors", "a linear model", "a random forest", "boosting"

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from fewer.kernels._distances import CLIPPED, FAR, PLAIN
-from fewer.kernels._votes import ballot_for, judge
+from fewer.kernels.distances import CLIPPED, FAR, PLAIN
+from fewer.kernels.votes import ballot_for, judge
 
 POOL_BITS = 16
 

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from fewer.kernels._bundles import Doubt
-from fewer.kernels._distances import (
+from fewer.kernels.bundles import Doubt
+from fewer.kernels.distances import (
     CLIPPED,
     FAR_32,
     PLAIN,
@@ -36,7 +36,7 @@ from fewer.kernels._distances import (
     least_sum,
     take_column,
 )
-from fewer.kernels._intrinsics import add_32, least_32, subtract_32
+from fewer.kernels.intrinsics import add_32, least_32, subtract_32
 
 WRONG, RIGHT, UNSURE = np.uint8(0), np.uint8(1), np.uint8(2)
 

@@ -17,8 +17,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from fewer.kernels._compiling import inner
-from fewer.kernels._intrinsics import add_32, largest_float, least_float
+from fewer.kernels.compiling import inner
+from fewer.kernels.intrinsics import add_32, largest_float, least_float
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 LANES = 32

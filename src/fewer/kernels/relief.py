@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from fewer.kernels._compiling import inner
-from fewer.kernels._intrinsics import add_16, add_32, gap_16, gap_32
+from fewer.kernels.compiling import inner
+from fewer.kernels.intrinsics import add_16, add_32, gap_16, gap_32
 
 BLOCK = 1024
 QUERIES = 16

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from fewer.kernels._newton import EXACT, MOST_STEPS, factor, solve
+from fewer.kernels.newton import EXACT, MOST_STEPS, factor, solve
 
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from fewer.kernels._bundles import Exact, Flips, Rules
-from fewer.kernels._compiling import inner
-from fewer.kernels._distances import CLIP, FAR, add_masks, add_terms, change_row
-from fewer.kernels._nearest import UNSURE
-from fewer.kernels._votes import ballot_for, count_votes, gain, judge, vote
+from fewer.kernels.bundles import Exact, Flips, Rules
+from fewer.kernels.compiling import inner
+from fewer.kernels.distances import CLIP, FAR, add_masks, add_terms, change_row
+from fewer.kernels.nearest import UNSURE
+from fewer.kernels.votes import ballot_for, count_votes, gain, judge, vote
 from fewer.problem import FloatArray
 
 
@@ -228,7 +228,7 @@ def changes_of(flips: Flips) -> tuple[Any, Any, Any]:
 
     Examples
     --------
-    >>> from fewer.kernels._bundles import Units
+    >>> from fewer.kernels.bundles import Units
     >>> units = Units.of([np.array([0]), np.array([1, 2])])
     >>> changes = changes_of(Flips(np.array([1.0, 0.0, 0.5]), np.array([0, 2]), units, np.array([0.0, 1.0])))
     >>> [part.tolist() for part in changes]

@@ -17,7 +17,7 @@ from fewer.errors import InputError
 from fewer.evaluate._grading import refuse_scoring
 from fewer.problem import Problem
 from fewer.request import Request
-from fewer.run._budget import BESIDE, GROWTH, MARGIN, Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto
+from fewer.run.budget import BESIDE, GROWTH, MARGIN, Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto
 from fewer.search import Forward
 from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
 from fewer.selectors._base import lay_out_space

@@ -19,8 +19,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from fewer.kernels._compiling import inner
-from fewer.kernels._intrinsics import add_cell, get, largest_float, part_cell, put, take_cell
+from fewer.kernels.compiling import inner
+from fewer.kernels.intrinsics import add_cell, get, largest_float, part_cell, put, take_cell
 from fewer.problem import FloatArray, IntArray
 
 SQUARED, BINOMIAL, MULTINOMIAL = 0, 1, 2

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fewer.kernels._compiling import inner
-from fewer.kernels._intrinsics import get, largest_float, power_of_two, put
+from fewer.kernels.compiling import inner
+from fewer.kernels.intrinsics import get, largest_float, power_of_two, put
 
 LOG2_E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 6.93145751953125e-1, 1.42860682030941723212e-6
 MOST_STEPS = 100_000

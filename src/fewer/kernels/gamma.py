@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from fewer.kernels._distances import fill_terms
+from fewer.kernels.distances import fill_terms
 
 FAR = 1 << 62
 BUCKET_BITS = 7

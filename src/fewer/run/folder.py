@@ -25,7 +25,7 @@ from fewer.files import (
     write_atomically,
 )
 from fewer.problem import Problem
-from fewer.run._budget import Budget, parse_budget
+from fewer.run.budget import Budget, parse_budget
 from fewer.trace import Trace
 
 CHECKPOINT_SECONDS = 0.5

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.kernels._compiling import inner
+from fewer.kernels.compiling import inner
 from fewer.problem import IntArray
 
 APART = np.float32(1e-7)

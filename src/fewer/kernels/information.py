@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from fewer.kernels._compiling import inner
+from fewer.kernels.compiling import inner
 
 FEW_ROWS = 256
 """Up to so many rows, each of which counts once, x log x of all counts is computed beforehand."""

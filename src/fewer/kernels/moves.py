@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from fewer.kernels._bundles import Doubt
-from fewer.kernels._distances import CLIP, CLIPPED, FAR_32, PLAIN, change_coarse, coarse_start
-from fewer.kernels._intrinsics import add_32, least_32
-from fewer.kernels._nearest import doubt_about, judge_change, verdict
-from fewer.kernels._votes import ballot_for, judge
+from fewer.kernels.bundles import Doubt
+from fewer.kernels.distances import CLIP, CLIPPED, FAR_32, PLAIN, change_coarse, coarse_start
+from fewer.kernels.intrinsics import add_32, least_32
+from fewer.kernels.nearest import doubt_about, judge_change, verdict
+from fewer.kernels.votes import ballot_for, judge
 
 
 class Plan(NamedTuple):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from fewer.kernels._roc import N_BUCKETS, pack, pairs_won, sort_keys
+from fewer.kernels.roc import N_BUCKETS, pack, pairs_won, sort_keys
 
 
 class Columns(NamedTuple):

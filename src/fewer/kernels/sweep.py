@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from fewer.kernels._distances import FAR, add_masks, add_terms
-from fewer.kernels._intrinsics import least_float
-from fewer.kernels._votes import ballot_for, count_votes, farthest_complete, gain, list_nearest, vote
+from fewer.kernels.distances import FAR, add_masks, add_terms
+from fewer.kernels.intrinsics import least_float
+from fewer.kernels.votes import ballot_for, count_votes, farthest_complete, gain, list_nearest, vote
 
 WRONG, RIGHT, JUDGED, OPEN, OUT = 0, 1, 2, 3, 4
 TO_BEGIN, A_NODE = 3000.0, 8.0

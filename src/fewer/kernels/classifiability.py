@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from fewer.kernels._distances import term
-from fewer.kernels._intrinsics import least_float
+from fewer.kernels.distances import term
+from fewer.kernels.intrinsics import least_float
 
 FAR = 1e300
 CHUNK = 512

@@ -30,10 +30,10 @@ from fewer.io import describe_columns
 from fewer.parallel import leaves_machine
 from fewer.problem import IntArray, Problem
 from fewer.registry import build
-from fewer.run._budget import Budget
-from fewer.run._folder import RunFolder, fingerprint
-from fewer.run._planning import AnySelector, Plan, build_estimator
-from fewer.run._selection import (
+from fewer.run.budget import Budget
+from fewer.run.folder import RunFolder, fingerprint
+from fewer.run.planning import AnySelector, Plan, build_estimator
+from fewer.run.selection import (
     AutoCurve,
     HeldOutNumbers,
     Selection,
@@ -79,7 +79,7 @@ def script_for(plan: Plan, outcome: HeldOutScores | None = None) -> str:
     arguments += [f"{name}={_source(value)}" for name, value in options.items()]
     imports = sorted({line for value in options.values() for line in _imports(value)})
     if plan.reading:
-        call = f"selection = fewer.run._api.select_problem(problem, {', '.join(arguments)})"
+        call = f"selection = fewer.run.api.select_problem(problem, {', '.join(arguments)})"
         reading = plan.reading
     else:
         call = f"selection = fewer.select(X, y, {', '.join([*arguments, *_row_arguments(plan)])})"
@@ -104,7 +104,7 @@ def _source(value: Any) -> str:
 def _imports(value: Any) -> list[str]:
     """Return the import lines that the source of a value needs."""
     if isinstance(value, Budget):
-        return ["from fewer.run._budget import Budget"] if value.n_subsets is None else []
+        return ["from fewer.run.budget import Budget"] if value.n_subsets is None else []
     if not isinstance(value, BaseEstimator):
         parts = value if isinstance(value, list | tuple) else ()
         return [line for part in parts for line in _imports(part)]
@@ -195,7 +195,7 @@ def run_plan(
     Examples
     --------
     >>> from fewer.request import Request
-    >>> from fewer.run._planning import make_plan
+    >>> from fewer.run.planning import make_plan
     >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
     >>> run_plan(make_plan(problem, Request("fisher", n_features_to_select=1, cv=0)), problem).features
     ['x0']
@@ -621,7 +621,7 @@ def open_folder(path: Path | str, plan: Plan, problem: Problem, *, resume: bool)
     --------
     >>> import tempfile
     >>> from fewer.request import Request
-    >>> from fewer.run._planning import make_plan
+    >>> from fewer.run.planning import make_plan
     >>> problem = Problem.from_arrays([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
     >>> folder = open_folder(tempfile.mkdtemp() + "/run", make_plan(problem, Request("fisher")), problem, resume=False)
     >>> type(folder).__name__

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from fewer.kernels._compiling import inner
+from fewer.kernels.compiling import inner
 from fewer.problem import FloatArray, IntArray
 
 # Few functions, whole arrays and bounds instead of slices: each function and each slice costs tenths of a second of

@@ -26,10 +26,10 @@ from fewer.models._rann import one_blas_thread
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers._streamed import rank_stream
 from fewer.request import Request
-from fewer.run._folder import RUN
-from fewer.run._planning import AUTO_ROWS, Plan, make_plan, prepare_rows
-from fewer.run._running import components_of, open_folder, run_plan, versions
-from fewer.run._selection import Selection, frequencies, glance_of, numbers_of
+from fewer.run.folder import RUN
+from fewer.run.planning import AUTO_ROWS, Plan, make_plan, prepare_rows
+from fewer.run.running import components_of, open_folder, run_plan, versions
+from fewer.run.selection import Selection, frequencies, glance_of, numbers_of
 from fewer.selectors import SubsetSelector
 from fewer.statistics import GramSums, RowSample, Statistics, collect, row_folds
 from fewer.validate import ConfidenceInterval, fold_interval

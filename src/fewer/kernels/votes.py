@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from fewer.kernels._compiling import inner
-from fewer.kernels._distances import FAR
+from fewer.kernels.compiling import inner
+from fewer.kernels.distances import FAR
 
 SPARE = 2  # rows listed beyond the k nearest, for tied distances and tied votes
 

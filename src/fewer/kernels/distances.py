@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from fewer.kernels._compiling import inner
-from fewer.kernels._intrinsics import add_32, least_32, subtract_32
+from fewer.kernels.compiling import inner
+from fewer.kernels.intrinsics import add_32, least_32, subtract_32
 
 FAR = 1e300
 CLIP = 64.0

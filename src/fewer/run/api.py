@@ -34,11 +34,11 @@ from fewer.io._reader import ProblemReader
 from fewer.logs import Progress, is_watched
 from fewer.problem import Problem, Task
 from fewer.request import Request
-from fewer.run import _streaming as streaming
-from fewer.run._folder import RUN
-from fewer.run._planning import AUTO_ROWS, build_component, fewer_folds, make_plan, prepare_rows, thin, treat_rare
-from fewer.run._running import Followers, open_folder, run_plan, versions
-from fewer.run._selection import Selection
+from fewer.run import streaming
+from fewer.run.folder import RUN
+from fewer.run.planning import AUTO_ROWS, build_component, fewer_folds, make_plan, prepare_rows, thin, treat_rare
+from fewer.run.running import Followers, open_folder, run_plan, versions
+from fewer.run.selection import Selection
 from fewer.selectors import Size, parse_memory
 from fewer.validate import assign_folds
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from fewer.kernels._linear import factor
+from fewer.kernels.linear import factor
 
 LEAST = 1e-9
 """A pivot below this share of a column's variance loses too many digits."""
