@@ -153,7 +153,7 @@ def toy_document(calls):
 
     return Document(
         "toy", "A toy", {"1": first, "2": second}, {"1": draw, "2": cannot_draw},
-        lambda run: [Claim("It holds.", "holds")],
+        lambda run: [Claim("It holds.", "holds", "the first"), Claim("So-so.", "is not shown", "the second")],
     )  # fmt: skip
 
 
@@ -163,8 +163,10 @@ def test_a_document_is_re_run_and_saved(tmp_path):
     result = reproduce(toy_document(calls), run)
     assert calls == ["1", "2"]
     assert {v: n for v, n in result.counts.items() if n} == {"matches": 1, "differs": 1, "not reproducible": 1}
-    assert [c.text for c in result.claims] == ["It holds.", "Figure 2 could not be drawn: no data for it"]
-    assert result.conclusion.startswith("Of 1 conclusions, 1 holds. Of 2 printed values with a verdict 1 match")
+    assert [c.text for c in result.claims] == ["It holds.", "So-so.", "Figure 2 could not be drawn: no data for it"]
+    assert result.conclusion.startswith(
+        "Confirmed: the first; neither confirmed nor refuted: the second. Of 2 printed values with a verdict 1 match"
+    )
     assert "toy: table 1" in lines
     saved = json.loads((tmp_path / "toy" / "cells.json").read_text())
     assert saved["cells"] == result.to_json()["cells"]

@@ -124,3 +124,26 @@ def test_figures_draw(run, monkeypatch):
 def test_is_on_the_list():
     assert document("loughrey") is DOCUMENT
     assert set(DOCUMENT.tables) >= {"7.3", "7.4", "7.5", "7.6", "7.7", "7.8", "7.9"}
+
+
+def test_a_test_accuracy_counts_as_its_lead_over_the_other_methods(monkeypatch):
+    """All methods five points above the print: each matches, and none would pass for another one."""
+    places = {method: place for place, method in enumerate(_loughrey.METHODS)}
+    rng = np.random.default_rng(0)
+    base = rng.permutation(np.arange(1000) % 2 == 0)
+
+    def records(run, name, method):
+        right = [fold.tolist() + [True] * places[method] for fold in base.reshape(10, 100)]
+        return [{"right": fold, "train": 0.9} for fold in right]
+
+    monkeypatch.setattr(_loughrey, "records", records)
+    told = {m: 100 * float(rights(records(None, "", m)).mean()) - 5 for m in places}
+    monkeypatch.setattr(_loughrey, "printed_test", lambda name, method, table: told[method])
+    for method in places:
+        found = records(None, "glass", method)
+        near = _loughrey.as_lead(None, "glass", "glass", found)
+        assert near["shift"] == pytest.approx(5.0)
+        ours = 100 * float(rights(found).mean())
+        cell = _loughrey.judge("7.3", "glass", method, told[method], ours, **near)
+        assert cell.verdict == "matches"
+        assert not any(cell.accepts(told[other] + 5) for other in places if other != method)

@@ -130,8 +130,10 @@ class Cell:
         printed, ours, other = float(self.printed), float(self.ours), float(value)  # type: ignore[arg-type]
         if self.kind == "spread":  # a ratio decides
             return bool(self.low * other <= printed * ours <= (self.high or 0.0) * other)
+        # Where the interval is not around ours, all results on these data are as far from where they count.
+        shift, reach = ours - (self.low + (self.high or 0.0)) / 2.0, ((self.high or 0.0) - self.low) / 2.0
         # A relative hair, so that 0.30 against 0.10 ± 0.10 is two deviations in binary too.
-        return abs(other - printed) <= (ours - self.low) * (1 + 1e-9) + 1e-12
+        return abs(other - shift - printed) <= reach * (1 + 1e-9) + 1e-9
 
     @property
     def difference(self) -> float | None:
@@ -180,6 +182,8 @@ class Told(TypedDict, total=False):
     role : {"printed", "reading", "derived", "ours alone"}
     number : str
         Which printed number it is, where one is printed in several tables.
+    shift : float
+        How far ours is above the middle of where the printed number would match; 0 if left out.
     """
 
     reason: str
@@ -187,6 +191,7 @@ class Told(TypedDict, total=False):
     remark: str
     role: Role
     number: str
+    shift: float
 
 
 def judge(
@@ -218,7 +223,7 @@ def judge(
     better : {"higher", "lower"}, optional
         Which side of the printed number is an improvement; without it a difference is only that.
     **told : Told
-        `reason`, `tested`, `remark`, `role` and `number`: what is told beside it.
+        `reason`, `tested`, `remark`, `role`, `number` and `shift`: what is told beside it.
 
     Returns
     -------
@@ -241,11 +246,15 @@ def judge(
         return Cell(table, row, column, printed, sd, None, "not reproducible", ours.reason, role, "", number)
     ours = _plain(ours)
     near = 2 * sd if tolerance is None and sd is not None else tolerance or 0.0
-    low, high = (float(ours) - near, float(ours) + near) if _is_number(ours) and _is_number(printed) else (None, None)
+    low = high = None
+    middle: Value = ours
+    if _is_number(ours) and _is_number(printed):
+        middle = float(ours) - told.get("shift", 0.0)
+        low, high = middle - near, middle + near
     if printed is None:
         about = told.get("remark", "") or "The document prints nothing here."
         return Cell(table, row, column, printed, sd, ours, "no verdict", about, role, "", number)
-    verdict = _verdict(printed, ours, near, better)
+    verdict = _verdict(printed, middle, near, better)
     if verdict == "better" and not reason:
         reason = "On the good side of the printed number."
     if verdict == "differs" and not tested:
@@ -482,6 +491,12 @@ class Rerun:
 
 
 Standing = Literal["holds", "holds in part", "is not shown", "does not hold"]
+STANDINGS: dict[Standing, str] = {
+    "holds": "confirmed",
+    "holds in part": "confirmed in part",
+    "is not shown": "neither confirmed nor refuted",
+    "does not hold": "not confirmed",
+}
 
 
 @dataclass(frozen=True)
@@ -493,6 +508,8 @@ class Claim:
     text : str
     standing : {"holds", "holds in part", "is not shown", "does not hold"} or None
         Of a conclusion; None for what is only told.
+    about : str
+        The conclusion in a few words, for the overview.
 
     Examples
     --------
@@ -502,15 +519,17 @@ class Claim:
 
     text: str
     standing: Standing | None = None
+    about: str = ""
 
     @classmethod
-    def of(cls, parts: Iterable[bool], text: str) -> Claim:
+    def of(cls, parts: Iterable[bool], text: str, about: str = "") -> Claim:
         """Make a claim that holds if all parts of it do; the text takes the standing where it has {}.
 
         Parameters
         ----------
         parts : iterable of bool
         text : str
+        about : str
 
         Returns
         -------
@@ -518,7 +537,7 @@ class Claim:
         """
         found = list(parts)
         standing: Standing = "holds" if all(found) else "holds in part" if any(found) else "does not hold"
-        return cls(text.replace("{}", standing), standing)
+        return cls(text.replace("{}", standing), standing, about)
 
 
 @dataclass(frozen=True)
@@ -542,6 +561,8 @@ class Document:
     family : callable
         Takes a cell and gives the quantity that it is, the data it was measured on, and the method: results of other
         methods with the same quantity and data are its rivals. None for a cell that has none.
+    tried : callable
+        Takes an unexplained cell and gives the experiments that were tried on numbers like it.
 
     Examples
     --------
@@ -557,6 +578,7 @@ class Document:
     claims: Callable[[Rerun], list[Claim]] = field(default=lambda run: [])
     data: tuple[str, ...] = ()
     family: Callable[[Cell], tuple[str, str, str] | None] = field(default=lambda cell: None)
+    tried: Callable[[Cell], str] = field(default=lambda cell: "")
 
     def fetch(self, report: Callable[[str], None]) -> dict[str, str]:
         """Get the data sets that do not come with the package: from the folder FEWER_DATA, or else from OpenML.
@@ -652,21 +674,18 @@ class Reproduction:
 
     @property
     def conclusion(self) -> str:
-        """One sentence: which conclusions stand, then how many values do, beside chance."""
-        found = Counter(claim.standing for claim in self.claims if claim.standing)
-        words: dict[Standing, tuple[str, str]] = {
-            "holds": ("holds", "hold"),
-            "holds in part": ("holds in part", "hold in part"),
-            "is not shown": ("is not shown", "are not shown"),
-            "does not hold": ("does not hold", "do not hold"),
-        }
-        stand = ", ".join(f"{found[name]} {word[found[name] > 1]}" for name, word in words.items() if found[name])
+        """Which conclusions stand, in a sentence; then how many values do, beside chance."""
+        stand = "; ".join(
+            f"{word}: {', '.join(claim.about or claim.text for claim in self.claims if claim.standing == standing)}"
+            for standing, word in STANDINGS.items()
+            if any(claim.standing == standing for claim in self.claims)
+        )
         counts, chance = self.counts_of("value"), self.chance["value"]
         judged = sum(counts[verdict] for verdict in VERDICTS[:4])
         good = counts["matches"] + counts["better"]
         agree, pairs, other = self.order
         return (
-            (f"Of {found.total()} conclusions, {stand}. " if found else "")
+            (f"{stand[0].upper()}{stand[1:]}. " if stand else "")
             + f"Of {judged} printed values with a verdict {good} match or are bettered; {chance.inside:.0%} of all lie "
             f"where the re-run varies, {chance.permuted:.0%} with the answers exchanged, {chance.constant:.0%} with "
             "one answer for all"
@@ -780,7 +799,7 @@ def reproduce(document: Document, run: Rerun, tables: Sequence[str] | None = Non
             raise InputError(f"{document.title} has no table {name!r} here; it has {', '.join(document.tables)}.")
         run.report(f"{document.name}: table {name}")
         cells.extend(document.tables[name](run))
-    cells = with_rivals(cells, document.family)
+    cells = [_with_trials(cell, document.tried) for cell in with_rivals(cells, document.family)]
     claims: list[Claim] = []
     drawn: list[str] = []
     if tables is None:
@@ -835,6 +854,12 @@ def with_rivals(cells: Sequence[Cell], family: Family) -> list[Cell]:
                 cell = replace(cell, verdict="no verdict", reason=f"{told} {cell.reason}".strip(), tested="")
         out.append(cell)
     return out
+
+
+def _with_trials(cell: Cell, tried: Callable[[Cell], str]) -> Cell:
+    """Name the experiments that were tried on an unexplained number."""
+    trials = tried(cell) if cell.verdict == "unexplained" and cell.role == "printed" else ""
+    return replace(cell, reason=f"{cell.reason} Tried: {trials}") if trials else cell
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Nel, Feature Subset Selection for Neural Networks (MSc thesis, Cape Town 1998): tables, figures and claims.
 
 Every printed number of a subset stands beside ours for the same subset, on splits of our own: the thesis's are not
-known. An accuracy matches if it lies within one printed standard deviation, or half a point where that is less. Masks
-that are printed with a wrong length and could not be recovered are not reproducible.
+known. A number matches if it lies within two standard errors of the difference of two such experiments, by the spread
+over our splits. Masks that are printed with a wrong length and could not be recovered are not reproducible.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ WHY = {
     "are known to {:.1f} (two standard errors of a difference).",
     "RANN": "The spread of the hidden weights and the steps of the hidden size are not given in the thesis.",
     "kNN": "What decides between equal numbers of neighbors or votes is not given in the thesis.",
-    "rank": "Ranks add up over the searches of splits that are not known.",
+    "rank": "Ranks add up over the searches of splits that are not known; ten others move the sum by {:.1f}.",
     "gamma": "Mean over splits that are not known; ten others move it by {:.4f} (standard error).",
     "found": "The printed five are the best by test accuracy on splits that are not known.",
 }
@@ -124,16 +124,28 @@ def correlations(run: Rerun, table: str) -> list[Cell]:
         name, classifier, kind = record["dataset"], record["evaluator"], record["selector"]
         found = run.attempt(partial(_correlation, run, name, kind, classifier))
         means = record["metric"] == "corr_of_20_run_means"
-        ours = found if isinstance(found, Absent) else found[1 if means else 0]
+        ours, near = (found, 0.0) if isinstance(found, Absent) else (found[means], found[2 + means])
         column = "correlation of the means" if means else "mean correlation"
-        cells.append(judge(table, name, column, record["value"], ours, tolerance=0.1))
+        cells.append(judge(table, name, column, record["value"], ours, tolerance=near))
     return cells
 
 
-def _correlation(run: Rerun, name: str, kind: str, classifier: str) -> tuple[float, float]:
+def _correlation(run: Rerun, name: str, kind: str, classifier: str) -> tuple[float, float, float, float]:
+    """Return the mean correlation and that of the means, and how far two experiments of 20 splits may be apart.
+
+    Two standard errors of a difference: of the mean by the spread over splits, of the other by the jackknife.
+    """
     values, accuracy = paired(run, name, kind, classifier)
     each = [float(np.corrcoef(v, a)[0, 1]) for v, a in zip(values, accuracy, strict=True) if np.ptp(v) and np.ptp(a)]
-    return float(np.mean(each)), float(np.corrcoef(values.mean(axis=0), accuracy.mean(axis=0))[0, 1])
+    n = len(values)
+
+    def of_means(rows: Any) -> float:
+        return float(np.corrcoef(values[rows].mean(axis=0), accuracy[rows].mean(axis=0))[0, 1])
+
+    without = np.array([of_means(np.arange(n) != row) for row in range(n)])
+    error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
+    near = 2.0 * float(np.std(each, ddof=1)) * float(np.sqrt(1 / 20 + 1 / len(each)))
+    return float(np.mean(each)), of_means(slice(None)), near, 2.0 * error * float(np.sqrt(1 + n / 20))
 
 
 def paired(run: Rerun, name: str, kind: str, classifier: str) -> tuple[FloatArray, FloatArray]:
@@ -172,13 +184,14 @@ def subsets(run: Rerun, table: str) -> list[Cell]:
                 ours, sd, n = ours
                 within = 2.0 * sd * float(np.sqrt(1 / 10 + 1 / n))
                 reason = f"{reason} {WHY['splits'].format(sd, within)} {WHY[record['evaluator']]}".strip()
-                options["tolerance"] = max(within, 0.5)
+                options["tolerance"] = within
                 spread = judge_spread(table, row, COLUMNS[metric], record["std"], sd, (10, n))
             else:
                 spread = judge_spread(table, row, COLUMNS[metric], record["std"], ours, (10, 10))
-        elif metric == "rank_7.1":
-            reason = reason or WHY["rank"]
-            options = {"tolerance": 0.1 * record["value"]}
+        elif metric == "rank_7.1" and not isinstance(ours, Absent):
+            ours, sd = ours
+            reason = reason or WHY["rank"].format(sd)
+            options = {"tolerance": 2.0 * np.sqrt(2.0) * sd}
         elif not isinstance(ours, Absent):
             ours, everywhere, error = ours
             reason = reason or WHY["gamma"].format(error)
@@ -207,8 +220,11 @@ def _ours(run: Rerun, record: dict[str, Any]) -> Any:
         return *mean_and_sd([pair[ACCURACIES[metric]] for pair in found]), len(found)
     if metric == "rank_7.1":
         poll = _search(run, name, best_by_gamma)
-        share = 10 / n_splits_of(run)  # ranks add up over splits
-        return poll if isinstance(poll, Absent) else share * poll.get(subset, {"rank": 0.0})["rank"]
+        if isinstance(poll, Absent):
+            return poll
+        # Ranks add up over ten splits.
+        mean, sd = mean_and_sd(poll[subset]["ranks"] if subset in poll else np.zeros(n_splits_of(run)))
+        return 10 * mean, float(np.sqrt(10)) * sd
     return run.attempt(partial(_mean_gamma, run, name, subset, record["role"] == "full_set"))
 
 
@@ -286,7 +302,8 @@ def _claim_information(run: Rerun) -> Claim:
     strong = min(known["WDBC1"], known["WDBC2"])
     text = ", ".join(f"{name} {value:.2f}" for name, value in known.items())
     words = "Mutual information goes with the accuracy of single features where features are good"
-    return Claim.of([strong > 0.9 > known["LIVER"]], f"{words}: {{}} ({text}).")
+    about = "mutual information goes with accuracy on WDBC, weakly on LIVER"
+    return Claim.of([strong > 0.9 > known["LIVER"]], f"{words}: {{}} ({text}).", about)
 
 
 def _claim_gamma(run: Rerun) -> Claim:
@@ -300,6 +317,7 @@ def _claim_gamma(run: Rerun) -> Claim:
         [value < 0 for value in values.values()],
         "γ falls as accuracy rises, on every set and with both classifiers: {} (correlations of the means from "
         f"{min(values.values()):.2f} to {max(values.values()):.2f}).",
+        "γ falls as accuracy rises",
     )
 
 
@@ -321,6 +339,7 @@ def _claim_subsets(run: Rerun) -> Claim:
         "The best subsets match or beat all features, except by mutual information on LIVER: {}, in "
         f"{sum(as_said)} of {len(as_said)} cases. Test accuracy of the network, our best subset less all features, in "
         f"points: {'; '.join(parts)}. The best of many is optimistic.",
+        "the best subsets match or beat all features",
     )
 
 
@@ -359,6 +378,7 @@ def _claim_networks(run: Rerun) -> Claim:
         [wins["here"][1] > wins["here"][0]],
         "The network mostly beats k-NN on the selected subsets: {}. Printed in "
         f"{wins['printed'][1]} of {sum(wins['printed'])} pairs, here in {wins['here'][1]} of {sum(wins['here'])}.",
+        "the network mostly beats k-NN",
     )
 
 
@@ -376,7 +396,8 @@ def _claim_surplus(run: Rerun) -> Claim:
             f"{name}: the best printed subset gains {gains[0]:+.1f} points with k-NN, {gains[1]:+.1f} with the network"
         )
         more.append(gains[0] > gains[1])
-    return Claim.of(more, f"k-NN suffers most from features too many: {{}}. {'; '.join(texts)}.")
+    words = f"k-NN suffers most from features too many: {{}}. {'; '.join(texts)}."
+    return Claim.of(more, words, "k-NN suffers most from surplus features")
 
 
 def _claim_peaking(run: Rerun) -> str:

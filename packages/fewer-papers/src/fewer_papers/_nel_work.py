@@ -189,10 +189,10 @@ def information(run: Rerun, name: str, n_splits: int) -> FloatArray:
 # ------------------------------------------------------------------------------------------------- searches
 
 
-def best_by_gamma(run: Rerun, name: str) -> dict[str, dict[str, float]]:
+def best_by_gamma(run: Rerun, name: str) -> dict[str, dict[str, Any]]:
     """Search all subsets on each split with each number of neighbors, and rank the ten best of every search (eq. 7.1).
 
-    Gives, for each subset that ever was among the ten, its rank, how often it was, and its mean γ then.
+    Gives, for each subset that ever was among the ten, its rank on each split, how often it was, and its mean γ then.
     """
     space = SearchSpace.of(problem_of(run, name).n_features)
 
@@ -207,16 +207,17 @@ def best_by_gamma(run: Rerun, name: str) -> dict[str, dict[str, float]]:
             found.extend([name, float(gamma)] for name, gamma in zip(names, row[ten], strict=True))
         return found
 
-    poll: dict[str, dict[str, float]] = {}
-    for number, (train, _) in enumerate(splits(run, name, n_splits_of(run))):
+    n_splits = n_splits_of(run)
+    poll: dict[str, dict[str, Any]] = {}
+    for number, (train, _) in enumerate(splits(run, name, n_splits)):
         for subset, gamma in run.once(f"best gammas {name} {number}", partial(search, number, train)):
-            entry = poll.setdefault(subset, {"rank": 0.0, "count": 0.0, "gamma": 0.0})
-            entry["rank"] += 1.0 / (0.1 + max(gamma, -0.05))
+            entry = poll.setdefault(subset, {"ranks": np.zeros(n_splits), "count": 0.0, "gamma": 0.0})
+            entry["ranks"][number] += 1.0 / (0.1 + max(gamma, -0.05))
             entry["count"] += 1
             entry["gamma"] += gamma
     for entry in poll.values():
         entry["gamma"] /= entry["count"]
-    return dict(sorted(poll.items(), key=lambda item: -item[1]["rank"]))
+    return dict(sorted(poll.items(), key=lambda item: -item[1]["ranks"].sum()))
 
 
 def best_by_rann(run: Rerun, name: str) -> list[str]:

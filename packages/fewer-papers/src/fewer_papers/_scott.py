@@ -772,6 +772,7 @@ def claims(run: Rerun) -> list[Claim]:
         f"Alternating modes: the linear model's curve has area {found['areas'][0]:.3f} on validation rows, its hull "
         f"{found['areas'][1]:.3f}, the frozen classifiers {found['frozen area']:.3f} on rows held out; realised points "
         f"are within {meets:.3f} of their chords. The maximum realisable curve is attained: {{}}.",
+        "the maximum realisable curve is attained",
     )
     return [*out, modes, Claim(_claim_algorithms(run))]
 
@@ -803,6 +804,7 @@ def _claims_of(name: str, splits: list[dict[str, Any]]) -> list[Claim]:
             f"thresholds on the edges {edged}). Parcel needs up to {most:.1f} features in a subset, {union:.1f} in "
             f"all; the wrapper {size('early')}.",
             standing,
+            f"Parcel over SFFS on {name}",
         ),
         Claim(
             f"{name}: against SFFS to the end ({size('to the end')} features) {longer_words}; against naive Bayes "
