@@ -43,6 +43,11 @@ class TableEstimator(BaseEstimator):
     """
 
     __metadata_request__fit: ClassVar[dict[str, Any]] = dict.fromkeys(ROW_METADATA)
+    _made_last: ClassVar[str] = "n_features_in_"
+    """The attribute that a fit ends with; without it the estimator is not fitted, also where a fit was interrupted."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, self._made_last)
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
@@ -57,6 +62,7 @@ class TableEstimator(BaseEstimator):
 
     def _read(self, X: Any, y: Any, *, sparse: bool = False, **rows: Any) -> Problem:
         """Read a table and its target into a problem, and tell what was noticed."""
+        self.__dict__.pop(self._made_last, None)
         rows = _known_metadata(type(self).__name__, rows)
         several = self._several_targets(y)
         if is_frame(named := sklearn_table(X)):

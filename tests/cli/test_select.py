@@ -128,6 +128,26 @@ def test_parcel_answers_at_an_operating_point(table, tmp_path, capsys):
     assert "are for --method parcel" in capsys.readouterr().err
 
 
+def test_a_parcel_that_was_stopped_or_killed_can_be_resumed(table, tmp_path, capsys, monkeypatch):
+    options = ["select", table, "-t", "y", "-m", "parcel", "--json", "--out"]
+    assert run(*options, tmp_path / "whole") == 0
+    whole = told(capsys.readouterr().out)
+
+    def stop(*arguments, **more):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("fewer.roc.fit_parcel", stop)
+        assert run(*options, tmp_path / "run") == 130
+    assert f"Begin again with: --out {tmp_path / 'run'} --resume" in capsys.readouterr().err
+    assert not (tmp_path / "run" / "result.json").exists()
+    assert run(*options, tmp_path / "run", "--resume") == 0
+    assert told(capsys.readouterr().out) == whole
+    assert told((tmp_path / "run" / "result.json").read_text()) == whole
+    assert run(*options, tmp_path / "run", "--resume", "--seed", 1) == 2
+    assert "holds a different run (its seed differ)" in capsys.readouterr().err
+
+
 def test_the_algorithm_as_printed_has_a_name_of_its_own(table, capsys):
     assert run("select", table, "-t", "y", "-m", "parcel-scott", "--max-fpr", 0.2, "--json") == 0
     result = json.loads(capsys.readouterr().out)

@@ -8,7 +8,7 @@ import pytest
 from fewer.cli import _shared
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_stop_that_somebody_swallows_is_raised_again(number, code):
     with _shared.listening():
         _shared.raise_if_asked()
@@ -28,3 +28,13 @@ def test_the_handlers_of_the_caller_come_back():
     with _shared.listening():
         assert signal.getsignal(signal.SIGTERM) is not before
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_nohup_outlives_its_terminal():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with _shared.listening():
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert not _shared.was_asked()
+    finally:
+        signal.signal(signal.SIGHUP, before)

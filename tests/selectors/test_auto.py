@@ -176,7 +176,7 @@ def test_an_interrupted_race_keeps_the_best_so_far():
     selector = AutoSelector(random_state=0)
     with pytest.raises(KeyboardInterrupt):
         selector.fit_problem(fewer.Problem.from_arrays(X, y), stop)
-    assert selector.support_.any()
+    assert selector.answer_.support.any()
     assert len(selector.candidates_) == 2
 
 
@@ -196,7 +196,7 @@ def test_ctrl_c_in_a_compiled_call_of_a_race_keeps_the_best_so_far(n_judged, mon
     selector = AutoSelector(random_state=0)
     with pytest.raises(KeyboardInterrupt):
         selector.fit_problem(fewer.Problem.from_arrays(X, y))
-    assert selector.support_.any()
+    assert selector.answer_.support.any()
 
 
 def test_few_rows_are_answered_without_validation():

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_wine
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -15,12 +16,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from fewer import AutoSelector, RankSelector, SubsetSelector
+from fewer import AutoSelector, FeatureWeighter, RankSelector, SubsetEnsemble, SubsetSelector
 from fewer.control import Aggregate, OneStandardError, Prefilter
 from fewer.criteria import KNN, CrossValidated, LeastSquares
 from fewer.errors import InputError
 from fewer.rankers import Fisher
-from fewer.search import Annealing, Backward, Exhaustive, Floating, Forward
+from fewer.roc import Parcel
+from fewer.search import DIET, Annealing, Backward, Exhaustive, Floating, Forward
 from fewer.selectors._rank import one_standard_error
 from making import make_problem
 
@@ -213,16 +215,38 @@ def test_identical_for_any_number_of_jobs(problem):
         assert runs[0].score_ == runs[1].score_
 
 
-def test_interrupted_fit_keeps_the_best_so_far(problem):
-    selector = SubsetSelector(KNN(), Exhaustive(), random_state=0)
+def test_an_interrupted_fit_is_none_but_keeps_the_best_so_far(problem):
+    selector = SubsetSelector(KNN(), Exhaustive(), random_state=0).fit_problem(problem)
 
     def stop(trace):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         selector.fit_problem(problem, on_step=stop)
-    assert selector.support_.any()
+    assert selector.answer_.support.any()
     assert selector.trace_.interrupted
+    assert not hasattr(selector, "support_")
+    for ask in (selector.get_support, lambda: selector.transform(problem.X), selector.get_feature_names_out):
+        with pytest.raises(NotFittedError):
+            ask()
+    assert selector.fit_problem(problem).get_support().any()
+
+
+@pytest.mark.parametrize("estimator", [FeatureWeighter(KNN(), DIET()), SubsetEnsemble(KNN(), n_runs=2), Parcel()])
+def test_other_estimators_that_were_interrupted_are_not_fitted(estimator, problem, monkeypatch):
+    use = "transform" if hasattr(estimator, "transform") else "predict"
+    fitted = clone(estimator).set_params(random_state=0).fit(problem.X, problem.y)
+    getattr(fitted, use)(problem.X)
+
+    def stop(*arguments, **more):
+        raise KeyboardInterrupt
+
+    for place in ("fewer.contracts._run.Run.under", "fewer.roc._parcel.grow", "fewer.selectors._ensemble.rules_for"):
+        monkeypatch.setattr(place, stop)
+    with pytest.raises(KeyboardInterrupt):
+        fitted.fit(problem.X[:, :4], problem.y)
+    with pytest.raises(NotFittedError):
+        getattr(fitted, use)(problem.X[:, :4])
 
 
 def test_ctrl_c_in_a_compiled_call_keeps_the_best_so_far(problem):
@@ -234,7 +258,7 @@ def test_ctrl_c_in_a_compiled_call_keeps_the_best_so_far(problem):
 
     with pytest.raises(KeyboardInterrupt):
         selector.fit_problem(problem, on_step=stop)
-    assert selector.support_.any()
+    assert selector.answer_.support.any()
     assert selector.trace_.interrupted
 
 

@@ -129,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line.
 
     Exit codes: 0 success, 1 finished but an output could not be written, 2 invalid input, 70 internal error,
-    130 interrupted (Ctrl-C), 143 terminated (SIGTERM).
+    129 terminal closed (SIGHUP), 130 interrupted (Ctrl-C), 143 terminated (SIGTERM).
     """
     typed = list(sys.argv[1:] if arguments is None else arguments)
     remember(typed)

@@ -167,7 +167,7 @@ def select(
     outputs.check(file, one_table=not (parcel or str(file) == "-" or in_chunks))
     options = table_options(columns, rows)
     if parcel:
-        refuse_ignored(request, outputs.resume)
+        refuse_ignored(request)
     request = replace(request, n_jobs=jobs_on(where.cluster, request.n_jobs))
     if in_chunks:
         if parcel:
@@ -191,11 +191,9 @@ def select(
         _run(problem, request, _Answering(outputs, name, saver(outputs.save, file, target, options)), reading)
 
 
-def refuse_ignored(request: Request, resume: bool) -> None:
+def refuse_ignored(request: Request) -> None:
     """Refuse options that a Parcel would not look at."""
     ignored = [OPTIONS[name].flags[0] for name in request.changed() if name not in ("method", "seed")]
-    if resume:
-        ignored.append("--resume")
     if ignored:
         raise InputError(f"--method parcel does not take {', '.join(ignored)}; omit it.")
 
@@ -270,12 +268,18 @@ def _parcel(
     folder = None
     if outputs.out is not None:
         about = {"method": "parcel", **{key: str(value) for key, value in chosen.items()}, "seed": seed}
-        folder = RunFolder(outputs.out, about, fingerprint(problem, about), resume=False)
-    with StatusLine("parcel"):
-        parcel, point = fit_parcel(problem, seed, **chosen)
-        found = describe(parcel, point)
-        if outputs.report is not None:
-            _parcel_page(outputs.report, parcel, point, source)
+        folder = RunFolder(outputs.out, about, fingerprint(problem, about), resume=outputs.resume)
+    try:
+        with StatusLine("parcel"):
+            parcel, point = fit_parcel(problem, seed, **chosen)
+            found = describe(parcel, point)
+            if outputs.report is not None:
+                _parcel_page(outputs.report, parcel, point, source)
+    except KeyboardInterrupt:
+        if outputs.out is not None:
+            say(f"fewer: stopped. Begin again with: --out {shlex.quote(str(outputs.out))} --resume")
+            raise typer.Exit(exit_code()) from None
+        raise
     result = _parcel_result(found, problem, detector.learner, clock.perf_counter() - began, seed)
     text = json.dumps(result, ensure_ascii=False, indent=1, default=str)
     told = (

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first ends the work with the best so far, the second ends it at once.
+"""Ctrl-C, SIGTERM and SIGHUP: the first ends the work with the best so far, the second ends it at once.
 
 Options that belong together as one argument of a command.
 
@@ -42,11 +42,13 @@ _asked = 0
 
 @contextlib.contextmanager
 def listening() -> Iterator[None]:
-    """Take SIGTERM as Ctrl-C, and a second of either as the end."""
+    """Take SIGTERM, and SIGHUP of a terminal that is closed, as Ctrl-C, and a second of any as the end."""
     global _asked
     _asked = 0
     before = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
+    closed = getattr(signal, "SIGHUP", None)  # not on Windows; ignored under nohup, which goes on without a terminal
+    hears = closed is not None and signal.getsignal(closed) is not signal.SIG_IGN
+    for number in (signal.SIGINT, signal.SIGTERM, *([closed] if hears else [])):
         with contextlib.suppress(ValueError):  # not in the main thread: whoever runs it decides
             before[number] = signal.signal(number, _stop)
     try:

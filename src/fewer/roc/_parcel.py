@@ -152,6 +152,7 @@ class Parcel(TableClassifier):
     (True, True)
     """
 
+    _made_last = "scoring_support_"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimators": [HasMethods("fit"), list, tuple, None],
         "method": [StrOptions({"auto", "scott"})],
@@ -437,13 +438,13 @@ class Parcel(TableClassifier):
         rows = None if everything is None else self._turned(everything)
         chosen = [number for number, vote in enumerate(votes.votes) if vote > 0.0]
         voters = [[*placed, *rivals][number] for number in chosen]
-        self.scoring_support_ = np.any([usable & False, *(mask for _, mask in voters)], axis=0)
         self._committee = Committee(
             tuple(learner.rule(mask, rows) for learner, mask in voters),
             tuple(votes.lines[number] for number in chosen),
             votes.votes[chosen],
             votes.scale,
         )
+        self.scoring_support_ = np.any([usable & False, *(mask for _, mask in voters)], axis=0)
 
     def decision_function(self, X: Any) -> FloatArray:
         """Return the log-odds of the positive class, or of each of several classes against the rest.

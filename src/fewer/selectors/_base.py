@@ -231,7 +231,8 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
     ranking_ : int array of shape (n_features,)
         1 for the chosen columns, more for those that came later.
     answer_ : Answer
-        What the fit ended in, whichever selector it was.
+        What the fit ended in, whichever selector it was; alone without the others, the best so far of a fit that was
+        interrupted.
 
     Examples
     --------
@@ -242,6 +243,7 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
     array([ True, False])
     """
 
+    _made_last = "support_"
     support_: BoolArray
     ranking_: IntArray
     answer_: Answer
@@ -281,8 +283,8 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
     ) -> Self:
         """Select features of a problem that came through the input reader already.
 
-        If it is interrupted after its first step, the selector is fitted with the best subset so far. Whoever follows
-        the steps can end the run by raising `Stopped`; the trace then says so.
+        If it is interrupted, the selector is not fitted; the best subset so far is in `answer_`, if there was a first
+        step. Whoever follows the steps can end the run by raising `Stopped`; the trace then says so.
 
         Parameters
         ----------
@@ -299,7 +301,10 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
         -------
         self
         """
+        for name in ("support_", "ranking_", "answer_"):
+            self.__dict__.pop(name, None)
         if self.answer(problem, on_step, trace, **options).ending is Ending.INTERRUPTED:
+            del self.support_, self.ranking_
             raise KeyboardInterrupt
         return self
 

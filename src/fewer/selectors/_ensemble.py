@@ -86,6 +86,7 @@ class SubsetEnsemble(SearchingEstimator):
     ((10, 13), 0.93)
     """
 
+    _made_last = "_rules"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "criterion": [HasMethods("bind"), None],
         "search": [HasMethods("steps"), None],
@@ -165,7 +166,7 @@ class SubsetEnsemble(SearchingEstimator):
         bool array of shape (n_features,)
             One feature at least.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "frequency_")
         kept = self.frequency_ >= threshold
         if not kept.any():
             kept[np.argmax(self.frequency_)] = True

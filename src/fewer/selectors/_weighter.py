@@ -67,6 +67,7 @@ class FeatureWeighter(TransformerMixin, SearchingEstimator):
     [0.5, 0.5, 0.25, 0.5, 0.0, 0.5]
     """
 
+    _made_last = "weights_"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "criterion": [HasMethods("bind"), None],
         "search": [HasMethods("steps"), None],
@@ -117,13 +118,13 @@ class FeatureWeighter(TransformerMixin, SearchingEstimator):
             follower=on_step,
         ).under(self.control)
         self.n_features_in_ = problem.n_features
-        self.weights_ = self.trace_.best.astype(np.float64)
         self.score_ = self.trace_.best_score
         self.reader_ = TableReader.of(problem)
         self._nominal = problem.nominal
         self._low = np.fmin.reduce(problem.X, axis=0)
         span = np.fmax.reduce(problem.X, axis=0) - self._low
         self._span = np.where(span > 0, span, 1.0)
+        self.weights_ = self.trace_.best.astype(np.float64)
         return self
 
     def transform(self, X: Any) -> FloatArray:
