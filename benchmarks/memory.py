@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from fewer.io._memory import needed_memory
+from fewer.io.memory import needed_memory
 
 Shape = tuple[int, int, str, str]
 SHAPES: list[Shape] = [

@@ -26,8 +26,8 @@ import fewer
 from fewer.contracts import Resources
 from fewer.criteria import KNN, CrossValidated
 from fewer.evaluate import nested
-from fewer.evaluate._grading import Grader
 from fewer.evaluate._nested import choose, grades_of, in_order, outer_splits
+from fewer.evaluate.grading import Grader
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.search import Forward

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import fewer
 from fewer.contracts import Resources
 from fewer.criteria import CrossValidated
-from fewer.criteria._cross_validated import score_outputs
+from fewer.criteria.cross_validated import score_outputs
 from fewer.io import to_problem
 from fewer.problem import InputError, Problem
 from making import make_problem

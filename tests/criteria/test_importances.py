@@ -11,7 +11,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from fewer.contracts import IncompatibleError
-from fewer.criteria._cross_validated import column_importances
+from fewer.criteria.cross_validated import column_importances
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

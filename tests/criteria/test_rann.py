@@ -5,7 +5,7 @@ import fewer
 from fewer.contracts import Resources, gray_states
 from fewer.criteria import RANN
 from fewer.criteria._rann import RannEncoder
-from fewer.models._rann import classes_of
+from fewer.models.rann import classes_of
 from fewer.problem import InputError, Problem
 from fewer.search import Forward
 

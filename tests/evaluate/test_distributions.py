@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fewer.evaluate._distributions import BINS, CLASSES, LEVELS, _codes, distribution, shown_classes
+from fewer.evaluate.distributions import BINS, CLASSES, LEVELS, _codes, distribution, shown_classes
 from fewer.problem import Problem
 
 

@@ -8,7 +8,7 @@ from sklearn.metrics import r2_score, roc_auc_score
 from fewer.contracts import Resources
 from fewer.criteria import CrossValidated
 from fewer.errors import InputError
-from fewer.evaluate._grading import Grade, Grader, is_share, telling
+from fewer.evaluate.grading import Grade, Grader, is_share, telling
 from fewer.problem import Problem
 from fewer.validate import ConfidenceInterval, Split, split_rows
 from making import make_problem

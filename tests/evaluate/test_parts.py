@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 import fewer
 from fewer.evaluate._evidence import part_of, sample_of
 from fewer.io import to_problem
-from fewer.io._sparse import SparseProblem
+from fewer.io.sparse import SparseProblem
 from fewer.problem import Problem
 from making import make_problem
 

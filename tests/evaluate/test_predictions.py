@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
-from fewer.evaluate._distributions import POINTS, predictions
+from fewer.evaluate.distributions import POINTS, predictions
 from fewer.problem import Problem
 
 

@@ -12,7 +12,7 @@ import fewer
 from fewer.cli import main
 from fewer.errors import FewerWarning, InputError
 from fewer.io import frame_bytes, read_frame, read_table, reduce_table, to_problem
-from fewer.io._memory import available_memory
+from fewer.io.memory import available_memory
 
 N = 60
 

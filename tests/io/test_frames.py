@@ -8,7 +8,7 @@ import pytest
 
 from fewer.errors import InputError
 from fewer.io import to_problem
-from fewer.io._frames import forced_kinds, label_of, refuse_repeated_names, row_number, schema_of
+from fewer.io.frames import forced_kinds, label_of, refuse_repeated_names, row_number, schema_of
 
 WITHOUT = """
 import sys

@@ -7,8 +7,8 @@ import pytest
 from fewer.cli import main
 from fewer.contracts import Resources
 from fewer.io import TableError, read_table
-from fewer.io._frames import row_number
 from fewer.io._kinds import ReadOptions, typed_columns, why_left_out
+from fewer.io.frames import row_number
 from fewer.rankers import (
     CMIM,
     DISR,

@@ -6,7 +6,7 @@ import pytest
 
 from fewer.cli._shared import wants_stream
 from fewer.errors import InputError
-from fewer.io._memory import (
+from fewer.io.memory import (
     HEAD,
     OF_PARQUET,
     OF_ROW,
@@ -94,7 +94,7 @@ def test_what_does_not_fit_is_refused_with_what_would(tmp_path, monkeypatch):
     frame.write_csv(text)
     program = PROGRAM["select"]
     half = (needed_memory(path, "select") - program) // 2
-    monkeypatch.setattr("fewer.io._memory.available_memory", lambda: program + half)
+    monkeypatch.setattr("fewer.io.memory.available_memory", lambda: program + half)
     with pytest.raises(InputError, match=r"about .* to select, but .* is free; 500 of its 1,000 rows"):
         wants_stream(path, False, "select")
     program = PROGRAM["rank"]

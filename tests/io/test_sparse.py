@@ -149,7 +149,7 @@ def test_the_reader_keeps_large_tables_sparse_and_refuses_what_does_not_fit(monk
     monkeypatch.setattr("fewer.io._reader.DENSE_BYTES", 1000)
     problem = to_problem(X, y)
     np.testing.assert_array_equal(problem.sparse.toarray(), X.toarray())
-    monkeypatch.setattr("fewer.io._sparse.available_memory", lambda: 1000)
+    monkeypatch.setattr("fewer.io.sparse.available_memory", lambda: 1000)
     with pytest.raises(InputError, match="dense one of 78.1 KiB, and 1.0 KiB are free"):
         KNN().bind(problem, np.random.default_rng(0), Resources())
     bad = X.tolil()

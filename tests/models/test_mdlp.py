@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.utils.estimator_checks import check_estimator
 
 from fewer.models import MDLPDiscretizer
-from fewer.models._mdlp import mdlp_cuts
+from fewer.models.mdlp import mdlp_cuts
 
 
 def entropy(labels):

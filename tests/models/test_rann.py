@@ -5,7 +5,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fewer.models import RANNClassifier, RANNRegressor
-from fewer.models._rann import class_targets, classes_of, draw_weights, hidden_size_scores, solve, with_bias
+from fewer.models.rann import class_targets, classes_of, draw_weights, hidden_size_scores, solve, with_bias
 
 
 @parametrize_with_checks([RANNClassifier(random_state=0), RANNRegressor(random_state=0), RANNClassifier(20)])

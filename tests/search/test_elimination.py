@@ -183,7 +183,7 @@ def test_where_there_is_one_size_only_no_split_is_looked_at():
 def test_models_without_importances_are_eliminated_by_measured_ones(importance, model, monkeypatch):
     if importance == "shap":
         pytest.importorskip("shap")
-        monkeypatch.setattr("fewer.criteria._cross_validated.EXPLAINED", 12)
+        monkeypatch.setattr("fewer.criteria.cross_validated.EXPLAINED", 12)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 4)), rng.integers(0, 2, 300)
     X[:, [1, 3]] += 2.0 * y[:, None]

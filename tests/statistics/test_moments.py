@@ -71,7 +71,7 @@ def test_joint_moments_with_a_quantity_give_the_correlation():
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_sparse_table_has_the_moments_of_a_dense_one(task, weighted):
-    from fewer.io._sparse import SparseProblem
+    from fewer.io.sparse import SparseProblem
 
     problem = table(task, weighted=weighted)
     thin = SparseProblem.of(problem, sparse.csr_array(problem.X))

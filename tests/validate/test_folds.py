@@ -5,7 +5,7 @@ from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, TimeSeriesS
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.validate import FixedFolds, assign_folds
-from fewer.validate._splits import splits_of, stratified_folds
+from fewer.validate.splits import splits_of, stratified_folds
 from making import make_problem
 
 

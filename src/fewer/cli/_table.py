@@ -47,7 +47,7 @@ def table_file(text: str) -> Path:
 def fetch(address: str) -> Path:
     """Fetch a table from the network into a file that is there until the command ends."""
     from fewer.io._formats import read_limited
-    from fewer.io._memory import available_memory
+    from fewer.io.memory import available_memory
 
     name = PurePosixPath(unquote(urlsplit(address).path)).name or "table"
     folder = tempfile.mkdtemp(prefix="fewer-")

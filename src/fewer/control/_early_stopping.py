@@ -18,7 +18,7 @@ from fewer.problem import FloatArray, InputError
 from fewer.text import NoteKind
 from fewer.trace import Step, Trace, best_first
 from fewer.validate import Split, split_rows
-from fewer.validate._splits import CV_OBJECT, count_splits
+from fewer.validate.splits import CV_OBJECT, count_splits
 
 Record = dict[str, Any]
 """One validation run: `training` and `validation`, a score a step; `masks`, where the search stood; `n_evaluations`."""

@@ -34,7 +34,7 @@ from fewer.kernels.noise import NoisyRows as LaidOut
 from fewer.problem import FloatArray, InputError, Problem, Task
 from fewer.trace import Trace
 from fewer.validate import Split
-from fewer.validate._splits import CV_OBJECT, count_splits
+from fewer.validate.splits import CV_OBJECT, count_splits
 
 TABLE_SIZE = 4096
 

@@ -19,7 +19,7 @@ from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import FloatArray, Problem
 from fewer.trace import Step, Trace, is_better
 from fewer.validate import Split, split_rows
-from fewer.validate._splits import CV_OBJECT, count_splits
+from fewer.validate.splits import CV_OBJECT, count_splits
 
 Record = dict[str, Any]
 Task = tuple[int, np.random.Generator]

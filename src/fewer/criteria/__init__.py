@@ -14,12 +14,12 @@ from fewer.criteria._complexity import (
     linear_separability,
     reachable_error,
 )
-from fewer.criteria._cross_validated import CrossValidated
 from fewer.criteria._gamma_test import GammaTest, gamma_test
 from fewer.criteria._knn import KNN
 from fewer.criteria._least_squares import LeastSquares
 from fewer.criteria._naive_bayes import NaiveBayes
 from fewer.criteria._rann import RANN
+from fewer.criteria.cross_validated import CrossValidated
 
 __all__ = [
     "CFS",

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer
-from fewer.models._mdlp import class_bins
+from fewer.models.mdlp import class_bins
 from fewer.problem import FloatArray, Problem
 from fewer.statistics import Associations, Uncertainties
 

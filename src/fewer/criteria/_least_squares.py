@@ -23,10 +23,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from fewer.contracts import ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
 from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
 from fewer.criteria._rann import CHUNK_CELLS, RannEncoder, left_out, readable, targets_of
-from fewer.io._memory import amount
+from fewer.io.memory import amount
 from fewer.kernels import bordering as kernels
 from fewer.kernels.bordering import LEAST
-from fewer.models._rann import class_targets, one_blas_thread
+from fewer.models.rann import class_targets, one_blas_thread
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.statistics import GramSums

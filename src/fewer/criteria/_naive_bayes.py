@@ -21,12 +21,12 @@ from fewer.contracts import ROWS, Criterion, IncompatibleError, Masks, Predictiv
 from fewer.kernels import naive_bayes as kernels
 from fewer.kernels.bundles import Units
 from fewer.models._discrete_naive_bayes import FIXED, LogTables, ScoreColumns, _prior, _table
-from fewer.models._mdlp import MDLPDiscretizer, mdlp_cuts
+from fewer.models.mdlp import MDLPDiscretizer, mdlp_cuts
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 from fewer.statistics import Bins, FoldCounts, MissingCells, Ranges, RowSample, Statistics, collect, row_folds
 from fewer.validate import assign_folds
-from fewer.validate._splits import CV_OBJECT, splits_of
+from fewer.validate.splits import CV_OBJECT, splits_of
 
 if TYPE_CHECKING:
     from fewer.io import Stream

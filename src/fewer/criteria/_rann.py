@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import ROWS, Criterion, Masks, PredictiveScorer, Resources
-from fewer.models._rann import Sampling, class_targets, classes_of, draw_weights, one_blas_thread
+from fewer.models.rann import Sampling, class_targets, classes_of, draw_weights, one_blas_thread
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.io._frames import pl
+from fewer.io.frames import pl
 from fewer.problem import InputError
 
 Table = tuple[pl.DataFrame, NDArray[Any]]

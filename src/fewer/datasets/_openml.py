@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.io import read_frame
-from fewer.io._frames import pl
+from fewer.io.frames import pl
 from fewer.problem import InputError
 
 API = "https://www.openml.org/api/v1/json/data/{number}"

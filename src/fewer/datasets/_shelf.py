@@ -20,7 +20,7 @@ from fewer.datasets import _generators as make
 from fewer.datasets._openml import fetch, fetch_named
 from fewer.datasets._views import VIEWS
 from fewer.io import read_frame, to_problem
-from fewer.io._frames import pl
+from fewer.io.frames import pl
 from fewer.problem import BoolArray, InputError, Problem, Task
 
 Way = Literal["bundled", "scikit-learn", "generated", "view", "outside"]

@@ -15,7 +15,6 @@ from joblib import effective_n_jobs
 
 from fewer.contracts import Resources
 from fewer.errors import FewerWarning, InputError
-from fewer.evaluate._grading import Grader
 from fewer.evaluate._loop import Record, each_part
 from fewer.evaluate._nested import (
     ALL,
@@ -33,6 +32,7 @@ from fewer.evaluate._nested import (
     summarize,
 )
 from fewer.evaluate._verdict import MethodScore, in_points, name_of, verdict
+from fewer.evaluate.grading import Grader
 from fewer.files import FolderLock, Journal, finite, refuse_strangers, write_atomically
 from fewer.problem import Problem
 from fewer.text import html_card, html_table, latex_table, markdown_table, score_text, signed

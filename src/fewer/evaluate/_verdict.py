@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fewer.criteria._cross_validated import score_outputs
-from fewer.evaluate._grading import is_share
+from fewer.criteria.cross_validated import score_outputs
+from fewer.evaluate.grading import is_share
 from fewer.problem import Problem
 from fewer.text import signed
 

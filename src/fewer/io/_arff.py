@@ -9,8 +9,8 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 
 import numpy as np
 
-from fewer.io._frames import pl, refuse_repeated_names
 from fewer.io._text import Sheet, plain_cells
+from fewer.io.frames import pl, refuse_repeated_names
 from fewer.problem import InputError, IntArray
 
 # A token: quoted by ' or " with \ before a quote inside, or bare up to a separator.

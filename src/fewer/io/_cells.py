@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, cast
 
-from fewer.io._frames import pl
+from fewer.io.frames import pl
 
 MOSTLY = 0.9
 """The share of cells of one form above which a column is meant to have it, and its other cells are mistakes."""

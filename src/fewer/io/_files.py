@@ -28,11 +28,11 @@ from fewer.io._formats import (
     read_workbook,
     unpacked,
 )
-from fewer.io._frames import Place, pl, refuse_repeated_names
 from fewer.io._kinds import ParseProblem, Reading, ReadOptions, Schema, Understood, read_schema
-from fewer.io._memory import BYTES_PER_CELL, available_memory, refuse_too_large
 from fewer.io._reader import LARGEST, ProblemReader
 from fewer.io._text import Sheet, is_number, read_text, to_utf8
+from fewer.io.frames import Place, pl, refuse_repeated_names
+from fewer.io.memory import BYTES_PER_CELL, available_memory, refuse_too_large
 from fewer.problem import InputError, Problem, Task
 
 BYTES_PER_ARFF_CELL = 80

@@ -16,9 +16,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 
-from fewer.io._frames import pl
-from fewer.io._memory import refuse_too_large
 from fewer.io._text import Sheet, sheet_of_rows
+from fewer.io.frames import pl
+from fewer.io.memory import refuse_too_large
 from fewer.problem import InputError
 
 ZIP, ZSTD = b"PK\x03\x04", b"(\xb5/\xfd"

@@ -12,8 +12,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from fewer.io._files import TableOptions, UnderstoodTable, display_name, understand_table
-from fewer.io._frames import pl
 from fewer.io._kinds import MOSTLY_MISSING, ParseProblem, Reading, Schema
+from fewer.io.frames import pl
 from fewer.problem import Problem, Task
 from fewer.text import printable
 

@@ -23,7 +23,7 @@ from fewer.io._cells import (
     find_number_format,
     mixes_dates,
 )
-from fewer.io._frames import Place, pl
+from fewer.io.frames import Place, pl
 
 MOST = 20
 

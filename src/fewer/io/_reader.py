@@ -16,11 +16,11 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from fewer.io._cells import find_number_format
-from fewer.io._frames import Place, forced_kinds, is_frame, pl, plain_frame, row_number, schema_of
 from fewer.io._kinds import Reading, ReadOptions, left_out_notes, missing_notes, name_list, typed_columns, why_left_out
-from fewer.io._memory import available_memory, refuse_too_large
-from fewer.io._sparse import SparseProblem, column_ranges
 from fewer.io._suspicions import suspicions
+from fewer.io.frames import Place, forced_kinds, is_frame, pl, plain_frame, row_number, schema_of
+from fewer.io.memory import available_memory, refuse_too_large
+from fewer.io.sparse import SparseProblem, column_ranges
 from fewer.problem import (
     BoolArray,
     FloatArray,

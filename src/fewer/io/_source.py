@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fewer.io._frames import pl, refuse_repeated_names
-from fewer.io._memory import available_memory, needed_memory
 from fewer.io._text import find_separator
+from fewer.io.frames import pl, refuse_repeated_names
+from fewer.io.memory import available_memory, needed_memory
 from fewer.problem import InputError
 
 PART_ROWS = 1_000_000

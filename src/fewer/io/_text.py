@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.io._frames import Place, pl, row_number, text_names
 from fewer.io._kinds import MISSING, ReadOptions, Understood, typed_columns, typed_frame
-from fewer.io._memory import refuse_too_large
+from fewer.io.frames import Place, pl, row_number, text_names
+from fewer.io.memory import refuse_too_large
 from fewer.problem import InputError
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars", " ": "spaces"}

@@ -3,10 +3,10 @@
 from fewer.models._discrete_naive_bayes import DiscreteNaiveBayes
 from fewer.models._gmlvq import GMLVQClassifier
 from fewer.models._least_squares import LeastSquaresClassifier
-from fewer.models._mdlp import MDLPDiscretizer
 from fewer.models._neighborhood import NeighborhoodClassifier
-from fewer.models._rann import RANNClassifier, RANNRegressor
 from fewer.models._relevant_context import RelevantContextClassifier
+from fewer.models.mdlp import MDLPDiscretizer
+from fewer.models.rann import RANNClassifier, RANNRegressor
 
 __all__ = [
     "DiscreteNaiveBayes",

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from fewer.estimators import ClassScoresMixin, TableClassifier
 from fewer.kernels.naive_bayes import Columns, count_codes
-from fewer.models._mdlp import MDLPDiscretizer
+from fewer.models.mdlp import MDLPDiscretizer
 from fewer.problem import FloatArray, IntArray, Problem
 
 FIXED = 1 << 24

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.errors import InputError
-from fewer.evaluate._distributions import predictions
+from fewer.evaluate.distributions import predictions
 from fewer.io import to_problem
 from fewer.plots._rankings import readable_on
 from fewer.plots._roc import draw_curve, roc_axes

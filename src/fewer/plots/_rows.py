@@ -13,8 +13,8 @@ import numpy as np
 
 from fewer.criteria import KNN
 from fewer.errors import InputError
-from fewer.evaluate._distributions import distribution, shown_classes
 from fewer.evaluate._row_views import plane
+from fewer.evaluate.distributions import distribution, shown_classes
 from fewer.io import to_problem
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, LINES, MARKERS, SEQUENTIAL, Display, figure_of, legend_below, legend_beside

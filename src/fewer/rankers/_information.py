@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import ROWS, Ranker, Ranking, Resources
 from fewer.kernels.information import impurity_with, information_with, sum_kernels
-from fewer.models._mdlp import bin_numbers, mdlp_cuts
+from fewer.models.mdlp import bin_numbers, mdlp_cuts
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 from fewer.statistics import information

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import ROWS, Ranker, Ranking, Resources
 from fewer.kernels.information import Other, Stored, information_with_sparse
-from fewer.models._mdlp import class_bins
+from fewer.models.mdlp import class_bins
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers._information import FeatureBins, Kernels, bin_edges, to_codes

@@ -9,7 +9,7 @@ import numpy as np
 
 from fewer.contracts import IncompatibleError, Ranker, Ranking, Resources
 from fewer.io import Stream, refuse_constant
-from fewer.models._mdlp import mdlp_cuts
+from fewer.models.mdlp import mdlp_cuts
 from fewer.problem import BoolArray, FloatArray
 from fewer.rankers._by_moments import (
     Chi2,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fewer.evaluate._grading import is_share
+from fewer.evaluate.grading import is_share
 from fewer.plots import AnswersDisplay
 from fewer.report._page import cut
 from fewer.report._pictures import distribution_picture, loss_picture, loss_places

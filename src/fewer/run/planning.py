@@ -14,7 +14,7 @@ from fewer.contracts import SearchSpace, refuse_unmet_needs
 from fewer.control import Prefilter
 from fewer.criteria import KNN
 from fewer.errors import InputError
-from fewer.evaluate._grading import refuse_scoring
+from fewer.evaluate.grading import refuse_scoring
 from fewer.problem import Problem
 from fewer.request import Request
 from fewer.run.budget import BESIDE, GROWTH, MARGIN, Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto

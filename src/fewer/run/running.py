@@ -24,8 +24,8 @@ from fewer.criteria import KNN, CrossValidated
 from fewer.errors import interruptible
 from fewer.estimators import parse_costs
 from fewer.evaluate import Choice, Chooser, Evidence, HeldOutScores, heldout
-from fewer.evaluate._grading import is_share, score_name
 from fewer.evaluate._verdict import baseline_score
+from fewer.evaluate.grading import is_share, score_name
 from fewer.io import describe_columns
 from fewer.parallel import leaves_machine
 from fewer.problem import IntArray, Problem

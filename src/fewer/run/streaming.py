@@ -21,8 +21,8 @@ from fewer.criteria._naive_bayes import BayesRules, CountedTable, StreamedNaiveB
 from fewer.errors import InputError
 from fewer.evaluate import Evidence, each_part
 from fewer.io import Stream, open_stream, refuse_constant
-from fewer.io._memory import available_memory
-from fewer.models._rann import one_blas_thread
+from fewer.io.memory import available_memory
+from fewer.models.rann import one_blas_thread
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers._streamed import rank_stream
 from fewer.request import Request

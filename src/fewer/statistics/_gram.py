@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fewer.io._sparse import column_ranges
+from fewer.io.sparse import column_ranges
 from fewer.kernels.statistics import gather_shifted
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics._base import Statistics

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from fewer.io._sparse import column_ranges
+from fewer.io.sparse import column_ranges
 from fewer.kernels.statistics import (
     add_class_moments,
     add_class_moments_by_code,

@@ -20,7 +20,7 @@ from fewer.validate._significance import (
     mcnemar,
     wilcoxon,
 )
-from fewer.validate._splits import (
+from fewer.validate.splits import (
     CV_OBJECT,
     FixedFolds,
     Layer,

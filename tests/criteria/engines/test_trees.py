@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 from threadpoolctl import threadpool_limits
 
 from fewer.contracts import Resources
-from fewer.criteria import CrossValidated, _cross_validated, _sklearn_internals, engines
+from fewer.criteria import CrossValidated, _sklearn_internals, cross_validated, engines
 from fewer.criteria.engines._parts import agrees
 from fewer.criteria.engines._trees import BoostingPart, ForestPart
 from fewer.problem import Problem
@@ -144,7 +144,7 @@ def scorer(X, y, model, **options):
 
 
 def ordinary(monkeypatch):
-    monkeypatch.setattr(_cross_validated, "find_part", lambda *_: "not today")
+    monkeypatch.setattr(cross_validated, "find_part", lambda *_: "not today")
 
 
 @pytest.mark.parametrize("scoring", [None, "roc_auc", "neg_log_loss", "f1_macro", "average_precision"])
@@ -220,7 +220,7 @@ def test_the_private_parts_of_this_scikit_learn_are_as_expected():
 def test_many_cells_and_threads_asked_for_go_the_ordinary_way(monkeypatch):
     X, y = table(0, 2)
     assert scorer(X, y, RandomForestClassifier(5, n_jobs=2)).way.startswith("compiled")
-    monkeypatch.setattr(_cross_validated, "WORTH_THREADS", 10)
+    monkeypatch.setattr(cross_validated, "WORTH_THREADS", 10)
     assert not scorer(X, y, RandomForestClassifier(5, n_jobs=2)).way.startswith("compiled")
     assert scorer(X, y, RandomForestClassifier(5)).way.startswith("compiled")
 

@@ -15,7 +15,7 @@ import numpy as np
 from fewer.contracts import Objective, Resources, SearchSpace, gray_states
 from fewer.criteria import KNN, RANN, GammaTest
 from fewer.models import RANNClassifier
-from fewer.models._rann import (
+from fewer.models.rann import (
     N_PARTITIONS,
     SIZES,
     class_targets,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer
 
-from fewer.criteria._cross_validated import _RecordedClassifier, _RecordedRegressor
+from fewer.criteria.cross_validated import _RecordedClassifier, _RecordedRegressor
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.validate import Split as Rows
 

@@ -26,6 +26,8 @@ else:
 
     pl = _Later()
 
+__all__ = ["pl"]  # the one name that is not this module's own
+
 
 Place = Callable[[int], str]
 
@@ -344,21 +346,3 @@ def _series(like: nw.Series[Any], values: Any, dtype: Any) -> nw.Series[Any]:
         native = library.Series(values, name=like.name).astype(like.to_native().dtype)
         return nw.from_native(native, series_only=True)
     return nw.new_series(like.name, values, backend=like.implementation).cast(dtype)
-
-
-__all__ = [
-    "FrameSchema",
-    "Place",
-    "forced_kinds",
-    "is_frame",
-    "label_of",
-    "own_labels",
-    "pl",
-    "plain_frame",
-    "refuse_repeated_names",
-    "row_number",
-    "schema_of",
-    "text_name",
-    "text_names",
-    "without_arrow_text",
-]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fewer.errors import InputError
-from fewer.io._memory import amount, available_memory
+from fewer.io.memory import amount, available_memory
 from fewer.problem import BoolArray, FloatArray, Problem
 
 

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.io._frames import pl
+from fewer.io.frames import pl
 from fewer.problem import InputError
 
 HEAD = 1 << 20

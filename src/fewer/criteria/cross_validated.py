@@ -31,7 +31,7 @@ from fewer.criteria.engines._parts import Part
 from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 from fewer.validate import assign_folds, split_rows
-from fewer.validate._splits import CV_OBJECT, splits_of, within_rows
+from fewer.validate.splits import CV_OBJECT, splits_of, within_rows
 
 Importance = str | Callable[[Any], Any]
 REPEATS = 5

@@ -16,7 +16,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer_names
 
 from fewer.contracts import PredictiveScorer
-from fewer.criteria._cross_validated import score_outputs
+from fewer.criteria.cross_validated import score_outputs
 from fewer.errors import InputError
 from fewer.problem import FloatArray, Problem
 from fewer.validate import ConfidenceInterval, Split, fold_interval
