@@ -37,7 +37,6 @@ import fewer
 from fewer import AutoSelector
 from fewer.datasets import load
 from fewer.problem import Problem
-from fewer.run.api import select_problem
 from fewer.selectors.auto import _answer
 from fewer.selectors.auto._selector import LEVEL
 
@@ -256,7 +255,7 @@ def returns() -> None:
     """Tell how often what is chosen on the demo's table comes back in repetitions: alone (or a stand-in)."""
     problem = load("wdbc").problem
     for seed in range(3):
-        selection = select_problem(problem, random_state=seed)
+        selection = fewer.select(problem, random_state=seed)
         told = []
         for name in selection.features:
             alone = selection.frequency.get(name, 0.0)

@@ -111,10 +111,8 @@ def test_features_are_the_labels_of_the_frame(names):
     for told in (str(selection), selection.to_markdown(), selection._repr_html_(), selection_report(selection)):
         assert all(text in told for text in texts)
     assert json.loads(selection.pipeline_json())["support"] == np.flatnonzero(selection.support).tolist()
-    taken = X if names == "mixed names" else frame  # scikit-learn refuses numbers beside text
-    fitted = selection.to_pipeline(DecisionTreeClassifier(random_state=0)).fit(taken, Y)
-    places = [list(frame.columns).index(label) for label in selection.features]
-    assert np.array_equal(fitted[0].transform(taken), X[:, places])
+    fitted = selection.to_pipeline(DecisionTreeClassifier(random_state=0)).fit(frame, Y)
+    assert np.array_equal(fitted[0].transform(frame), X[:, selection.support])
 
 
 def test_doubles_are_reported():

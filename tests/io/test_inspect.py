@@ -138,6 +138,13 @@ def test_frames_in_files_and_html(tmp_path):
 def test_a_problem_is_described_for_a_page():
     problem = to_problem(pl.DataFrame({"c": ["u", "v", None], "x": [1.0, 1.0, 2.0]}), np.array([0, 1, 1]))
     assert describe_columns(problem) == [
-        {"name": "c", "kind": "nominal", "missing": pytest.approx(1 / 3), "distinct": 2, "values": "u, v"},
+        {
+            "name": "c",
+            "kind": "nominal",
+            "missing": pytest.approx(1 / 3),
+            "distinct": 2,
+            "values": "u, v",
+            "levels": ["u", "v"],
+        },
         {"name": "x", "kind": "numeric", "missing": 0.0, "distinct": 2, "values": "1 to 2"},
     ]

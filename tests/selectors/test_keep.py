@@ -31,8 +31,8 @@ def test_a_selection_comes_back_as_a_fitted_step(tmp_path):
     assert make_pipeline(step, LogisticRegression(max_iter=5000)).fit(X, y).score(X, y) > 0.9
     again = KeepFeatures.from_json(step.to_json())
     assert json.loads(again.to_json()) == json.loads(step.to_json())
-    with pytest.raises(ValueError, match="feature names"):
-        step.transform(X.rename(columns={"mean radius": "another"}))
+    with pytest.raises(InputError, match=f"no column '{selection.features[0]}'"):
+        step.transform(X.rename(columns={selection.features[0]: "another"}))
 
 
 def test_another_answer_of_the_same_selection():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from fewer.cli._table import EncodingOption, FileArgument, HeaderOption, SheetOp
 from fewer.errors import InputError
 from fewer.files import write_atomically
 from fewer.request import names_of
+
+if TYPE_CHECKING:
+    from fewer.io import Contract
 
 
 def transform(
@@ -30,14 +33,19 @@ def transform(
     """Reduce a table to the features that a run chose.
 
     Cells are copied as written; Parquet files get numbers and dates. Without --save the table is printed as CSV.
+    Columns may come in any order; other columns are ignored. New levels are reported. An absent column, or one with
+    text where there were numbers, is refused by name.
     """
     from fewer.io import frame_bytes, reduce_table
 
-    columns = list(dict.fromkeys([*names_of(keep), *chosen_by(run)]))
+    contract = chosen_by(run)
+    columns = list(dict.fromkeys([*names_of(keep), *contract.features]))
     if save is not None:
         check_save(save, file, force=force)
     typed = save is not None and save.suffix.lower() == ".parquet"
-    frame = reduce_table(file, columns, typed=typed, encoding=encoding, sheet=sheet, header=header)
+    frame = reduce_table(
+        file, columns, typed=typed, contract=contract, encoding=encoding, sheet=sheet, header=header
+    )  # fmt: skip
     answer = Printout()
     if save is None:
         sys.stdout.flush()
@@ -48,19 +56,27 @@ def transform(
     answer.leave()
 
 
-def chosen_by(run: Path) -> list[str]:
-    """Return the features that a run chose, from its folder or its JSON."""
+def chosen_by(run: Path) -> Contract:
+    """Return what a run chose and what it expects of new tables, from its folder, its JSON or its pipeline's JSON."""
     import json
 
+    from fewer.io import Contract
+
     path = run / "result.json" if run.is_dir() else run
+    refusal = InputError(f"{path} is not a result of fewer select; give its --out folder or --json output.")
     try:
-        features = json.loads(path.read_text(encoding="utf-8"))["features"]
+        content = json.loads(path.read_text(encoding="utf-8"))
+        features = content["features"]
+        columns = content.get("columns") or content.get("data", {}).get("columns", ())
+        names = content.get("feature_names_in") or [column["name"] for column in columns]
+        known = [column for column in columns if column["name"] in features]
+        n_features = content.get("n_features_in", content.get("n_features"))
     except FileNotFoundError:
         raise InputError(f"There is no finished run in {run}; give the folder of fewer select --out.") from None
-    except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{path} is not a result of fewer select; give its --out folder or --json output.") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise refusal from None
     if not isinstance(features, list) or not all(isinstance(name, str) for name in features):
-        raise InputError(f"{path} is not a result of fewer select; give its --out folder or --json output.")
+        raise refusal
     if not features:
         raise InputError(f"The run in {run} selected no features; nothing to keep.")
-    return features
+    return Contract(tuple(features), tuple(known), tuple(names) if len(names) == n_features else None)

@@ -7,6 +7,7 @@ import io
 import os
 import stat
 import sys
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TypedDict, Unpack
 import numpy as np
 
 from fewer.columns import column_number, nearest
+from fewer.errors import FewerWarning
 from fewer.io._arff import is_arff, is_cbml, read_arff, read_cbml
 from fewer.io._cells import PARTS, add_calendar
 from fewer.io._formats import (
@@ -29,7 +31,7 @@ from fewer.io._formats import (
     unpacked,
 )
 from fewer.io._kinds import ParseProblem, Reading, ReadOptions, Schema, Understood, read_schema
-from fewer.io._reader import LARGEST, ProblemReader
+from fewer.io._reader import LARGEST, Contract, ProblemReader
 from fewer.io._text import Sheet, is_number, read_text, to_utf8
 from fewer.io.frames import Place, pl, refuse_repeated_names
 from fewer.io.memory import BYTES_PER_CELL, available_memory, refuse_too_large
@@ -171,10 +173,11 @@ def understand_table(
     task: Task | None = None,
     memory: int | None = None,
     options: TableOptions | None = None,
+    sheet: Sheet | None = None,
 ) -> UnderstoodTable:
-    """Read a file and understand its columns; what is wrong is listed, not raised."""
+    """Read a file, unless it was read already, and understand its columns; what is wrong is listed, not raised."""
     options = TableOptions() if options is None else options
-    sheet = read_sheet(path, options, memory)
+    sheet = read_sheet(path, options, memory) if sheet is None else sheet
     names = sheet.frame.columns
     label = None if target is None else names[find_target(target, names, display_name(path))]
     choice = _Choice(names, options)
@@ -456,6 +459,7 @@ def reduce_table(
     *,
     target: str | int | None = None,
     typed: bool = True,
+    contract: Contract | None = None,
     **options: Unpack[TableOptions],
 ) -> pl.DataFrame:
     r"""Return the rows of a file with some of its columns.
@@ -470,6 +474,9 @@ def reduce_table(
         The column to predict, by name or number, to be kept as the last one.
     typed : bool, default=True
         Whether columns of text become numbers and dates, as the reader understands them, or stay as they were written.
+    contract : Contract, optional
+        What the columns held when they were chosen: they are read as those, and checked; a `FewerWarning` names new
+        levels and ignored columns.
     **options
         As in `read_table`.
 
@@ -487,18 +494,17 @@ def reduce_table(
     [(1188.0,), (987.0,)] [('1,188',), ('987',)]
     """
     derived = [name for name in columns if name.rpartition(": ")[2] in PARTS and name.rpartition(": ")[0]]
+    sheet = read_sheet(path, options)
+    whole = frame = sheet.frame
+    if contract is not None:
+        _check_sheet(sheet, contract, {*columns, *derived})
     if typed or derived:
-        options["nominal"] = [*(options.get("nominal") or ())]
-        table = understand_table(path, None, options=options)
+        table = understand_table(path, None, options=options, sheet=sheet)
         table.understood.raise_problems()
         frame = add_calendar(table.frame) if derived else table.frame
-        whole = table.sheet.frame
         frame = frame.with_columns(
             whole[name] for name in columns if name not in frame.columns and name in whole.columns
         )
-    else:
-        frame = read_sheet(path, options).frame
-        whole = frame
     if target is not None:
         columns = [*columns, whole.columns[find_target(target, whole.columns, display_name(path))]]
     absent = [name for name in columns if name not in frame.columns]
@@ -506,6 +512,21 @@ def reduce_table(
         more = f" and {len(absent) - 1} more of the chosen columns" if len(absent) > 1 else ""
         raise InputError(f"{display_name(path)} has no column {absent[0]!r}{more}; {nearest(absent[0], frame.columns)}")
     return frame.select(columns)
+
+
+def _check_sheet(sheet: Sheet, contract: Contract, asked: set[str]) -> None:
+    """Read the columns of a file as they were read before, and compare."""
+    names = sheet.frame.columns
+    kinds = {column["name"]: column["kind"] for column in contract.columns if not column.get("date")}
+    chosen = {kind: frozenset(name for name in names if kinds.get(name) == kind) for kind in ("nominal", "numeric")}
+    needed = {name for name in contract.features if name in names}
+    said = ReadOptions(nominal=chosen["nominal"] & needed, numeric=chosen["numeric"] & needed, missing=sheet.missing)
+    read = sheet.without(set(names) - needed).typed(said)
+    typed = read.frame.with_columns(sheet.frame[problem.column] for problem in read.problems)
+    stored = tuple(name for name in contract.features if name in names)  # the weekday of a date is not stored
+    others = [name for name in names if name not in asked]
+    for note in replace(contract, features=stored).check(typed, sheet.place, others):
+        warnings.warn(note, FewerWarning, stacklevel=3)
 
 
 def frame_bytes(frame: pl.DataFrame, name: Path | str) -> bytes:

@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Unpack
 
+import narwhals as nw
 import numpy as np
 
 from fewer.io._files import TableOptions, UnderstoodTable, display_name, understand_table
@@ -20,6 +21,8 @@ from fewer.text import printable
 PICTURED = 200
 """Columns of which values are counted for a small histogram."""
 N_EXAMPLES = 3
+MOST_LEVELS = 200
+"""Levels of a column that are kept, to say later which are new."""
 
 
 @dataclass(frozen=True)
@@ -263,7 +266,7 @@ def _summary(table: UnderstoodTable, name: str, reading: Reading, pictured: bool
     return ColumnSummary(name, role, kind, share, 0 if nested else present.n_unique(), shown, "; ".join(notes), bars)
 
 
-def describe_columns(problem: Problem, most: int = 200) -> list[dict[str, Any]]:
+def describe_columns(problem: Problem, most: int = 200, chosen: Sequence[int] = ()) -> list[dict[str, Any]]:
     """Say of each feature of a problem what was understood, as plain data for a page.
 
     Parameters
@@ -272,11 +275,14 @@ def describe_columns(problem: Problem, most: int = 200) -> list[dict[str, Any]]:
         The rows.
     most : int, default=200
         How many features to describe.
+    chosen : sequence of int
+        Features to describe in any case.
 
     Returns
     -------
     list of dict
-        One a feature: name, kind, share of missing cells, distinct values, range or levels.
+        One per feature: name, kind, share of missing cells, distinct values, range or levels as text; `levels` of a
+        nominal column with at most 200, and `date` where numbers are dates, for `Contract`.
 
     Examples
     --------
@@ -285,8 +291,9 @@ def describe_columns(problem: Problem, most: int = 200) -> list[dict[str, Any]]:
     [{'name': 'size', 'kind': 'numeric', 'missing': 0.0, 'distinct': 2, 'values': '0 to 2'}]
     """
     described: list[dict[str, Any]] = []
-    for i, (name, kind) in enumerate(zip(problem.names[:most], problem.kinds, strict=False)):
-        column = problem.X[:, i]
+    dtypes = {} if problem.schema is None else nw.from_native(problem.schema.head, eager_only=True).schema
+    for i in sorted({*range(min(most, problem.n_features)), *chosen}):
+        name, kind, column = problem.names[i], problem.kinds[i], problem.X[:, i]
         cells = column[~np.isnan(column)]
         levels = problem.levels.get(i, ())
         values = ", ".join(map(str, levels[:4])) + (", …" if len(levels) > 4 else "")
@@ -296,6 +303,10 @@ def describe_columns(problem: Problem, most: int = 200) -> list[dict[str, Any]]:
         described.append(
             {"name": name, "kind": kind, "missing": missing, "distinct": len(np.unique(cells)), "values": values}
         )
+        if levels and len(levels) <= MOST_LEVELS:
+            described[-1]["levels"] = list(levels)
+        if kind == "numeric" and dtypes.get(name) in (nw.Date, nw.Datetime):
+            described[-1]["date"] = True
     return described
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
+from fewer.columns import nearest
 from fewer.io._cells import find_number_format
 from fewer.io._kinds import Reading, ReadOptions, left_out_notes, missing_notes, name_list, typed_columns, why_left_out
 from fewer.io._suspicions import suspicions
@@ -44,6 +45,8 @@ SMALLEST = 1e-100
 BLOCK_COLUMNS = 64
 """Columns of a frame that become an array at a time."""
 EPOCH = datetime(1970, 1, 1)
+TYPES = {"numeric": "numbers", "boolean": "true or false", "nominal": "text"}
+"""What columns of each kind hold, in words."""
 
 NUMBERS = (Real, Decimal, np.bool_)
 SMALL_NUMBERS = (nw.Float32, nw.Int8, nw.Int16, nw.Int32, nw.UInt8, nw.UInt16, nw.UInt32)
@@ -470,6 +473,111 @@ def _encode_cells(column: list[Any], name: str, forced: Kind | None, place: Plac
     if forced is None and not any(issubclass(kind, str | date) for kind in types):
         return _scatter(cells, present), "numeric", ()
     return _levels_of(cells, present)
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What a selection expects of the columns of new tables.
+
+    Parameters
+    ----------
+    features : tuple of str
+        The columns that are needed.
+    columns : tuple of mappings
+        What `describe_columns` said of them. A feature without an entry may hold anything.
+    names : tuple of str or None
+        All columns that there were, where they are known.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> contract = Contract(("color",), ({"name": "color", "kind": "nominal", "levels": ["blue", "red"]},))
+    >>> contract.check(pl.DataFrame({"color": ["red", "green"]}))
+    ["Column 'color' has values that were not there when the features were chosen: 'green' (1 row)."]
+    """
+
+    features: tuple[str, ...]
+    columns: tuple[Mapping[str, Any], ...] = ()
+    names: tuple[str, ...] | None = None
+
+    def check(self, X: Any, place: Place = row_number, others: Iterable[str] = ()) -> list[str]:
+        """Compare a new table with what was there when the features were chosen.
+
+        Parameters
+        ----------
+        X : data frame
+            The new table.
+        place : callable
+            Says where a row is, for messages.
+        others : iterable of str
+            Further columns that the table has.
+
+        Returns
+        -------
+        list of str
+            What a reader should know: new levels, and columns that are ignored.
+
+        Raises
+        ------
+        InputError
+            If a column is absent, or holds another type; names the column.
+        """
+        frame = nw.from_native(X, eager_only=True)
+        absent = [name for name in self.features if name not in frame.columns]
+        if absent:
+            more = f" and {len(absent) - 1} more of the chosen columns" if len(absent) > 1 else ""
+            raise InputError(f"The table has no column {absent[0]!r}{more}; {nearest(absent[0], frame.columns)}")
+        known = {column["name"]: column for column in self.columns}
+        notes = [_compared(frame[name], name, known[name], place) for name in self.features if name in known]
+        names = [*frame.columns, *others]
+        if other := [repr(name) for name in names if name not in (self.names or names)]:
+            notes.append(f"Ignored, not features of this selection: {', '.join(other[:5])}{', …' * (len(other) > 5)}.")
+        return [note for note in notes if note]
+
+
+def _compared(column: nw.Series[Any], name: str, was: Mapping[str, Any], place: Place) -> str:
+    """Refuse a column of another type than it had; return a note on levels that are new."""
+    dated: list[str] = []
+    cells, kind, labels = encode(column, name, None, place, dated)
+    present = ~np.isnan(cells)
+    held = "dates" if was.get("date") else TYPES[was["kind"]]
+    holds = "dates" if dated else TYPES[kind]
+    if was["kind"] == "nominal":
+        if kind == "boolean":
+            labels = ("false", "true")
+        elif not labels and not dated:  # codes may come as numbers
+            cells, _, labels = _levels_of(cells[present].tolist(), present)
+        new = [label for label in labels if label not in was.get("levels", labels)]
+        if new and new == list(labels) and all(map(_is_float, labels)) > any(map(_is_float, was["levels"])):
+            holds = "numbers"
+        fits = (not dated and holds != "numbers") or len(new) < len(labels)
+    else:
+        new = []
+        is_flag = was["kind"] == "boolean" and bool(np.isin(cells[present], (0.0, 1.0)).all())
+        fits = holds == held or (kind != "nominal" and not dated and (is_flag or held == "numbers"))
+    if present.any() and not fits:
+        there, shown = np.flatnonzero(present).tolist(), column.to_list()
+        row = next((i for i in there if not _is_float(shown[i])), there[0])
+        raise InputError(
+            f"Column {name!r} held {held} when the features were chosen and holds {holds} now "
+            f"({shown[row]!r} in {place(row)}); convert the column or correct the cell."
+        )
+    if not new:
+        return ""
+    rows = int(np.isin(cells, [labels.index(label) for label in new]).sum())
+    listed = ", ".join(map(repr, new[:5])) + ", …" * (len(new) > 5)
+    return (
+        f"Column {name!r} has values that were not there when the features were chosen: {listed} "
+        f"({rows:,} row{'s' * (rows != 1)})."
+    )
+
+
+def _is_float(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _unusable(name: str, what: str) -> InputError:

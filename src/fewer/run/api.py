@@ -45,7 +45,7 @@ from fewer.validate import assign_folds
 
 def select(
     X: Any,
-    y: Any,
+    y: Any = None,
     method: str = "auto",
     *,
     criterion: Any = None,
@@ -84,7 +84,8 @@ def select(
     ----------
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         Or a table that is not in memory, target included: a path, folder or glob, a polars LazyFrame, a pyarrow
-        dataset, a DuckDB relation, a Dask dataframe. It is read in chunks; see `fewer.streaming`.
+        dataset, a DuckDB relation, a Dask dataframe. It is read in chunks; see `fewer.streaming`. Or a `Problem` from
+        `fewer.io.read_table`, which has its target.
     y : array of shape (n_samples,)
         Of shape (n_samples, n_outputs) for criteria that take several targets; or the name of a column of X.
     method : str, default="auto"
@@ -149,6 +150,10 @@ def select(
     options = {field.name: told[field.name] for field in fields(Request) if field.name in told}
     request = Request(**options | {"cv": _reusable(cv), "seed": _seed(random_state)})
     rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
+    if isinstance(X, Problem):
+        if y is not None:
+            raise InputError("A Problem has its target already; omit y.")
+        return _select(X, request, resume_dir, verbose=verbose)
     if is_path(X) or is_lazy(X):
         return _select_source(X, y, task, rows, request, resume_dir, verbose)
     problem = read_rows(X, y, task, rows, multi_output=np.ndim(y) == 2)
@@ -202,36 +207,6 @@ def _compared_rows(X: Any, y: Any, task: Task | None, rows: dict[str, Any], seed
     if is_path(X) and not in_chunks(X, "compare"):
         return read_table(X, y, task=task, **rows)
     return streaming.draw_sample(_open_rows(X, y, task, rows), streaming.SAMPLE_ROWS, seed, Resources())
-
-
-def select_problem(problem: Problem, method: str = "auto", *, random_state: int = 0, **options: Any) -> Selection:
-    """Select features of a table that was read already, as `select` does.
-
-    Parameters
-    ----------
-    problem : Problem
-        From `fewer.io.read_table`.
-    method : str, default="auto"
-        A named method.
-    random_state : int, default=0
-        With it the run repeats.
-    **options
-        Those of `select` that do not belong to the rows.
-
-    Returns
-    -------
-    Selection
-        What was selected, and whether it helped.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> problem = Problem.from_arrays(*load_iris(return_X_y=True))
-    >>> select_problem(problem, "fisher", n_features_to_select=1, cv=0).features
-    ['x2']
-    """
-    folder = options.pop("resume_dir", None)
-    return _select(problem, Request(method, seed=random_state, **options), folder)
 
 
 def _select(
@@ -575,4 +550,4 @@ def _reusable(cv: Any) -> Any:
     return int(cv) if isinstance(cv, np.integer) else cv if plain else list(cv)
 
 
-__all__ = ["compare", "compare_problem", "read_rows", "select", "select_problem"]
+__all__ = ["compare", "compare_problem", "read_rows", "select"]

@@ -75,16 +75,18 @@ def script_for(plan: Plan, outcome: HeldOutScores | None = None) -> str:
         options["budget"] = plan.budget
         if outcome is not None and isinstance(request.cv, int) and outcome.n_folds < request.cv:
             options["cv"] = request.cv
-    arguments = [repr(request.method)] if request.method != "auto" else []
+    name = "method=" if plan.reading else ""  # what was read has its target: the second argument is left out
+    arguments = [f"{name}{request.method!r}"] if request.method != "auto" else []
     arguments += [f"{name}={_source(value)}" for name, value in options.items()]
     imports = sorted({line for value in options.values() for line in _imports(value)})
     if plan.reading:
-        call = f"selection = fewer.run.api.select_problem(problem, {', '.join(arguments)})"
+        call = f"selection = fewer.select({', '.join(['problem', *arguments])})"
         reading = plan.reading
     else:
         call = f"selection = fewer.select(X, y, {', '.join([*arguments, *_row_arguments(plan)])})"
         reading = "# X, y: your table and its target, as they were given"
-    return "\n".join([*imports, "import fewer", "", reading, call, "print(selection)"])
+    keep = "keep = fewer.selectors.KeepFeatures.from_json(selection.pipeline_json())  # keep.transform(new_table)"
+    return "\n".join([*imports, "import fewer", "", reading, call, "print(selection)", keep])
 
 
 def _row_arguments(plan: Plan) -> list[str]:
@@ -457,7 +459,7 @@ def _describe(running: _Running, answer: Answer, outcome: HeldOutScores | None, 
         **_held_out(running, answer, outcome, order),
         n_rows=problem.n_samples,
         n_features=problem.n_features,
-        data=_at_a_glance(problem),
+        data=_at_a_glance(problem, order.tolist()),
         command=plan.command,
         code=script_for(plan, outcome),
         versions=versions(),
@@ -573,10 +575,10 @@ DESCRIBED, HASHED = 100, 20_000_000
 """So many columns are described one by one; tables of up to so many cells get a fingerprint."""
 
 
-def _at_a_glance(problem: Problem) -> TableGlance:
+def _at_a_glance(problem: Problem, chosen: Sequence[int]) -> TableGlance:
     glance = glance_of(problem, int(problem.missing.sum()))
     glance["notes"] = [note for note in problem.notes if note not in {found.evidence for found in problem.suspicions}]
-    glance["columns"] = describe_columns(problem, DESCRIBED)
+    glance["columns"] = describe_columns(problem, DESCRIBED, chosen)
     if problem.sparse is None and problem.X.size <= HASHED:
         glance["fingerprint"] = fingerprint(problem, {})
     if problem.groups is not None:

@@ -606,7 +606,8 @@ class Selection(Origin, Scores, Chosen):
     def to_pipeline(self, estimator: Any) -> Any:
         """Return a scikit-learn pipeline to go on with: the chosen columns, then an estimator.
 
-        The columns are fixed. To select anew inside each training fold, put a selector into a pipeline instead.
+        The columns are fixed, and checked in every table that is predicted (`fewer.selectors.KeepFeatures`). To select
+        anew inside each training fold, put a selector into a pipeline instead.
 
         Parameters
         ----------
@@ -627,19 +628,16 @@ class Selection(Origin, Scores, Chosen):
         >>> selection.to_pipeline(KNeighborsClassifier()).fit(X, y).score(X, y) > 0.9
         True
         """
-        from sklearn.compose import ColumnTransformer
         from sklearn.pipeline import Pipeline
+
+        from fewer.selectors import KeepFeatures
 
         if not self.features:
             raise InputError("No features were selected, so there is no pipeline to build.")
         places = [place for place, chosen in enumerate(self.support) if chosen]
-        # By place, where the table is an array or has labels that scikit-learn does not take.
-        unnamed = sorted(self.names) == sorted(f"x{place}" for place in places) or self.names != self.features
-        if unnamed and (names := self._names_in()) is not None:
-            places = [names.index(name) for name in self.names]
-        columns: list[Any] = places if unnamed else list(self.features)
-        keep = ColumnTransformer([("chosen", "passthrough", columns)], verbose_feature_names_out=False)
-        return Pipeline([("features", keep), ("estimator", estimator)])
+        unnamed = sorted(self.names) == sorted(f"x{place}" for place in places)  # an array: by place
+        columns: list[Any] = places if unnamed else list(self.names)
+        return Pipeline([("features", KeepFeatures(columns)), ("estimator", estimator)])
 
     @property
     def model(self) -> Any:
@@ -682,14 +680,17 @@ class Selection(Origin, Scores, Chosen):
             raise InputError("No model was named for these features; give one to to_pipeline.")
         plain = self.to_pipeline(self.model)
         kinds = {column["name"]: column["kind"] for column in self.data.get("columns", ())}
-        columns = plain.steps[0][1].transformers[0][2]
-        nominal = [own for own, name in zip(columns, self.names, strict=True) if kinds.get(name) == "nominal"]
+        columns = plain.steps[0][1].features
+        unnamed = isinstance(columns[0], int)  # then the columns of the step before are counted
+        nominal = [own for own in columns if kinds.get(f"x{own}" if unnamed else own) == "nominal"]
+        numbers = [own for own in columns if own not in nominal]
+        if unnamed:
+            nominal, numbers = ([columns.index(own) for own in some] for some in (nominal, numbers))
         fill = SimpleImputer(strategy="median", keep_empty_features=True)
         levels = make_pipeline(
             SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore", sparse_output=False)
         )
-        cells = make_column_transformer((fill, [own for own in columns if own not in nominal]), (levels, nominal))
-        plain.steps[0] = ("features", cells)
+        plain.steps.insert(1, ("cells", make_column_transformer((fill, numbers), (levels, nominal))))
         return plain.fit(X, y)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
@@ -13,7 +15,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewer.columns import nearest
-from fewer.errors import InputError
+from fewer.errors import FewerWarning, InputError
+from fewer.io import Contract, is_frame, plain_frame
+from fewer.io._reader import ProblemReader
 
 KIND, VERSION = "fewer pipeline", 1
 
@@ -21,8 +25,12 @@ KIND, VERSION = "fewer pipeline", 1
 class KeepFeatures(SelectorMixin, BaseEstimator):
     """Keep features that were chosen already.
 
-    The last step of a selection that is put to use: it learns nothing but which columns there are, reads from JSON
-    without running code, and stands before any model in a pipeline.
+    The last step of a selection that is put to use: it learns which columns there are and what they hold, reads from
+    JSON without running code, and stands before any model in a pipeline.
+
+    Columns that were chosen by name are found by name in new tables: in any order, beside any others. Other columns
+    are ignored, and a `FewerWarning` names those that are new; so it does for levels that are new. A column that is
+    absent or holds another type is refused by name.
 
     Parameters
     ----------
@@ -32,6 +40,8 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
     Attributes
     ----------
     support_ : bool array of shape (n_features_in_,)
+    columns_ : list of dict
+        What each feature chosen by name held: `name`, `kind`, `levels`.
     about_ : dict
         What the JSON says of how the features were chosen; empty after `fit`.
     n_features_in_ : int
@@ -74,10 +84,71 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
         KeepFeatures
         """
         self._validate_params()
-        validate_data(self, X, dtype=None, ensure_all_finite=False, accept_sparse=True)
+        named = is_frame(X) and self._is_by_name
+        X = plain_frame(X)[0] if named else X
+        validate_data(self, X, dtype=None, ensure_all_finite=False, accept_sparse=True, skip_check_array=named)
         self.about_: dict[str, Any] = {}
+        self.columns_: list[dict[str, Any]] = []
         self.support_ = self._look_up()
+        if named:
+            table = ProblemReader().table(nw.from_native(X, eager_only=True).select(self._kept()).to_native())
+            self.columns_ = [
+                {"name": name, "kind": kind, "date": name in table.dated, "levels": list(table.levels.get(i, ()))}
+                for i, (name, kind) in enumerate(zip(table.names, table.kinds, strict=True))
+            ]
         return self
+
+    def transform(self, X: Any) -> Any:
+        """Reduce a table to the features.
+
+        Parameters
+        ----------
+        X : table
+
+        Returns
+        -------
+        table
+            A frame of the same kind if the features are known by name and X is one, else an array.
+        """
+        check_is_fitted(self)
+        if not (self._is_by_name and is_frame(X)):
+            return super().transform(X)
+        X = plain_frame(X)[0]
+        kept, names = self._kept(), getattr(self, "feature_names_in_", None)
+        contract = Contract(tuple(kept), tuple(self.columns_), None if names is None else tuple(names))
+        for note in contract.check(X):
+            warnings.warn(note, FewerWarning, stacklevel=3)
+        return nw.from_native(X, eager_only=True).select(kept).to_native()
+
+    @property
+    def _is_by_name(self) -> bool:
+        features = self.features if self.features is not None else ()
+        return len(features) > 0 and all(isinstance(feature, str) for feature in features)
+
+    def _kept(self) -> list[str]:
+        """Name the features in the order of the table; in their own where the names of the others are not known."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            return [str(name) for name in self.features or ()]
+        return [str(names[i]) for i in np.flatnonzero(self.support_)]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Name the features that are kept.
+
+        Parameters
+        ----------
+        input_features : array of str, optional
+            Names of all columns, where none are known.
+
+        Returns
+        -------
+        array of str
+        """
+        check_is_fitted(self)
+        if self._is_by_name and input_features is None:
+            return np.array(self._kept(), dtype=object)
+        named: NDArray[Any] = super().get_feature_names_out(input_features)
+        return named
 
     def _look_up(self) -> NDArray[np.bool_]:
         support = np.zeros(self.n_features_in_, dtype=bool)
@@ -112,7 +183,7 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
         kept = [int(i) for i in chosen] if names is None else [str(names[i]) for i in chosen]
         content = {"kind": KIND, "version": VERSION, **self.about_, "features": self.about_.get("features", kept)}
         content["support"] = np.flatnonzero(self.support_).tolist()
-        content["n_features_in"] = self.n_features_in_
+        content["n_features_in"], content["columns"] = self.n_features_in_, self.columns_
         content["feature_names_in"] = None if names is None else [str(name) for name in names]
         return json.dumps(content, ensure_ascii=False, indent=1)
 
@@ -144,15 +215,18 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
             support = np.zeros(n, dtype=bool)
             support[[int(i) for i in content["support"]]] = True
             features = list(content["features"])
+            columns = [dict(column) for column in content.get("columns", ())]
             if names is not None and len(names) != n:
                 raise ValueError("it names another number of columns than it has")
         except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
             raise InputError(f"This is no pipeline of fewer in JSON: {error}") from None
-        step = cls(features)
-        step.n_features_in_, step.support_ = n, support
+        places = [f"x{place}" for place in np.flatnonzero(support)]
+        is_array = names is None and sorted(map(str, features)) == sorted(places)
+        step = cls([int(name[1:]) for name in features] if is_array else features)
+        step.n_features_in_, step.support_, step.columns_ = n, support, columns
         if names is not None:
             step.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
-        known = ("kind", "version", "support", "n_features_in", "feature_names_in")
+        known = ("kind", "version", "support", "n_features_in", "feature_names_in", "columns")
         step.about_ = {key: value for key, value in content.items() if key not in known}
         return step
 
