@@ -67,7 +67,7 @@ def follow_callbacks(estimator: Any, X: Any, y: Any) -> Iterator[OnStep | None]:
     ...     print(on_step)
     None
     """
-    if not getattr(estimator, "_skl_callbacks", None):
+    if not vars(estimator).get("_skl_callbacks"):
         yield None
         return
     fit = estimator._init_callback_context(max_subtasks=None)

@@ -100,7 +100,7 @@ class TableEstimator(BaseEstimator):
     def _several_targets(self, y: Any) -> bool:
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        shape: Any = np.shape(y) if isinstance(y, list | tuple) else getattr(y, "shape", ())
+        shape: Any = np.shape(y)
         several = len(shape) == 2 and shape[1] > 1
         if several and not self._takes_several_targets():
             raise InputError(
@@ -111,7 +111,7 @@ class TableEstimator(BaseEstimator):
 
     def _task_of(self, y: Any) -> Task:
         """Find out what the target is for: as the user says, else as it looks, else as the estimator works."""
-        tasks, asked = self._tasks(), getattr(self, "task", None)
+        tasks, asked = self._tasks(), self.get_params(deep=False).get("task")
         task: Task = asked or infer_task(y)
         if task not in tasks:
             if asked is not None:
@@ -122,7 +122,7 @@ class TableEstimator(BaseEstimator):
         return task
 
     def _generator(self) -> np.random.Generator:
-        seed = getattr(self, "random_state", None)
+        seed = self.get_params(deep=False).get("random_state")
         if isinstance(seed, np.random.Generator):
             return seed
         if isinstance(seed, int | np.integer):

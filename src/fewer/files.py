@@ -23,6 +23,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+NO_LINKS = getattr(os, "O_NOFOLLOW", 0)  # Windows has no such flag
 LOCK = ".fewer-lock"
 PART = ".part"
 CHECK = "check"
@@ -237,7 +238,7 @@ def read_own(path: Path) -> bytes:
     >>> read_own(path)
     b'{}'
     """
-    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
+    with open(os.open(path, os.O_RDONLY | NO_LINKS), "rb") as file:
         return file.read()
 
 
@@ -259,7 +260,7 @@ class FolderLock:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
+        self._handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | NO_LINKS, 0o644)
         self._close = weakref.finalize(self, os.close, self._handle)
         try:
             _lock(self._handle)

@@ -50,13 +50,13 @@ PACKAGES = {"criterion": "criteria", "search": "search", "control": "control", "
 def read_index() -> dict[str, dict[str, tuple[str, str]]]:
     """Read from the sources which components there are: name to type, where the class is, and its summary.
 
-    A component is a class with a `command_name` in a private module of its package; nothing is imported.
+    A component is a class with a `command_name` in a module of its package; nothing is imported.
     """
     root = Path(__file__).parent
     index: dict[str, dict[str, tuple[str, str]]] = {}
     for kind, package in PACKAGES.items():
         found = {}
-        for path in sorted((root / package).glob("_*.py")):
+        for path in sorted((root / package).glob("*.py")):
             for node in ast.parse(path.read_text(encoding="utf-8")).body:
                 name = _command_name(node)
                 if name and isinstance(node, ast.ClassDef):
@@ -67,7 +67,7 @@ def read_index() -> dict[str, dict[str, tuple[str, str]]]:
 
 
 def _command_name(node: ast.stmt) -> str | None:
-    for inner in getattr(node, "body", ()):
+    for inner in node.body if isinstance(node, ast.ClassDef) else ():
         if isinstance(inner, ast.Assign | ast.AnnAssign):
             target = inner.target if isinstance(inner, ast.AnnAssign) else inner.targets[0]
             if isinstance(target, ast.Name) and target.id == "command_name" and isinstance(inner.value, ast.Constant):

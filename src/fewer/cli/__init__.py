@@ -185,11 +185,12 @@ def _attempt(typed: list[str]) -> tuple[str, int]:
 
 def _refusal(error: InputError) -> str:
     """Say what is wrong with the input; of cells that cannot be read, with the command that reads the rest."""
-    lines = list(getattr(error, "table", ()))
-    options = getattr(error, "options", {})
-    if options:
-        lines.append(f"How to fix: correct the cells, or go on without them:\n  {repaired(options)}")
-    return "\n".join(lines) or " ".join(str(error).split())
+    from fewer.io import TableError
+
+    if not isinstance(error, TableError):
+        return " ".join(str(error).split())
+    how = f"How to fix: correct the cells, or go on without them:\n  {repaired(error.options)}"
+    return "\n".join([*error.table, how] if error.options else error.table)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:

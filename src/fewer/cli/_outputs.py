@@ -153,9 +153,10 @@ class Printout:
 
     def take(self, folder: Any) -> None:
         """Take over what a run's folder could not save, and let others write there."""
-        if trouble := getattr(folder, "trouble", ""):
-            self.troubles.append(trouble)
-        if hasattr(folder, "close"):
+        from fewer.run.folder import RunFolder
+
+        if isinstance(folder, RunFolder):
+            self.troubles += [folder.trouble] * bool(folder.trouble)
             folder.close()
 
     def leave(self, code: int = 0) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.error import URLError
 from urllib.parse import unquote, urlsplit
 from urllib.request import urlopen
 
@@ -27,6 +28,8 @@ PATIENCE = 60
 class Address(type(Path())):  # type: ignore[misc]
     """The address of a table that is no file; as a path it would lose a slash."""
 
+    text = ""  # of a parent
+
     def __new__(cls, *parts: Any) -> Address:
         """Keep the text as it was typed."""
         path: Address = super().__new__(cls, *parts)
@@ -34,7 +37,7 @@ class Address(type(Path())):  # type: ignore[misc]
         return path
 
     def __str__(self) -> str:
-        return str(getattr(self, "text", None) or super().__str__())  # a parent has no text
+        return self.text or str(super().__str__())
 
 
 def table_file(text: str) -> Path:
@@ -56,7 +59,8 @@ def fetch(address: str) -> Path:
         with urlopen(address, timeout=PATIENCE) as answer:
             content = read_limited(answer, name, available_memory())
     except (OSError, ValueError, HTTPException) as error:
-        raise InputError(f"{address} cannot be fetched ({getattr(error, 'reason', None) or error}).") from None
+        reason = error.reason if isinstance(error, URLError) else error
+        raise InputError(f"{address} cannot be fetched ({reason}).") from None
     file = Path(folder) / name
     file.write_bytes(content)
     return file

@@ -146,7 +146,7 @@ class Component(BaseEstimator, ABC):
 
 def _checked(method: Any, of_rows: bool) -> Any:
     """Check the parameters, and the rows where there are some, before a method begins."""
-    if getattr(method, "__isabstractmethod__", False):
+    if vars(method).get("__isabstractmethod__"):
         return method
 
     @wraps(method)
@@ -518,7 +518,7 @@ class Ranking:
 
 def _bare_last(rank: Any) -> Any:
     """Put columns that are mostly missing behind all others: what their few cells tell is chance."""
-    if getattr(rank, "__isabstractmethod__", False):
+    if vars(rank).get("__isabstractmethod__"):
         return rank
 
     @wraps(rank)

@@ -282,7 +282,7 @@ class CrossValidatedScorer(PredictiveScorer):
         """What fits the estimator fold by fold without what surrounds it, or why nothing does."""
         if not (self._metric is None or isinstance(self._metric, str)):
             return "the metric is a function, which gets the fitted model"
-        if getattr(self._estimator, "n_jobs", None) not in (None, 1) and not self._is_small(self.problem):
+        if self._estimator.get_params(deep=False).get("n_jobs") not in (None, 1) and not self._is_small(self.problem):
             return "its own threads are worth more"
         rows = max((train for train, _ in self._splits), key=len)
         native = self.problem.has_missing and self._preparation.is_native
@@ -660,7 +660,7 @@ class CrossValidatedScorer(PredictiveScorer):
     def _fit(self, mask: Masks, train: IntArray, new_missing: Any = False) -> Any:
         rows = self.problem
         model = self._preparation.model(np.flatnonzero(mask), new_missing)
-        steps = getattr(model, "steps", None)
+        steps = model.steps if isinstance(model, Pipeline) else None
         weights = {}
         if rows.sample_weight is not None and has_fit_parameter(steps[-1][1] if steps else model, "sample_weight"):
             name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"

@@ -142,7 +142,7 @@ def _get(address: str, number: int) -> bytes:
     except urllib.error.HTTPError as error:
         raise InputError(f"OpenML has no data set {number} (it answered {error.code} {error.reason}).") from None
     except OSError as error:
-        reason = getattr(error, "reason", error)
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
         raise InputError(
             f"OpenML cannot be reached for data set {number} ({reason}); without a network, put the file into a "
             "folder and name the folder in the variable FEWER_DATA."

@@ -90,7 +90,7 @@ def support_of(selector: Any, n_features: int) -> BoolArray:
         mask = np.asarray(last.support_, dtype=bool)
     else:
         # mlxtend's sequential and exhaustive searches
-        chosen = getattr(last, "k_feature_idx_", getattr(last, "best_idx_", None))
+        chosen = vars(last).get("k_feature_idx_", vars(last).get("best_idx_"))
         if chosen is None:
             raise InputError(
                 f"{type(last).__name__} does not say which features it chose; it needs get_support() or support_."
@@ -104,9 +104,8 @@ def support_of(selector: Any, n_features: int) -> BoolArray:
 
 def describe(component: Any) -> str:
     """Write a selector or estimator out in one line that is the same in every process."""
-    full = getattr(type(component), "__repr__", None)
     try:
-        text = full(component, N_CHAR_MAX=10**6)  # type: ignore[misc]
+        text = component.__repr__(N_CHAR_MAX=10**6)
     except TypeError:
         text = repr(component)
     return re.sub(r" at 0x[0-9a-f]+", "", " ".join(text.split()))

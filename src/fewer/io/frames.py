@@ -221,7 +221,7 @@ def without_arrow_text(X: Any) -> Any:
     >>> without_arrow_text(frame) is frame
     True
     """
-    if not (hasattr(X, "dtypes") and hasattr(X, "astype") and hasattr(X, "iloc") and getattr(X, "ndim", 0) == 2):
+    if not (hasattr(X, "dtypes") and hasattr(X, "astype") and hasattr(X, "iloc") and X.ndim == 2):
         return X
     odd = [
         dtype.kind in "mM" or (type(dtype).__name__ == "ArrowDtype" and dtype.kind not in "biuf") for dtype in X.dtypes

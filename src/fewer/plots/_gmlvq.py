@@ -64,7 +64,7 @@ class RelevanceDisplay(Display):
         RelevanceDisplay
             Drawn.
         """
-        names = getattr(estimator, "feature_names_in_", None)
+        names = vars(estimator).get("feature_names_in_")
         return cls({"": estimator.relevances_}, names).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> RelevanceDisplay:
@@ -134,7 +134,7 @@ class RelevanceMatrixDisplay(Display):
             Drawn.
         """
         matrix = np.asarray(estimator.lambda_)
-        names = getattr(estimator, "feature_names_in_", None)
+        names = vars(estimator).get("feature_names_in_")
         return cls(matrix if matrix.ndim == 2 else matrix.mean(axis=0), names).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None) -> RelevanceMatrixDisplay:
@@ -208,7 +208,7 @@ class ProjectionDisplay(Display):
             Drawn.
         """
         centers = estimator.mean_ + estimator.scale_ * estimator.prototypes_
-        names = getattr(estimator, "feature_names_in_", None)
+        names = vars(estimator).get("feature_names_in_")
         if names is not None:
             centers = type(X)(dict(zip(names, centers.T, strict=True)))
         codes = np.searchsorted(estimator.classes_, np.asarray(y))

@@ -75,7 +75,7 @@ class RankingDisplay(Display):
         RankingDisplay
             Drawn.
         """
-        names = getattr(selector, "feature_names_in_", [f"x{i}" for i in range(selector.n_features_in_)])
+        names = vars(selector).get("feature_names_in_", [f"x{i}" for i in range(selector.n_features_in_)])
         order = np.argsort(selector.ranking_, kind="stable")[:top]
         spread = selector.extra_.get("spread")
         return cls(

@@ -266,7 +266,7 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
         return self._shares(digests) < self.share
 
     def _pair(self) -> tuple[Any, Any]:
-        low, high = getattr(self, "low_", self.low), getattr(self, "high_", self.high)
+        low, high = (vars(self).get(f"{name}_", vars(self)[name]) for name in ("low", "high"))
         low, high = (each if hasattr(each, "predict") else _Always(each) for each in (low, high))
         return low, high
 

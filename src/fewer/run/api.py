@@ -478,7 +478,7 @@ def alternatives(
     problem = read_rows(X, y, task, {name: rows.pop(name, None) for name in ROW_METADATA})
     if rows:
         raise TypeError(f"alternatives() got an unexpected keyword argument {next(iter(rows))!r}")
-    seed = int(getattr(selection, "seed", 0) or 0)
+    seed = int(selection.seed or 0) if isinstance(selection, Selection) else 0
     limits = {"max_features": max_features} | ({} if max_subsets is None else {"max_subsets": max_subsets})
     return alternatives_of(
         problem,

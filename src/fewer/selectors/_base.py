@@ -127,15 +127,16 @@ def lay_out_space(selector: Any, problem: Problem) -> SearchSpace:
             f"{n_forced} features are included (a group counts as one), but at most {sizes[1]} are requested; "
             f"include fewer or set n_features_to_select to {n_forced} or more."
         )
+    asked = selector.get_params(deep=False)
     space = SearchSpace.of(
         problem.n_features,
         sizes=sizes,
         include=include,
         exclude=exclude,
         groups=groups,
-        prices=getattr(selector, "cost_weight", 0.0) * parse_costs(getattr(selector, "feature_costs", None), names),
+        prices=asked.get("cost_weight", 0.0) * parse_costs(asked.get("feature_costs"), names),
     )
-    return _with_start(space, getattr(selector, "start", None), names)
+    return _with_start(space, asked.get("start"), names)
 
 
 def _refuse_contradictions(

@@ -154,7 +154,7 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
         support = np.zeros(self.n_features_in_, dtype=bool)
         if self.features is None:
             return ~support
-        names = [str(name) for name in getattr(self, "feature_names_in_", ())]
+        names = [str(name) for name in vars(self).get("feature_names_in_", ())]
         for feature in self.features:
             if isinstance(feature, str):
                 if feature not in names:
@@ -178,7 +178,7 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
         str
         """
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
+        names = vars(self).get("feature_names_in_")
         chosen = np.flatnonzero(self.support_)
         kept = [int(i) for i in chosen] if names is None else [str(names[i]) for i in chosen]
         content = {"kind": KIND, "version": VERSION, **self.about_, "features": self.about_.get("features", kept)}

@@ -60,11 +60,11 @@ class TreePart(Part):
     def __init__(
         self, model: Any, train: FloatArray, labels: NDArray[Any], test: FloatArray, weights: FloatArray | None = None
     ) -> None:
-        self._model = model
+        self._model, self._settings = model, model.get_params(deep=False)
         self.classes_, codes = codes_of(labels, is_classifier(model))
         self._target = codes.reshape(-1, 1)
         self._weights = weights
-        balance = getattr(model, "class_weight", None)
+        balance = self._settings.get("class_weight")
         if balance is not None and not (balance == "balanced_subsample" and model.bootstrap):
             if weights is not None and isinstance(balance, str) and isinstance(model, FORESTS):
                 # Forests, unlike trees, weigh the rows when they count classes.
@@ -94,7 +94,7 @@ class ForestPart(TreePart):
         if self._has_whole_counts:
             return self._grown_here(columns)
         rows, cells = self._cells(columns)
-        is_random = isinstance(model, EXTRA) or getattr(model, "splitter", "best") == "random"
+        is_random = isinstance(model, EXTRA) or self._settings.get("splitter") == "random"
         grower = TreeGrower(model, rows, self._n_classes, model.criterion, is_random)
         found = np.zeros((len(cells), max(self._n_classes, 1)))
         plans, self._gains = self._plans(), []
@@ -110,9 +110,9 @@ class ForestPart(TreePart):
         """Whether trees are cut by Gini's index among the best cuts, and rows count whole numbers of times."""
         model = self._model
         return bool(
-            getattr(model, "criterion", "") == "gini"
+            self._settings.get("criterion") == "gini"
             and not isinstance(model, EXTRA)
-            and getattr(model, "splitter", "best") == "best"
+            and self._settings.get("splitter", "best") == "best"
             and model.max_leaf_nodes is None
             and not np.isnan(self._train).any()
             and not np.isnan(self._test).any()
@@ -160,7 +160,7 @@ class ForestPart(TreePart):
         if not model.bootstrap:
             plain = _plan(model.random_state, int(model.n_estimators), n, False)
             return [(self._weights, rng) for _, rng in plain]
-        if self._weights is None and getattr(model, "class_weight", None) is None:
+        if self._weights is None and self._settings.get("class_weight") is None:
             plan = _plan if n * model.n_estimators <= REMEMBERED else _plan.__wrapped__
             return plan(model.random_state, int(model.n_estimators), n, True)
         if self._drawn is None:
@@ -173,7 +173,7 @@ class ForestPart(TreePart):
         """Return how often a tree takes each row: rows are drawn by their weights."""
         rows = drawn_rows(seed, len(self._target), self._weights)
         counts = np.bincount(rows, minlength=len(self._target)).astype(np.float64)
-        if getattr(self._model, "class_weight", None) == "balanced_subsample":
+        if self._settings.get("class_weight") == "balanced_subsample":
             counts *= compute_sample_weight("balanced", self._target, indices=rows)
         return counts
 
