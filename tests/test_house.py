@@ -99,9 +99,5 @@ def test_no_decision_reads_the_text_of_a_message():
     assert [place for path in MODULES for place in compared_texts(path)] == []
 
 
-# Records that kernels take keep their names: caches of compiled code that were written before hold them.
-KERNEL_RECORDS = {"Columns", "Growth", "Plan", "Race", "Room", "Scratch", "Standing", "Table", "Targets"}
-
-
 def test_a_class_name_stands_for_one_thing():
-    assert {name for name, n in classes_by_name().items() if n > 1} == KERNEL_RECORDS
+    assert {name for name, n in classes_by_name().items() if n > 1} == set()

@@ -35,7 +35,7 @@ def distances_by(tables, columns):
 
 def standing_by(tables, columns, rule):
     absent = np.arange(WIDTH) >= SIZES[tables.folds][:, None]
-    standing = kernels.Standing(
+    standing = kernels.FoldStanding(
         np.where(absent, kernels.FAR, np.float32(0.0)),
         np.full(N, -1.0),
         np.zeros((N, 2)),
@@ -73,7 +73,7 @@ def votes_of(tables, members, added, k, y):
     votes = kernels.Votes(
         np.full((*shape, 2), np.nan), np.zeros(shape, bool), np.zeros(len(added)), np.zeros(shape, bool)
     )
-    race = kernels.Race(np.arange(N), y, np.full(N, 1 / N), np.inf)
+    race = kernels.FoldRace(np.arange(N), y, np.full(N, 1 / N), np.inf)
     kernels.vote(standing_by(tables, members, rule_of(k)), members, np.array(added), tables, rule_of(k), race, votes)
     return votes
 

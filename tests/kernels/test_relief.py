@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fewer.kernels.relief import QUERIES, STEPS, Table, coarse_distances, scratch_for
+from fewer.kernels.relief import QUERIES, STEPS, ReliefTable, coarse_distances, scratch_for
 
 
 def test_coarse_distances_are_mean_differences_within_a_step():
@@ -10,7 +10,7 @@ def test_coarse_distances_are_mean_differences_within_a_step():
     rows[:, 3] = rng.integers(0, 3, 50)
     rows[5, 2] = np.nan
     others = np.array([2, 3])
-    table = Table(
+    table = ReliefTable(
         rows,
         np.rint(STEPS * rows[:, :2].T).astype(np.int16),
         np.ascontiguousarray(rows[:, 2:].T, dtype=np.float32),

@@ -225,7 +225,7 @@ class ClassifiabilityScorer(Scorer):
         back = np.argsort(order, kind="stable")
         used, place = np.unique(np.concatenate([np.flatnonzero(weights), changes.extra]), return_inverse=True)
         layout = self._differences
-        table = kernels.Table(
+        table = kernels.LabelledTable(
             np.ascontiguousarray(layout.columns[used][:, order]), np.ascontiguousarray(layout.missing[used][:, order]),
             self._plain[used], layout.nominal[used], layout.scale[0, used], layout.gap[0, used], layout.quantum,
         )  # fmt: skip
@@ -254,9 +254,9 @@ class ClassifiabilityScorer(Scorer):
         hair = self._differences.quantum * quanta * n_columns
         return np.asarray(squares + np.where(squares > 0, hair + 1e-12 * squares, 0.0))
 
-    def _targets(self, order: IntArray) -> kernels.Targets:
+    def _targets(self, order: IntArray) -> kernels.SurfaceTargets:
         """Return what rows agree on, in an order."""
-        return kernels.Targets(
+        return kernels.SurfaceTargets(
             self._mode, self._criterion.include_self, self._codes[order], self._values[order],
             self._row_weights[order], self._groups_in(order), self.problem.n_classes,
         )  # fmt: skip

@@ -34,7 +34,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer
 from fewer.differences import Differences
 from fewer.io import to_problem
-from fewer.kernels.classifiability import Table, spanning_tree
+from fewer.kernels.classifiability import LabelledTable, spanning_tree
 from fewer.models import MDLPDiscretizer
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 
@@ -346,7 +346,7 @@ class _BoundaryScorer(Scorer):
         self._y, self._groups = problem.y, problem.row_groups
         layout = Differences.within(problem, np.zeros(problem.n_samples, dtype=np.int64), "global")
         plain = np.where(layout.missing.any(axis=1), 2, np.where(problem.nominal, 1, 0)).astype(np.int64)
-        self._layout = Table(
+        self._layout = LabelledTable(
             layout.columns, layout.missing, plain, layout.nominal, layout.scale[0], layout.gap[0], layout.quantum,
         )  # fmt: skip
 

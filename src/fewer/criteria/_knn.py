@@ -592,7 +592,7 @@ class CoarseWalk(RunningWalk):
             )  # fmt: skip
         standing = self._standing._replace(state=np.rint(state * space.weight_levels).astype(np.int64))
         moves = moves[: max(MOVES_AT_ONCE // (n * n), 1)]
-        plan = walking.Plan(
+        plan = walking.MovePlan(
             moves.units, moves.shifts, moves.slack, space.weight_levels, space.min_units, space.max_units, most
         )  # fmt: skip
         found, scores = np.empty(len(moves), dtype=np.int64), np.empty(len(moves))

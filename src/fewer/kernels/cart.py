@@ -22,7 +22,7 @@ START, STOP, TEST_START, TEST_STOP, DEPTH, N_CONSTANT, PARENT = range(7)
 """Columns of the stack of open nodes; the last is the column of the cut that the node comes from, plus one."""
 
 
-class Columns(NamedTuple):
+class SortedColumns(NamedTuple):
     """Columns of training and test rows."""
 
     train: NDArray[np.float32]
@@ -197,7 +197,7 @@ def grow(columns, counts, seeds, limits, outputs, gains):
 
     Parameters
     ----------
-    columns : Columns
+    columns : SortedColumns
     counts : float array of shape (n_trees, n)
         How often each tree takes each row, in whole numbers.
     seeds : uint32 array of shape (n_trees,)

@@ -9,7 +9,7 @@ Arguments that the kernels share:
 start, stop : int
     The rows to judge.
 table, candidates, targets
-    See `Table`, `Candidates` and `Targets`.
+    See `LabelledTable`, `Candidates` and `SurfaceTargets`.
 
 The minimum spanning tree of the rows, grown by Prim's rule over quantised squared distances.
 """
@@ -30,7 +30,7 @@ CHUNK = 512
 HARD_CLASSES, SOFT_CLASSES, HARD_VALUES, SOFT_VALUES = 0, 1, 2, 3
 
 
-class Table(NamedTuple):
+class LabelledTable(NamedTuple):
     """The rows, sorted by the pivot.
 
     columns, missing : (p, n) float64 and uint8
@@ -70,7 +70,7 @@ class Candidates(NamedTuple):
     changes: Any
 
 
-class Targets(NamedTuple):
+class SurfaceTargets(NamedTuple):
     """What rows agree on: one of the four modes; class codes or values, weights and groups (n,).
 
     A row is never a neighbor of another of its group (no groups: an empty array); if it counts itself, its copies in

@@ -70,7 +70,7 @@ class Rule(NamedTuple):
     """Whether shares count, not only which class has most."""
 
 
-class Race(NamedTuple):
+class FoldRace(NamedTuple):
     """When a column is given up."""
 
     visits: IntArray
@@ -95,7 +95,7 @@ class Votes(NamedTuple):
     """(q, n): whether a row that costs something was surely given another class than its own."""
 
 
-class Standing(NamedTuple):
+class FoldStanding(NamedTuple):
     """What is known of the members by themselves."""
 
     base: NDArray[np.float32]

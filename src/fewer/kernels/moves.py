@@ -24,7 +24,7 @@ from fewer.kernels.nearest import doubt_about, judge_change, verdict
 from fewer.kernels.votes import ballot_for, judge
 
 
-class Plan(NamedTuple):
+class MovePlan(NamedTuple):
     """Moves to try: move t sets units[t] `shifts[t]` weight levels on, around the circle.
 
     It is accepted if it lowers the score by no more than slack[t]. The walk ends after max_accepted accepted moves,

@@ -32,7 +32,7 @@ STEPS = 4095
 STRIDE = 32
 
 
-class Table(NamedTuple):
+class ReliefTable(NamedTuple):
     """The rows, sorted by class.
 
     rows : (n, p) float64
@@ -69,7 +69,7 @@ class Classes(NamedTuple):
     pooled: Any
 
 
-class Room(NamedTuple):
+class ReliefRoom(NamedTuple):
     """Room: coarse distances of some queries, sums and counts (n,), minima of stretches, the k nearest."""
 
     d: Any
@@ -84,7 +84,7 @@ class Room(NamedTuple):
 @njit(nogil=True, cache=True)
 def scratch_for(n_rows, k):
     """Make the arrays that queries need."""
-    return Room(
+    return ReliefRoom(
         np.empty((QUERIES, n_rows), np.float32), np.empty(n_rows, np.int32), np.empty(n_rows, np.float32),
         np.empty(n_rows // STRIDE + 1, np.float32), np.empty(k, np.int64), np.empty(k, np.float32), np.empty(k),
     )  # fmt: skip

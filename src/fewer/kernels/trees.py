@@ -19,7 +19,7 @@ from fewer.problem import FloatArray, IntArray
 # compilation, which a newcomer waits for.
 
 
-class Growth(NamedTuple):
+class ForestGrowth(NamedTuple):
     """How trees grow."""
 
     n_trees: int
@@ -29,7 +29,7 @@ class Growth(NamedTuple):
     """Twice as many rows are cut, fewer are not."""
 
 
-class Scratch(NamedTuple):
+class ForestScratch(NamedTuple):
     """Arrays to work in."""
 
     rows: IntArray
@@ -194,14 +194,14 @@ def random_trees(
     (n, n_inputs), width = train.shape, target.shape[1]
     state = np.array([(int(seed) * 2654435761 + 88172645463325252) % 2**64], dtype=np.uint64)
     threes = -(-(width + 1) // 3) * 3
-    scratch = Scratch(
+    scratch = ForestScratch(
         np.arange(n), np.arange(len(test)), np.arange(n_inputs), np.empty((2 * n + 64, 4), dtype=np.int64),
         np.empty(width), np.empty(threes), np.zeros((threes, n)), np.empty(n), state,
     )  # fmt: skip
     outputs, gains = np.zeros((len(test), width)), np.zeros(n_inputs)
     grow(
         np.ascontiguousarray(train.T), np.ascontiguousarray(test.T), np.ascontiguousarray(target),
-        np.ascontiguousarray(weights), Growth(n_trees, max(n_tried, 1), leaf), scratch, outputs, gains,
+        np.ascontiguousarray(weights), ForestGrowth(n_trees, max(n_tried, 1), leaf), scratch, outputs, gains,
     )  # fmt: skip
     return outputs / n_trees, gains / n_trees
 

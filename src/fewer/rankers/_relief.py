@@ -26,7 +26,7 @@ from fewer.kernels.device import THREADS, Device, deal, on_devices, tell
 from fewer.kernels.relief import (
     STEPS,
     Classes,
-    Table,
+    ReliefTable,
     listed_scores,
     listed_sums,
     mixed_distance_sum,
@@ -382,9 +382,9 @@ class _ReliefRows:
             groups=problem.row_groups[order],
         )
 
-    def arrays(self) -> Table:
+    def arrays(self) -> ReliefTable:
         """Return what the kernels take."""
-        return Table(
+        return ReliefTable(
             self.rows, self.steps, self.columns, self.nominal, self.others, self.numbers, self.slack, self.groups
         )
 

@@ -46,7 +46,7 @@ class NeighborsEngine(Engine):
         self._wrong: dict[int, BoolArray] = {}
         self._members = np.empty(0, dtype=np.int64)
         self._lost_before = -_shares_between(self._tests, self._codes)
-        self._kept: list[tuple[IntArray, kernels.Standing]] = []
+        self._kept: list[tuple[IntArray, kernels.FoldStanding]] = []
         counts = np.diff(folds.bounds)
         self._costs = folds.weights / np.repeat(np.add.reduceat(folds.weights, folds.bounds[:-1]) * len(counts), counts)
         self._tables = self._in_both_precisions()
@@ -81,7 +81,7 @@ class NeighborsEngine(Engine):
     def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
         """Add each column's squared differences to the distances of the members."""
         nothing = np.zeros(self.folds.n_tests)
-        race = kernels.Race(np.arange(self.folds.n_tests), self._codes, nothing, np.inf)
+        race = kernels.FoldRace(np.arange(self.folds.n_tests), self._codes, nothing, np.inf)
         standing = self._stand(members)
         open_rows = self._vote(standing, members, added, race, out).open_rows
         self._kept = [(members, standing)]
@@ -130,7 +130,7 @@ class NeighborsEngine(Engine):
         most, standing = np.inf, self._stand(members)
         for part in (slice(0, 2), slice(2, None)):
             visits = np.argsort(-hard, kind="stable")
-            race = kernels.Race(visits, self._codes, self._costs, most)
+            race = kernels.FoldRace(visits, self._codes, self._costs, most)
             votes = self._vote(standing, members, added[part], race, out[part])
             parts.append(votes)
             finished = ~np.signbit(votes.lost)
@@ -140,7 +140,7 @@ class NeighborsEngine(Engine):
         self._kept = [(members, standing)]
         return kernels.Votes(out, *(np.concatenate(pair) for pair in list(zip(*parts, strict=True))[1:]))
 
-    def _stand(self, members: IntArray) -> kernels.Standing:
+    def _stand(self, members: IntArray) -> kernels.FoldStanding:
         """Return what is known of the members by themselves: of some of them it may be known from the call before."""
         before, standing = self._kept.pop() if self._kept else (members, None)
         if standing is None or not np.isin(before, members).all():
@@ -150,13 +150,13 @@ class NeighborsEngine(Engine):
             before = np.append(before, new)
         return standing
 
-    def _stand_alone(self) -> kernels.Standing:
+    def _stand_alone(self) -> kernels.FoldStanding:
         """Return what is known of no members: all training rows are equally near, those that are not there far."""
         n, width = self.folds.n_tests, self._trains.shape[2]
         base = np.zeros((n, width), dtype=np.float32)
         for fold, size in enumerate(self._sizes):
             base[self.folds.bounds[fold] : self.folds.bounds[fold + 1], size:] = kernels.FAR
-        return kernels.Standing(
+        return kernels.FoldStanding(
             base,
             gap=np.full(n, -1.0),
             before=np.zeros((n, self._n_outputs)),
@@ -167,7 +167,12 @@ class NeighborsEngine(Engine):
         )
 
     def _vote(
-        self, standing: kernels.Standing, members: IntArray, added: IntArray, race: kernels.Race, out: FloatArray
+        self,
+        standing: kernels.FoldStanding,
+        members: IntArray,
+        added: IntArray,
+        race: kernels.FoldRace,
+        out: FloatArray,
     ) -> kernels.Votes:
         """Vote with each of the added columns."""
         shape = (len(added), self.folds.n_tests)

@@ -136,7 +136,7 @@ class ForestPart(TreePart):
             max(int(model.min_samples_split), 2 * int(model.min_samples_leaf)), int(model.min_samples_leaf),
             LARGEST if model.max_depth is None else int(model.max_depth), float(model.min_impurity_decrease),
         )  # fmt: skip
-        some = cart.Columns(train[columns], orders[columns], test[columns], self._codes)
+        some = cart.SortedColumns(train[columns], orders[columns], test[columns], self._codes)
         gains = np.zeros((len(seeds), len(columns)))
         cart.grow(some, counts, seeds, limits, found, gains)
         self._gains = list(gains)
