@@ -27,7 +27,7 @@ from fewer import registry
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "packages").rglob("*.py")])
-OF_ALL = {"GL08", "PR01", "PR02", "RT01", "YD01"}
+OF_ALL = {"GL08", "PR01", "PR02", "PR07", "RT01", "YD01"}
 OF_CLASSES_AND_FUNCTIONS = OF_ALL | {"EX01"}
 
 

@@ -17,7 +17,9 @@ def nearest(asked: str, names: Iterable[str], what: str = "columns") -> str:
     Parameters
     ----------
     asked : str
+        What was typed.
     names : iterable of str
+        What there is.
     what : str
         What the names are names of.
 
@@ -46,7 +48,9 @@ def column_number(column: Column, names: Sequence[str], parameter: str) -> int:
     Parameters
     ----------
     column : str or int
+        A name, or a number that may count from the end.
     names : sequence of str
+        Of the columns.
     parameter : str
         Who asks, for the message.
 
@@ -76,7 +80,9 @@ def column_numbers(columns: Any, names: Sequence[str], parameter: str) -> list[i
     Parameters
     ----------
     columns : iterable of str or int, str, boolean mask or None
+        Names, numbers, a pattern or a mask; None is none.
     names : sequence of str
+        Of the columns.
     parameter : str
         Who asks, for the message.
 

@@ -214,7 +214,9 @@ def parse_costs(costs: Any, names: Sequence[str]) -> FloatArray:
     Parameters
     ----------
     costs : array of shape (n_features,), dict or None
+        In the order of the columns, or by name; None is free.
     names : sequence of str
+        Of the columns.
 
     Returns
     -------
@@ -283,6 +285,7 @@ class TableReader:
         estimator : estimator
             Whose `n_features_in_` and `feature_names_in_` must fit.
         X : array or data frame of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------

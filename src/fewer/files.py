@@ -219,6 +219,7 @@ def read_own(path: Path) -> bytes:
     Parameters
     ----------
     path : path
+        A file that this program wrote.
 
     Returns
     -------

@@ -43,6 +43,7 @@ def in_threads(run: Callable[[Any], Result], jobs: Sequence[Any], n_jobs: int) -
     run : callable
         Of one job.
     jobs : sequence
+        Functions without arguments.
     n_jobs : int
         Threads. A job that asks for threads in turn gets none but its own.
 
@@ -72,6 +73,7 @@ class Shared:
     Parameters
     ----------
     value : object
+        Any object that tasks need.
 
     Examples
     --------
@@ -135,6 +137,7 @@ def run_tasks(
     function : callable
         Importable by the workers.
     tasks : sequence of tuples
+        The arguments of each task.
     resources : Resources
         A Dask client as executor; or `n_jobs` on whatever backend joblib is set to (`joblib.parallel_config`).
     shared : object
@@ -142,6 +145,7 @@ def run_tasks(
     prefer : {"processes", "threads"}
         For joblib, where no backend is set.
     ordered : bool
+        Whether results come in the order of the tasks.
 
     Examples
     --------

@@ -420,6 +420,7 @@ def row_codes(values: Any, n_samples: int, what: str) -> IntArray:
     values : array of shape (n_samples,)
         Numbers, text or dates, none of them missing.
     n_samples : int
+        How many rows there are.
     what : str
         What they are, for the message.
 
@@ -480,7 +481,9 @@ def checked_weights(given: Any, n_samples: int) -> FloatArray:
     Parameters
     ----------
     given : array-like of shape (n_samples,)
+        The weights as they were passed.
     n_samples : int
+        How many rows there are.
 
     Returns
     -------

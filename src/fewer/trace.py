@@ -141,6 +141,7 @@ class Trace:
     extra : dict of str to array
         What a control adds, such as the frequency of each feature.
     done, interrupted : bool
+        Whether the search came to its end, or was stopped.
     done : bool
         The run came to its end.
     interrupted : bool

@@ -131,6 +131,7 @@ class Component(BaseEstimator, ABC):
         Parameters
         ----------
         problem : Problem
+            The rows that it is asked to use.
         """
         for what in sorted(ROWS - self.takes):
             if _comes_with(problem, what):
@@ -501,6 +502,7 @@ class Ranking:
         missing : array of shape (n_features,)
             The share of missing cells.
         constant : bool array of shape (n_features,)
+            Columns with one value on these rows.
 
         Returns
         -------

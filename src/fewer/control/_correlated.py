@@ -169,11 +169,13 @@ def leaders(pairs: Associations, order: IntArray, forced: BoolArray, threshold: 
     Parameters
     ----------
     pairs : Associations
+        How alike two columns are.
     order : int array
         Columns, those to prefer first.
     forced : bool array of shape (n_features,)
         Columns that stay whatever they are like.
     threshold : float
+        Columns at least this alike are one cluster.
     cluster : int array of shape (n_features,)
         Each column's own number; changed where another stands for it.
 

@@ -103,7 +103,9 @@ def discoveries(p_values: FloatArray, rate: float, procedure: Procedure = "bh") 
     Parameters
     ----------
     p_values : array of shape (m,)
+        One for each test.
     rate : float
+        The share of false ones that is allowed, or the chance of one.
     procedure : {"bh", "by", "fpr", "fwe"}, default="bh"
         As in `FalseDiscovery`.
 

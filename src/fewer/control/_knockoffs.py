@@ -115,7 +115,9 @@ def statistics_of(run: RankingRun, copies: FloatArray, swapped: BoolArray) -> Fl
     Parameters
     ----------
     run : RankingRun
+        The run whose ranker scores the columns.
     copies : array of shape (n_samples, n_features)
+        The knockoffs, a column for each column.
     swapped : bool array of shape (n_features,)
         Which features change places with their knockoffs before they are ranked.
 
@@ -140,7 +142,9 @@ def knockoff_cut(statistic: FloatArray, fdr: float) -> float:
     Parameters
     ----------
     statistic : array
+        How much better each column does than its copy.
     fdr : float
+        The share of false ones that is allowed.
 
     Returns
     -------
@@ -166,6 +170,7 @@ def gaussian_knockoffs(problem: Problem, rng: np.random.Generator) -> FloatArray
     problem : Problem
         Without missing cells.
     rng : Generator
+        Draws all that is random.
 
     Returns
     -------
@@ -201,6 +206,7 @@ def entropy_distances(covariance: FloatArray, n_sweeps: int = 50) -> FloatArray:
     covariance : array of shape (p, p)
         Unit diagonal, positive definite.
     n_sweeps : int, default=50
+        How often each distance is set again.
 
     Returns
     -------

@@ -63,9 +63,11 @@ class JudgedFolds(Control):
         run : Run
             On all rows.
         split : Split
+            The rows that choose and those that score.
         held : Problem
             The rows that are held out.
         rng : Generator
+            Draws all that is random.
 
         Returns
         -------
@@ -90,9 +92,11 @@ def search_all(run: Run, control: Control | None, rng: np.random.Generator) -> N
     Parameters
     ----------
     run : Run
+        The run that asks.
     control : Control or None
         What the search goes under.
     rng : Generator
+        Draws all that is random.
     """
     trace, before = run.trace, run.trace.n_evaluations
     trace.restart()

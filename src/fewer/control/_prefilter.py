@@ -28,6 +28,7 @@ class NarrowCriterion(Criterion):
     Parameters
     ----------
     criterion : Criterion
+        The criterion on all columns.
     columns : int array
         Ascending; a mask may hold these only.
     """

@@ -27,6 +27,7 @@ class Probe(RankingControl):
     n_probes : int, default=20
         Random columns in each run.
     n_runs : int, default=5
+        How often the probes are drawn again.
     control : Control, optional
         Runs inside each search, where this control is over a search.
 

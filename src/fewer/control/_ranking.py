@@ -53,6 +53,7 @@ class RankingRun:
         problem : Problem
             May hold more columns than that of the run, behind its own.
         rng : Generator
+            Draws all that is random.
 
         Returns
         -------
@@ -110,6 +111,7 @@ class RankingControl(Control):
         Parameters
         ----------
         run : Run
+            The run that asks.
 
         Returns
         -------

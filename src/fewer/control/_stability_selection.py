@@ -195,7 +195,9 @@ def complementary_halves(problem: Problem, rng: np.random.Generator) -> tuple[In
     Parameters
     ----------
     problem : Problem
+        The rows.
     rng : Generator
+        Draws all that is random.
 
     Returns
     -------
@@ -222,10 +224,15 @@ def largest_choice(n_features: int, threshold: float, expected_false: float, ass
     Parameters
     ----------
     n_features : int
+        How many features there are.
     threshold : float
+        The share of halves that must choose a feature.
     expected_false : float
+        How many false ones are allowed on average.
     assumption : str
+        As in `false_bound`.
     n_pairs : int
+        How many pairs of halves were drawn.
 
     Returns
     -------
@@ -259,9 +266,13 @@ def false_bound(n_chosen: int, n_features: int, threshold: float, assumption: st
     n_chosen : int
         How many features each half chooses.
     n_features : int
+        How many features there are.
     threshold : float
+        The share of halves that must choose a feature.
     assumption : {"none", "unimodal", "r-concave"}
+        What is assumed of how often noise is chosen; the more, the smaller the bound.
     n_pairs : int
+        How many pairs of halves were drawn.
 
     Returns
     -------
@@ -307,9 +318,11 @@ def r_concave_tail(mean: float, size: int, r: float, place: int) -> float:
     mean : float
         As a share of the size.
     size : int
+        The largest value.
     r : float
         Below 0.
     place : int
+        Where the tail begins.
 
     Returns
     -------

@@ -255,7 +255,9 @@ def linear_separability(X: Any, y: Any) -> float:
     Parameters
     ----------
     X : table of shape (n_samples, n_features)
+        The rows.
     y : array of shape (n_samples,)
+        Their target.
 
     Returns
     -------
@@ -512,6 +514,7 @@ def reachable_error(gamma: float, n_classes: int = 2) -> tuple[float, float]:
     gamma : float
         As `gamma_test` estimates it for classes; below 0 counts as 0.
     n_classes : int, default=2
+        How many classes there are.
 
     Returns
     -------
@@ -540,6 +543,7 @@ def intrinsic_dimension(X: ArrayLike, n_neighbors: int = 10) -> float:
     X : array of shape (n_samples, n_features)
         Numbers, on scales that can be compared; rows that repeat are taken once.
     n_neighbors : int, default=10
+        How many neighbors' distances are compared.
 
     Returns
     -------

@@ -57,6 +57,7 @@ class ExactDevice:
     Parameters
     ----------
     device : Device
+        The GPU.
     exact : Exact
         Its `fold` says which scale a row has.
     group : int array of shape (n,)

@@ -26,6 +26,7 @@ class FoldedLeastSquaresScorer(PredictiveScorer):
     Parameters
     ----------
     sums : GramSums
+        Sums of products, kept for each fold.
     folds : list of int arrays
         Which folds of the sums make up each fold of the score.
     alpha : float

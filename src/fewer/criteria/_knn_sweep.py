@@ -48,7 +48,9 @@ class NeighborDevice:
     Parameters
     ----------
     device : Device
+        The GPU.
     scorer : KNNScorer
+        The criterion on these rows.
     """
 
     def __init__(self, device: Device, scorer: KNNScorer) -> None:
@@ -250,7 +252,9 @@ class Sweeper:
     Parameters
     ----------
     scorer : KNNScorer
+        The criterion on these rows.
     space : SearchSpace
+        What may be chosen.
     """
 
     def __init__(self, scorer: KNNScorer, space: SearchSpace) -> None:

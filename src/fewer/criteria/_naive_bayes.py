@@ -337,6 +337,7 @@ class RightSums(Statistics):
     Parameters
     ----------
     rules : Rules
+        What is counted as right.
     mask : bool array of shape (n_features,)
         A subset.
     units : list of int arrays
@@ -372,6 +373,7 @@ class StreamedNaiveBayesScorer(PredictiveScorer):
     Parameters
     ----------
     counted : CountedTable
+        How often each value meets each class, fold by fold.
     without : int, optional
         The outer fold whose rows take no part.
     """

@@ -48,6 +48,7 @@ def race(
     score : callable
         Gives the score of a candidate in a fold.
     n, n_folds : int
+        Rows and folds.
     ceiling : float or None
         The best score that a fold can have: a candidate is given up once it cannot reach the best complete mean even so
         (one that can still tie is not). None: once it lies behind the leader by more than folds differ by chance.

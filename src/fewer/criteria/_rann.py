@@ -24,6 +24,7 @@ class RANN(Criterion):
     Parameters
     ----------
     n_hidden : int, default=20
+        Hidden units.
     judge : {"loo", "train"}, default="loo"
         Each row is judged by the network fitted without it, which has a closed form (PRESS); or by the network fitted
         on all rows (the thesis), which likes large subsets.
@@ -179,8 +180,11 @@ def left_out(
     inverse, moment : arrays of shape (m, h, h) and (m, h, c)
         The inverse of each weighted Gram matrix, ridge included, and the weighted products with the targets.
     targets : array of shape (n, c)
+        What is to be predicted, a column for each output.
     weights : array of shape (n,)
+        How much each row counts.
     groups : array of shape (n,), optional
+        Rows of one group stay together.
     """
     residual = targets - hidden @ (inverse @ moment)
     projected = hidden @ inverse

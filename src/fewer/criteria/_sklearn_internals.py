@@ -25,6 +25,7 @@ def bin_columns(train: FloatArray, test: FloatArray, weights: FloatArray | None)
     train, test : arrays of shape (n_train, n_features), (n_test, n_features)
         Missing cells are NaN.
     weights : array of shape (n_train,) or None
+        How much each row counts; None if all count one.
 
     Returns
     -------
@@ -49,7 +50,9 @@ def first_prediction(y: FloatArray, n_classes: int, weights: FloatArray | None) 
     y : array of shape (n_samples,)
         Class codes, or quantities if `n_classes` is 0.
     n_classes : int
+        Number of classes; 0 for a quantity.
     weights : array of shape (n_samples,) or None
+        How much each row counts; None if all count one.
     """
     from sklearn._loss.loss import HalfBinomialLoss, HalfMultinomialLoss, HalfSquaredError
 

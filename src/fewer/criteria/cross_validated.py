@@ -46,6 +46,7 @@ def shap_importances(model: Any, background: Any, cells: Any) -> FloatArray:
     Parameters
     ----------
     model : fitted estimator
+        Fitted to the training rows.
     background, cells : tables
         Rows against which, and rows that are explained; at most 100 of each.
 
@@ -502,6 +503,7 @@ class CrossValidatedScorer(PredictiveScorer):
         Parameters
         ----------
         mask : array of shape (n_features,)
+            The features.
         new_missing : bool or bool array of shape (n_features,), default=True
             Whether new rows may have missing cells where the bound ones have none.
 
@@ -535,6 +537,7 @@ class CrossValidatedScorer(PredictiveScorer):
         Parameters
         ----------
         mask : bool array of shape (n_features,)
+            The features.
         part : int, optional
             The split; all rows if left out.
         importance : str or callable, default="auto"
@@ -674,6 +677,7 @@ def score_outputs(scoring: Any, outputs: FloatArray, rows: Problem) -> float:
     Parameters
     ----------
     scoring : str or scorer
+        The metric.
     outputs : array of shape (n_samples, n_classes) or (n_samples,)
         Class memberships, or numbers.
     rows : Problem

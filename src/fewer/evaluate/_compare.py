@@ -59,6 +59,7 @@ class Comparison:
     verdict : str
         Whether selection helps, in plain words.
     scoring, estimand, interval_method : str
+        The metric, what the intervals speak of, and how they are computed.
     scoring : str
         What scores are measured in.
     estimand : str
@@ -68,6 +69,7 @@ class Comparison:
     task : str
         What the target is.
     n_rows, n_features, n_splits, seed : int
+        Of the table and the splits.
     n_rows, n_features, n_splits : int
         The size of the table and of the comparison.
     seed : int
@@ -288,6 +290,7 @@ def compare(
     Parameters
     ----------
     problem : Problem
+        The rows.
     methods : dict of str to selector
         Selectors of `fewer`, or any with `fit(X, y)` and `get_support()` or `support_`.
     estimators : dict of str to estimator, optional
@@ -300,6 +303,7 @@ def compare(
     scoring : str or callable, optional
         As in scikit-learn; accuracy or R² if left out.
     random_state : int, default=0
+        Seed of all that is random; 0 if left out.
     n_jobs : int, optional
         Processes; the result is the same for any number.
     on_progress : callable, optional

@@ -36,7 +36,9 @@ def part_of(problem: Problem, columns: IntArray, rows: IntArray) -> Problem:
     Parameters
     ----------
     problem : Problem
+        The rows.
     columns, rows : int arrays
+        Numbers of those that are kept.
 
     Returns
     -------
@@ -83,8 +85,11 @@ def sample_of(problem: Problem, most: int, rng: np.random.Generator) -> IntArray
     Parameters
     ----------
     problem : Problem
+        The rows.
     most : int
+        How many rows at most.
     rng : Generator
+        Draws all that is random.
 
     Returns
     -------
@@ -124,6 +129,7 @@ def losses_without(
     scorer : PredictiveScorer
         The judge, bound to these rows: it predicts each of them without its own fold.
     problem : Problem
+        The rows.
     mask : bool array of shape (n_features,)
         The chosen features. Those that are left out are fitted without, not shuffled.
     scoring : str, optional
@@ -174,7 +180,9 @@ def score_of(problem: Problem, scoring: Any = None) -> str:
     Parameters
     ----------
     problem : Problem
+        The rows.
     scoring : str, callable or None
+        The metric; None is accuracy or R².
 
     Returns
     -------

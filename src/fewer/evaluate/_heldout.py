@@ -209,12 +209,15 @@ def heldout(
     choose : callable (Problem, Generator) -> mask or Choice
         The whole selection; it gets the rows outside the fold only. If it also chooses who predicts, that one judges.
     problem : Problem
+        The rows.
     criterion : Criterion
         Judges the held-out rows by its own predictions if it is predictive; otherwise nearest neighbors do.
     cv : int, "loo", splitter or list of (train, test)
         Five folds keep the intervals honest also where selection is unstable; see `fewer.validate.fold_interval`.
     rng : Generator
+        Draws all that is random.
     resources : Resources
+        Threads, memory and device.
     scoring : str or scorer, optional
         scikit-learn's metric for the held-out rows; that of the criterion if left out.
     done : list of dict, optional

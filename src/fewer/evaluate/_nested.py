@@ -235,14 +235,18 @@ def nested(
     selector : selector or None
         Of `fewer`, or any with `fit(X, y)` and `get_support()` or `support_`; None for all features.
     problem : Problem
+        The rows.
     estimator : estimator, optional
         Trained on the chosen columns of the training rows; nearest neighbors by default. Nominal columns become
         one-hot columns and missing cells are filled, within the training rows.
     cv : int, "loo", scikit-learn splitter or list of (train, test), default=5
+        The outer folds.
     scoring : str or callable, optional
         As in scikit-learn; accuracy or R² if left out.
     n_repeats : int, default=1
+        How often the rows are dealt into folds again.
     random_state : int, default=0
+        Seed of all that is random.
     done, on_fold
         As in `heldout`: records of an interrupted call, and what to do after each selection.
 

@@ -25,6 +25,7 @@ def redundancy(problem: Problem, columns: Sequence[int]) -> dict[str, Any]:
     Parameters
     ----------
     problem : Problem
+        The rows.
     columns : sequence of int
         Numbers of the features.
 

@@ -29,10 +29,13 @@ def plane(problem: Problem, columns: Sequence[int], judge: Criterion, seed: int)
     Parameters
     ----------
     problem : Problem
+        The rows.
     columns : two ints
+        The two features that are drawn.
     judge : Criterion
         A predictive one.
     seed : int
+        Of all that is random.
 
     Returns
     -------
@@ -80,6 +83,7 @@ def always_wrong(problem: Problem, looks: Sequence[FloatArray]) -> dict[str, Any
     Parameters
     ----------
     problem : Problem
+        The rows.
     looks : list of arrays
         Predictions, one array for each way of predicting rows unseen; NaN where a row was not predicted.
 
@@ -170,6 +174,7 @@ def discriminant_plane(problem: Problem, judge: Criterion, seed: int) -> dict[st
     judge : Criterion
         A predictive one, fitted to the two directions.
     seed : int
+        Of all that is random.
 
     Returns
     -------
@@ -219,6 +224,7 @@ def two_directions(inputs: FloatArray, parts: IntArray, weights: FloatArray) -> 
     parts : int array of shape (n_rows,)
         The class of each row, or the slice of a quantity.
     weights : array of shape (n_rows,)
+        How much each row counts.
 
     Returns
     -------

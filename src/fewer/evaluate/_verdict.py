@@ -101,6 +101,7 @@ class Verdict:
         by : str
             Who predicted, put behind the number of features.
         rows_needed : int
+            How many rows would settle it; 0 if that is not known.
         baseline : float or None
             As in the class.
 
@@ -156,6 +157,7 @@ def baseline_score(problem: Problem, scoring: Any = None) -> float | None:
     Parameters
     ----------
     problem : Problem
+        The rows.
     scoring : str or callable, optional
         As in scikit-learn; accuracy or R² if left out.
 
@@ -192,6 +194,7 @@ class MethodScore:
     Parameters
     ----------
     name, estimator : str
+        The method, and the model that scored its features.
     name : str
         Of the method or baseline.
     estimator : str

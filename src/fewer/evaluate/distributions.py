@@ -24,7 +24,9 @@ def distribution(problem: Problem, column: int) -> dict[str, Any]:
     Parameters
     ----------
     problem : Problem
+        The rows.
     column : int
+        Its number.
 
     Returns
     -------
@@ -69,6 +71,7 @@ def shown_classes(problem: Problem) -> list[str]:
     Parameters
     ----------
     problem : Problem
+        The rows.
 
     Returns
     -------
@@ -156,6 +159,7 @@ def predictions(problem: Problem, outputs: FloatArray) -> dict[str, Any]:
     Parameters
     ----------
     problem : Problem
+        The rows.
     outputs : array of shape (n_rows, n_classes) or (n_rows,)
         NaN where a row was not predicted.
 

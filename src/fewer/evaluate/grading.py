@@ -64,6 +64,7 @@ class Grader:
     Parameters
     ----------
     problem : Problem
+        The rows.
     scoring : str or scorer, optional
         scikit-learn's; accuracy or R² if left out.
     own : bool, default=False

@@ -136,6 +136,7 @@ class ProblemReader:
     Parameters
     ----------
     task : {"classification", "regression"}, optional
+        Found from the target if left out.
     nominal, numeric : columns by name or number
         Whose kind is given.
     rows : dict
@@ -355,8 +356,11 @@ class Table:
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
+        The cells; levels as their numbers.
     names : tuple of str
+        Of the columns.
     kinds : tuple of {"numeric", "nominal", "boolean"}
+        Of the columns.
     levels : dict of int to tuple of str
         What the codes of nominal columns stand for.
     notes : list of str
@@ -827,6 +831,7 @@ def features_of(X: Any) -> tuple[Any, list[str]]:
     Parameters
     ----------
     X : array, sparse matrix or data frame
+        The table.
 
     Returns
     -------

@@ -191,6 +191,7 @@ def open_stream(
     Parameters
     ----------
     data : path, folder, glob, polars LazyFrame, pyarrow dataset, DuckDB relation or Dask dataframe
+        Where the rows are.
     target : str or int
         The column to predict, by name or by number.
     task : {"classification", "regression"}, optional

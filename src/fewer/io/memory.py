@@ -65,6 +65,7 @@ def layout_of(path: Path) -> Layout | None:
     Parameters
     ----------
     path : path
+        Of the file.
 
     Returns
     -------

@@ -198,10 +198,13 @@ def grow(columns, counts, seeds, limits, outputs, gains):
     Parameters
     ----------
     columns : SortedColumns
+        Cells and orders of the columns.
     counts : float array of shape (n_trees, n)
         How often each tree takes each row, in whole numbers.
     seeds : uint32 array of shape (n_trees,)
+        One for each tree.
     limits : Limits
+        How far trees may grow.
     outputs : array of shape (m, n_classes)
         Shares of the classes in the leaves are added.
     gains : array of shape (n_trees, p)

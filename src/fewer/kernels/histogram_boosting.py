@@ -430,11 +430,15 @@ def boost(rows, columns, growth, base, work, raw, tests):
     Parameters
     ----------
     rows : Binned
+        The binned rows.
     columns : int array of shape (n_columns,)
+        Those that trees may use.
     growth : Growth
+        How trees grow.
     base : array of shape (K,)
         The prediction before the first tree; K is 1, or the number of classes above two.
     work : Scratch
+        Arrays that are used again and again.
     raw, tests : arrays of shape (K, n), (K, m)
         Where the raw predictions of training and test rows go.
     """

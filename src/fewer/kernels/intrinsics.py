@@ -16,6 +16,7 @@ def on_whole(kind: Any, operation: Callable[[Any, Any, Any], Any]) -> Any:
     Parameters
     ----------
     kind : numba type
+        A type of whole numbers.
     operation : callable
         Takes LLVM's builder and the two values.
     """

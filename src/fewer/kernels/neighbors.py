@@ -381,10 +381,13 @@ def column_gains(exact: Exact, f: int, weight: float, rules: Rules) -> FloatArra
     Parameters
     ----------
     exact : Exact
+        The rows' distances on the columns so far.
     f : int
+        The number of the column.
     weight : float
         With 0 all rows are equally far from each other, as they are without any column.
     rules : Rules
+        How neighbors vote.
     """
     n, missing = exact.columns.shape[1], (exact.missing[f] != 0) & (weight > 0)
     values = np.where(missing, 0.0, exact.columns[f]) if weight > 0 else np.zeros(n)

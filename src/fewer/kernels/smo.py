@@ -127,7 +127,9 @@ def separate(distances, column, y, cost, gamma, tolerance, decisions):
     y, cost : arrays of shape (n,)
         +1 and -1, rows of +1 first; the largest coefficient of each row.
     gamma, tolerance : float
+        The kernel's width and the largest violation that is left.
     decisions : array of shape (m,)
+        Filled with the decision values.
     """
     n, width = y.shape[0], column.shape[0]
     kernel, known, alpha = np.empty(max(n * n, width - n), np.float32), np.zeros(n, np.bool_), np.zeros(n)

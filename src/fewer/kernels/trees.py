@@ -178,11 +178,15 @@ def random_trees(
     Parameters
     ----------
     train, test : arrays of shape (n_train, n_inputs), (n_test, n_inputs)
+        The inputs of the rows that fit and of those that are predicted.
     target : array of shape (n_train, n_targets)
+        What is to be predicted.
     weights : array of shape (n_train,)
+        How much each row counts.
     n_trees, n_tried, leaf : int
         Trees; inputs that are tried at each cut, one cut each; rows below which twice as many are not cut.
     seed : int
+        Of all that is random.
 
     Examples
     --------

@@ -133,6 +133,7 @@ class LogTables:
         Parameters
         ----------
         features : sequence of int
+            Numbers of those that are kept.
 
         Returns
         -------
@@ -272,6 +273,7 @@ class DiscreteNaiveBayes(ClassScoresMixin, TableClassifier):
         X : array or data frame of shape (n_samples, n_features)
             Text, categories and truth values are levels, numbers are cut into bins; cells may be missing.
         y : array of shape (n_samples,)
+            Their target.
         sample_weight : array of shape (n_samples,), optional
             How much each row counts, in the frequencies and where numbers are cut.
 
@@ -296,6 +298,7 @@ class DiscreteNaiveBayes(ClassScoresMixin, TableClassifier):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
@@ -311,6 +314,7 @@ class DiscreteNaiveBayes(ClassScoresMixin, TableClassifier):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------

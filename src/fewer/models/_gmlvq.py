@@ -202,6 +202,7 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         y : array of shape (n_samples,)
             Classes.
         sample_weight : array of shape (n_samples,), optional
+            How much each row counts.
         X_val, y_val : optional
             Rows that decide when to stop, instead of some of the others.
 
@@ -353,6 +354,7 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
@@ -370,6 +372,7 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
@@ -385,6 +388,7 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         Parameters
         ----------
         features : sequence of int
+            Numbers of those that are kept.
 
         Returns
         -------
@@ -412,7 +416,9 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
         n_components : int, default=2
+            How many directions.
 
         Returns
         -------
@@ -592,6 +598,7 @@ def spread_directions(points: FloatArray, delete_rate: float = 0.0, tolerance: f
     Parameters
     ----------
     points : array of shape (n_points, n_features)
+        Rows, or prototypes.
     delete_rate : float, default=0.0
         Share of the n_features directions to leave out, those of least spread.
     tolerance : float, default=1e-10

@@ -40,8 +40,11 @@ class LeastSquaresClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
+            The rows.
         y : array of shape (n_samples,)
+            Their target.
         sample_weight : array of shape (n_samples,), optional
+            How much each row counts.
 
         Returns
         -------
@@ -74,6 +77,7 @@ class LeastSquaresClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------

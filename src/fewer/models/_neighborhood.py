@@ -87,6 +87,7 @@ class NeighborhoodClassifier(ClassScoresMixin, TableClassifier):
         X : array or data frame of shape (n_samples, n_features)
             Text and categories are nominal; cells may be missing.
         y : array of shape (n_samples,)
+            Their target.
 
         Returns
         -------
@@ -108,6 +109,7 @@ class NeighborhoodClassifier(ClassScoresMixin, TableClassifier):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------

@@ -88,7 +88,9 @@ class RelevantContextClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
         y : array of shape (n_samples,)
+            Their target.
 
         Returns
         -------
@@ -117,6 +119,7 @@ class RelevantContextClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
@@ -131,6 +134,7 @@ class RelevantContextClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------

@@ -91,6 +91,7 @@ class MDLPDiscretizer(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array or data frame of shape (n_samples, n_features)
+            A table with the columns that were there in `fit`.
 
         Returns
         -------
@@ -166,6 +167,7 @@ def class_bins(problem: Problem, n_bins: int = 10) -> NDArray[np.int32]:
     Parameters
     ----------
     problem : Problem
+        The rows.
     n_bins : int, default=10
         Bins where the target is a quantity.
 

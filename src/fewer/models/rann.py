@@ -99,6 +99,7 @@ class RANNClassifier(ClassifierMixin, ClassScoresMixin, _RANN):
         Ridge of the output layer per row, against the near-collinear outputs of small hidden weights. 0 is the
         pseudo-inverse.
     random_state : int, RandomState or None
+        Seed of all that is random.
 
     Attributes
     ----------
@@ -124,7 +125,9 @@ class RANNClassifier(ClassifierMixin, ClassScoresMixin, _RANN):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
         y : array of shape (n_samples,)
+            Their target.
 
         Returns
         -------
@@ -148,6 +151,7 @@ class RANNClassifier(ClassifierMixin, ClassScoresMixin, _RANN):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
@@ -198,7 +202,9 @@ class RANNRegressor(RegressorMixin, MultiOutputMixin, _RANN):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
         y : array of shape (n_samples,)
+            Their target.
 
         Returns
         -------
@@ -219,6 +225,7 @@ class RANNRegressor(RegressorMixin, MultiOutputMixin, _RANN):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------

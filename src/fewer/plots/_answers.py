@@ -29,11 +29,13 @@ class AnswersDisplay(Display):
     sizes, scores, low, high : arrays
         The curve and its 95 % band (`low` equals `high` where none is known).
     chosen : int
+        The size of the answer.
     marks : dict
         Names of preferences by size.
     all_ : (int, float) or None
         Size and score of all features.
     score_name, measured : str
+        What the score is called, and how it was measured.
 
     Examples
     --------
@@ -67,7 +69,9 @@ class AnswersDisplay(Display):
         Parameters
         ----------
         selection : Selection
+            What a run found.
         ax : matplotlib Axes, optional
+            Drawn into these; new ones if left out.
 
         Returns
         -------
@@ -85,6 +89,7 @@ class AnswersDisplay(Display):
         Parameters
         ----------
         selection : Selection
+            What a run found.
 
         Returns
         -------
@@ -118,7 +123,9 @@ class AnswersDisplay(Display):
         Parameters
         ----------
         estimator : AutoSelector
+            Fitted.
         ax : matplotlib Axes, optional
+            Drawn into these; new ones if left out.
 
         Returns
         -------

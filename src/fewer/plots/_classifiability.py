@@ -44,6 +44,7 @@ class ClassifiabilityDisplay(Display):
     radius : float
         In ranges of a column.
     names, classes : tuple
+        Of the features and of the classes.
     names : tuple of str
         The features.
     classes : tuple

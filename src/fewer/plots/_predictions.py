@@ -31,6 +31,7 @@ class PredictionsDisplay(Display):
     parts : dict
         By name (such as `"4 chosen"`), what `Selection.evidence["predictions"]` has.
     kind : {"roc", "confusion", "calibration", "points"}
+        What is drawn.
     labels : list of str
         Names of the classes.
 
@@ -59,9 +60,13 @@ class PredictionsDisplay(Display):
         estimator : scikit-learn estimator
             It is fitted anew without each fold.
         X, y : table and target
+            The rows.
         kind : {"roc", "confusion", "calibration", "points"}, optional
+            What is drawn; the first of them that fits the target if left out.
         cv : int or splitter, default=5
+            The folds.
         ax : matplotlib Axes, optional
+            Drawn into these; new ones if left out.
 
         Returns
         -------
@@ -85,8 +90,11 @@ class PredictionsDisplay(Display):
         Parameters
         ----------
         selection : Selection
+            What a run found.
         kind : {"roc", "confusion", "calibration", "points"}, optional
+            What is drawn; the first of them that fits the target if left out.
         ax : matplotlib Axes, optional
+            Drawn into these; new ones if left out.
 
         Returns
         -------

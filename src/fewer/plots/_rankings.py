@@ -29,6 +29,7 @@ class RankingDisplay(Display):
     Parameters
     ----------
     names : list of str
+        Of the columns.
     scores : array
         Best first.
     spread : array, optional
@@ -208,6 +209,7 @@ class RedundancyDisplay(Display):
     Parameters
     ----------
     names : list of str
+        Of the columns.
     values : array of shape (n_features, n_features)
         As `fewer.evaluate.redundancy` measures them: absolute rank correlations, and their like for nominal features.
 

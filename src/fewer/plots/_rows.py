@@ -30,6 +30,7 @@ class DistributionDisplay(Display):
     Parameters
     ----------
     name : str
+        Of the feature.
     told : dict
         As `Selection.evidence["distributions"]` has it.
     classes : list of str
@@ -59,10 +60,13 @@ class DistributionDisplay(Display):
         Parameters
         ----------
         selector : fitted selector
+            Fitted.
         X, y : table and target
+            The rows.
         feature : int, optional
             The number of a column; the best one if left out.
         ax : matplotlib Axes, optional
+            Drawn into these; new ones if left out.
 
         Returns
         -------
@@ -81,9 +85,11 @@ class DistributionDisplay(Display):
         Parameters
         ----------
         selection : Selection
+            What a run found.
         feature : str, optional
             The first chosen one if left out.
         ax : matplotlib Axes, optional
+            Drawn into these; new ones if left out.
 
         Returns
         -------
@@ -158,10 +164,13 @@ class PlaneDisplay(Display):
         Parameters
         ----------
         selector : fitted selector
+            Fitted.
         X, y : table and target
+            The rows.
         judge : Criterion, optional
             A predictive one; the selector's own, else nearest neighbors, if left out.
         ax : matplotlib Axes, optional
+            Drawn into these; new ones if left out.
 
         Returns
         -------
@@ -181,9 +190,11 @@ class PlaneDisplay(Display):
         Parameters
         ----------
         selection : Selection
+            What a run found.
         directions : bool, default=False
             Whether to take the two discriminant directions of the chosen features; there are at least three then.
         ax : matplotlib Axes, optional
+            Drawn into these; new ones if left out.
 
         Returns
         -------

@@ -193,6 +193,7 @@ class FrequencyDisplay(Display):
     Parameters
     ----------
     names : list of str
+        Of the columns.
     shares : list of float
         Between 0 and 1, one a feature.
     chosen : list of bool
@@ -238,7 +239,9 @@ class SearchCurveDisplay(Display):
     smoothed : array, optional
         Moving average of `validation`, NaN where the window is not full.
     stop : int, optional
+        The step at which the search was stopped.
     score_name, step_name : str
+        Names of the axes.
 
     Attributes
     ----------

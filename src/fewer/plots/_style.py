@@ -138,6 +138,7 @@ class Display:
         Parameters
         ----------
         estimator : fitted estimator
+            Fitted.
         *args, **options
             As the display needs them. `ax` are the axes to draw on; new ones if left out.
 

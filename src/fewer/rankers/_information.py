@@ -430,6 +430,7 @@ def joint_counts(one: IntArray, other: IntArray, weights: FloatArray | None = No
     Parameters
     ----------
     one, other : int arrays
+        Codes from 0, one for each row.
     weights : array, optional
         How much each row counts.
 
@@ -595,6 +596,7 @@ def one_r_bins(counts: FloatArray, min_bucket: float) -> IntArray:
     Parameters
     ----------
     counts : array of shape (n_values, n_classes)
+        How often each value meets each class.
     min_bucket : float
         Weight of the most frequent class at which a bin may end.
 

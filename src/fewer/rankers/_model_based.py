@@ -42,6 +42,7 @@ class ModelRanker(Ranker):
     Parameters
     ----------
     estimator : estimator, optional
+        What is fitted; a forest if left out.
     cv : int, splitter or None
         Folds; None fits one model to all rows.
     """
@@ -69,6 +70,7 @@ class ModelColumns(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     nominal : bool array of shape (n_features,)
+        Columns of levels.
     """
 
     def __init__(self, nominal: BoolArray) -> None:
@@ -307,8 +309,11 @@ def importances(estimator: Any, problem: Problem, seed: int) -> FloatArray:
     Parameters
     ----------
     estimator : estimator or None
+        A forest if None.
     problem : Problem
+        The rows.
     seed : int
+        Of all that is random.
 
     Returns
     -------
@@ -325,6 +330,7 @@ def own_importances(fitted: Any) -> FloatArray:
     Parameters
     ----------
     fitted : estimator
+        A fitted model.
 
     Returns
     -------
@@ -440,12 +446,15 @@ def shuffle_losses(model: Any, test: Problem, groups: IntArray, scoring: Any, n_
     Parameters
     ----------
     model : fitted estimator
+        Fitted to the training rows.
     test : Problem
         Rows to shuffle.
     groups : int array of shape (n_features,)
         Number of the group of each column.
     scoring : str, callable or None
+        The metric; None is the model's own score.
     n_repeats : int
+        How often each column is shuffled.
     seed : int
         Shuffles are those of scikit-learn's `permutation_importance` with this `random_state`.
 
@@ -534,7 +543,9 @@ def correlated_groups(problem: Problem, above: float) -> IntArray:
     Parameters
     ----------
     problem : Problem
+        The rows.
     above : float
+        Columns correlated more than this form a group.
 
     Returns
     -------
@@ -621,11 +632,13 @@ def shap_sizes(model: Any, background: FloatArray, rows: Problem, seed: int) -> 
     Parameters
     ----------
     model : fitted estimator
+        Fitted to the training rows.
     background : array
         Training rows, against which a cell is told to add something.
     rows : Problem
         Rows to explain.
     seed : int
+        Of all that is random.
 
     Returns
     -------

@@ -217,7 +217,9 @@ class MIFS(_Greedy):
         above a share of the best feature's; or not above the 95 % point of the best that any feature has with a
         shuffled target. The number of features before it is `extra["n_relevant"]`.
     share : float, default=0.05
+        With `stop="share"`: the share of the best feature's information.
     n_permutations : int, default=100
+        With `stop="permutation"`: how often the target is shuffled.
     n_ranked : int, optional
         Rank only so many one after the other (forward); the others follow by the value that they have then.
 
@@ -312,6 +314,7 @@ class MRMR(_Greedy):
     Parameters
     ----------
     scheme : {"difference", "quotient"}, default="difference"
+        Relevance less redundancy, or divided by it.
     n_bins, stop, share, n_permutations, n_ranked
         As in `MIFS`.
 

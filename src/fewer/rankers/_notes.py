@@ -15,7 +15,9 @@ def notes_on(ranker: Ranker, problem: Problem) -> list[str]:
     Parameters
     ----------
     ranker : Ranker
+        What ranked them.
     problem : Problem
+        The rows.
 
     Returns
     -------

@@ -54,9 +54,11 @@ class ReliefDevice:
     Parameters
     ----------
     device : Device
+        The GPU.
     rows : array of shape (n, p)
         Numeric features scaled to 0 … 1, nominal ones as codes; NaN where missing. Sorted by class.
     nominal : uint8 array of shape (p,)
+        1 where a column has levels.
     bounds : int array of shape (c + 1,)
         Where the rows of each class begin.
     """
@@ -289,6 +291,7 @@ class RReliefF(Ranker):
     Parameters
     ----------
     n_neighbors : int, default=10
+        How many near rows each row is compared with.
     sigma : float, optional
         If given, the m-th nearest counts exp(−(m / sigma)²); else all count the same. Its authors use 70 neighbors
         with sigma 20, or 10 that count the same.

@@ -53,8 +53,11 @@ def rank_stream(ranker: Ranker, stream: Stream, rng: np.random.Generator, resour
         One with `statistics`: `Fisher`, `FTest`, `Chi2`, `InformationGain`, `MIFS`, `MRMR`, `JMI`, `JIM`,
         `CMIM`, `DISR`.
     stream : Stream
+        The table in chunks.
     rng : Generator
+        Draws all that is random.
     resources : Resources
+        Threads, memory and device.
 
     Returns
     -------

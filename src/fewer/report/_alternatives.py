@@ -62,6 +62,7 @@ def packed(found: Alternatives, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
     Parameters
     ----------
     found : Alternatives
+        All good subsets.
     most_bytes : int, default=450000
         How long the packed text may be.
 

@@ -28,7 +28,9 @@ def cut(text: Any, length: int = 200) -> str:
     Parameters
     ----------
     text : object
+        Anything; its text is taken.
     length : int, default=200
+        Characters that are kept.
 
     Returns
     -------
@@ -51,6 +53,7 @@ def judge_as_text(code: str) -> str:
     Parameters
     ----------
     code : str
+        A model's name as it is written down.
 
     Returns
     -------

@@ -36,6 +36,7 @@ def parcel_report(
     point : OperatingPoint, optional
         Where the page opens; at a false positive rate of 10 % if left out.
     title : str
+        Of the page.
     guarantee : float, default=0.95
         The probability that the page offers to keep limits and bounds on the cost with, if rows were kept for
         calibration; that of `point` if it has one.
@@ -107,10 +108,15 @@ def page_data(
     Parameters
     ----------
     parcel : Parcel
+        Fitted.
     guarantee : float
+        How sure the promise is: 0.95 keeps it in 95 of 100 samples.
     command : str or None
+        That repeats the run.
     point : OperatingPoint, optional
+        The one that is marked first.
     rows : str, optional
+        What the rows are called.
 
     Returns
     -------

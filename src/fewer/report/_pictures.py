@@ -149,9 +149,11 @@ def distribution_picture(name: str, told: Mapping[str, Any], classes: Sequence[s
     Parameters
     ----------
     name : str
+        Of the feature.
     told : dict
         As `fewer.evaluate` gives it.
     classes : list of str
+        Their names.
 
     Returns
     -------
@@ -510,6 +512,7 @@ def redundancy_picture(names: Sequence[str], values: Sequence[Sequence[float]], 
     Parameters
     ----------
     names : list of str
+        Of the columns.
     values : square list of lists
         Between 0 and 1.
     caption : str

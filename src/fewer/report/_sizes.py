@@ -24,6 +24,7 @@ def feature_rows(selection: Selection) -> list[dict[str, Any]]:
     Parameters
     ----------
     selection : Selection
+        What a run found.
 
     Returns
     -------
@@ -81,6 +82,7 @@ def loss_scale(evidence: Mapping[str, Any]) -> tuple[float, float]:
     Parameters
     ----------
     evidence : dict
+        What the run knows of each feature.
 
     Returns
     -------
@@ -104,10 +106,13 @@ def loss_told(
     Parameters
     ----------
     name : str
+        Of the feature.
     loss : dict or None
         `loss`, `low`, `high`.
     scale : tuple of float
+        The ends of the axis.
     score : str
+        The metric.
 
     Returns
     -------
@@ -128,7 +133,9 @@ def in_units(value: float, score: str) -> str:
     Parameters
     ----------
     value : float
+        A difference of scores.
     score : str
+        The metric.
 
     Returns
     -------
@@ -148,6 +155,7 @@ def size_curve(selection: Selection) -> dict[str, Any] | None:
     Parameters
     ----------
     selection : Selection
+        What a run found.
 
     Returns
     -------
@@ -179,7 +187,9 @@ def answers(selection: Selection, curve: dict[str, Any] | None) -> list[dict[str
     Parameters
     ----------
     selection : Selection
+        What a run found.
     curve : dict or None
+        Score by size; None if there is none.
 
     Returns
     -------
@@ -219,6 +229,7 @@ def slider_stops(selection: Selection) -> list[dict[str, Any]]:
     Parameters
     ----------
     selection : Selection
+        What a run found.
 
     Returns
     -------

@@ -174,7 +174,9 @@ def stack(odds: FloatArray, positive: IntArray, weight: FloatArray | None) -> Fl
     odds : array of shape (n_learners, n_samples)
         Of rows that the learners have not learnt from.
     positive : array of shape (n_samples,)
+        1 where a row is positive.
     weight : array of shape (n_samples,) or None
+        How much each row counts; None if all count one.
 
     Returns
     -------

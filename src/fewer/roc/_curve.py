@@ -153,6 +153,7 @@ class RocHull:
         Parameters
         ----------
         number : int
+            Counted from the left.
 
         Returns
         -------
@@ -222,7 +223,9 @@ def chord_share(fpr_low: float, fpr_high: float, fpr: float) -> float:
     Parameters
     ----------
     fpr_low : float
+        False-positive rate of the lower end.
     fpr_high : float
+        False-positive rate of the upper end.
     fpr : float or array
         False positive rates.
 
@@ -310,6 +313,7 @@ def iso_cost_line(
     Parameters
     ----------
     point : ChordPoint
+        The point that the line passes.
     cost_fp : float, default=1.0
         What a false positive costs.
     cost_fn : float, default=1.0
@@ -349,6 +353,7 @@ class RocCurve:
     thresholds : array
         A row is called positive if its score is at least this; infinite at (0, 0).
     n_negative, n_positive : int
+        Rows of each class.
 
     Examples
     --------
@@ -370,7 +375,9 @@ class RocCurve:
         Parameters
         ----------
         y : array of shape (n_samples,)
+            Their target.
         scores : array of shape (n_samples,)
+            Larger ones speak for the positive class.
         pos_label : label, optional
             The positive class; the last one if left out.
 
@@ -435,7 +442,9 @@ def auroc(y: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) -> float:
     Parameters
     ----------
     y : array of shape (n_samples,)
+        Their target.
     scores : array of shape (n_samples,)
+        Larger ones speak for the positive class.
     pos_label : label, optional
         The positive class; the last one if left out.
 

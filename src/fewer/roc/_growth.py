@@ -150,12 +150,15 @@ def grow(
     Parameters
     ----------
     learners : sequence of Learner
+        What is fitted to subsets.
     plan : Plan
+        How far to grow.
     totals : (float, float)
         What all negative and all positive validation rows count.
     sizes : (int, int)
         How many rows that are worth, for standard errors.
     rng : Generator
+        Draws all that is random.
 
     Returns
     -------

@@ -374,6 +374,7 @@ def deal_out(
     validation : float
         The share of the others that judges where there are no folds.
     rng : Generator
+        Draws all that is random.
     in_folds : bool, default=True
         Whether every row trains and judges in turn; a class too small for it, or in too few groups, gets one split.
 

@@ -197,7 +197,9 @@ class MRROC:
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
         y : array of shape (n_samples,)
+            Their target.
 
         Returns
         -------
@@ -213,7 +215,9 @@ class MRROC:
         Parameters
         ----------
         rows : table of shape (n_samples, n_features)
+            Rows that no model was fitted to.
         positive : bool array of shape (n_samples,)
+            Whether each is positive.
 
         Returns
         -------
@@ -409,6 +413,7 @@ def mrroc(
     X : table of shape (n_samples, n_features)
         Rows that no classifier has learnt from.
     y : array of shape (n_samples,)
+        Their target.
     pos_label : label, optional
         The positive class; the last one if left out.
     sample_weight : array of shape (n_samples,), optional

@@ -127,9 +127,11 @@ class VertexClassifier(ClassifierMixin, BaseEstimator):
     rule : Rule
         What scores rows.
     threshold : float
+        Rows whose score reaches it are positive.
     features : tuple of int
         Numbers of the columns that it needs.
     reader : reader of tables
+        Turns tables into cells.
     """
 
     def __init__(self, rule: LearnedRule, threshold: float, features: tuple[int, ...], reader: Any) -> None:
@@ -148,6 +150,7 @@ class VertexClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X, y : ignored
+            Not used: there is nothing to learn.
 
         Returns
         -------
@@ -162,6 +165,7 @@ class VertexClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
@@ -175,6 +179,7 @@ class VertexClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         cells : array of shape (n_samples, n_features)
+            The features as numbers.
 
         Returns
         -------
@@ -188,6 +193,7 @@ class VertexClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         cells : array of shape (n_samples, n_features)
+            The features as numbers.
 
         Returns
         -------
@@ -269,6 +275,7 @@ class OperatingPoint(RealisableClassifier):
         Parameters
         ----------
         X, y : ignored
+            Not used: there is nothing to learn.
 
         Returns
         -------
@@ -285,6 +292,7 @@ class OperatingPoint(RealisableClassifier):
         X : table
             All columns, or the needed ones alone.
         keys : sequence of length n_samples, optional
+            Decide which rows the second model answers; from the cells if left out.
 
         Returns
         -------

@@ -254,6 +254,7 @@ class Parcel(TableClassifier):
         Parameters
         ----------
         problem : Problem
+            The rows.
 
         Returns
         -------
@@ -281,6 +282,7 @@ class Parcel(TableClassifier):
         train, validation : Problem
             Of the same columns and two classes.
         calibration : Problem, optional
+            Rows that only measure.
 
         Returns
         -------
@@ -477,6 +479,7 @@ class Parcel(TableClassifier):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
@@ -496,6 +499,7 @@ class Parcel(TableClassifier):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
 
         Returns
         -------
@@ -551,7 +555,9 @@ class Parcel(TableClassifier):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
         y : array of shape (n_samples,)
+            Their target.
 
         Returns
         -------
@@ -566,6 +572,7 @@ class Parcel(TableClassifier):
         Parameters
         ----------
         problem : Problem
+            The rows.
 
         Returns
         -------
@@ -663,8 +670,11 @@ def one_vs_rest(parcel: Parcel, X: Any, y: Any, groups: Any = None) -> dict[Any,
     parcel : Parcel
         Its parameters; it is not fitted itself.
     X : array or data frame
+        The rows.
     y : array of shape (n_samples,)
+        Their target.
     groups : array of shape (n_samples,), optional
+        Rows of one group stay together.
 
     Returns
     -------
@@ -694,6 +704,7 @@ def fit_parcel(problem: Problem, seed: int | None = 0, **question: Any) -> tuple
     problem : Problem
         Several classes need a `pos_label`.
     seed : int
+        Of all that is random.
     **question
         What `Parcel.operating_point` takes, such as `max_fpr=0.1, guarantee=0.95`; equal costs if nothing is asked.
         Parameters of `Parcel`, such as `pos_label`, may be given too.
@@ -727,7 +738,9 @@ def parcel_selection(problem: Problem, seed: int | None = 0, **question: Any) ->
     Parameters
     ----------
     problem : Problem
+        The rows.
     seed : int
+        Of all that is random.
     **question
         As for `fit_parcel`.
 

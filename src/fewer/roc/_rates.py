@@ -80,6 +80,7 @@ def last_point_kept(
         The number that decides who decides a row: between two vertices the second does if it is below the share. A
         callable returns them for the side of the hull that starts at a vertex.
     max_fpr, guarantee : float
+        The largest false-positive rate, and how sure it is to be kept.
 
     Returns
     -------
@@ -237,7 +238,9 @@ def cost_bound(counts: tuple[float, float], sizes: tuple[int, int], costs: Costs
     sizes : (int, int)
         Negative and positive rows.
     costs : Costs
+        Of the two errors.
     guarantee : float
+        How sure the promise is: 0.95 keeps it in 95 of 100 samples.
 
     Returns
     -------

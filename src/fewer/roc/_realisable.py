@@ -60,6 +60,7 @@ def joint_digests(low: Digests, high: Digests) -> Digests:
     Parameters
     ----------
     low, high : uint64 arrays of shape (n_samples,)
+        Hashes of the rows.
 
     Returns
     -------
@@ -197,7 +198,9 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_samples, n_features), optional
+            The rows.
         y : array of shape (n_samples,), optional
+            Their target.
 
         Returns
         -------
@@ -229,6 +232,7 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
         keys : sequence of length n_samples, optional
             Something that names each case, such as its number. Without it the cells of the row do.
 
@@ -248,7 +252,9 @@ class RealisableClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
         keys : sequence of length n_samples, optional
+            Decide which rows the second model answers; from the cells if left out.
 
         Returns
         -------

@@ -21,8 +21,11 @@ def hanley_mcneil(area: float, n_positive: int, n_negative: int) -> float:
     Parameters
     ----------
     area : float
+        Under the ROC curve.
     n_positive : int
+        Positive rows.
     n_negative : int
+        Negative rows.
 
     Returns
     -------
@@ -55,9 +58,13 @@ def critical_ratio(
     Parameters
     ----------
     area_a : float
+        Of one model.
     area_b : float
+        Of the other.
     n_positive : int
+        Positive rows.
     n_negative : int
+        Negative rows.
     correlation : float, default=0.0
         Of the two areas.
 
@@ -126,7 +133,9 @@ def delong_test(
     y : array of shape (n_samples,)
         Two classes; the last one is positive unless `pos_label` says otherwise.
     scores_a, scores_b : arrays of shape (n_samples,)
+        Of the two models.
     pos_label : label, optional
+        The positive class; the last one if left out.
     level : float, default=0.95
         Of the interval of the difference.
 
@@ -220,13 +229,17 @@ def bootstrap_band(
     Parameters
     ----------
     y, scores : arrays of shape (n_samples,)
+        Targets and scores of the rows.
     pos_label : label, optional
         The positive class; the last one if left out.
     fpr : array, optional
         Where to look; 101 even steps if left out.
     level : float, default=0.95
+        How sure the interval is.
     n_resamples : int, default=500
+        How often rows are drawn again.
     random_state : int, default=0
+        Seed of all that is random.
 
     Returns
     -------

@@ -120,6 +120,7 @@ def select(
     memory, device, n_jobs
         As in `SubsetSelector`.
     random_state : int, optional
+        Seed of all that is random; drawn and reported if left out.
     resume_dir : path, optional
         A folder in which the run is kept. If it holds this very run, unfinished, the run goes on.
     verbose : int, optional
@@ -248,6 +249,7 @@ def read_rows(X: Any, y: Any, task: Task | None, rows: Mapping[str, Any], *, mul
     Parameters
     ----------
     X, y : table and target
+        The rows.
     X : array, sparse matrix or data frame of shape (n_samples, n_features)
         The table.
     y : array of shape (n_samples,) or (n_samples, n_outputs), or str
@@ -330,6 +332,7 @@ def compare(
     scoring, cv, n_repeats, n_jobs, on_progress, resume_dir
         As in `fewer.evaluate.compare`; `cv` may be any scikit-learn splitter.
     random_state : int, optional
+        Seed of all that is random; drawn and reported if left out.
 
     Returns
     -------

@@ -56,6 +56,7 @@ def check_folder(path: Path, *, resume: bool, force: bool) -> None:
     Parameters
     ----------
     path : path
+        Of the folder.
     resume : bool
         Whether the run in it is to go on.
     force : bool

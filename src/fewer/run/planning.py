@@ -84,7 +84,9 @@ def make_plan(problem: Problem, method: str | Request = "auto", **options: Any) 
     Parameters
     ----------
     problem : Problem
+        The rows.
     method : str or Request
+        A name, or the whole request.
     **options
         Fields of `Request`.
 

@@ -567,6 +567,7 @@ class Selection(Origin, Scores, Chosen):
         Parameters
         ----------
         label : str
+            For references.
 
         Returns
         -------
@@ -583,6 +584,7 @@ class Selection(Origin, Scores, Chosen):
             How often each feature was chosen when the selection was repeated; or the score against the number of
             features.
         ax : matplotlib Axes, optional
+            Drawn into these; new ones if left out.
 
         Returns
         -------
@@ -612,6 +614,7 @@ class Selection(Origin, Scores, Chosen):
         Parameters
         ----------
         estimator : scikit-learn estimator
+            The model behind the selection.
 
         Returns
         -------
@@ -657,6 +660,7 @@ class Selection(Origin, Scores, Chosen):
         X : table of shape (n_samples, n_features)
             With the columns that were selected from.
         y : array of shape (n_samples,)
+            Their target.
 
         Returns
         -------

@@ -60,7 +60,9 @@ def rank(
     target : str or int, optional
         The column to predict; a stream knows it.
     random_state : int, default=0
+        Seed of all that is random.
     resources : Resources, optional
+        Threads and memory; all that there are if left out.
 
     Returns
     -------
@@ -103,6 +105,7 @@ def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) ->
     Parameters
     ----------
     stream : Stream
+        The table in chunks.
     n_rows : int
         About how many; fewer if they would take more than half of the memory that is free.
     seed : int
@@ -161,11 +164,13 @@ def select(
     data : Stream, path, folder, glob, polars LazyFrame, pyarrow dataset, DuckDB relation or Dask dataframe
         `fewer.io.open_stream` makes a stream of any of them, with more to say about kinds and weights.
     method : str, default="auto"
+        As in `fewer.select`.
     target : str or int, optional
         The column to predict; a stream knows it.
     cv : int, default=5
         Folds of the held-out evaluation; 0 leaves it out.
     random_state : int, default=0
+        Seed of all that is random; 0 if left out.
     resources : Resources, optional
         Who reads the table. A run on a sample goes by `n_jobs` and joblib's backend.
     command : str

@@ -240,7 +240,9 @@ def tree_of(equations: NormalEquations, space: SearchSpace) -> dict[str, Any]:
     Parameters
     ----------
     equations : NormalEquations
+        Sums of products of the columns and the target.
     space : SearchSpace
+        What may be chosen.
 
     Returns
     -------
@@ -277,8 +279,11 @@ def open_gap(state: dict[str, Any], size: int, space: SearchSpace) -> float:
     Parameters
     ----------
     state : dict
+        Where the search stands.
     size : int
+        Number of features.
     space : SearchSpace
+        What may be chosen.
 
     Returns
     -------
@@ -300,8 +305,11 @@ def spliced(equations: NormalEquations, start: BoolArray, size: int) -> tuple[Bo
     Parameters
     ----------
     equations : NormalEquations
+        Sums of products of the columns and the target.
     start : bool array of shape (n_units,)
+        The units that it starts from.
     size : int
+        Number of units.
 
     Returns
     -------

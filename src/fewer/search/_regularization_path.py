@@ -123,10 +123,15 @@ def entry_order(
     Parameters
     ----------
     problem : Problem
+        The rows.
     space : SearchSpace
+        What may be chosen.
     l1_ratio : float, default=1.0
+        1 for the lasso, less for the elastic net.
     n_alphas : int, default=100
+        How many penalties are tried.
     eps : float, default=1e-3
+        The smallest penalty as a share of the largest.
 
     Returns
     -------
@@ -320,6 +325,7 @@ def scaled_inputs(problem: Problem, weights: FloatArray) -> tuple[FloatArray, In
     Parameters
     ----------
     problem : Problem
+        The rows.
     weights : array of shape (n_samples,)
         Shares of the rows.
 

@@ -247,6 +247,7 @@ class PlusLTakeAwayR(Search):
     Parameters
     ----------
     l : int, default=2
+        Features added in each step.
     r : int, default=1
         With l > r the search climbs from the empty set, with l < r it starts full and first takes away.
 

@@ -105,6 +105,7 @@ def lay_out_space(selector: Any, problem: Problem) -> SearchSpace:
     selector : estimator
         With `n_features_to_select`, `include`, `exclude`, `feature_groups` and perhaps costs and `start`.
     problem : Problem
+        The rows.
 
     Returns
     -------
@@ -374,6 +375,7 @@ class Selector(CallbackSupportMixin, SelectorMixin, TableEstimator):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            A table with the columns that were there in `fit`.
 
         Returns
         -------

@@ -52,6 +52,7 @@ class SubsetEnsemble(SearchingEstimator):
     n_jobs : int, optional
         Processes; the result is the same for any number.
     random_state : int, Generator, RandomState or None
+        Seed of all that is random.
 
     Attributes
     ----------

@@ -77,7 +77,9 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : table
+            The rows.
         y : ignored
+            Their target.
 
         Returns
         -------
@@ -104,6 +106,7 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : table
+            A table with the columns that were there in `fit`.
 
         Returns
         -------

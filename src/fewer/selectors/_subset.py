@@ -165,6 +165,7 @@ class SubsetSelector(CriterionMixin, Selector):
         Parameters
         ----------
         problem : Problem
+            The rows.
         on_step : callable, optional
             Called with the trace after each step.
         trace : Trace, optional

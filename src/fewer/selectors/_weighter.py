@@ -37,6 +37,7 @@ class FeatureWeighter(TransformerMixin, SearchingEstimator):
     control : Control, optional
         Such as `EarlyStopping()`.
     random_state : int, Generator, RandomState or None
+        Seed of all that is random.
 
     Attributes
     ----------

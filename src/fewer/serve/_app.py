@@ -364,6 +364,7 @@ def features_of(result: dict[str, Any], prefer: str | None, size: str | None) ->
     result : dict
         From `result.json`.
     prefer, size : str or None
+        As in the form; None takes the answer.
 
     Returns
     -------

@@ -174,6 +174,7 @@ class Choices:
         Parameters
         ----------
         command : str
+            As it was typed.
 
         Returns
         -------

@@ -31,6 +31,7 @@ class Access:
     Parameters
     ----------
     token : str
+        The secret that the page's address carries.
     host : str
         On which address the server listens.
     port : int
@@ -82,6 +83,7 @@ class Access:
         Parameters
         ----------
         given : str or None
+            What came with the request.
 
         Returns
         -------
@@ -96,7 +98,9 @@ class Guard:
     Parameters
     ----------
     app : ASGI application
+        What is guarded.
     access : Access
+        Who may enter.
     """
 
     def __init__(self, app: ASGIApp, access: Access) -> None:

@@ -34,6 +34,7 @@ class Jobs:
     Parameters
     ----------
     folder : Folder
+        Where runs are kept.
     most : int
         So many may go on at once.
     """
@@ -49,6 +50,7 @@ class Jobs:
         Parameters
         ----------
         choices : Choices
+            What the form says.
         names : list of str, optional
             The features in the order of the table, to name the best so far.
 
@@ -117,6 +119,7 @@ class Jobs:
         Parameters
         ----------
         run : str
+            Its name.
 
         Returns
         -------

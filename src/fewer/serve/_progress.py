@@ -37,6 +37,7 @@ def progress_of(place: Path, began: float | None = None, before: int = 0) -> dic
     Parameters
     ----------
     place : path
+        The run's folder.
     began : float, optional
         When it was started; else when its folder was first written to.
     before : int, default=0

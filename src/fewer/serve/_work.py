@@ -30,6 +30,7 @@ class Workers:
     Parameters
     ----------
     n_workers : int
+        Processes that read tables.
     """
 
     def __init__(self, n_workers: int = 2) -> None:
@@ -106,6 +107,7 @@ def inspect(path: str, choices: dict[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     path : str
+        Of the table.
     choices : dict
         `target`, `groups`, `weights`, `time`, `task`, `kinds`, `missing`, `skip`, as in `Choices`.
 
@@ -152,6 +154,7 @@ def table_options(choices: dict[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     choices : dict
+        What the form says of the table.
 
     Returns
     -------
@@ -188,9 +191,13 @@ def reduced(path: str, features: list[str], target: str | None, schema: str | No
     Parameters
     ----------
     path : str
+        Of the table.
     features : list of str
+        Those that are kept.
     target, schema : str or None
+        The target's name, and how the columns were read.
     kind : {"csv", "parquet"}
+        Of the file that is written.
 
     Returns
     -------

@@ -138,6 +138,7 @@ class JointCounts(Statistics):
     Parameters
     ----------
     bins : Bins
+        Where the columns are cut.
     given : int, optional
         Count with the pair of this column and the target instead of the target alone.
     columns : int array, optional

@@ -70,6 +70,7 @@ class Ranges(Statistics):
     Parameters
     ----------
     n_columns : int
+        How many columns there are.
 
     Examples
     --------
@@ -99,6 +100,7 @@ class MissingCells(Statistics):
     Parameters
     ----------
     n_columns : int
+        How many columns there are.
 
     Examples
     --------
@@ -127,6 +129,7 @@ class ClassMoments(Statistics):
     Parameters
     ----------
     shift : array of shape (n_columns, n_classes)
+        Taken off the cells before they are squared, so that sums stay exact.
 
     Attributes
     ----------
@@ -256,7 +259,9 @@ class TargetMoments(Statistics):
     Parameters
     ----------
     shift : array of shape (n_columns,)
+        Taken off the cells before they are squared, so that sums stay exact.
     y_shift : float
+        Taken off the target before it is squared, so that sums stay exact.
 
     Examples
     --------
@@ -341,6 +346,7 @@ class LevelMoments(Statistics):
     n_levels : int
         As many as the column with most of them has.
     y_shift : float
+        Taken off the target before it is squared, so that sums stay exact.
 
     Attributes
     ----------

@@ -27,6 +27,7 @@ class RowSample(Statistics):
     quota : array of int
         How many rows to keep of each class (of all rows: one number).
     seed : int
+        Of all that is random.
 
     Examples
     --------
@@ -153,6 +154,7 @@ class SampledLevels(Statistics):
     Parameters
     ----------
     n_columns, most : int
+        Number of columns, and of levels kept for each.
 
     Examples
     --------

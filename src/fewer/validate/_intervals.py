@@ -38,6 +38,7 @@ class ConfidenceInterval:
     Parameters
     ----------
     estimate, low, high, level : float
+        The value, the ends of its interval, and how sure it is.
     estimate : float
         The number itself.
     low, high : float
@@ -140,7 +141,9 @@ def fold_interval(
     resolution : float, default=0
         The least standard error to claim, where equal scores in all splits do not mean certainty.
     level : float, default=0.95
+        How sure the interval is.
     estimand : str, optional
+        What the interval speaks of.
 
     Returns
     -------
@@ -239,7 +242,9 @@ class Bootstrap:
     Parameters
     ----------
     n_splits : int, default=100
+        How many samples are drawn.
     random_state : int, RandomState or None
+        Seed of all that is random.
 
     Examples
     --------
@@ -258,6 +263,7 @@ class Bootstrap:
         Parameters
         ----------
         X, y, groups : ignored
+            Not used.
 
         Returns
         -------
@@ -271,7 +277,9 @@ class Bootstrap:
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
+            The rows.
         y : array of shape (n_samples,), optional
+            Their target.
         groups : array of shape (n_samples,), optional
             Whole groups are drawn.
 
@@ -304,10 +312,15 @@ def accuracy_632(estimator: Any, X: Any, y: Any, *, n_splits: int = 100, random_
     Parameters
     ----------
     estimator : classifier
+        The classifier.
     X : array of shape (n_samples, n_features)
+        The rows.
     y : array of shape (n_samples,)
+        Their target.
     n_splits : int, default=100
+        How many samples are drawn.
     random_state : int, RandomState or None
+        Seed of all that is random.
 
     Returns
     -------
@@ -342,7 +355,9 @@ def nogueira(masks: ArrayLike, *, level: float = 0.95) -> ConfidenceInterval:
     Parameters
     ----------
     masks : bool array of shape (n_subsets, n_features)
+        One row for each subset.
     level : float, default=0.95
+        How sure the interval is.
 
     Returns
     -------

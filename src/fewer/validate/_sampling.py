@@ -31,7 +31,9 @@ def stratified_sample(problem: Problem, n_samples: int, rng: np.random.Generator
     problem : Problem
         Row groups are drawn whole, so that there may be fewer rows than asked for; otherwise there are exactly so many.
     n_samples : int
+        How many rows are drawn.
     rng : Generator
+        Draws all that is random.
 
     Returns
     -------
@@ -175,6 +177,7 @@ def near_copies(problem: Problem) -> float:
     Parameters
     ----------
     problem : Problem
+        The rows.
 
     Returns
     -------

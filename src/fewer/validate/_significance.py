@@ -23,6 +23,7 @@ class Significance:
     Parameters
     ----------
     statistic, p_value : float
+        Of the test.
     statistic : float
         What the test computes.
     p_value : float

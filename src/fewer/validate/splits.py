@@ -340,6 +340,7 @@ def forward_splits(problem: Problem, n_splits: int) -> list[Split]:
     problem : Problem
         With `time`.
     n_splits : int
+        How many parts follow the first.
 
     Returns
     -------

@@ -77,6 +77,7 @@ def document(name: str) -> Document:
     Parameters
     ----------
     name : str
+        Of the document.
 
     Returns
     -------

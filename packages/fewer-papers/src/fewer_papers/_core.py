@@ -120,6 +120,7 @@ class Cell:
         Parameters
         ----------
         value : number, str or list of int
+            Another result.
 
         Returns
         -------
@@ -155,6 +156,7 @@ class Absent:
     Parameters
     ----------
     reason : str
+        Why there is no result.
 
     Examples
     --------
@@ -180,6 +182,7 @@ class Told(TypedDict, total=False):
     remark : str
         What a reader should know even if they match.
     role : {"printed", "reading", "derived", "ours alone"}
+        What the number is to the document.
     number : str
         Which printed number it is, where one is printed in several tables.
     shift : float
@@ -213,6 +216,7 @@ def judge(
     table, row, column : str
         Where it is printed.
     printed : number, str, list of int or None
+        None where nothing is printed.
     ours : number, str, list of int or Absent
         An `Absent` makes the cell not reproducible, with its reason.
     sd : float, optional
@@ -308,6 +312,7 @@ def judge_spread(
     printed : float or None
         No cell where none is printed.
     ours : float or Absent
+        An `Absent` makes the cell not reproducible.
     sizes : (int, int)
         How many numbers are behind the printed and behind our spread.
     number : str
@@ -388,7 +393,9 @@ class Rerun:
         Parameters
         ----------
         key : str
+            Names the piece of work.
         function : callable
+            Does it.
 
         Returns
         -------
@@ -420,6 +427,7 @@ class Rerun:
         Parameters
         ----------
         name : str
+            Of the data set.
 
         Returns
         -------
@@ -443,6 +451,7 @@ class Rerun:
         Parameters
         ----------
         function : callable
+            Computes the result.
 
         Returns
         -------
@@ -459,6 +468,7 @@ class Rerun:
         Parameters
         ----------
         key : str
+            Names the piece of work.
 
         Returns
         -------
@@ -473,6 +483,7 @@ class Rerun:
         Parameters
         ----------
         name : str
+            Of the part.
 
         Returns
         -------
@@ -506,6 +517,7 @@ class Claim:
     Parameters
     ----------
     text : str
+        The claim in a sentence.
     standing : {"holds", "holds in part", "is not shown", "does not hold"} or None
         Of a conclusion; None for what is only told.
     about : str
@@ -528,8 +540,11 @@ class Claim:
         Parameters
         ----------
         parts : iterable of bool
+            What holds and what does not.
         text : str
+            The claim in a sentence.
         about : str
+            What the parts are.
 
         Returns
         -------
@@ -655,6 +670,7 @@ class Reproduction:
         Parameters
         ----------
         kind : {"value", "spread"}
+            Numbers or their spreads.
 
         Returns
         -------
@@ -735,6 +751,7 @@ class Reproduction:
         Parameters
         ----------
         folder : Path
+            Where it is written.
         """
         write_atomically(folder / "cells.json", to_json(self.to_json()))
         save_cells([self], folder / "cells.csv")
@@ -746,7 +763,9 @@ def save_cells(results: Sequence[Reproduction], path: Path) -> None:
     Parameters
     ----------
     results : sequence of Reproduction
+        Documents that were run again.
     path : Path
+        Of the CSV file.
 
     Examples
     --------
@@ -824,6 +843,7 @@ def with_rivals(cells: Sequence[Cell], family: Family) -> list[Cell]:
     Parameters
     ----------
     cells : sequence of Cell
+        The cells of a table or more.
     family : callable
         See `Document`.
 
@@ -895,9 +915,11 @@ def chance_of(cells: Sequence[Cell], family: Family, kind: Kind) -> Chance:
     Parameters
     ----------
     cells : sequence of Cell
+        The cells of a table or more.
     family : callable
         See `Document`.
     kind : {"value", "spread"}
+        Numbers or their spreads.
 
     Returns
     -------
@@ -939,6 +961,7 @@ def order_of(cells: Sequence[Cell], family: Family) -> tuple[int, int, float]:
     Parameters
     ----------
     cells : sequence of Cell
+        The cells of a table or more.
     family : callable
         See `Document`.
 
@@ -1031,6 +1054,7 @@ def read_printed(name: str) -> Any:
     Parameters
     ----------
     name : str
+        Of the document.
 
     Returns
     -------
@@ -1052,6 +1076,7 @@ def printed_rows(name: str, table: str, **wanted: Any) -> list[dict[str, Any]]:
     name : str
         Of the document.
     table : str
+        Its number in the document.
     **wanted
         What the numbers must say of themselves, such as `dataset="sonar"`.
 
@@ -1070,6 +1095,7 @@ def show(value: Value) -> str:
     Parameters
     ----------
     value : number, str, list of int or None
+        A cell.
 
     Returns
     -------
@@ -1096,6 +1122,7 @@ def mean_and_sd(values: Iterable[float]) -> tuple[float, float]:
     Parameters
     ----------
     values : iterable of float
+        Results of the repetitions.
 
     Returns
     -------

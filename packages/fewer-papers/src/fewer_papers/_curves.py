@@ -124,6 +124,7 @@ class GMLVQEvaluator:
     stop : bool, default=True
         Stop by the validation rows.
     max_iter, n_iter_no_change : int
+        As in `GMLVQClassifier`.
     max_iter : int, default=150
         Steps at the most.
     n_iter_no_change : int or None, default=20

@@ -31,7 +31,9 @@ def grid_scores(Z: FloatArray, y: IntArray, Z_new: FloatArray, grid: Sequence[tu
     y : array of shape (n_samples,)
         Codes of two classes.
     Z_new : array of shape (n_new, n_features)
+        The rows that are predicted.
     grid : sequence of (float, float)
+        Pairs of C and gamma.
 
     Returns
     -------

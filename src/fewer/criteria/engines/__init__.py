@@ -195,6 +195,7 @@ def find_part(estimator: Any, problem: Problem, rows: IntArray, is_native: bool,
     estimator : estimator
         Alone, or at the end of a pipeline of `StandardScaler`, `MinMaxScaler`, `SimpleImputer`; with a seed.
     problem : Problem
+        The rows.
     rows : int array
         Training rows of the largest fold.
     is_native : bool

@@ -135,9 +135,11 @@ class EngineMetric:
         decisions : array
             Logarithms of chances (up to a constant a row), or chances if `by_share`.
         folds : Folds
+            Which rows are predicted together.
         tolerance : float
             Decisions nearer than this may be one or the other.
         by_share : bool
+            Whether the score is a mean over rows and not over folds.
         """
         out = np.empty((len(decisions), folds.n_folds))
         if self.name in CLASSES:

@@ -39,6 +39,7 @@ def why_not_boosted(model: Any, n_rows: int, n_columns: int) -> str:
     Parameters
     ----------
     model : estimator
+        The model that was given.
     n_rows, n_columns : int
         Training rows, and columns of the largest subset.
 

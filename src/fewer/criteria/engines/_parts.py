@@ -21,6 +21,7 @@ class Part(ABC):
     model : estimator
         Its options; it is not fitted.
     train, test : float arrays of shape (n_train, n_features), (n_test, n_features)
+        The cells of the rows that fit and of those that are predicted.
     labels : array of shape (n_train,)
         Classes, or quantities.
     weights : array of shape (n_train,) or None
@@ -45,6 +46,7 @@ class Part(ABC):
         Parameters
         ----------
         model : estimator
+            The model that was given.
         n_rows, n_columns : int
             Training rows, and columns of the largest subset.
 

@@ -310,7 +310,9 @@ def chance_of(
     gains : array of shape (n_rows, n_candidates)
         By how much the loss of each held-out row is below that of knowing nothing.
     weights, clusters : arrays of shape (n_rows,)
+        How much each row counts, and the group that it belongs to.
     seed : int
+        Of all that is random.
     wider : float
         By how much standard errors are larger than rows show: `DEPENDENT` for rows that choose features for each other.
 

@@ -40,7 +40,9 @@ def coded(
     train, test : arrays of shape (n_train,), (n_test,)
         Levels; missing ones are NaN.
     target : array of shape (n_train, n_targets)
+        What the levels are coded by.
     weights : array of shape (n_train,)
+        How much each row counts.
 
     Returns
     -------
@@ -164,10 +166,13 @@ def f_scores(problem: Problem, rows: IntArray, target: FloatArray, weights: Floa
     Parameters
     ----------
     problem : Problem
+        The rows.
     rows : int array
         The rows that take part.
     target : array of shape (len(rows), n_targets)
+        One column for each class, or the quantity.
     weights : array of shape (len(rows),)
+        How much each row counts.
 
     Returns
     -------

@@ -37,11 +37,13 @@ def stand_ins(
     Parameters
     ----------
     problem : Problem
+        The rows.
     support : bool array of shape (n_features,)
         The chosen features.
     splits : list of Split
         Rows to fit on and rows to judge by.
     seed : int, default=0
+        Of all that is random.
     model : str, optional
         Which of them predicts; the mean of the three if left out.
 
@@ -95,6 +97,7 @@ def with_stand_ins(masks: BoolArray, stand_ins: Mapping[int, Sequence[int]]) -> 
     Parameters
     ----------
     masks : bool array of shape (n_repetitions, n_features)
+        What each repetition chose.
     stand_ins : dict
         For features, those that can stand in for them.
 
