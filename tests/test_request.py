@@ -1,13 +1,22 @@
 """One declaration, three views: Python, the command line, the workbench."""
 
 import inspect
+import json
 from dataclasses import fields
+from itertools import combinations
 
+import numpy as np
+import polars as pl
 import pytest
 import typer
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from typer.testing import CliRunner
 
 import fewer
 from fewer.cli import app
+from fewer.errors import InputError
 from fewer.request import OPTIONS, Request
 from fewer.serve._choices import Choices, offered
 from making import make_problem
@@ -58,3 +67,31 @@ def test_every_labelled_option_goes_from_the_page_to_the_command(option):
     assert f"--{option['name']} {value}" in " ".join(choices.command("r"))
     assert str(choices.to_dict()[option["name"]]) == value
     assert Choices.read(choices.to_dict()) == choices
+
+
+def test_no_feature_at_all_is_an_answer_where_the_largest_class_wins(tmp_path):
+    """Noise with one row in ten of the second class: no subset is as good as always naming the first."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(80, 3)), (np.arange(80) % 10 == 0).astype(int)
+    subsets = [list(columns) for size in (1, 2, 3) for columns in combinations(range(3), size)]
+    scores = [cross_val_score(KNeighborsClassifier(1), X[:, columns], y, cv=8).mean() for columns in subsets]
+    assert max(scores) < cross_val_score(DummyClassifier(), X, y, cv=8).mean() == pytest.approx(0.9)
+    found = fewer.select(X, y, "knn-forward", min_features=0, cv=0, random_state=0)
+    assert found.features == []
+    assert len(fewer.select(X, y, "knn-forward", cv=0, random_state=0).features) > 0
+    path = tmp_path / "rows.csv"
+    pl.DataFrame(X).with_columns(y=pl.Series(y).replace_strict({0: "no", 1: "yes"})).write_csv(path)
+    options = [str(path), "-t", "y", "-m", "knn-forward", "--min-features", "0", "--folds", "0", "--json"]
+    answer = CliRunner().invoke(app, ["select", *options])
+    assert json.loads(answer.stdout)["features"] == []
+
+
+def test_the_smallest_number_of_features_joins_the_size_asked_for():
+    assert Request("knn-forward", n_features_to_select=(2, 5), min_features=0).size == (0, 5)
+    assert Request("knn-forward", n_features_to_select=7).size == 7
+    assert Request("auto", min_features=0).size == "auto"
+    with pytest.raises(InputError, match="exclude each other"):
+        _ = Request("knn-forward", n_features_to_select=7, min_features=0).size
+    X, y = make_problem().X, make_problem().y
+    with pytest.raises(InputError, match="min_features is for subset searches"):
+        fewer.select(X, y, "fisher", min_features=0)

@@ -15,6 +15,8 @@ PREFER = {
     "balanced": "Few features, close to the best score",
     "accuracy": "The best score, however many features",
 }
+ANY = 2**31 - 1
+"""The largest number of features where none is given."""
 RARE = {"refuse": "stop with an error", "drop": "drop their rows", "merge": "merge them"}
 
 
@@ -67,7 +69,7 @@ def parse_features(text: str) -> Any:
     except ValueError:
         value = None
     good = (
-        (isinstance(value, tuple) and 1 <= value[0] <= value[1])
+        (isinstance(value, tuple) and 0 <= value[0] <= value[1] >= 1)
         or (isinstance(value, float) and 0 < value < 1)
         or (isinstance(value, int) and value >= 1)
     )
@@ -155,6 +157,9 @@ class Request:
         The metric for held-out rows, and for the search where its criterion takes one.
     start, n_features_to_select, include, exclude, feature_groups, feature_costs, cost_weight : as in `SubsetSelector`
         Where the search begins, size, what is forced, what enters together, prices.
+    min_features : int, optional
+        The smallest number of features that a search may keep; with 0 the empty subset, which predicts the most
+        frequent class or the mean, takes part too. `auto` keeps none by itself where it finds no signal.
     rare : {"refuse", "drop", "merge"}
         What happens to classes with fewer rows than there are folds.
     cv : int, "loo", splitter or list of (train, test)
@@ -197,6 +202,9 @@ class Request:
             label="Number of features", goals=BOTH,
         ),
     ] = "auto"  # fmt: skip
+    min_features: Annotated[
+        int | None, Option("Fewest features to keep; 0 lets a search keep none.", kind=int, limits={"min": 0})
+    ] = None  # fmt: skip
     include: Annotated[Sequence[Column] | None, Option("Always keep these: age,sex.", read=_names)] = None
     exclude: Sequence[Column] | None = None
     feature_groups: Sequence[Sequence[Column]] | None = None
@@ -240,6 +248,16 @@ class Request:
     def has_components(self) -> bool:
         """Whether components were given instead of a name."""
         return any(part is not None for part in (self.criterion, self.search, self.control, self.ranker))
+
+    @property
+    def size(self) -> Any:
+        """What a selector takes as `n_features_to_select`: the size asked for, not below `min_features`."""
+        asked = self.n_features_to_select
+        if self.min_features is None or (self.is_auto and asked == "auto" and self.min_features < 2):
+            return asked
+        if not isinstance(asked, str | tuple | list):
+            raise InputError(f"min_features={self.min_features} and exactly {asked} features exclude each other.")
+        return self.min_features, ANY if isinstance(asked, str) else asked[1]
 
     @property
     def n_folds(self) -> int:

@@ -21,7 +21,7 @@ def test_sizes(asked, sizes):
     [
         (10, "10 features requested, but only 9 are available"),
         ((3, 2), "give a smallest and a largest"),
-        ((0, 2), "give"),
+        ((-1, 2), "give"),
         ((1, 2, 3), "give"),
     ],
 )

@@ -42,7 +42,37 @@ class ChordPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class RocHull:
+class _RocLine:
+    """A line in ROC space from (0, 0) to (1, 1)."""
+
+    fpr: FloatArray
+    tpr: FloatArray
+
+    @cached_property
+    def area(self) -> float:
+        """Area under the line; under a curve, how often a positive outscores a negative, ties counted half."""
+        return float(np.trapezoid(self.tpr, self.fpr))
+
+    def partial_area(self, max_fpr: float) -> float:
+        """Area under the line up to a false positive rate; at most `max_fpr`.
+
+        Parameters
+        ----------
+        max_fpr : float
+            The highest false positive rate.
+
+        Returns
+        -------
+        float
+        """
+        check_share(max_fpr, "max_fpr")
+        inside = self.fpr <= max_fpr
+        edge = float(np.interp(max_fpr, self.fpr, self.tpr)) if not inside.all() else float(self.tpr[-1])
+        return float(np.trapezoid(np.append(self.tpr[inside], edge), np.append(self.fpr[inside], max_fpr)))
+
+
+@dataclass(frozen=True, eq=False)
+class RocHull(_RocLine):
     """The best that choosing between classifiers can attain: a concave line from (0, 0) to (1, 1).
 
     Read more in the guide: :doc:`/methods/scott`.
@@ -63,28 +93,7 @@ class RocHull:
     ChordPoint(low=1, high=2, share=0.5, fpr=0.35, tpr=0.75)
     """
 
-    fpr: FloatArray
-    tpr: FloatArray
     points: IntArray
-
-    @cached_property
-    def area(self) -> float:
-        """Area under the hull."""
-        return float(np.trapezoid(self.tpr, self.fpr))
-
-    def partial_area(self, max_fpr: float) -> float:
-        """Area under the hull up to a false positive rate.
-
-        Parameters
-        ----------
-        max_fpr : float
-            The highest false positive rate.
-
-        Returns
-        -------
-        float
-        """
-        return area_up_to(self.fpr, self.tpr, max_fpr)
 
     def tpr_at(self, fpr: ArrayLike) -> FloatArray:
         """Return the highest attainable true positive rate at false positive rates.
@@ -116,8 +125,7 @@ class RocHull:
         -------
         ChordPoint
         """
-        if not 0.0 <= max_fpr <= 1.0:
-            raise InputError(f"max_fpr={max_fpr!r}: give a share between 0 and 1.")
+        check_share(max_fpr, "max_fpr")
         low = int(np.searchsorted(self.fpr, max_fpr, side="right")) - 1
         # Of vertices with one false positive rate (at 0 or 1) the last is the highest.
         if self.fpr[low] == max_fpr or low == len(self.fpr) - 1:
@@ -342,7 +350,7 @@ def iso_cost_line(
 
 
 @dataclass(frozen=True, eq=False)
-class RocCurve:
+class RocCurve(_RocLine):
     """The points of one score: for each threshold, the shares of negatives and positives that reach it.
 
     Parameters
@@ -362,8 +370,6 @@ class RocCurve:
     (array([0. , 0.5, 1. , 1. ]), array([0. , 0. , 0.5, 1. ]), 0.875)
     """
 
-    fpr: FloatArray
-    tpr: FloatArray
     thresholds: FloatArray
     n_negative: int
     n_positive: int
@@ -389,25 +395,6 @@ class RocCurve:
         values = as_scores(scores, len(positive))
         fpr, tpr, thresholds = sklearn_roc_curve(positive, values, drop_intermediate=False)
         return cls(fpr, tpr, thresholds, int((~positive).sum()), int(positive.sum()))
-
-    @cached_property
-    def area(self) -> float:
-        """Area under the curve: how often a positive outscores a negative, ties counted half."""
-        return float(np.trapezoid(self.tpr, self.fpr))
-
-    def partial_area(self, max_fpr: float) -> float:
-        """Area under the curve up to a false positive rate; at most `max_fpr`.
-
-        Parameters
-        ----------
-        max_fpr : float
-            The highest false positive rate.
-
-        Returns
-        -------
-        float
-        """
-        return area_up_to(self.fpr, self.tpr, max_fpr)
 
     def neyman_pearson(self, max_fpr: float) -> int:
         """Number the point with the highest true positive rate whose false positive rate is at most `max_fpr`.
@@ -462,14 +449,6 @@ def auroc(y: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) -> float:
     n_positive = int(positive.sum())
     won = float(ranks[positive].sum()) - n_positive * (n_positive + 1) / 2
     return won / (n_positive * (len(positive) - n_positive))
-
-
-def area_up_to(fpr: FloatArray, tpr: FloatArray, max_fpr: float) -> float:
-    """Return the area under a polygon line from (0, 0) up to a false positive rate."""
-    check_share(max_fpr, "max_fpr")
-    inside = fpr <= max_fpr
-    edge = float(np.interp(max_fpr, fpr, tpr)) if not inside.all() else float(tpr[-1])
-    return float(np.trapezoid(np.append(tpr[inside], edge), np.append(fpr[inside], max_fpr)))
 
 
 def positives(y: ArrayLike, pos_label: Any = None) -> BoolArray:

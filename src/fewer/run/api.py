@@ -62,6 +62,7 @@ def select(
     prefer: str = "balanced",
     estimator: Any = None,
     n_features_to_select: Size = "auto",
+    min_features: int | None = None,
     include: Sequence[Column] | None = None,
     exclude: Sequence[Column] | None = None,
     feature_groups: Sequence[Sequence[Column]] | None = None,
@@ -115,6 +116,9 @@ def select(
         The model that the features are for: `auto` asks it, and it judges the held-out rows.
     n_features_to_select, include, exclude, feature_groups, feature_costs, cost_weight, start
         As in `SubsetSelector`.
+    min_features : int, optional
+        The smallest number of features that a search may keep. With 0 it may keep none, where the most frequent class
+        or the mean predicts as well; `auto` does so by itself.
     rare : {"refuse", "drop", "merge"}, default="refuse"
         What happens to classes with fewer rows than there are folds.
     memory, device, n_jobs

@@ -130,7 +130,8 @@ BUILT = {"criterion", "search", "control", "estimator", "cv", "budget"}
 
 def _passed_on(asked: Request, kind: type[SubsetSelector | AutoSelector]) -> dict[str, Any]:
     """Return the options that a selector takes as they are, by the same name."""
-    return {name: value for name, value in vars(asked).items() if name in kind._parameter_constraints.keys() - BUILT}
+    options = vars(asked) | {"n_features_to_select": asked.size}
+    return {name: value for name, value in options.items() if name in kind._parameter_constraints.keys() - BUILT}
 
 
 def _plan_auto(problem: Problem, asked: Request) -> Plan:
@@ -170,8 +171,9 @@ def _plan_ranker(problem: Problem, asked: Request, name: str, chosen: registry.M
     who = chosen.ranker if isinstance(chosen.ranker, str) else type(ranker).__name__
     if asked.budget is not None:
         raise InputError(f"budget applies to searches only; the ranker {who!r} does not search.")
-    if asked.start is not None:
-        raise InputError(f"start is for subset searches; the ranker {who!r} ranks all features.")
+    for option in ("start", "min_features"):
+        if getattr(asked, option) is not None:
+            raise InputError(f"{option} is for subset searches; the ranker {who!r} ranks all features.")
     _refuse_cost_weight(asked, f"The ranker {who!r} shows what features cost")
     control = None if chosen.control is None else build_component("control", chosen.control, problem)
     options: dict[str, Any] = {

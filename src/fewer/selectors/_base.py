@@ -50,13 +50,13 @@ def parse_size(asked: Any, n_features: int) -> tuple[int, int]:
 
     Examples
     --------
-    >>> parse_size(0.5, 9), parse_size((2, 5), 9), parse_size("auto", 9)
-    ((5, 5), (2, 5), (1, 9))
+    >>> parse_size(0.5, 9), parse_size((0, 5), 9), parse_size("auto", 9)
+    ((5, 5), (0, 5), (1, 9))
     """
     if isinstance(asked, str):
         return 1, n_features
     if isinstance(asked, tuple | list):
-        if len(asked) != 2 or not all(isinstance(n, Integral) for n in asked) or not 1 <= asked[0] <= asked[1]:
+        if len(asked) != 2 or not all(isinstance(n, Integral) for n in asked) or not 0 <= asked[0] <= asked[1]:
             raise InputError(f"n_features_to_select={asked!r}: give a smallest and a largest number of features.")
         low, high = int(asked[0]), min(int(asked[1]), n_features)
     elif isinstance(asked, Integral):

@@ -36,7 +36,8 @@ class SubsetSelector(CriterionMixin, Selector):
         When to stop believing it?
     n_features_to_select : int, float, (int, int) or "auto", default="auto"
         How many: a number, a share of the features, a smallest and a largest number, or as many as score best.
-        Groups count as one; features forced in count too. Of equal scores the smaller subset wins.
+        Groups count as one; features forced in count too. Of equal scores the smaller subset wins. From 0 on, such as
+        (0, 8), the empty subset may win: it predicts the most frequent class, or the mean.
     prefilter : Ranker or Prefilter, optional
         Cuts the columns before the search, on the rows that the search gets: a ranker keeps its best 200, a
         `fewer.control.Prefilter` as many as it says, and can start the search from its best.
