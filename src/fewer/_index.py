@@ -218,7 +218,7 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "information-gain": (
             "fewer.rankers:InformationGain",
-            "Mutual information of each feature with the class, H(X) − H(X|Y), in nats",
+            "Mutual information of each feature with the class, H(X) − H(X|Y), in bits",
         ),
         "jim": (
             "fewer.rankers:JIM",

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from fewer.cli import main
+from fewer.criteria import training_stop
 from fewer.evaluate import search_overfitting
 from fewer.io import read_table
 from messy import make_messy
@@ -79,3 +80,20 @@ def test_shuffled_targets_say_whether_a_search_overfits(tmp_path, capsys):
         main(["inspect", str(table), "--overfitting"])
     assert stop.value.code == 2
     assert "needs --target" in capsys.readouterr().err
+
+
+def test_the_noise_in_a_target_is_told_with_the_step_where_training_should_stop(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(200, 2))
+    table = tmp_path / "t.csv"
+    pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": np.sin(6 * X[:, 0]) + rng.normal(scale=0.4, size=200)}).write_csv(
+        table
+    )
+    code, out, _ = run(capsys, "inspect", table, "-t", "y", "--noise", "--json")
+    assert code == 0
+    found, rows = json.loads(out)["noise"], read_table(table, "y")
+    truth = training_stop(rows.X, rows.y)
+    assert (found["gamma"], found["stop"], found["n_steps"]) == (truth.gamma, truth.step, 200)
+    assert found["r2"] == pytest.approx(1 - truth.gamma / rows.y.var())
+    told = run(capsys, "inspect", table, "-t", "y", "--noise")[1]
+    assert f"after {truth.step} of 200 trees: beyond that it learns the noise." in " ".join(told.split())

@@ -7,6 +7,9 @@ import polars as pl
 import pytest
 
 from fewer.cli import main
+from fewer.evaluate import score_agreement
+from fewer.io import read_table
+from fewer.rankers import Fisher
 
 
 @pytest.fixture
@@ -54,3 +57,18 @@ def test_planted_columns_check_a_ranking(tmp_path, capsys):
     assert copies["kept"] >= copies["low"] > 0
     assert copies["chance"] == pytest.approx(4 * 9 / 13)
     assert "Of 6 random columns, 0 rank among the first 4" in " ".join(answer["warnings"])
+
+
+def test_the_scores_are_set_beside_the_accuracy_of_models(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 2
+    X = rng.normal(size=(90, 4)) + np.outer(y, [0.0, 0.5, 1.0, 2.0])
+    table = tmp_path / "t.csv"
+    pl.DataFrame({**{f"x{i}": X[:, i] for i in range(4)}, "y": np.array(["no", "yes"])[y]}).write_csv(table)
+    with pytest.raises(SystemExit) as leaving:
+        main(["rank", str(table), "-t", "y", "-m", "fisher", "--agreement", "--json"])
+    assert not leaving.value.code
+    answer = json.loads(capsys.readouterr().out)
+    truth = score_agreement(Fisher(), read_table(table, "y"), rng=np.random.default_rng(0))
+    assert answer["agreement"] == {name: truth.of_means(name) for name in truth.accuracies}
+    assert "nearest neighbors 0." in answer["warnings"][-1]

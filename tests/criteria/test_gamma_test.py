@@ -4,10 +4,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.neural_network import MLPRegressor
 
 import fewer
 from fewer.contracts import Resources, SearchSpace, gray_states
-from fewer.criteria import GammaTest, gamma_test
+from fewer.criteria import GammaTest, gamma_test, training_stop
 from fewer.problem import InputError, Problem
 from fewer.search import Forward
 
@@ -248,3 +252,47 @@ def test_unknown_words_and_too_few_rows_are_refused():
             bind(problem, **wrong)
     with pytest.raises(InputError, match="two rows"):
         bind(Problem.from_arrays([[1.0], [2.0]], [0, 1], groups=[0, 0]))
+
+
+def wave(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n, 2))
+    return X, np.sin(6 * X[:, 0]) + X[:, 1], rng
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_training_stops_where_the_training_error_has_come_down_to_the_noise(task):
+    """The step is the first in scikit-learn's own stages, and fresh rows are predicted better there than at the end."""
+    X, clean, rng = wave(600, 0)
+    fresh, truth, _ = wave(3000, 1)
+    if task == "regression":
+        y, word = clean + rng.normal(scale=0.4, size=600), "staged_predict"
+        model = HistGradientBoostingRegressor(max_iter=200, early_stopping=False, random_state=0)
+        floor = 0.16
+    else:
+        chance = 1 / (1 + np.exp(-3 * (clean - 0.5)))
+        y, word = (rng.random(600) < chance).astype(int), "staged_predict_proba"
+        model = HistGradientBoostingClassifier(max_iter=200, early_stopping=False, random_state=0)
+        floor, truth = (chance * (1 - chance)).mean(), 1 / (1 + np.exp(-3 * (truth - 0.5)))
+    stop = training_stop(X, y)
+    assert stop.gamma == pytest.approx(floor, rel=0.15)
+    stages = [p[:, 1] if p.ndim == 2 else p for p in getattr(model.fit(X, y), word)(X)]
+    errors = np.array([((p - y) ** 2).mean() for p in stages])
+    assert stop.errors == pytest.approx(errors)
+    assert stop.reached
+    assert stop.step == 1 + int(np.argmax(errors <= stop.gamma))
+    on_fresh = [((p[:, 1] if p.ndim == 2 else p) - truth) ** 2 for p in getattr(model, word)(fresh)]
+    assert on_fresh[stop.step - 1].mean() < on_fresh[-1].mean()
+
+
+def test_training_stops_for_a_network_too_and_other_models_are_refused():
+    X, clean, rng = wave(300, 0)
+    y = clean + rng.normal(scale=0.4, size=300)
+    network = MLPRegressor(hidden_layer_sizes=(20,), learning_rate_init=0.02, random_state=0)
+    stop = training_stop(X, y, network, n_steps=40)
+    again = clone(network)
+    errors = [((again.partial_fit(X, y).predict(X) - y) ** 2).mean() for _ in range(40)]
+    assert stop.errors == pytest.approx(np.array(errors))
+    assert not training_stop(X, y, network, n_steps=1).reached
+    with pytest.raises(InputError, match="trains in one step"):
+        training_stop(X, y, LinearRegression())

@@ -120,6 +120,28 @@ def test_it_finds_what_matters():
 
 def test_wrong_words_are_refused():
     X, y = data()
-    for wrong in ({"judge": "x"}, {"sampling": "x"}, {"n_hidden": 0}, {"n_draws": 0}, {"alpha": 0.0}):
+    for wrong in ({"judge": "x"}, {"sampling": "x"}, {"n_hidden": 0}, {"n_draws": 0}, {"alpha": -1.0}):
         with pytest.raises(InputError):
             bind(Problem.from_arrays(X, y), **wrong)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_without_a_ridge_it_is_the_pseudo_inverse(weighted):
+    """Also where hidden units outnumber what the rows can fit: a subset of one column with two values has rank two."""
+    X, y = data(n=30)
+    X[:, 3] = X[:, 3] > 0
+    weights = np.random.default_rng(3).uniform(0.5, 2, 30) if weighted else None
+    scorer = bind(Problem.from_arrays(X, y, sample_weight=weights), n_hidden=6, n_draws=1, alpha=0.0)
+    root = np.sqrt(np.ones(30) if weights is None else weights)[:, None]
+    layer, targets = scorer._layers[0], scorer._targets
+    for columns in ([0, 2], [3]):
+        mask = np.isin(np.arange(4), columns)
+        inputs = np.column_stack([scorer._inputs[:, mask], np.ones(30)])
+        hidden = np.tanh(inputs @ layer[np.append(mask, True)])
+        fit = np.linalg.pinv(root * hidden) @ (root * targets)
+        assert scorer.predict(mask, X)[:, 1] == pytest.approx((hidden @ fit)[:, 0] / 2 + 0.5, abs=1e-7)
+        kept = ~np.eye(30, dtype=bool)
+        left = [hidden[i] @ np.linalg.pinv((root * hidden)[k]) @ (root * targets)[k] for i, k in enumerate(kept)]
+        assert scorer.outputs(mask)[:, 1] == pytest.approx(np.ravel(left) / 2 + 0.5, abs=1e-6)
+        truth = np.average((np.ravel(left) > 0) == y, weights=weights)
+        assert scorer.score(mask[None])[0] == pytest.approx(truth)

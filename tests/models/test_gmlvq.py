@@ -314,3 +314,10 @@ def test_the_delete_rate_is_chosen_by_the_validation_rows():
     assert GMLVQClassifier(delete_rate="auto", matrix="diagonal", early_stopping=True).fit(X, y).delete_rate_ == 0
     with pytest.raises(InputError, match="validation rows"):
         GMLVQClassifier(delete_rate="auto").fit(X, y)
+
+
+def test_a_delete_rate_of_zero_without_a_threshold_deletes_nothing():
+    X, y = rank_deficient()
+    model = GMLVQClassifier(max_iter=30, eigenvalue_threshold=0).fit(X, y)
+    assert model.relevances_ == pytest.approx(np.diag(model.lambda_) / np.trace(model.lambda_))
+    assert model.relevances_ != pytest.approx(GMLVQClassifier(max_iter=30).fit(X, y).relevances_)

@@ -258,3 +258,29 @@ def test_every_try_of_every_level_counts_towards_the_most_evaluations():
     space = SearchSpace.of(6)
     assert Annealing(levels=3).max_evaluations(space) == 1 + 3 * 60
     assert Annealing(levels=3, max_tries=7).max_evaluations(space) == 1 + 3 * 7
+
+
+class Nearness(Scorer):
+    """Best at one vector of weights, and worse the farther away."""
+
+    def __init__(self, best):
+        self.best = best
+
+    def score(self, masks):
+        return -((masks - self.best) ** 2).sum(axis=1)
+
+
+def test_effort_by_weights_finds_finer_optima():
+    space = SearchSpace.of(5, weight_levels=8)
+    assert Annealing()._limits(space) == (50, 5)
+    assert Annealing(by_weights=True)._limits(space) == (400, 40)
+    assert Annealing(by_weights=True, max_tries=20)._limits(space) == (160, 40)
+    assert Annealing(by_weights=True)._limits(SearchSpace.of(5)) == (50, 5)
+    best = np.array([0.125, 0.5, 0.0, 0.875, 1.0])
+
+    def finds(by_weights, seed):
+        search = Annealing(t0=5, levels=12, effort=0.4, by_weights=by_weights)
+        return np.array_equal(search_on(Nearness(best), search, 5, seed=seed, weight_levels=8).best, best)
+
+    found = [sum(finds(by_weights, seed) for seed in range(20)) for by_weights in (False, True)]
+    assert found[0] < 10 < 19 <= found[1]

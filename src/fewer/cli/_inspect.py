@@ -7,7 +7,7 @@ import shutil
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,9 @@ from fewer.cli._shared import repaired, spread
 from fewer.cli._table import ColumnOptions, FileArgument, table_options
 from fewer.errors import InputError
 from fewer.files import refuse_unwritable
+
+if TYPE_CHECKING:
+    from fewer.problem import Problem
 
 
 @spread
@@ -37,6 +40,9 @@ def inspect(
     overfitting: Annotated[
         bool, typer.Option("--overfitting", help="With --target: will a search overfit here? Shuffled targets tell.")
     ] = False,
+    noise: Annotated[
+        bool, typer.Option("--noise", help="With --target: how much is noise, and when should training stop?")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show how each column of a table is read, before any selection.
@@ -50,7 +56,7 @@ def inspect(
     Exit status 2 means that select would refuse some cells. With --against OLD, show instead which columns changed
     since an older table, and whether a model can tell the rows of the two apart.
     """
-    from fewer.io import TableError, inspect_table
+    from fewer.io import TableError, inspect_table, read_table
 
     if against is not None:
         _show_drift(file, against, target, columns, as_json=as_json)
@@ -61,13 +67,12 @@ def inspect(
     answer = Printout()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
     text = found.to_json() if as_json else found.to_text(width)
-    if overfitting:
-        measured = _overfitting(file, target, columns)
-        words = (
-            f"Will a search overfit? On shuffled targets forward selection with nearest neighbors believed "
-            f"{measured['believed']:.2f} of {measured['n_rows']} rows, and other rows gave {measured['fresh']:.2f}."
-        )
-        text = json.dumps(json.loads(text) | {"overfitting": measured}) if as_json else f"{text}\n{words}"
+    for name, measure in (("overfitting", _overfitting if overfitting else None), ("noise", _noise if noise else None)):
+        if measure is not None:
+            if target is None:
+                raise InputError(f"--{name} needs --target, the column to predict.")
+            measured, words = measure(read_table(file, target, task=columns.parsed_task, **table_options(columns)))
+            text = json.dumps(json.loads(text) | {name: measured}) if as_json else f"{text}\n{words}"
     answer.show(text, as_json=as_json)
     if write_schema is not None:
         from fewer.files import write_atomically
@@ -107,18 +112,40 @@ def _show_drift(new: Path, old: Path, target: str | None, columns: Any, *, as_js
     answer.leave()
 
 
-def _overfitting(file: Path, target: str | None, columns: ColumnOptions) -> dict[str, float]:
+def _overfitting(problem: Problem) -> tuple[dict[str, float], str]:
     """Search shuffled targets of the table."""
-    if target is None:
-        raise InputError("--overfitting needs --target, the column to predict.")
     import numpy as np
 
     from fewer.evaluate import search_overfitting
-    from fewer.io import read_table
 
-    problem = read_table(file, target, task=columns.parsed_task, **table_options(columns))
     found = search_overfitting(problem, rng=np.random.default_rng(0))
-    return {**asdict(found), "gap": found.gap}
+    return {**asdict(found), "gap": found.gap}, (
+        f"Will a search overfit? On shuffled targets forward selection with nearest neighbors believed "
+        f"{found.believed:.2f} of {found.n_rows} rows, and other rows gave {found.fresh:.2f}."
+    )
+
+
+def _noise(problem: Problem) -> tuple[dict[str, float], str]:
+    """Estimate the noise in the target, and when boosting would begin to learn it (Nel)."""
+    import numpy as np
+
+    from fewer.criteria import reachable_error, training_stop
+
+    if problem.nominal.any() or np.isnan(problem.as_dense().X).any():
+        raise InputError("--noise needs numbers without missing cells: leave the other columns out with --exclude.")
+    stop = training_stop(problem.as_dense().X, problem.y)
+    content: dict[str, float] = {"gamma": stop.gamma, "stop": stop.step, "n_steps": len(stop.errors)}
+    if problem.task == "classification":
+        low, high = content["error_low"], content["error_high"] = reachable_error(stop.gamma, problem.n_classes)
+        about = f"the best reachable error rate is between {low:.3f} and {high:.3f}"
+    else:
+        content["r2"] = 1.0 - stop.gamma / float(np.var(problem.y))
+        about = f"the best reachable R² is about {content['r2']:.2f}"
+    when = f"after {stop.step} of {len(stop.errors)} trees" if stop.reached else f"not within {len(stop.errors)} trees"
+    return content, (
+        f"How much is noise? By the Gamma Test {stop.gamma:.4g} of squared error; {about}. Gradient boosting reaches "
+        f"this error on its training rows {when}: beyond that it learns the noise."
+    )
 
 
 def _check_schema(path: Path, file: Path) -> None:

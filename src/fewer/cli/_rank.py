@@ -73,6 +73,9 @@ def rank(
         int | None,
         typer.Option(min=1, help="Check the method: add this many random columns, and noisy copies, and rank again."),
     ] = None,
+    agreement: Annotated[
+        bool, typer.Option("--agreement", help="Check the method: do its scores go with the accuracy of models?")
+    ] = False,
     *,
     columns: FeatureColumns,
     means: Means,
@@ -91,11 +94,15 @@ def rank(
     ranking, notes = _rank(problem if chunks is None else chunks, _ranker(method, problem.task, features), means)
     rows = _rows(ranking, problem.names, features if top is None else top)
     check: dict[str, Any] = {}
+    if chunks is not None and (planted is not None or agreement):
+        raise InputError("--planted and --agreement need the table in memory (--no-stream).")
     if planted is not None:
-        if chunks is not None:
-            raise InputError("--planted needs the table in memory (--no-stream).")
         check = {"planted": _check(problem, _ranker(method, problem.task, None), ranking.order[:3], planted, means)}
         notes = [*notes, *_check_lines(check["planted"], problem.n_features)]
+    if agreement:
+        check["agreement"] = _agreement(problem, _ranker(method, problem.task, None), means)
+        told = ", ".join(f"{name} {'none' if r is None else f'{r:.2f}'}" for name, r in check["agreement"].items())
+        notes = [*notes, f"Correlation of the scores with the held-out score of one-feature models: {told}."]
     answer = Printout()
     if as_json:
         content = {"ranking": rows, "method": method, "warnings": list(notes), **_cuts(ranking.extra, problem.names)}
@@ -180,6 +187,17 @@ def _check_lines(check: Mapping[str, Mapping[str, float]], n_features: int) -> l
         f"random order has {found['chance']:.1f} there ({found['low']:g} to {found['high']:g} in 9 of 10)."
         for kind, found in check.items()
     ]
+
+
+def _agreement(problem: Problem, ranker: Ranker, means: Means) -> dict[str, float | None]:
+    """Correlate the scores, averaged over splits, with what models make of single features (Nel, section 7.2)."""
+    import numpy as np
+
+    from fewer.evaluate import score_agreement
+
+    resources = resources_of(means.jobs, means.memory, means.device)
+    found = score_agreement(ranker, problem, rng=np.random.default_rng(means.seed), resources=resources)
+    return {name: finite(found.of_means(name)) for name in found.accuracies}
 
 
 def _rankers_for(task: Any) -> list[str]:

@@ -14,7 +14,7 @@ from fewer.criteria._complexity import (
     linear_separability,
     reachable_error,
 )
-from fewer.criteria._gamma_test import GammaTest, gamma_test
+from fewer.criteria._gamma_test import GammaTest, TrainingStop, gamma_test, training_stop
 from fewer.criteria._knn import KNN
 from fewer.criteria._least_squares import LeastSquares
 from fewer.criteria._naive_bayes import NaiveBayes
@@ -35,6 +35,7 @@ __all__ = [
     "LinearSeparability",
     "NaiveBayes",
     "Separability",
+    "TrainingStop",
     "boundary_share",
     "classifiability",
     "fisher_ratio",
@@ -42,4 +43,5 @@ __all__ = [
     "intrinsic_dimension",
     "linear_separability",
     "reachable_error",
+    "training_stop",
 ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer, SearchSpace, Sweep, best_of, gray_states
@@ -383,6 +384,108 @@ def gamma_test(
     """
     problem = to_problem(X, y, task=task)
     return _test(GammaTest(n_neighbors, fit=fit, scaling=scaling), problem)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingStop:
+    """Where the training error of a model has come down to the noise.
+
+    Parameters
+    ----------
+    step : int
+        The first step of training whose error is at most γ; the last one if none is.
+    gamma : float
+        What `gamma_test` finds, at least 0.
+    errors : array of shape (n_steps,)
+        The training error after each step.
+
+    See Also
+    --------
+    training_stop : Finds it.
+
+    Examples
+    --------
+    >>> TrainingStop(2, 0.1, np.array([0.3, 0.1, 0.05])).reached
+    True
+    """
+
+    step: int
+    gamma: float
+    errors: FloatArray
+
+    @property
+    def reached(self) -> bool:
+        """Whether the training error came down to the noise at all."""
+        return bool(self.errors[self.step - 1] <= self.gamma)
+
+
+def training_stop(
+    X: Any, y: ArrayLike, estimator: Any = None, *, n_steps: int = 200, n_neighbors: int = 10
+) -> TrainingStop:
+    """Find after which step of training a model would begin to fit the noise, without rows held out (Nel, chapter 8).
+
+    γ estimates the error that no smooth model gets below on fresh rows. A model whose error on its training rows is
+    smaller has learned their noise. For quantities the error is the mean squared one; for classes half the squared
+    difference of predicted probabilities and 0/1 labels, summed over the classes: the Brier score with two of them.
+
+    Read more in the guide: :doc:`/guide/does-it-help`.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        Numbers.
+    y : array of shape (n_samples,)
+        Classes or quantities.
+    estimator : estimator, optional
+        A scikit-learn ensemble that tells its predictions in stages, such as gradient boosting, or a model with
+        `partial_fit`, such as `MLPRegressor`. By default gradient boosting with histograms.
+    n_steps : int, default=200
+        Passes over the rows with `partial_fit`, and trees of the default; other ensembles have a number of their own.
+    n_neighbors : int, default=10
+        As in `gamma_test`.
+
+    Returns
+    -------
+    TrainingStop
+        The step, γ, and the training errors.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(400, 2))
+    >>> stop = training_stop(X, np.sin(6 * X[:, 0]) + rng.normal(scale=0.5, size=400), n_steps=100)
+    >>> 5 < stop.step < 60
+    True
+    """
+    problem = to_problem(X, y)
+    is_class = problem.task == "classification"
+    gamma = max(_test(GammaTest(n_neighbors), problem).gamma, 0.0)
+    if estimator is None:
+        from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+        kind = HistGradientBoostingClassifier if is_class else HistGradientBoostingRegressor
+        estimator = kind(max_iter=n_steps, early_stopping=False, random_state=0)
+    wanted = np.eye(problem.n_classes)[problem.y] if is_class else np.asarray(problem.y, dtype=np.float64)
+    errors = []
+    for predicted in _stages(clone(estimator), problem, n_steps):
+        squares = (predicted - wanted) ** 2
+        errors.append(float(squares.sum(axis=1).mean() / 2.0 if is_class else squares.mean()))
+    low = np.flatnonzero(np.array(errors) <= gamma)
+    return TrainingStop(int(low[0]) + 1 if len(low) else len(errors), gamma, np.array(errors))
+
+
+def _stages(model: Any, problem: Problem, n_steps: int) -> Iterator[FloatArray]:
+    """Train step by step: predicted probabilities, or numbers, for the training rows after each."""
+    X, y, is_class = problem.as_dense().X, problem.y, problem.task == "classification"
+    word = "predict_proba" if is_class else "predict"
+    if hasattr(model, f"staged_{word}"):
+        yield from getattr(model.fit(X, y), f"staged_{word}")(X)
+        return
+    if not hasattr(model, "partial_fit"):
+        raise InputError(f"{type(model).__name__} trains in one step; give boosting, or a model with partial_fit.")
+    classes = {"classes": np.arange(problem.n_classes)} if is_class else {}
+    for _ in range(n_steps):
+        yield getattr(model.partial_fit(X, y, **classes), word)(X)
 
 
 def _test(criterion: GammaTest, problem: Problem) -> GammaTestResult:

@@ -1,5 +1,6 @@
 """Does it help? The whole selection repeated on parts of the rows, judged on the others."""
 
+from fewer.evaluate._agreement import Agreement, score_agreement
 from fewer.evaluate._alternatives import Alternatives, good_subsets
 from fewer.evaluate._by_size import AS_SEARCHED, scores_by_size, standard_error
 from fewer.evaluate._compare import Comparison, OnProgress, compare
@@ -14,6 +15,7 @@ from fewer.evaluate._verdict import MethodScore, verdict
 
 __all__ = [
     "AS_SEARCHED",
+    "Agreement",
     "Alternatives",
     "Choice",
     "Chooser",
@@ -37,6 +39,7 @@ __all__ = [
     "plant",
     "planted_counts",
     "redundancy",
+    "score_agreement",
     "scores_by_size",
     "search_overfitting",
     "standard_error",

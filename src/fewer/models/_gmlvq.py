@@ -87,7 +87,8 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         without any spread are never counted: Ω may do anything there without changing a distance.
     eigenvalue_threshold : float, default=1e-10
         What counts as no spread: an eigenvalue of the scatter below so much of the largest. A larger threshold leaves
-        out more, as `delete_rate` does.
+        out more, as `delete_rate` does. With 0, and a delete rate of 0, nothing is left out: relevances are the
+        diagonal of `lambda_`, as in the thesis before its section 4.3.
     standardize : bool, default=True
         Bring all features to zero mean and unit variance first. Without it relevances are not comparable.
     random_state : int, RandomState or None
@@ -265,7 +266,7 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         """
 
         def clear(rate: float) -> FloatArray:
-            if descent.omega.ndim == 2:
+            if descent.omega.ndim == 2 or rate == self.eigenvalue_threshold == 0:
                 return descent.omega
             kept = _leading_share(directions, rate)
             return (descent.omega @ kept.T) @ kept

@@ -30,6 +30,9 @@ class Annealing(Search):
         How many temperatures there are.
     effort : float, default=1.0
         K of the thesis. A level ends after 10·effort·p tries or effort·p accepted changes, p units.
+    by_weights : bool, default=False
+        Count a unit once for each weight above 0 that it can have, and let `max_tries` grow alike: with w of them a
+        level ends after w times as many tries. The thesis left its effort as it was, and saw nothing gained by w > 4.
     max_tries : int or None, default=2000
         Cap on the tries of a level, so that thousands of features do not take hours; None for no cap.
     answer : {"best", "final"}, default="best"
@@ -58,6 +61,7 @@ class Annealing(Search):
         "cooling": [Interval(Real, 0, 1, closed="right")],
         "levels": [Interval(Integral, 1, None, closed="left")],
         "effort": [Interval(Real, 0, None, closed="neither")],
+        "by_weights": ["boolean"],
         "max_tries": [Interval(Integral, 1, None, closed="left"), None],
         "answer": [StrOptions({"best", "final"})],
     }
@@ -72,6 +76,7 @@ class Annealing(Search):
         effort: float = 1.0,
         max_tries: int | None = 2000,
         answer: Literal["best", "final"] = "best",
+        by_weights: bool = False,
     ) -> None:
         self.t0 = t0
         self.cooling = cooling
@@ -79,6 +84,7 @@ class Annealing(Search):
         self.effort = effort
         self.max_tries = max_tries
         self.answer = answer
+        self.by_weights = by_weights
 
     def shortened(self, share: float) -> Annealing:
         # Keep the schedule and try less at each level.
@@ -120,10 +126,12 @@ class Annealing(Search):
 
     def _limits(self, space: SearchSpace) -> tuple[int, int]:
         """Return how many tries and how many accepted changes end a level."""
-        tries = max(1, round(10 * self.effort * space.n_units))
+        times = space.weight_levels if self.by_weights else 1
+        size = self.effort * space.n_units * times
+        tries = max(1, round(10 * size))
         if self.max_tries is not None:
-            tries = min(tries, self.max_tries)
-        return tries, max(1, round(self.effort * space.n_units))
+            tries = min(tries, self.max_tries * times)
+        return tries, max(1, round(size))
 
 
 Change = list[tuple[int, float, float]]
