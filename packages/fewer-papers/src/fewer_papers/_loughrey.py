@@ -135,7 +135,7 @@ def all_methods(run: Rerun, rows: str) -> dict[str, list[Record]]:
     return {method: each for method, each in found.items() if not isinstance(each, Absent)}
 
 
-def as_lead(run: Rerun, name: str, rows: str, found: list[Record] | Absent) -> dict[str, float]:
+def as_lead(run: Rerun, name: str, rows: str, found: list[Record] | Absent) -> dict[str, Any]:
     """Judge a test accuracy by how far it is ahead of the mean of all methods on the same folds.
 
     `shift` is how far our mean of the methods is above the printed one, `tolerance` how far two leads may be apart.
