@@ -156,8 +156,8 @@ CASES = [
     # what is asked of it
     (
         "select rare.csv -t outcome",
-        "Class 'maybe' has 1 rows, fewer than the 5 folds; use fewer folds (cv=2, --folds 2), or drop or "
-        "merge rare classes (rare='drop' or 'merge', --rare drop or merge).",
+        "Class 'maybe' has 1 row, fewer than the 5 folds; drop or merge rare classes (rare='drop' or 'merge', --rare "
+        "drop or merge).",
     ),
     (
         "select good.csv -t outcome --features 5",

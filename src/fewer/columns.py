@@ -38,8 +38,10 @@ def nearest(asked: str, names: Iterable[str], what: str = "columns") -> str:
     near = difflib.get_close_matches(asked.lower(), by_letters, n=1, cutoff=0.5)
     if near:
         return f"did you mean {by_letters[near[0]]!r}?"
-    shown = ", ".join(repr(name) for name in known[:12])
-    return f"the {what} are {shown}{', …' if len(known) > 12 else '.'}"
+    shown = [repr(name) for name in known]
+    if len(known) > 12:  # the last one is often the target
+        shown[10:-1] = ["…"]
+    return f"the {what} are {', '.join(shown)}."
 
 
 def column_number(column: Column, names: Sequence[str], parameter: str) -> int:

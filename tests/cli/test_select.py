@@ -208,7 +208,7 @@ def test_demo_says_what_and_why_and_how_long(capsys):
         (["select", "T", "--target", "y", "--features", "many"], "--features 'many': use a number"),
         (["select", "T", "--target", "y", "--features", "9"], "9 features requested, but only 6 are available"),
         (["select", "T", "--target", "y", "--folds", "90"], "--folds 90 exceeds the 80 rows"),
-        (["select", "T", "--target", "y", "--folds", "50"], "has 40 rows, fewer than the 50 folds"),
+        (["select", "T", "--target", "y", "--folds", "50"], "have as few as 40 rows, fewer than the 50 folds"),
         (["select", "T", "--target", "y", "--task", "guess"], "--task 'guess' is unknown"),
         (["select", "T", "--target", "y", "--resume"], "--resume needs --out"),
         (["select", "T", "--target", "y", "--method", "knn-forward", "--search", "forward"], "not both"),

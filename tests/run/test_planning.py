@@ -71,11 +71,24 @@ def rare_problem():
     return Problem.from_arrays(np.arange(46.0).reshape(23, 2), y)
 
 
+@pytest.mark.parametrize("rarest", [1, 2])
+def test_the_advice_on_rare_classes_works_as_printed(rarest):
+    problem = Problem.from_arrays(np.arange(10.0)[:, None], np.repeat([3, 4, 20], [5, 5 - rarest, rarest]))
+    with pytest.raises(InputError, match=r"a quantity, say so \(task='regression', --task regression\)") as refused:
+        treat_rare(problem, 3, "refuse")
+    assert ("use fewer folds (cv=2" in str(refused.value)) == (rarest == 2)
+    if rarest == 2:
+        assert treat_rare(problem, 2, "refuse") is problem
+
+
 def test_rare_classes():
     problem = rare_problem()
     assert treat_rare(problem, 2, "refuse") is problem
     assert treat_rare(problem, 0, "refuse") is problem
-    with pytest.raises(InputError, match="Class 'c', 'd' has 2 rows, fewer than the 5 folds"):
+    with pytest.raises(
+        InputError,
+        match="Classes 'c', 'd' have as few as 2 rows, fewer than the 5 folds",
+    ):
         treat_rare(problem, 5, "refuse")
     dropped = treat_rare(problem, 5, "drop")
     assert counts(dropped) == {"a": 10, "b": 8}

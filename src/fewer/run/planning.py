@@ -492,11 +492,14 @@ def treat_rare(problem: Problem, n_folds: int, rare: str) -> Problem:
     names = ", ".join(repr(problem.classes[code]) for code in np.flatnonzero(few)[:5])
     rarest = int(counts[few].min())
     if rare == "refuse":
-        raise InputError(
-            f"Class {names} has {rarest} rows, fewer than the {n_folds} folds; use fewer folds (cv={max(rarest, 2)},"
-            f" --folds {max(rarest, 2)}), or drop or merge rare classes (rare='drop' or 'merge', --rare drop or "
-            "merge)."
-        )
+        told = f"Class {names} has" if few.sum() == 1 else f"Classes {names} have as few as"
+        told += f" {rarest} rows" if rarest > 1 else " 1 row"
+        cures = ["drop or merge rare classes (rare='drop' or 'merge', --rare drop or merge)"]
+        if rarest >= 2:
+            cures.insert(0, f"use fewer folds (cv={rarest}, --folds {rarest})")
+        if all(isinstance(label, int | float) for label in problem.classes):
+            cures.append("if the target is a quantity, say so (task='regression', --task regression)")
+        raise InputError(f"{told}, fewer than the {n_folds} folds; {', or '.join(cures)}.")
     if rare == "drop":
         changed = problem.take(~few[problem.y])
         what = f"{int(counts[few].sum())} rows of rare classes ({names}) were dropped."
