@@ -2,6 +2,7 @@
 
     python benchmarks/gpu.py                                  # a card and CuPy; writes benchmarks/gpu.json and GPU.md
     python benchmarks/gpu.py billion --device cpu --n-jobs 2  # the best 100 of 2^30 subsets on two cores
+    python benchmarks/gpu.py good --device cpu --n-jobs 2     # count all good ones of 2^30 subsets on two cores
     python benchmarks/gpu.py abandon --device cpu --n-jobs 1  # subsets given up early against all scored in full
 
 Rows say what their answers were compared with; `--no-check` leaves that out.
@@ -23,6 +24,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from fewer.contracts import Objective, Resources, SearchSpace
 from fewer.criteria import KNN, Classifiability, GammaTest
+from fewer.evaluate import good_subsets
 from fewer.kernels import neighbors as kernels
 from fewer.problem import Problem
 from fewer.rankers import MultiSURF, ReliefF
@@ -120,6 +122,32 @@ def billion(device, n_jobs, check):
     stored = json.loads((HERE / "gpu.json").read_text())["cuda"]["rows"]["best 100 of 2^30 subsets, cv=loo"]
     assert [stored["scores"], stored["best"]] == [found["scores"], found["best"]], "not what the card found"
     yield f"best 100 of 2^30 subsets, cv=loo, {n_jobs} threads", found
+
+
+def good(device, n_jobs, check, columns):
+    """All subsets as good as the best, counted: of few columns and of all."""
+    X, y = wdbc()
+    for p in columns:
+        problem, resources = Problem.from_arrays(X[:, :p], y), Resources(n_jobs=n_jobs, device=device)
+        seconds, used, found = once(
+            lambda q=problem, r=resources: good_subsets(KNN(cv="loo"), q, max_subsets=2**30, resources=r)
+        )
+        assert found.complete, "not all were looked at"
+        row = about_good(found, seconds)
+        if check:
+            truth = good_subsets(KNN(cv="loo"), problem, max_subsets=2**30, resources=Resources(n_jobs=n_jobs))
+            assert about_good(truth, seconds) == row, "not the CPU's counts"
+            assert np.array_equal(found.masks, truth.masks), "not the CPU's subsets"
+            row["checked"] = "all counts, and the best 300,000 subsets, equal the CPU's"
+        yield f"good ones of all 2^{p} subsets, cv=loo, {n_jobs} threads", row | {"processor_s": used}
+
+
+def about_good(found, seconds):
+    return {
+        "s": seconds, "per_s": found.n_evaluated / seconds, "n_good": found.n_good, "score": float(found.scores[0]),
+        "in each": dict(zip(found.names, found.counts.tolist(), strict=True)), "of each size": found.sizes.tolist(),
+        "smallest": found.smallest,
+    }  # fmt: skip
 
 
 def abandon(device, n_jobs, check):
@@ -339,7 +367,7 @@ def library(device, n_jobs, check):
 GROUPS = {
     "subsets": subsets, "several": several, "steps": steps, "neighbors": neighbors, "relief": relief,
     "library": library, "held-out": held_out, "selection": selection, "large": large,
-    "billion": billion, "abandon": abandon,
+    "billion": billion, "abandon": abandon, "good": good,
 }  # fmt: skip
 ON_A_CARD = [name for name in GROUPS if name not in ("billion", "abandon")]
 
@@ -391,9 +419,11 @@ def page(kept):
             checked = row.get("checked", "")
             if "full_s" in row:
                 checked = f"all scored in full: {row['full_s']:.3g} s, {row['times_less']:.1f} times as long"
-            if "processor_s" in row:
-                checked += f"{'; ' if checked else ''}{row['processor_s']:.0f} processor seconds"
-                checked += f", {row['visits']:.0f} row visits a subset"
+            notes = [checked] if checked else []
+            notes += [f"{row['n_good']:,} good subsets"] if "n_good" in row else []
+            notes += [f"{row['processor_s']:.0f} processor seconds"] if "processor_s" in row else []
+            notes += [f"{row['visits']:.0f} row visits a subset"] if "visits" in row else []
+            checked = "; ".join(notes)
             seconds = f"{row['s']:.3g}" if row["s"] < 100 else f"{row['s']:,.0f}"
             lines.append(f"| {name} | {part['about']['card']} | {seconds} | {rate} | {share} | {checked} |")
     lines += ["", *(f"{where}: {part['about']}\n" for where, part in kept.items())]
@@ -405,6 +435,7 @@ def main():
     parser.add_argument("groups", nargs="*", default=ON_A_CARD, help=", ".join(GROUPS))
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--n-jobs", type=int, default=2)
+    parser.add_argument("--columns", type=int, nargs="+", default=(18, 22, 30), help="of WDBC, for `good`")
     parser.add_argument("--no-check", dest="check", action="store_false")
     parser.add_argument("--out", type=Path, default=HERE)
     options = parser.parse_args()
@@ -415,7 +446,8 @@ def main():
     part["about"] = about(options.device, options.n_jobs)
     for group in options.groups:
         check = options.check and options.device != "cpu"
-        for name, row in GROUPS[group](options.device, options.n_jobs, check):
+        about_group = {"columns": options.columns} if group == "good" else {}
+        for name, row in GROUPS[group](options.device, options.n_jobs, check, **about_group):
             print(name, {key: value for key, value in row.items() if key != "halves"}, flush=True)
             part["rows"][name] = row
             store.write_text(json.dumps(kept, indent=1) + "\n")

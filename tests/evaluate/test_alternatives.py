@@ -136,3 +136,35 @@ def test_from_a_selection_with_rows_put_aside():
         fewer.alternatives(auto, X, y)
     selector = fewer.SubsetSelector(KNN(3), fewer.search.Forward(), random_state=0).fit(X, y)
     assert fewer.alternatives(selector, X, y, max_features=2).max_features == 2
+
+
+def test_subsets_of_many_trees_are_compared_as_one_by_one(monkeypatch):
+    from fewer.criteria import _knn, _knn_sweep
+    from fewer.evaluate import _alternatives
+
+    for module in (_knn, _knn_sweep):
+        monkeypatch.setattr(module, "TREE", 4)
+    problem = rows(120, 3)
+    found = good_subsets(KNN(1, cv="loo"), problem)
+    assert found.n_undecided == 0
+    monkeypatch.setattr(_knn.KNNScorer, "count_right", lambda *rows: None)
+    slowly = good_subsets(KNN(1, cv="loo"), problem)
+    assert np.array_equal(found.masks, slowly.masks)
+    monkeypatch.setattr(_alternatives, "MOST_COMPARED", 5)
+    assert good_subsets(KNN(1, cv="loo"), problem).n_undecided > 0
+
+
+def test_an_exact_copy_is_named_also_where_it_is_not_needed():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(80, 4))
+    y = (X[:, 0] > 0).astype(int)
+    X = np.c_[X, X[:, 1]]
+    found = good_subsets(KNN(5, cv="loo"), Problem.from_arrays(X, y), tolerance=0.2)
+    assert found.exchangeable["x1"][0] == "x4"
+    assert found.exchangeable["x4"][0] == "x1"
+
+
+def test_one_feature_at_most_means_all_single_features():
+    found = good_subsets(KNN(3, cv="loo"), rows(), max_features=1)
+    assert found.complete
+    assert found.n_evaluated == 7

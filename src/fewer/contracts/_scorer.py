@@ -348,6 +348,25 @@ class PredictiveScorer(Scorer):
     array([0])
     """
 
+    def count_right(self, space: SearchSpace, states: BoolArray, rows: IntArray) -> IntArray | None:
+        """Count, among some rows, those that each of many subsets of a sweep predicts right.
+
+        Parameters
+        ----------
+        space : SearchSpace
+            The space that was swept.
+        states : bool array of shape (m, n_units)
+            The subsets.
+        rows : int array
+            The rows that are asked.
+
+        Returns
+        -------
+        int array of shape (m,) or None
+            None where only `outputs` can say it, or scores are not the share of rows that are right.
+        """
+        return None
+
     @abstractmethod
     def outputs(self, mask: Masks) -> FloatArray:
         """Predict each bound row without its own fold.

@@ -38,7 +38,7 @@ from fewer.kernels.device import Device, deal, on_devices, tell
 from fewer.kernels.distances import fill_distances
 from fewer.kernels.neighbors import column_gains
 from fewer.parallel import in_threads
-from fewer.problem import FloatArray, InputError, IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.validate import CV_OBJECT, assign_folds
 
 AUTO_NEIGHBORS = (1, 3, 5, 7, 9, 11)
@@ -333,6 +333,13 @@ class KNNScorer(PredictiveScorer):
             if len(best.scores) == top:
                 floor = max(floor, float(best.scores[-1]))
         return best
+
+    def count_right(self, space: SearchSpace, states: BoolArray, rows: IntArray) -> IntArray | None:
+        """Ask these rows alone, tree by tree."""
+        weights = self._rules.row_weights
+        if not self._rules.n_classes or len(self.ks) > 1 or not (weights == weights[0]).all():
+            return None
+        return self._sweeper(space).count_right(states, rows, self._resources.n_jobs)
 
     def _sweeper(self, space: SearchSpace) -> Sweeper:
         """Keep what was learnt about the rows of one space from one range of subsets to the next."""

@@ -18,6 +18,7 @@ from fewer.kernels import sweep as kernels
 from fewer.kernels.bundles import Units
 from fewer.kernels.device import THREADS, Device, deal
 from fewer.kernels.nearest import UNSURE, WRONG
+from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ FIXED = 13
 """A block of the sweep judges 2^13 subsets."""
 ROWS_AT_MOST = 128
 """Rows by which a sweep judges; what is left then is scored in full."""
+MANY_LEFT = 1 << 16
+"""Subsets left by these rows from which on all rows judge."""
 DEVICE_SAMPLE = 4096
 """Random subsets that tell which rows are hard."""
 
@@ -67,6 +70,7 @@ class NeighborDevice:
         self._gap = put(coarse.gap.astype(np.float32))
         self._deciding: list[Any] | None = None
         self._order: IntArray | None = None
+        self._n_rows = ROWS_AT_MOST
 
     @staticmethod
     def bytes_for(scorer: KNNScorer) -> int:
@@ -175,16 +179,21 @@ class NeighborDevice:
         tol = int(np.ceil(coarse.errors(unit)[used, 0].sum())) + 1
         members = np.concatenate([*free, fixed, np.zeros(1, dtype=np.int64)]).astype(np.int32)
         offsets = np.cumsum([0, *(len(unit) for unit in free), len(fixed)]).astype(np.int32)
-        order = self.hard_rows(base, units)[: max(ROWS_AT_MOST, 2 * bound)]
-        found, count = device.full(capacity, 0, np.uint64), device.full(1, 0, np.uint32)
-        device.run(
-            "neighbors", "sweep", 1 << (m - FIXED),
-            self._columns, self._kinds, device.put(layout.factor), device.put(layout.gap), layout.clip, self._fold,
-            self._starts, self.n, self.p, self.n_classes, device.put(members), device.put(offsets), m, tol,
-            device.put(order.astype(np.int32)), len(order), bound, 0, found, count, capacity,
-        )  # fmt: skip
-        n_found = int(device.get(count)[0])
-        return None if n_found > capacity else device.get(found)[:n_found].astype(np.int64)
+        hardest = self.hard_rows(base, units)
+        while True:
+            order = hardest[: max(self._n_rows, 2 * bound)]
+            found, count = device.full(capacity, 0, np.uint64), device.full(1, 0, np.uint32)
+            device.run(
+                "neighbors", "sweep", 1 << (m - FIXED),
+                self._columns, self._kinds, device.put(layout.factor), device.put(layout.gap), layout.clip, self._fold,
+                self._starts, self.n, self.p, self.n_classes, device.put(members), device.put(offsets), m, tol,
+                device.put(order.astype(np.int32)), len(order), bound, 0, found, count, capacity,
+            )  # fmt: skip
+            n_found = int(device.get(count)[0])
+            if n_found <= MANY_LEFT or len(order) == self.n:
+                return None if n_found > capacity else device.get(found)[:n_found].astype(np.int64)
+            # To score so many in full costs more than to let every row judge all of them here.
+            self._n_rows = self.n
 
 
 SMALLEST = 13
@@ -380,7 +389,27 @@ class Sweeper:
             comb(len(tree.free), size - fixed) for size in range(space.min_units, space.max_units + 1) if size >= fixed
         )
 
-    def _losses(self, tree: SubsetTree, against: FloatArray, bound: float) -> FloatArray:
+    def count_right(self, states: BoolArray, rows: IntArray, n_jobs: int) -> IntArray:
+        """Count, among some rows, those that each subset predicts right; other subsets are out from the start."""
+        height = min(TREE, self._space.n_units)
+        free = np.argsort(self.typical[:height], kind="stable").astype(np.int64)
+        leaves = states[:, free] @ (1 << np.arange(height))
+        above = states[:, height:] @ (1 << np.arange(self._space.n_units - height))
+        order = np.argsort(above, kind="stable")
+        parts = np.split(order, np.flatnonzero(np.diff(above[order])) + 1)
+
+        def lost(part: IntArray) -> FloatArray:
+            tree = SubsetTree(height + np.flatnonzero(states[part[0], height:]), free)
+            against = np.full(tree.n_subsets, np.inf)
+            against[leaves[part]] = 0.0
+            return self._losses(tree, against, self._bound(-np.inf), rows)[leaves[part], 0]
+
+        right = np.empty(len(states), dtype=np.int64)
+        right[order] = len(rows) - np.concatenate(in_threads(lost, parts, n_jobs)) / self._rules.row_weights[0]
+        return right
+
+    def _losses(self, tree: SubsetTree, against: FloatArray, bound: float, asked: IntArray | None = None) -> FloatArray:
+        """Sum the losses of all rows, or of those asked, under each subset of a tree: (2^h, t)."""
         shape = (2 * tree.n_subsets, len(self._scorer.ks))
         nodes = kernels.Tree(np.empty(shape), np.empty(shape))
         kernels.plant(against, nodes)
@@ -389,9 +418,10 @@ class Sweeper:
             base[self._space.units[unit]] = 1.0
         units = Units.of([self._space.units[unit] for unit in tree.free])
         worth = self._worth.copy()
-        rows = np.argsort(-worth, kind="stable")
+        rows = np.argsort(-worth, kind="stable") if asked is None else asked
         self.n_looked += kernels.score_tree(rows, worth, bound, base, units, self._exact, self._rules, nodes)
-        self._worth = worth
+        if asked is None:
+            self._worth = worth
         losses = np.empty((tree.n_subsets, len(self._scorer.ks)))
         kernels.harvest(nodes, losses)
         # Rows were not judged where a subset was given up: what it lost so far is beyond the bound already.

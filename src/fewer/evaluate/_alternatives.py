@@ -8,6 +8,7 @@ rest.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from math import comb
@@ -17,8 +18,8 @@ import numpy as np
 
 from fewer.contracts import Criterion, IncompatibleError, Objective, PredictiveScorer, Resources, Scorer, SearchSpace
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
-from fewer.search import Forward
-from fewer.search._exhaustive import combination_block
+from fewer.search import Exhaustive, Forward
+from fewer.search._exhaustive import PATIENCE, combination_block
 from fewer.text import score_text
 from fewer.trace import best_first
 
@@ -137,23 +138,34 @@ class Alternatives:
 
     @property
     def exchangeable(self) -> dict[str, list[str]]:
-        """Features in some good subsets, and what can take their place, most often first.
+        """Features in some good subsets, and what can take their place: copies first, then most often first.
 
         A partner takes the place of a feature where it is missed: in a good subset that is not good without the
-        feature, and is with the partner instead. A feature without partners is missed nowhere, and can be left out.
+        feature, and is with the partner instead. A copy scores the same in every good subset, needed there or not. A
+        feature without partners is missed nowhere, and can be left out.
         """
         inside = self.masks[np.argsort(self.masks.sum(axis=1), kind="stable")[:MOST_PAIRED]]
-        keys = _keys(inside)
-        known = set(keys.tolist())
+        keys, every = _keys(inside), _keys(self.masks)
+        order = np.argsort(every, kind="stable")
+        every, scores = every[order], self.scores[order]
+
+        def score_of(wanted: Any) -> FloatArray:
+            """Return the scores of subsets, NaN for those that are not good."""
+            places = np.minimum(np.searchsorted(every, wanted), len(every) - 1)
+            return np.where(every[places] == wanted, scores[places], np.nan)
+
         some = [f for f in range(len(self.names)) if 0 < self.counts[f] < self.n_good]
         found: dict[str, list[str]] = {}
         for f in some:
-            missed = set((keys[inside[:, f]] ^ _bit(f, keys)).tolist()) - known
-            times = {}
+            rank: dict[str, tuple[bool, int]] = {}
             for g in some:
-                others = keys[inside[:, g] & ~inside[:, f]] ^ _bit(g, keys)
-                times[self.names[g]] = len(missed.intersection(others.tolist()))
-            found[self.names[f]] = sorted((name for name in times if times[name]), key=lambda name: -times[name])
+                with_f = keys[inside[:, f] & ~inside[:, g]]
+                instead = score_of(with_f ^ _bit(f, keys) ^ _bit(g, keys))
+                missed = np.isnan(score_of(with_f ^ _bit(f, keys)))
+                copy = len(with_f) > 0 and bool((instead == score_of(with_f)).all())
+                rank[self.names[g]] = (copy, int((missed & ~np.isnan(instead)).sum()))
+            partners = sorted(rank, key=lambda name: rank[name], reverse=True)
+            found[self.names[f]] = [name for name in partners if any(rank[name])]
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -277,9 +289,9 @@ def good_subsets(
     space = SearchSpace.of(problem.n_features).without(problem.constant)
     rule = _Rule(scorer, problem, tolerance)
     search = _Looking(scorer, space, rule, max_features, max_subsets)
-    search.look(_forward_best(scorer, _sized(space, search.largest or space.n_units), rng))
+    search.look(search.start(rng))
     states, scores = search.found()
-    good, n_undecided = rule.compare(space.expand(states).astype(bool), scores)
+    good, n_undecided = rule.compare(search.space, states, scores, search.swept)
     masks, scores = space.expand(states[good]).astype(bool), scores[good]
     exact = search.largest is not None
     price = None if costs is None else np.array([float(costs.get(name, 0.0)) for name in problem.names])
@@ -297,11 +309,12 @@ def good_subsets(
 class _Rule:
     """What counts as good: a tolerance in points, or the interval of the paired difference."""
 
-    def __init__(self, scorer: Scorer, problem: Problem, tolerance: float | None) -> None:
+    def __init__(self, scorer: Any, problem: Problem, tolerance: float | None) -> None:
         self.tolerance, self._scorer, self._problem = tolerance, scorer, problem
         share = problem.row_weights / problem.row_weights.sum()
         self._units = np.arange(problem.n_samples) if problem.groups is None else problem.groups
         self._share = share
+        self._even = problem.groups is None and bool((share == share[0]).all())
         self._unit_share = np.bincount(self._units, share)
         self.exact = problem.task == "classification"
         self._error = 0.0
@@ -326,7 +339,6 @@ class _Rule:
 
     def _losses(self, mask: BoolArray) -> FloatArray:
         """Return each row's share of the loss."""
-        assert isinstance(self._scorer, PredictiveScorer)
         outputs = self._scorer.outputs(mask)
         if self.exact:
             return (outputs.argmax(axis=1) != self._problem.y).astype(np.float64)
@@ -336,16 +348,27 @@ class _Rule:
         by_unit = np.bincount(self._units, self._share * values)
         return float(np.sqrt(((by_unit - self._unit_share * by_unit.sum()) ** 2).sum()))
 
-    def compare(self, masks: BoolArray, scores: FloatArray) -> tuple[IntArray, int]:
-        """Return the places of the good ones among subsets above the floor, best first, and how many were too many."""
+    def compare(self, space: SearchSpace, states: BoolArray, scores: FloatArray, swept: bool) -> tuple[IntArray, int]:
+        """Return the places of the good ones among subsets above the floor, best first, and how many were too many.
+
+        Of n equal rows let b be right with the best subset alone and c with the other alone. Scores say b − c, so that
+        the rows that the best gets wrong, few, say the rest: the squared differences add up to b + c.
+        """
         if self.tolerance is not None:
             return np.arange(len(scores)), 0
-        best, good = self._losses(masks[0]), [0]
-        for place in range(1, min(len(masks), MOST_COMPARED)):
-            apart = self._losses(masks[place]) - best
+        best = self._losses(space.expand(states[:1])[0])
+        wrong, n = np.flatnonzero(best), len(best)
+        if swept and self.exact and self._even and len(wrong) == round((1.0 - scores[0]) * n):
+            c = self._scorer.count_right(space, states, wrong)
+            if c is not None:
+                behind = np.rint((scores[0] - scores) * n)
+                return np.flatnonzero(behind <= WITHIN * np.sqrt(behind + 2 * c - behind**2 / n)), 0
+        good = [0]
+        for place in range(1, min(len(states), MOST_COMPARED)):
+            apart = self._losses(space.expand(states[place : place + 1])[0]) - best
             if float(self._share @ apart) <= WITHIN * self._standard_error(apart):
                 good.append(place)
-        return np.array(good), max(len(masks) - MOST_COMPARED, 0)
+        return np.array(good), max(len(states) - MOST_COMPARED, 0)
 
 
 class _Looking:
@@ -357,6 +380,9 @@ class _Looking:
         self._scorer, self._space, self._rule = scorer, space, rule
         self._most = max_subsets
         self.largest = self._largest(max_features)
+        self.space = replace(space, min_units=1, max_units=self.largest or space.n_units)
+        self._n_subsets = sum(comb(space.n_units, size) for size in range(1, self.space.max_units + 1))
+        self.swept = self.largest is not None and 2**space.n_units <= 4 * self._n_subsets
         self.n_evaluated = 0
         self._states: list[BoolArray] = []
         self._scores: list[FloatArray] = []
@@ -376,7 +402,14 @@ class _Looking:
                 f"There are more than {self._most:,} subsets of up to {asked} of {q} features: ask for at most "
                 f"{largest} features, or allow more subsets (max_subsets)."
             )
-        return largest if largest >= min(2, q) else None
+        return largest if largest >= min(2, q, q if asked is None else asked) else None
+
+    def start(self, rng: np.random.Generator) -> BoolArray:
+        """Return a subset that gives the first floor: the best where the rest is given up early, else a forward one."""
+        best_of_all = self.swept and self._scorer.abandons
+        search = Exhaustive(max_subsets=self._most, top=1) if best_of_all else Forward()
+        trace = search.run(Objective(self._scorer, self.space), self.space, rng)
+        return np.asarray(self.space.shrink(trace.best != 0), dtype=bool)
 
     def look(self, start: BoolArray) -> None:
         """Look at every subset, or from a start at as many as are allowed."""
@@ -409,18 +442,17 @@ class _Looking:
 
     def _sweep(self) -> Iterator[tuple[BoolArray, FloatArray]]:
         """Look at all subsets of up to the largest size: in Gray-code order where these are most, else by size."""
-        assert self.largest is not None
-        q = self._space.n_units
-        total = sum(comb(q, size) for size in range(1, self.largest + 1))
-        space = _sized(self._space, self.largest)
-        if 2**q <= 4 * total:
-            for start in range(0, 2**q, BLOCK):
-                found = self._scorer.sweep(space, start, min(start + BLOCK, 2**q), BLOCK, self._floor)
-                self.n_evaluated += found.n_evaluated
-                yield found.states, found.scores
-            return
-        for start in range(0, total, BLOCK):
-            states = combination_block(q, 1, start, min(start + BLOCK, total))
+        q, start, block = self._space.n_units, 0, BLOCK
+        while self.swept and start < 2**q:
+            stop, began = min(start + block, 2**q), time.perf_counter()
+            found = self._scorer.sweep(self.space, start, stop, block, self._floor)
+            self.n_evaluated += found.n_evaluated
+            yield found.states, found.scores
+            # Blocks start at multiples of their size: in Gray-code order such a block is a whole tree of subsets.
+            start, longer = stop, time.perf_counter() - began < PATIENCE and stop % (2 * block) == 0
+            block *= 2 if longer else 1
+        for start in range(0, 0 if self.swept else self._n_subsets, BLOCK):
+            states = combination_block(q, 1, start, min(start + BLOCK, self._n_subsets))
             self.n_evaluated += len(states)
             yield states, self._objective(states)
 
@@ -446,20 +478,10 @@ class _Looking:
                 yield states[good], scores[good]
 
 
-def _sized(space: SearchSpace, largest: int) -> SearchSpace:
-    return replace(space, min_units=1, max_units=largest)
-
-
 def _switched(state: BoolArray, unit: int) -> BoolArray:
     other = state.copy()
     other[unit] = False
     return other
-
-
-def _forward_best(scorer: Scorer, space: SearchSpace, rng: np.random.Generator) -> BoolArray:
-    """Return the best subset of a forward search, which gives the first floor."""
-    trace = Forward().run(Objective(scorer, space), space, rng)
-    return np.asarray(space.shrink(trace.best != 0), dtype=bool)
 
 
 def _how(search: _Looking, rule: _Rule, n_undecided: int) -> str:
