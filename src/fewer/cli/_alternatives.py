@@ -4,34 +4,45 @@ from __future__ import annotations
 
 import ast
 import csv
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fewer.cli._outputs import Printout, check_page
 from fewer.cli._report import _read
+from fewer.cli._select import JsonOption, ReportOption
+from fewer.cli._shared import option, resources_of, spread
 from fewer.errors import InputError
 
 if TYPE_CHECKING:
     from fewer.problem import Problem
 
 
-def alternatives(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run (--out).", show_default=False)],
+@dataclass(frozen=True)
+class HowFar:
+    """What counts as good, and how far to look."""
+
     tolerance: Annotated[
         float | None,
         typer.Option(help="Points that a good subset may be behind the best.", show_default="as far as rows tell"),
-    ] = None,
-    criterion: Annotated[str | None, typer.Option(help="Another criterion than that of the run.")] = None,
-    max_features: Annotated[int | None, typer.Option(help="The largest size of a subset.", show_default=False)] = None,
-    max_subsets: Annotated[int | None, typer.Option(help="How many subsets may be looked at.")] = None,
-    costs: Annotated[Path | None, typer.Option(help="A table of prices: feature,price.", show_default=False)] = None,
-    test_size: Annotated[float, typer.Option(help="Share of the rows put aside to score a few of them.")] = 0.0,
-    report: Annotated[
-        Path | None, typer.Option("--report", help="Write an HTML report here.", show_default=False)
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    ] = None
+    criterion: Annotated[str | None, typer.Option(help="Another criterion than that of the run.")] = None
+    max_features: Annotated[int | None, typer.Option(help="The largest size of a subset.", show_default=False)] = None
+    max_subsets: Annotated[int | None, typer.Option(help="How many subsets may be looked at.")] = None
+    costs: Annotated[Path | None, typer.Option(help="A table of prices: feature,price.", show_default=False)] = None
+    test_size: Annotated[float, typer.Option(help="Share of the rows put aside to score a few of them.")] = 0.0
+    jobs: Annotated[int | None, option("n_jobs")] = None
+    device: Annotated[str, option("device")] = "cpu"
+
+
+@spread
+def alternatives(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run (--out).", show_default=False)],
+    asked: HowFar,
+    report: ReportOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Find all subsets of features that are as good as the best, as far as the rows can tell."""
     result = run / "result.json"
@@ -44,11 +55,17 @@ def alternatives(
 
     selection = _read(result, Selection)
     problem = table_of(selection.code)
-    options: dict[str, Any] = {"tolerance": tolerance, "max_features": max_features}
-    options |= {"costs": None if costs is None else read_costs(costs, problem.names)}
-    options |= {} if max_subsets is None else {"max_subsets": max_subsets}
-    chosen = criterion_of(selection, problem, criterion)
-    found = alternatives_of(problem, chosen, test_size, selection.seed, **options)
+    found = alternatives_of(
+        problem,
+        criterion_of(selection, problem, asked.criterion),
+        asked.test_size,
+        selection.seed,
+        tolerance=asked.tolerance,
+        max_features=asked.max_features,
+        costs=None if asked.costs is None else read_costs(asked.costs, problem.names),
+        resources=resources_of(asked.jobs, "1GiB", asked.device),
+        **({} if asked.max_subsets is None else {"max_subsets": asked.max_subsets}),
+    )
     answer = Printout()
     answer.show(found.to_json() if as_json else str(found))
     if report is not None:

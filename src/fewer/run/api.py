@@ -460,7 +460,7 @@ def alternatives(
     test_size : float, default=0.0
         Share of the rows that are put aside, and on which a few of the good subsets are scored.
     **rows
-        `groups`, `time`, `sample_weight` and `task`, as in `select`.
+        `groups`, `time`, `sample_weight` and `task`, `n_jobs` and `device`, as in `select`.
 
     Returns
     -------
@@ -482,6 +482,7 @@ def alternatives(
     (True, ['flavanoids', 'color_intensity', 'proline'])
     """
     task = rows.pop("task", None)
+    resources = Resources(effective_n_jobs(rows.pop("n_jobs", None)), device=rows.pop("device", "cpu"))
     problem = read_rows(X, y, task, {name: rows.pop(name, None) for name in ROW_METADATA})
     if rows:
         raise TypeError(f"alternatives() got an unexpected keyword argument {next(iter(rows))!r}")
@@ -494,6 +495,7 @@ def alternatives(
         seed,
         tolerance=tolerance,
         costs=feature_costs,
+        resources=resources,
         **limits,
     )
 
