@@ -15,7 +15,9 @@ from browser.conftest import each_look, overflows
 from browser.workbench import Workbench, picture
 from fewer.run.selection import Selection
 from fewer.selectors import KeepFeatures
+from fewer.serve._server import opener
 from fewer.text import score_text
+from making import xlsx
 from messy import make_messy
 
 LONG = pytest.mark.skipif(os.environ.get("FEWER_BROWSER") != "all", reason="make test-browser runs it")
@@ -53,8 +55,9 @@ def messy(n=150):
     return "\n".join(make_messy()[0].splitlines()[: n + 1]) + "\n"
 
 
-def drop(page, name, text):
-    page.evaluate(DROP, [name, base64.b64encode(text.encode()).decode()])
+def drop(page, name, content):
+    content = content if isinstance(content, bytes) else content.encode()
+    page.evaluate(DROP, [name, base64.b64encode(content).decode()])
     page.wait_for_url("**/table?**")
     page.wait_for_selector("#columns tbody tr")
 
@@ -244,8 +247,7 @@ def test_compare_and_choose_an_operating_point(shared_bench, open_page, axe):
     assert download(page, "Download reduced table (CSV)").suggested_filename == "t-2.csv"
 
 
-@LONG
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=LONG)])
 def test_with_the_keyboard_alone(shared_bench, open_page, tmp_path, width):
     path = tmp_path / f"keys{width}.csv"
     path.write_text(simple())
@@ -378,3 +380,50 @@ def test_a_red_column_is_fixed_and_a_leak_is_left_out_by_its_button(shared_bench
     finished(page)
     assert page.locator("#alarm").count() == 0
     assert "refund" not in shown(page)
+    code = Path(download(page, "Python code").path()).read_text()
+    assert ".fewer-serve" not in code
+    words, folder = [sys.executable, "-c", f"{code}\nprint(selection.features)"], shared_bench.folder
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1:] == [str(shown(page))], done.stderr
+    rows = Path(download(page, "CSV for spreadsheets").path()).read_text().splitlines()
+    assert (rows[0].split(","), len(rows)) == ([*shown(page), "churned"], 91)
+
+
+def test_a_workbook_is_dropped_and_a_wrong_sheet_is_refused_at_its_field(shared_bench, open_page, complaints):
+    pytest.importorskip("python_calamine")
+    cells = [line.split(",") for line in simple().splitlines()]
+    table = [cells[0], *([*map(float, row[:-1]), row[-1]] for row in cells[1:])]
+    page = open_page(shared_bench.address, width=390)
+    drop(page, "study.xlsx", xlsx({"About": [["what", "who"], ["a", "b"]], "Data": table}))
+    assert page.locator("#columns tbody tr").count() == 2
+    page.click("#noted > summary")
+    assert "Name another under More options, Sheet." in page.inner_text("#notes")
+    assert "--" not in page.inner_text("main")
+    page.click("#more > summary")
+    field = page.get_by_label("Sheet of a workbook")
+    field.fill("Dta")
+    field.blur()
+    wrong = page.locator(".wrong")
+    wrong.wait_for()
+    assert "has no sheet 'Dta'" in wrong.inner_text()
+    assert page.evaluate("document.activeElement.name") == "sheet"
+    assert field.get_attribute("aria-invalid") == "true"
+    field.fill("Data")
+    field.blur()
+    page.locator("#columns td.name", has_text="marker").wait_for()
+    assert wrong.count() == 0
+    page.select_option("#target", "state")
+    page.fill("[name=folds]", "several")
+    page.click("#start")
+    wrong.wait_for()
+    assert wrong.inner_text() == "'several' is not a number."
+    assert page.evaluate("document.activeElement.name") == "folds"
+    assert overflows(page) <= 0
+    picture(page, "workbook-390")
+    complaints.errors.clear()  # the browser tells of the two refusals
+
+
+def test_the_page_that_opens_the_browser_leads_to_the_workbench(shared_bench, open_page, tmp_path):
+    page = open_page(opener(tmp_path, shared_bench.address))
+    page.get_by_role("heading", name="Which columns of your table matter?").wait_for()
+    assert "token" not in page.url

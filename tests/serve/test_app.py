@@ -9,6 +9,7 @@ from starlette.requests import ClientDisconnect
 
 from fewer.serve._folder import KINDS, OURS
 from fewer.text import printable
+from making import xlsx
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{7*7}}"
 
@@ -60,15 +61,40 @@ def test_what_arrives_in_part_is_not_kept(client, tmp_path):
 
 
 def test_only_tables_arrive(client, tmp_path):
-    for name in ("t.exe", "", "x", "t.csv/../../x", "run.json"):
+    for name in ("t.exe", "", "x", "t.csv/../../x", "run.py"):
         assert put(client, name, b"a\n1\n").status_code == 400
     assert files(tmp_path) == []
 
 
-def test_the_start_page_names_the_files_that_are_taken(client):
-    named = re.search(r'<p id="formats"[^>]*>(.*?), up to', client.get("/").text)[1]
-    kinds = {f".{kind.lower()}" for kind in re.split(", | or ", named)}
-    assert kinds == {kind for kind in KINDS if not kind.endswith(".gz")}
+def test_the_start_page_offers_the_files_that_are_taken(client):
+    page = client.get("/").text
+    assert re.search(r'id="file"[^>]*accept="([^"]*)"', page)[1].split(",") == list(KINDS)
+    assert "CSV, Excel, JSON, Parquet" in page
+
+
+def test_a_workbook_and_records_are_read_as_the_table_that_they_hold(client, tmp_path):
+    pytest.importorskip("python_calamine")
+    table = [["a", "b", "y"], *([i % 7, i * 37 % 11, "yes" if i % 7 > 3 else "no"] for i in range(30))]
+    book = xlsx({"About": [["what"], ["nothing"]], "Data": table})
+    records = [dict(zip(table[0], row, strict=True)) for row in table[1:]]
+    for name, content, sheet in (("t.xlsx", book, "Data"), ("t.json", json.dumps(records).encode(), None)):
+        assert put(client, name, content).status_code == 200
+        about = {"table": name, "target": "y", **({"sheet": sheet} if sheet else {})}
+        found = client.post("/api/inspect", json=about).json()
+        assert [column["name"] for column in found["columns"]] == ["a", "b", "y"]
+        assert found["n_rows"] == 30
+    first = client.post("/api/inspect", json={"table": "t.xlsx"}).json()
+    assert "Name another under More options, Sheet." in first["notes"][0]
+    wrong = client.post("/api/inspect", json={"table": "t.xlsx", "sheet": "Dta"}).json()
+    assert "no sheet 'Dta'" in wrong["error"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("folds", "many"), ("seed", -1), ("features", "some"), ("budget", "soon"), ("method", "magic")]
+)
+def test_an_error_names_its_field(client, table, field, value):
+    answer = client.post("/api/start", json={"table": "t.csv", "target": "y", field: value})
+    assert (answer.status_code, answer.json()["field"]) == (400, field)
 
 
 def test_names_labels_and_cells_are_escaped(client, tmp_path):

@@ -61,7 +61,7 @@ def test_names_of_what_arrives(given, kept):
         assert "/" not in kept
 
 
-@pytest.mark.parametrize("name", ["t.exe", "t", "t.csv.exe", "", "t.py", "run.json"])
+@pytest.mark.parametrize("name", ["t.exe", "t", "t.csv.exe", "", "t.py", "run.db"])
 def test_only_tables_arrive(name):
     with pytest.raises(InputError, match="readable table|no table"):
         table_name(name)

@@ -27,6 +27,25 @@ def test_the_token_goes_from_the_address_into_a_cookie(stranger):
     assert stranger.get("/").status_code == 200
 
 
+def test_a_cookie_opens_one_port_and_does_not_hold_the_token(stranger):
+    answer = stranger.get("/", params={"token": TOKEN}, follow_redirects=False)
+    name, value = answer.headers["set-cookie"].split(";")[0].split("=")
+    assert TOKEN not in answer.headers["set-cookie"]
+    assert value != Access(TOKEN, port=1).badge
+    for cookie, code in ((f"{name}={value}", 200), (f"{name}={TOKEN}", 403), (f"{name}={value[:-1]}", 403)):
+        assert stranger.get("/", headers={"cookie": cookie}).status_code == code
+        stranger.cookies.clear()
+
+
+def test_who_comes_from_a_file_is_sent_on_by_a_page_of_ours(stranger):
+    """A strict cookie is not sent after a redirect that began on another site."""
+    headers = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    answer = stranger.get("/", params={"token": TOKEN, "name": 'a"b'}, headers=headers, follow_redirects=False)
+    assert answer.status_code == 200
+    assert '<meta http-equiv="refresh" content="0;url=/?name=a%22b">' in answer.text
+    assert TOKEN not in answer.text
+
+
 def test_a_redirect_never_leaves(stranger):
     answer = stranger.get(f"{stranger.origin}//evil.example/", params={"token": TOKEN}, follow_redirects=False)
     assert answer.headers.get("location", "/evil").startswith("/evil")

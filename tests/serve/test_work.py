@@ -1,7 +1,11 @@
 import asyncio
+import csv
+import gzip
 import os
+import re
 import signal
 import time
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -69,10 +73,43 @@ def test_what_is_understood_can_be_corrected(tmp_path):
 def test_the_reduced_table(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('a,b,y\n"1,188",2,x\n987,3,z\n')
-    assert reduced(str(path), ["a"], "y", None, "csv") == b'a,y\n"1,188",x\n987,z\n'
-    assert reduced(str(path), ["a"], "y", None, "parquet").startswith(b"PAR1")
+    assert reduced(str(path), ["a"], "y", "table", {}) == b'a,y\n"1,188",x\n987,z\n'
+    assert reduced(str(path), ["a"], "y", "parquet", {"sheet": None}).startswith(b"PAR1")
     with pytest.raises(InputError, match="no column"):
-        reduced(str(path), ["c"], "y", None, "csv")
+        reduced(str(path), ["c"], "y", "table", {})
+
+
+def test_a_table_for_spreadsheets_runs_no_formula(tmp_path):
+    path = tmp_path / "t.csv"
+    cells = ["=1+1", "+49 30", "-5", "-1e3", "-x", "@cmd", "plain", "a=b", ""]
+    path.write_text("@name,=f,y\n" + "".join(f"{cell},{i},\t{i}\n" for i, cell in enumerate(cells)))
+    rows = list(csv.reader(reduced(str(path), ["@name", "=f"], "y", "spreadsheet", {}).decode().splitlines()))
+    assert rows[0] == ["'@name", "'=f", "y"]
+    assert [row[0] for row in rows[1:]] == ["'=1+1", "'+49 30", "-5", "-1e3", "'-x", "'@cmd", "plain", "a=b", ""]
+    plain = list(csv.reader(reduced(str(path), ["@name", "=f"], "y", "table", {}).decode().splitlines()))
+    assert [row[0] for row in plain] == ["@name", *cells]
+
+
+def test_a_small_file_that_unpacks_to_a_large_one_is_refused(tmp_path):
+    path, most = tmp_path / "bomb.csv.gz", 700 << 20
+    with gzip.open(path, "wb", compresslevel=9) as file:
+        file.write(b"a,b,y\n")
+        for _ in range(100):
+            file.write(b"0,0,1\n" * (2**20 // 6))
+    assert path.stat().st_size < 500_000
+
+    async def go():
+        workers = Workers(1, most)
+        with pytest.raises(InputError) as refused:
+            await workers.call(inspect, str(path), {})
+        (process,) = workers._pool._processes.values()
+        peak = int(Path(f"/proc/{process.pid}/status").read_text().split("VmHWM:")[1].split()[0])
+        workers.close()
+        return str(refused.value), peak << 10
+
+    said, peak = asyncio.run(go())
+    assert re.fullmatch(r"bomb.csv.gz needs about .* of memory, but .* is free; upload fewer rows or columns\.", said)
+    assert peak < most + (200 << 20)  # the program itself
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", '{"features": 3}'])

@@ -203,9 +203,13 @@ def reading_lines(file: Path, target: str, task: str | None, options: Any) -> st
     defaults = table_options()
     given = {"task": task} if task else {}
     given |= {key: value for key, value in options.items() if value != defaults.get(key)}
-    source = {key: str(value) if isinstance(value, Path) else value for key, value in given.items()}
-    arguments = [repr(str(file)), repr(target), *(f"{key}={value!r}" for key, value in source.items())]
-    return f"from fewer.io import read_table\n\nproblem = read_table({', '.join(arguments)})"
+    lines, words = ["from fewer.io import read_table", ""], {key: repr(value) for key, value in given.items()}
+    if isinstance(schema := given.get("schema"), Path):  # the script needs no other file than the table
+        lines[0] = "from fewer.io import Schema, read_table"
+        lines.append(f"schema = Schema.from_json({json.dumps(json.loads(schema.read_bytes()))!r})")
+        words["schema"] = "schema"
+    arguments = [repr(str(file)), repr(target), *(f"{key}={word}" for key, word in words.items())]
+    return "\n".join([*lines, f"problem = read_table({', '.join(arguments)})"])
 
 
 def _run_chunks(chunks: Stream, request: Request, cluster: str | None, outputs: Outputs) -> None:

@@ -28,7 +28,7 @@ from fewer.report._page import environment_of
 from fewer.run.folder import RESULT
 from fewer.run.selection import Selection
 from fewer.serve import _choices, _work
-from fewer.serve._choices import Choices
+from fewer.serve._choices import Choices, FieldError
 from fewer.serve._folder import KINDS, OURS, PAGE, Folder, safe_name
 from fewer.serve._guard import PAGE_POLICY, Access, Guard
 from fewer.serve._jobs import Jobs
@@ -37,7 +37,7 @@ from fewer.serve._progress import read_json
 HERE = Path(__file__).parent
 MOST_BODY = 8 << 20
 """Bytes of a question; tables have a limit of their own."""
-READING = ("target", "groups", "weights", "time", "task", "kinds", "missing", "encoding", "skip")
+READING = ("target", "groups", "weights", "time", "task", "kinds", "missing", "encoding", "sheet", "skip")
 """The choices that say how a table is read."""
 TICK = 0.4
 """Seconds between two looks at a run that somebody watches."""
@@ -132,17 +132,19 @@ def _told(answer: Answer) -> Answer:
     """Turn what cannot be done into one sentence: on a page for people, as JSON for scripts."""
 
     async def tell(request: Request) -> Response:
+        about = {}
         try:
             return await answer(request)
         except InputError as error:
             message, code = " ".join(str(error).split()), 400
+            about = {"field": error.field} if isinstance(error, FieldError) else {}
         except ClientDisconnect:
             return PlainTextResponse("", 499)
         except Exception as error:
             LOGGER.exception("%s %s failed", request.method, request.url.path)
             message, code = f"This is a bug in fewer; please report it: {type(error).__name__}: {error}", 500
         if request.url.path.startswith("/api/"):
-            return JSONResponse({"error": message}, code)
+            return JSONResponse({"error": message, **about}, code)
         return HTMLResponse(_render("trouble.html", message=message), code)
 
     return tell
@@ -222,30 +224,28 @@ class _Bench:
         if what == "answer":
             text = json.dumps(result, ensure_ascii=False, indent=1)
             return _file(text, f"{stem}.json", "application/json")
-        if what not in ("table", "parquet", "pipeline"):
-            raise InputError("Available downloads: table, parquet, page, code, pipeline and answer.")
-        kind = "csv" if what == "table" else "parquet"
+        if what not in ("table", "spreadsheet", "parquet", "pipeline"):
+            raise InputError("Available downloads: table, spreadsheet, parquet, page, code, pipeline and answer.")
         features = features_of(result, asked.get("prefer"), asked.get("size"))
         if what == "pipeline":
             text = await run_in_threadpool(_pipeline, result, features)
             return _file(text, f"{stem}-pipeline.json", "application/json")
-        path, target, schema = self._source(place.name)
-        content = await self.workers.call(_work.reduced, str(path), features, target, schema, kind)
-        return _file(
-            content, f"{stem}.{kind}", "text/csv; charset=utf-8" if kind == "csv" else "application/octet-stream"
-        )
+        path, target, about = self._source(place.name)
+        content = await self.workers.call(_work.reduced, str(path), features, target, what, about)
+        if what == "parquet":
+            return _file(content, f"{stem}.parquet", "application/octet-stream")
+        return _file(content, f"{stem}.csv", "text/csv; charset=utf-8")
 
-    def _source(self, run: str) -> tuple[Path, str | None, str | None]:
+    def _source(self, run: str) -> tuple[Path, str | None, dict[str, Any]]:
         """Return the table of a run, its target and how it is read."""
         state = self.jobs.state(run)
         if not state["table"]:
             raise InputError("It is not known which table this run used. Download the results and use fewer transform.")
         choices = (self.folder.job(run) or {}).get("choices", {})
-        schema = choices.get("schema")
-        return self.folder.table(state["table"]), state["target"], self._schema_path(schema) if schema else None
-
-    def _schema_path(self, name: str) -> str:
-        return str(self.folder.path / OURS / Path(name).name)
+        about: dict[str, Any] = {name: choices.get(name) or None for name in ("sheet", "encoding")}
+        if choices.get("schema"):
+            about["schema"] = self.folder.path / OURS / Path(choices["schema"]).name
+        return self.folder.table(state["table"]), state["target"], about
 
     async def listing(self, request: Request) -> Response:
         return JSONResponse(await run_in_threadpool(self._listing))

@@ -16,6 +16,16 @@ from fewer.run.budget import parse_budget
 from fewer.serve._folder import OURS
 
 Goal = Literal["select", "compare", "detect"]
+
+
+class FieldError(InputError):
+    """A choice that cannot be used, with the name of its field on the page."""
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
 METRICS = {
     "accuracy": "accuracy: share of correct predictions",
     "balanced_accuracy": "balanced accuracy: mean over the classes",
@@ -36,7 +46,7 @@ KINDS = {
     "left out": "do not use",
 }
 TASKS = {"classification": "categories", "regression": "number"}
-TEXTS = ("groups", "weights", "time", "positive", "schema", "encoding")
+TEXTS = ("groups", "weights", "time", "positive", "schema", "encoding", "sheet")
 SCHEMA = rf"{re.escape(OURS)}/[^/\\\0]*\.schema\.json"
 OFFERED = {option.word: (name, option) for name, option in OPTIONS.items() if option.label}
 """Options of `Request` that the page has, by the word of the command line."""
@@ -84,6 +94,8 @@ class Choices:
         Cells that mean missing.
     encoding : str or None
         How the text is encoded; guessed if None.
+    sheet : str or None
+        Of a workbook; the first that holds something if None.
     skip : bool
         Whether rows without a target are left out.
     methods : tuple of str
@@ -106,6 +118,7 @@ class Choices:
     kinds: dict[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] | None = None
     encoding: str | None = None
+    sheet: str | None = None
     skip: bool = False
     methods: tuple[str, ...] = ("auto",)
     asked: dict[str, Any] = field(default_factory=dict)
@@ -142,7 +155,7 @@ class Choices:
             raise InputError(f"{odd[0][:40]!r} is not a valid option. Reload the page.")
         given = {key: value for key, value in content.items() if value not in (None, "")}
         if not given.get("target"):
-            raise InputError("Choose the column to predict.")
+            raise FieldError("Choose the column to predict.", "target")
         _texts(given, ("table", "target", *TEXTS))
         allowed: dict[str, Any] = {
             "goal": get_args(Goal),
@@ -163,8 +176,6 @@ class Choices:
             raise InputError("The schema of this run is not one of the workbench's.")
         given["skip"] = bool(given.get("skip", False))
         asked = {word: _typed(word, given.pop(word)) for word in OFFERED if word in given}
-        if "budget" in asked:
-            parse_budget(asked["budget"])
         return cls(**given, asked={word: value for word, value in asked.items() if value != DEFAULTS[word]})
 
     @classmethod
@@ -236,7 +247,7 @@ class Choices:
             own |= {"method": "parcel", "positive": self.positive} | {name: vars(self)[name] for name in NUMBERS}
         elif self.goal == "compare":
             own["methods"] = ",".join(self.methods)
-        names = ("groups", "weights", "time", "task", "encoding", "schema")
+        names = ("groups", "weights", "time", "task", "encoding", "sheet", "schema")
         common = {name: vars(self)[name] for name in names}
         arguments = [
             "compare" if self.goal == "compare" else "select",
@@ -265,7 +276,7 @@ def _option(name: str, value: Any) -> list[str]:
 def _one_of(given: dict[str, Any], name: str, allowed: Sequence[str] | Mapping[str, Any]) -> None:
     if name in given and (not isinstance(given[name], str) or given[name] not in allowed):
         found = str(given[name])[:40]
-        raise InputError(f"{name} {found!r} is not known; {nearest(found, list(allowed))}")
+        raise FieldError(f"{name} {found!r} is not known; {nearest(found, list(allowed))}", name)
 
 
 def _texts(given: dict[str, Any], names: Sequence[str]) -> None:
@@ -280,8 +291,13 @@ def _typed(word: str, value: Any) -> Any:
     """Read one option of `Request` as the command line would, but keep what was typed."""
     option = OFFERED[word][1]
     value = value if option.kind is int else str(value)[:40]
-    if option.read is not None:
-        option.read(value)
+    try:
+        if option.read is not None:
+            option.read(value)
+        if word == "budget":
+            parse_budget(value)
+    except InputError as error:
+        raise FieldError(str(error), word) from None
     return value
 
 
@@ -295,15 +311,16 @@ def _methods(found: Any) -> tuple[str, ...]:
 
 
 def _numbers(given: dict[str, Any]) -> dict[str, Any]:
+    wanted: dict[str, Any] = {word: int for word, (_, option) in OFFERED.items() if option.kind is int}
     numbers: dict[str, Any] = {}
-    try:
-        counts = (word for word, (_, option) in OFFERED.items() if option.kind is int and word in given)
-        numbers |= {word: int(given[word]) for word in counts}
-        numbers |= {name: float(given[name]) for name in NUMBERS if name in given}
-    except (TypeError, ValueError, OverflowError):
-        raise InputError("Folds, seed, limits and costs must be numbers.") from None
+    for name, kind in (wanted | dict.fromkeys(NUMBERS, float)).items():
+        if name in given:
+            try:
+                numbers[name] = kind(given[name])
+            except (TypeError, ValueError, OverflowError):
+                raise FieldError(f"{str(given[name])[:40]!r} is not a number.", name) from None
     if not 0 <= numbers.get("seed", 0) < 2**32:
-        raise InputError("The seed must be from 0 to 4294967295.")
+        raise FieldError("The seed must be from 0 to 4294967295.", "seed")
     return numbers
 
 
@@ -321,4 +338,4 @@ def _missing(found: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-__all__ = ["KINDS", "METRICS", "PREFER", "RARE", "TASKS", "Choices", "Goal", "catalogue"]
+__all__ = ["KINDS", "METRICS", "PREFER", "RARE", "TASKS", "Choices", "FieldError", "Goal", "catalogue"]

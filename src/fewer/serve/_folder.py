@@ -20,8 +20,13 @@ from fewer.text import printable
 
 OURS = ".fewer-serve"
 """Where the workbench keeps what belongs to no run folder: how tables are read, what was asked for, what was said."""
-KINDS = (".csv", ".tsv", ".txt", ".parquet", ".arff", ".csv.gz", ".tsv.gz")
+KINDS = (
+    ".csv", ".tsv", ".txt", ".xlsx", ".ods", ".json", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow", ".dta",
+    ".arff", ".csv.gz", ".tsv.gz", ".csv.zip", ".zip", ".csv.bz2", ".csv.xz", ".csv.zst",
+)  # fmt: skip
 PAGE = "report.html"
+DOOR = "open-"
+"""How the names of pages begin that open the browser; they hold the token."""
 LONGEST = 80
 MOST_SHOWN = 500
 
@@ -54,7 +59,7 @@ class Folder:
             (self.path / OURS).mkdir(exist_ok=True)
         except OSError as error:
             raise InputError(f"The folder {path} cannot be written ({error.strerror}); choose another.") from None
-        for left in (self.path / OURS).glob("*.part"):
+        for left in (*(self.path / OURS).glob("*.part"), *(self.path / OURS).glob(f"{DOOR}*.html")):
             with contextlib.suppress(OSError):
                 left.unlink()
 
@@ -245,4 +250,4 @@ def _short(name: Any) -> str:
     return repr(text if len(text) <= LONGEST else text[:LONGEST] + "…")
 
 
-__all__ = ["KINDS", "OURS", "PAGE", "Folder", "FolderTable", "safe_name", "table_name"]
+__all__ = ["DOOR", "KINDS", "OURS", "PAGE", "Folder", "FolderTable", "safe_name", "table_name"]

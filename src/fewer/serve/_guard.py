@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hmac
 import secrets
 from dataclasses import dataclass
+from html import escape
 from urllib.parse import urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -50,8 +52,13 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie; cookies do not tell ports apart."""
+        """The name of the cookie: browsers send it to every port of a host."""
         return f"fewer-{self.port}"
+
+    @property
+    def badge(self) -> str:
+        """The value of the cookie: it opens this port alone, and the token cannot be found from it."""
+        return hmac.new(self.token.encode(), f"fewer on port {self.port}".encode(), "sha256").hexdigest()
 
     def knows_host(self, host: str) -> bool:
         """Say whether a request was meant for this server, and not for a name that was made to point here.
@@ -129,19 +136,31 @@ class Guard:
             return PlainTextResponse("This is not the host that the workbench was started for.\n", 403)
         if not same_origin(request, hosts[0]):
             return PlainTextResponse("Another site asked for this; it was refused.\n", 403)
-        if self.access.is_token(request.cookies.get(self.access.cookie)):
+        if secrets.compare_digest(request.cookies.get(self.access.cookie, "").encode(), self.access.badge.encode()):
             return None
         if request.method == "GET" and self.access.is_token(request.query_params.get("token")):
             return self._let_in(request)
         return PlainTextResponse(LOCKED, 403)
 
     def _let_in(self, request: Request) -> Response:
-        """Put the token into a cookie, and take it out of the address."""
+        """Give a cookie for the token, and take the token out of the address."""
         rest = urlencode([(key, value) for key, value in request.query_params.multi_items() if key != "token"])
-        place = "/" + request.url.path.lstrip("/")
-        answer = RedirectResponse(f"{place}?{rest}" if rest else place, 303)
-        answer.set_cookie(self.access.cookie, self.access.token, httponly=True, samesite="strict", path="/")
+        place = "/" + request.url.path.lstrip("/") + (f"?{rest}" if rest else "")
+        # After a redirect the browser still counts as sent by the page it came from, and a strict cookie stays at
+        # home. Our own page sends it on instead, where it comes from a file of `opener`.
+        strange = request.headers.get("sec-fetch-site") == "cross-site"
+        answer = HTMLResponse(forward_page(place)) if strange else RedirectResponse(place, 303)
+        answer.set_cookie(self.access.cookie, self.access.badge, httponly=True, samesite="strict", path="/")
         return answer
+
+
+def forward_page(address: str) -> str:
+    """Return a page that goes on to another address at once."""
+    link = escape(address)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8"><title>fewer</title><link rel="icon" href="data:,">'
+        f'<meta http-equiv="refresh" content="0;url={link}"><p><a href="{link}">Open the workbench</a></p></html>\n'
+    )
 
 
 def same_origin(request: Request, host: str) -> bool:
@@ -165,4 +184,4 @@ def _protect(headers: MutableHeaders, is_static: bool) -> None:
     headers["cache-control"] = "no-cache" if is_static else "no-store"
 
 
-__all__ = ["PAGE_POLICY", "Access", "Guard"]
+__all__ = ["PAGE_POLICY", "Access", "Guard", "forward_page"]

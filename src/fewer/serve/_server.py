@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import secrets
 import socket
+import tempfile
 import threading
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import quote
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from fewer.errors import InputError
 from fewer.serve._app import Settings, make_app
-from fewer.serve._folder import Folder
-from fewer.serve._guard import LOOPBACK, Access
+from fewer.serve._folder import DOOR, OURS, Folder
+from fewer.serve._guard import LOOPBACK, Access, forward_page
 
 PORT = 8765
 SHORTEST_TOKEN = 16
+SECONDS_TO_ASK, MOST_WAITING = 30, 200
+"""How long a connection may send nothing that can be answered, and how many may do so at once."""
+SECONDS_OPEN = 60.0
+"""How long the page that opens the browser is kept."""
 
 
 def serve(
@@ -85,16 +94,81 @@ def serve(
             f"Everybody who reaches {host} and has the token can read and write that folder and use this machine's "
             "processor. What is sent is not encrypted: go through a tunnel (ssh -L) or a proxy with TLS."
         )
-    if open_browser:
-        threading.Timer(0.8, webbrowser.open, (address,)).start()
+    door = opener(Path(folder) / OURS, address) if open_browser else None
+    if door is not None:
+        threading.Timer(0.8, webbrowser.open, (door.resolve().as_uri(),)).start()
+        closing = threading.Timer(SECONDS_OPEN, door.unlink, kwargs={"missing_ok": True})
+        closing.daemon = True
+        closing.start()
     config = uvicorn.Config(
         app, log_level="critical", access_log=False, server_header=False, date_header=False, lifespan="on",
-        timeout_graceful_shutdown=2, timeout_keep_alive=30, h11_max_incomplete_event_size=64 << 10,
+        timeout_graceful_shutdown=2, timeout_keep_alive=SECONDS_TO_ASK, h11_max_incomplete_event_size=64 << 10,
+        http=Connection,
     )  # fmt: skip
     try:
         uvicorn.Server(config).run(sockets=[listener])
     finally:
         listener.close()
+        if door is not None:
+            door.unlink(missing_ok=True)
+
+
+def opener(folder: Path, address: str) -> Path:
+    """Write a page that leads to an address: the command line of a browser is seen by every user of the machine."""
+    handle, name = tempfile.mkstemp(prefix=DOOR, suffix=".html", dir=folder)  # for its owner's eyes alone
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(forward_page(address))
+    return Path(name)
+
+
+class Connection(H11Protocol):
+    """A connection that may keep the server waiting only so long.
+
+    One that has sent no whole request, or nothing more of a table that it sends, is closed after `SECONDS_TO_ASK`; of
+    more than `MOST_WAITING` the one that has waited longest goes at once. Whoever asks is answered, however many
+    others are silent.
+    """
+
+    waiting: ClassVar[dict[Connection, asyncio.TimerHandle]] = {}
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Wait on while a request is incomplete; its body may come in parts, its head may not take longer."""
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_waiting()
+            if self.cycle.more_body:
+                self._wait()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        if not self.transport.is_closing() and self.cycle.response_complete:
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self._stop_waiting()
+        if len(self.waiting) >= MOST_WAITING:
+            next(iter(self.waiting)).end()
+        self.waiting[self] = self.loop.call_later(SECONDS_TO_ASK, self.end)
+
+    def _stop_waiting(self) -> None:
+        if (timer := self.waiting.pop(self, None)) is not None:
+            timer.cancel()
+
+    def end(self) -> None:
+        """Close the connection."""
+        self._stop_waiting()
+        self.transport.abort()
 
 
 def _listen(host: str, port: int | None) -> socket.socket:

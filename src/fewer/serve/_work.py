@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import multiprocessing
 import os
+import re
 import signal
 import threading
 import time
@@ -20,6 +21,8 @@ from fewer.errors import InputError
 from fewer.serve._folder import safe_name
 
 WATCH_SECONDS = 2.0
+FORMULA = r"^[=+\-@\t\r]"
+"""How a cell begins that spreadsheets run."""
 MOST_BYTES, MOST_SECONDS = 3 << 30, 300.0
 """What reading a table for a page may take: a small file can become a table of any size."""
 
@@ -31,10 +34,12 @@ class Workers:
     ----------
     n_workers : int
         Processes that read tables.
+    most_bytes : int
+        Memory that each may take.
     """
 
-    def __init__(self, n_workers: int = 2) -> None:
-        self._n_workers = n_workers
+    def __init__(self, n_workers: int = 2, most_bytes: int = MOST_BYTES) -> None:
+        self._n_workers, self._most_bytes = n_workers, most_bytes
         self._pool: ProcessPoolExecutor | None = None
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -51,11 +56,13 @@ class Workers:
         """
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(self._n_workers, context, _watch_parent, (os.getpid(),))
+            self._pool = ProcessPoolExecutor(self._n_workers, context, _begin, (os.getpid(), self._most_bytes))
         pool = self._pool
         try:
             work = asyncio.get_running_loop().run_in_executor(pool, function, *arguments)
             return await asyncio.wait_for(work, MOST_SECONDS)
+        except InputError as error:
+            raise InputError(in_plain_text(str(error))) from None
         except TimeoutError:
             if self._pool is pool:
                 self.close()
@@ -79,8 +86,8 @@ class Workers:
             self._pool = None
 
 
-def _watch_parent(parent: int) -> None:
-    """End this process when the server is gone, and let it take so much memory at most."""
+def _begin(parent: int, most_bytes: int) -> None:
+    """End this process when the server is gone, and limit its memory."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -91,7 +98,7 @@ def _watch_parent(parent: int) -> None:
         import resource
 
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, hard))  # the reader refuses what needs more
+        resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, hard))  # the reader refuses what needs more
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
     threading.Thread(target=watch, daemon=True).start()
 
@@ -132,11 +139,19 @@ OPTIONS_SAID = {
     "use --numeric for numbers": "choose number below if they are numbers",
     "Use --nominal to keep one": "Choose category below to keep one",
     "Use --missing if such words mean missing, or --numeric": "Choose number below if such words mean missing",
+    "; --encoding says otherwise": "; choose another under More options, Text encoding",
+    "; give another --encoding": "; choose another under More options, Text encoding",
+    " --sheet names another.": " Name another under More options, Sheet.",
+    "; choose with a schema (fewer inspect --write-schema)": "; choose below",
+    "; read it in chunks (--stream), drop columns (--exclude), or sample its rows": "; upload fewer rows or columns",
+    "; delete the row, or skip such rows (--skip-rows-without-target)": "; skip such rows under More options",
+    ", or make the column nominal (--nominal": ", or choose category below (",
+    ", or give --task classification": ", or choose categories as the target type",
 }
 
 
 def in_plain_text(note: str) -> str:
-    """Say with the choices of the page what a note says with options.
+    """Say with the choices of the page what a note or an error says with options of the command line.
 
     Examples
     --------
@@ -178,6 +193,7 @@ def table_options(choices: dict[str, Any]) -> dict[str, Any]:
         "missing": None if missing is None else list(missing),
         "schema": Schema(readings),
         "encoding": choices.get("encoding") or None,
+        "sheet": choices.get("sheet") or None,
         "skip_rows_without_target": bool(choices.get("skip")),
         "groups": choices.get("groups") or None,
         "sample_weight": choices.get("weights") or None,
@@ -185,7 +201,7 @@ def table_options(choices: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def reduced(path: str, features: list[str], target: str | None, schema: str | None, kind: str) -> bytes:
+def reduced(path: str, features: list[str], target: str | None, kind: str, about: dict[str, Any]) -> bytes:
     """Return a table with the chosen columns and the target, as a file.
 
     Parameters
@@ -194,10 +210,12 @@ def reduced(path: str, features: list[str], target: str | None, schema: str | No
         Of the table.
     features : list of str
         Those that are kept.
-    target, schema : str or None
-        The target's name, and how the columns were read.
-    kind : {"csv", "parquet"}
-        Of the file that is written.
+    target : str or None
+        The target's name.
+    kind : {"table", "spreadsheet", "parquet"}
+        "spreadsheet" is CSV in which no cell is taken for a formula.
+    about : dict
+        How the table is read: `schema`, `sheet`, `encoding`.
 
     Returns
     -------
@@ -205,9 +223,29 @@ def reduced(path: str, features: list[str], target: str | None, schema: str | No
     """
     from fewer.io import frame_bytes, reduce_table
 
-    options: dict[str, Any] = {} if schema is None else {"schema": Path(schema)}
+    options: Any = {name: value for name, value in about.items() if value is not None}
     frame = reduce_table(path, features, target=target, typed=kind == "parquet", **options)
-    return frame_bytes(frame, f"table.{kind}")
+    if kind == "spreadsheet":
+        frame = without_formulas(frame)
+    return frame_bytes(frame, "table.parquet" if kind == "parquet" else "table.csv")
+
+
+def without_formulas(frame: Any) -> Any:
+    """Put an apostrophe before every cell and name that a spreadsheet would run as a formula; numbers stay numbers.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"=a": ["=1+1", "-5", "-x", "@b"], "c": [1, 2, 3, 4]})
+    >>> without_formulas(frame).rows()[:3], without_formulas(frame).columns
+    ([("'=1+1", 1), ('-5', 2), ("'-x", 3)], ["'=a", 'c'])
+    """
+    import polars as pl
+
+    cells = pl.col(pl.String)
+    risky = cells.str.contains(FORMULA) & cells.str.strip_chars().cast(pl.Float64, strict=False).is_null()
+    safe = frame.with_columns(pl.when(risky).then(cells.str.replace("^", "'")).otherwise(cells))
+    return safe.rename({name: "'" + name for name in frame.columns if re.match(FORMULA, name)})
 
 
 def draw_page(run: str) -> str:

@@ -22,7 +22,7 @@ export async function read(answer) {
   } catch {
     throw new Error(text.slice(0, 500) || `The workbench answered with ${answer.status}.`);
   }
-  if (!answer.ok) throw new Error(content.error ?? text);
+  if (!answer.ok) throw Object.assign(new Error(content.error ?? text), { field: content.field });
   return content;
 }
 

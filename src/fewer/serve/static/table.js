@@ -18,17 +18,18 @@ function choices() {
   const marks = value("missing").trim();
   told.missing = marks ? marks.split(",").map(mark => mark.trim()).filter(mark => mark && mark !== "empty") : null;
   told.encoding = value("encoding") || null;
+  told.sheet = value("sheet").trim() || null;
   told.skip = form.elements.skip.checked;
   for (const name of Object.keys(told)) if (told[name] === null) delete told[name];
   return told;
 }
 
-async function understand() {
+async function understand(changed = null) {
   const number = ++asked, line = document.getElementById("understood");
   line.textContent = "Reading the table …";
   try {
     const told = choices();
-    const now = await ask("/api/inspect", { table: told.table, target: told.target, kinds: told.kinds, missing: told.missing, encoding: told.encoding, groups: told.groups, weights: told.weights, time: told.time, task: told.task, skip: told.skip });
+    const now = await ask("/api/inspect", { table: told.table, target: told.target, kinds: told.kinds, missing: told.missing, encoding: told.encoding, sheet: told.sheet, groups: told.groups, weights: told.weights, time: told.time, task: told.task, skip: told.skip });
     if (number !== asked) return;
     found = now;
     tell(null);
@@ -37,7 +38,8 @@ async function understand() {
   } catch (error) {
     if (number !== asked) return;
     line.textContent = found ? line.dataset.last ?? "" : "The table cannot be read.";
-    tell(error);
+    if (changed) wrong(changed, error.message);
+    else tell(error);
   }
   line.dataset.last = line.textContent;
 }
@@ -195,7 +197,7 @@ form.addEventListener("input", event => {
 });
 form.addEventListener("change", event => {
   follow();
-  if (["target", "task", "groups", "weights", "time", "missing", "encoding", "skip"].includes(event.target.name)) understand().then(follow);
+  if (["target", "task", "groups", "weights", "time", "missing", "encoding", "sheet", "skip"].includes(event.target.name)) understand(event.target).then(follow);
 });
 form.addEventListener("submit", async event => {
   event.preventDefault();
@@ -212,7 +214,9 @@ form.addEventListener("submit", async event => {
   try {
     location.href = url("/run", { id: (await ask("/api/start", choices())).id });
   } catch (error) {
-    tell(error, "refused");
+    const field = form.elements[error.field];
+    if (field?.setAttribute) wrong(field, error.message);
+    else tell(error, "refused");
     follow();
   }
 });
