@@ -36,10 +36,36 @@ def bin_columns(train: FloatArray, test: FloatArray, weights: FloatArray | None)
     """
     from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
 
-    mapper = _BinMapper(n_bins=256, random_state=0, n_threads=1).fit(train, sample_weight=weights)
+    mapper = _BinMapper(n_bins=256, random_state=0, n_threads=1)
+    if weights is None and 0 < len(train) <= mapper.subsample and np.isfinite(train).all():
+        mapper.bin_thresholds_ = _thresholds(train)
+        mapper.is_categorical_ = np.zeros(train.shape[1], dtype=np.uint8)
+        mapper.n_bins_non_missing_ = np.array([len(own) + 1 for own in mapper.bin_thresholds_], dtype=np.uint32)
+        mapper.missing_values_bin_idx_ = 255
+    else:
+        mapper.fit(train, sample_weight=weights)
     n_bins = np.asarray(mapper.n_bins_non_missing_, dtype=np.int64)
     binned = [np.ascontiguousarray(mapper.transform(rows).T) for rows in (train, test)]
     return binned[0], binned[1], n_bins
+
+
+def _thresholds(train: FloatArray) -> list[FloatArray]:
+    """Return where the bins of each column end: sorted once, without a task and `np.percentile` for each.
+
+    Between neighbors of up to 255 values; else at percentiles of the kind "averaged_inverted_cdf", by NumPy's formula.
+    """
+    ordered, n = np.sort(train, axis=0), len(train)
+    new = np.vstack([np.ones((1, train.shape[1]), dtype=bool), ordered[1:] != ordered[:-1]])
+    place = n * (np.linspace(0, 100, num=256)[1:-1] / 100) - 1
+    before = np.floor(place).astype(np.int64)
+    low, high = ordered[np.maximum(before, 0)], ordered[np.minimum(before + 1, n - 1)]
+    percentiles = np.where((place == before)[:, None], high - (high - low) * 0.5, high)
+    found = []
+    for column, own, first in zip(ordered.T, percentiles.T, new.T, strict=True):
+        values = column[first]
+        cuts = np.stack([values[:-1], values[1:]], axis=1).mean(axis=1) if len(values) <= 255 else own
+        found.append(np.unique(cuts) if len(values) > 1 else np.empty(0))
+    return found
 
 
 def first_prediction(y: FloatArray, n_classes: int, weights: FloatArray | None) -> FloatArray:

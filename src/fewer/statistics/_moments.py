@@ -20,6 +20,8 @@ from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics._base import Statistics
 
 FEW_CLASSES = 6
+FEW_CELLS = 20_000
+"""Cells for which compiled code, which takes a third of a second to load, is not worth loading."""
 HEAD = 64
 """Rows of a class whose mean is near enough to that of all."""
 
@@ -183,8 +185,14 @@ class ClassMoments(Statistics):
         p, n_classes = self.shift.shape
         sums = np.zeros((2 * n_classes + 2, p))
         sums[-2], sums[-1] = self.ranges.low, self.ranges.high
-        order, ends = np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes, minlength=n_classes))
-        add_class_moments_by_row(X, order, ends, weights, np.ascontiguousarray(self.shift.T), sums)
+        if X.size <= FEW_CELLS:
+            for code in range(n_classes):
+                rows, own = X[codes == code] - self.shift[:, code], weights[codes == code]
+                sums[code], sums[n_classes + code] = own @ rows, own @ rows**2
+            sums[-2], sums[-1] = np.fmin(sums[-2], X.min(axis=0)), np.fmax(sums[-1], X.max(axis=0))
+        else:
+            order, ends = np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes, minlength=n_classes))
+            add_class_moments_by_row(X, order, ends, weights, np.ascontiguousarray(self.shift.T), sums)
         self.mass += np.bincount(codes, weights, minlength=n_classes)
         self._first += sums[:n_classes].T
         self._second += sums[n_classes : 2 * n_classes].T

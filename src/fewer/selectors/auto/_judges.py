@@ -1,4 +1,4 @@
-"""The models that `auto` compares: neighbors, a ridge, a forest, boosting, on growing lists of inputs of one split.
+"""The models that `auto` compares: neighbors, a linear fit, a forest, boosting, on growing lists of inputs of one split.
 
 All predict a matrix of targets: class memberships, or one quantity. They are fitted as people fit them: rows count as
 the user weighs them, not every class the same.
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -34,6 +35,7 @@ from fewer.problem import FloatArray, IntArray, Problem, Task
 
 NEIGHBORS, LINEAR, FOREST, BOOSTING = "5 nearest neighbors", "a linear model", "a random forest", "boosting"
 N_ROUNDS = 50
+N_NEWTON, N_BOUNDED = 10, 40
 N_NEIGHBORS = 5
 N_TREES, LEAF = 60, 2
 MOST_TRIED = 100
@@ -159,6 +161,86 @@ def best_penalty(values: FloatArray, U: FloatArray, T: FloatArray, shares: Float
     errors = [float((((T - U @ (s[:, None] * moments)) / (1.0 - h)[:, None]) ** 2).sum())
               for s, h in zip(shrink.T, leverage.T, strict=True)]  # fmt: skip
     return float(alphas[int(np.argmin(np.round(errors, 9)))])
+
+
+def linear(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:
+    """Predict classes by logistic regression with scikit-learn's penalty, quantities by a ridge."""
+    if not split.classes:
+        return ridge(split, steps)
+    return _asked_once(split, steps, LINEAR, lambda known: logistic(split, known))
+
+
+def logistic(split: NodeSplit, inputs: IntArray) -> FloatArray:
+    """Fit a logistic regression to some inputs: the chances of the test rows, (n_test, n_targets).
+
+    The loss is that of scikit-learn with C = 1. Inputs are turned to their principal axes, of which there are no more
+    than rows. Two classes are fitted by Newton's method; several by steps with a bound of the Hessian that does not
+    change, ½ XᵀX (Böhning 1992), and Nesterov's momentum, begun anew where it points uphill.
+    """
+    X, weights, target = split.train[:, inputs], split.plain, split.target
+    center = weights @ X / weights.sum()
+    Z = X - center
+    root = np.sqrt(weights)[:, None]
+    few = Z.shape[1] <= Z.shape[0]
+    values, vectors = np.linalg.eigh((root * Z).T @ (root * Z) if few else (root * Z) @ (root * Z).T)
+    values, vectors = values[keep := values > 1e-10 * max(values[-1], 1e-300)], vectors[:, keep]
+    axes = vectors if few else (root * Z).T @ (vectors / np.sqrt(values))
+    B, others = Z @ axes, (split.test[:, inputs] - center) @ axes
+    constant = np.log(np.maximum(weights @ target / weights.sum(), 1e-9))
+    if target.shape[1] == 2:
+        theta = _two_classes(B, target[:, 1], weights, constant[1] - constant[0])
+        second = expit(others @ theta[1:] + theta[0])
+        return np.column_stack([1.0 - second, second])
+    coefficients, constant = _several_classes(B, values, target, weights, constant)
+    return np.asarray(softmax(others @ coefficients + constant, axis=1))
+
+
+def _two_classes(B: FloatArray, y: FloatArray, weights: FloatArray, constant: float) -> FloatArray:
+    """Fit by Newton's steps, halved where the loss would rise; the constant comes first."""
+    rows = np.column_stack([np.ones(len(B)), B])
+    penalty = np.concatenate([[0.0], np.ones(B.shape[1])])
+    theta = np.zeros(rows.shape[1])
+    theta[0] = constant
+
+    def loss_at(theta: FloatArray) -> tuple[float, FloatArray]:
+        z = rows @ theta
+        return float(weights @ (np.logaddexp(0.0, z) - y * z) + 0.5 * penalty @ theta**2), z
+
+    loss, z = loss_at(theta)
+    for _ in range(N_NEWTON):
+        share = expit(z)
+        bend = weights * share * (1.0 - share)
+        slope = rows.T @ (weights * (share - y)) + penalty * theta
+        step = np.linalg.solve((rows.T * bend) @ rows + np.diag(penalty + 1e-9), slope)
+        size = 1.0
+        new, z = loss_at(theta - step)
+        while new > loss + 1e-9 * abs(loss) and size > 1e-3:
+            size /= 2.0
+            new, z = loss_at(theta - size * step)
+        theta, loss, before = theta - size * step, new, loss
+        if before - new <= 1e-6 * abs(before):
+            break
+    return theta
+
+
+def _several_classes(
+    B: FloatArray, values: FloatArray, target: FloatArray, weights: FloatArray, constant: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Fit by steps with a bound of the Hessian: coefficients (n_axes, n_classes) and constants."""
+    step = 1.0 / np.concatenate([[0.5 * weights.sum()], 0.5 * values + 1.0])[:, None]
+    penalty = np.concatenate([[0.0], np.ones(len(values))])[:, None]
+    rows = np.column_stack([np.ones(len(B)), B])
+    theta = np.vstack([constant, np.zeros((B.shape[1], target.shape[1]))])
+    ahead, momentum = theta, 1.0
+    for _ in range(N_BOUNDED):
+        gap = weights[:, None] * (target - softmax(rows @ ahead, axis=1))
+        new = ahead + step * (rows.T @ gap - penalty * ahead)
+        following = (1.0 + np.sqrt(1.0 + 4.0 * momentum**2)) / 2.0
+        if float(((ahead - new) * (new - theta)).sum()) > 0.0:
+            following = momentum = 1.0
+        ahead = new + (momentum - 1.0) / following * (new - theta)
+        theta, momentum = new, following
+    return theta[1:], theta[0]
 
 
 def forest(split: NodeSplit, steps: Sequence[IntArray]) -> Iterator[FloatArray]:

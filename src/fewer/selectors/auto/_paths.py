@@ -11,18 +11,15 @@ from sklearn.linear_model import lars_path_gram
 from sklearn.pipeline import Pipeline
 
 from fewer.contracts import Resources
-from fewer.criteria import KNN
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.rankers import ReliefF, RReliefF
-from fewer.search import Floating
 from fewer.selectors.auto._judges import NodeSplit, ridge_fit, seeded, trees
 
 N_TREES = 100
 MOST_FORWARD = 60
-SEARCHED_ROWS, SEARCHED_COLUMNS, SEARCHED_SIZE = 200, 12, 6
 
 TREES, LINEAR, RELIEF, MEAN = "forest importance", "ridge elimination", "ReliefF", "mean of rankings"
-FORWARD, NEAR, OWN = "forward linear fit", "nearest-neighbor search", "elimination by the given model"
+FORWARD, OWN = "forward linear fit", "elimination by the given model"
 LASSO = "L1 path"
 DISTINCT = "forest importance without near-duplicates"
 COPY = 0.8
@@ -32,7 +29,7 @@ LOOKED_BACK = 100
 COMBINED = {TREES, LINEAR, RELIEF, MEAN, OWN}
 """Rankings that are averaged over the parts; a search keeps the order that it found on all rows, since of two copies it
 takes one, and an average would take both."""
-SEARCHED = {FORWARD, NEAR, LASSO}
+SEARCHED = {FORWARD, LASSO}
 """Orders that look at many subsets of the same rows."""
 
 
@@ -113,27 +110,6 @@ def relief_order(rows: Problem, seed: int) -> IntArray:
     return ranker.rank(rows, np.random.default_rng(seed), Resources()).order
 
 
-def search_order(rows: Problem, columns: IntArray, seed: int) -> IntArray:
-    """Order some features by a floating search with nearest neighbors that looks at all pairs first."""
-    from fewer.selectors._subset import SubsetSelector
-
-    rng = np.random.default_rng(seed)
-    if rows.n_samples > SEARCHED_ROWS:
-        drawn = rng.permutation(rows.n_samples)[:SEARCHED_ROWS]
-        rows = rows.take(np.sort(drawn))
-    columns = np.sort(columns)
-    part = columns_of(rows, columns)
-    selector = SubsetSelector(
-        KNN(min(5, rows.n_samples - 1)),
-        Floating(exhaust=2),
-        random_state=seed,
-        n_features_to_select=(1, min(SEARCHED_SIZE, len(columns))),
-    )
-    selector.fit_problem(replace(part, sample_weight=None))
-    chosen = np.flatnonzero(selector.support_)
-    return columns[chosen[np.argsort(selector.ranking_[chosen], kind="stable")]]
-
-
 def own_order(split: NodeSplit, owner: IntArray, n: int, estimator: Any) -> IntArray | None:
     """Order features by a model's importances, or by when one with coefficients drops them, a third at a time."""
     kept, dropped = np.unique(owner), []
@@ -168,9 +144,6 @@ def all_orders(split: NodeSplit, owner: IntArray, rows: Problem, estimator: Any 
     orders[FORWARD] = completed(forward_order(split, owner, n), orders[MEAN])
     if split.target.shape[1] <= 2:
         orders[LASSO] = completed(lasso_order(split, owner), orders[MEAN])
-    half = SEARCHED_COLUMNS // 2
-    looked_at = np.union1d(orders[RELIEF][:half], orders[MEAN][:half])
-    orders[NEAR] = completed(search_order(rows, looked_at, split.seed), orders[MEAN])
     own = None if estimator is None else own_order(split, owner, n, estimator)
     if own is not None:
         orders[OWN] = completed(own, orders[MEAN])

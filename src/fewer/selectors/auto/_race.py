@@ -32,10 +32,10 @@ from fewer.selectors.auto._judges import (
     forest,
     given,
     kernel_ridge,
+    linear,
     neighbor_means,
+    neighbors,
 )
-from fewer.selectors.auto._judges import neighbors as neighbors_judge
-from fewer.selectors.auto._judges import ridge as ridge_judge
 from fewer.validate import Split as Rows
 
 
@@ -101,7 +101,7 @@ HANDICAP: dict[str, float] = {"classification": 0.05, "regression": 0.0}
 """The share of what is gained over knowing nothing by which a search must be better than a ranking, to be believed."""
 HOPELESS = 2.0
 """Standard errors by which a slow model, asked about two sizes, is behind before it is asked about no more."""
-QUICK: dict[str, Judge] = {NEIGHBORS: neighbors_judge, LINEAR: ridge_judge}
+QUICK: dict[str, Judge] = {NEIGHBORS: neighbors, LINEAR: linear}
 SLOW: dict[str, Judge] = {FOREST: forest, BOOSTING: boosting}
 MODELS: dict[str, Judge] = {**QUICK, **SLOW}
 

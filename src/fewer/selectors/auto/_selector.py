@@ -42,9 +42,9 @@ class AutoSelector(Selector):
     """Select features, and a model for them, without choosing a method: held-out rows decide.
 
     Orders of the features (forest importance, elimination by a ridge, ReliefF, the mean of these, a forward linear fit,
-    the path of an L1 penalty, a search by nearest neighbors) are found on all rows and again without each fold; nearest
-    neighbors, a linear fit, a forest and boosting predict the rows left out with the first features of each. The best
-    model, with those that cannot be told from it, chooses order and size; `prefer` says how many are taken.
+    the path of an L1 penalty) are found on all rows and again without each fold; nearest neighbors, a linear model, a
+    forest and boosting predict the rows left out with the first features of each. The best model, with those that
+    cannot be told from it, chooses order and size; `prefer` says how many are taken.
 
     Read more in the guide: :doc:`/guide/which-method`.
 
