@@ -229,7 +229,23 @@ def predicted(model, X: np.ndarray, y: np.ndarray, other: np.ndarray) -> np.ndar
     return model.fit(X, y).predict(other)
 
 
-def chosen(train: Problem) -> dict[str, tuple[np.ndarray, float, dict]]:
+def verdict(train: Problem, test: Problem, selector) -> dict:
+    """Run the whole of `select` and say what it promised of the difference, and the difference on the test rows."""
+    from fewer.contracts import Resources
+    from fewer.criteria._cross_validated import score_outputs
+    from fewer.run._api import select_problem
+
+    outcome = select_problem(train, "auto").outcome
+    judges = ((selector.judge_, selector.support_), (selector.judge_all_, np.ones(train.n_features, dtype=bool)))
+    scores = []
+    for judge, mask in judges:
+        outputs = judge.bind(train, np.random.default_rng(0), Resources()).predict(mask, test.X)
+        scores.append(score_outputs(selector.metric_.scoring, outputs, test))
+    told = {"verdict": outcome.kind.value, "low": outcome.low, "high": outcome.high, "lost": outcome.at_most_lost}
+    return {**told, "true": scores[0] - scores[1]}
+
+
+def chosen(train: Problem, test: Problem) -> dict[str, tuple[np.ndarray, float, dict]]:
     """Let every method choose: by name, the mask, the processor seconds, and what it said."""
     from peers_study_methods import peers
 
@@ -239,8 +255,9 @@ def chosen(train: Problem) -> dict[str, tuple[np.ndarray, float, dict]]:
     selector = fewer.AutoSelector(random_state=0, standins=False).fit_problem(train)
     spent = time.process_time() - clock
     said = {"nothing": bool(selector.nothing_found_), "model": selector.judge_name_}
+    told = verdict(train, test, selector)
     for prefer, mask in selector.choices_.items():
-        found[f"auto {prefer}"] = (mask, spent, said)
+        found[f"auto {prefer}"] = (mask, spent, {**said, **told} if prefer == "balanced" else said)
     found["all features"] = (np.ones(train.n_features, dtype=bool), 0.0, {})
     wanted = {
         "RFECV": "scikit-learn RFECV, linear", "L1": "scikit-learn SelectFromModel, L1",
@@ -269,7 +286,7 @@ def run(asked: argparse.Namespace) -> None:
         train, test, about = table(number, seed)
         about["methods"] = {}
         scores: dict[bytes, dict] = {}
-        for name, (mask, seconds, said) in chosen(train).items():
+        for name, (mask, seconds, said) in chosen(train, test).items():
             key = mask.tobytes()
             if key not in scores:
                 scores[key] = scored(train, test, mask)
@@ -300,6 +317,14 @@ def report(asked: argparse.Namespace) -> None:
         for name in names:
             if name.startswith("auto"):
                 print(f"{name:14s} against {best} {against(own, name, best)}")
+        said = [r["methods"]["auto balanced"] for r in own if r["methods"]["auto balanced"].get("low") is not None]
+        held = sum(one["low"] <= one["true"] <= one["high"] for one in said)
+        promised = [one for one in said if one["verdict"] == "as good"]
+        broken = sum(one["true"] < -one["lost"] for one in promised)
+        wide = np.median([one["high"] - one["low"] for one in said]) / 2 if said else np.nan
+        below = sum(one["true"] < one["low"] for one in said)
+        print(f"interval of the difference right in {held} of {len(said)}, half-width {wide:.3f} (median); below it in")
+        print(f"{below}; 'at most X is lost' exceeded in {broken} of {len(promised)} verdicts 'as good'")
         called = sum(record["methods"]["auto balanced"].get("nothing", False) for record in own)
         print(f"nothing found in {called} of {len(own)}")
 

@@ -8,9 +8,8 @@ from fewer.selectors.auto._curve import Metric
 
 
 def answer(**told):
-    nothing = np.zeros(3, dtype=bool)
     curve = {"chosen": {"accuracy": 9, "balanced": 4, "fewest": 2}, "in_points": True, "score_name": "accuracy"}
-    return RaceAnswer(np.arange(3), {}, curve, 0.0321, nothing, {"balanced": "a forest"}, "", [], "Because.", **told)
+    return RaceAnswer(np.arange(3), {}, curve, 0.0321, {"balanced": "a forest"}, "", [], "Because.", **told)
 
 
 def test_what_is_said_of_a_choice():

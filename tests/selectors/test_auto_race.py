@@ -8,8 +8,9 @@ from sklearn.model_selection import ShuffleSplit
 from fewer import AutoSelector
 from fewer.errors import InputError
 from fewer.problem import Problem
+from fewer.selectors.auto._curve import Loss
 from fewer.selectors.auto._race import NothingVaries, PathRace, RaceUnits, Rounds
-from fewer.validate import split_rows
+from fewer.validate import Split, split_rows
 
 
 def race(orders, units=None):
@@ -26,6 +27,23 @@ def test_the_first_units_of_a_path_are_a_mask():
     assert made.prefix("a ranking", 1).tolist() == [False, False, True, False]
     assert made.prefix("a ranking", 2).tolist() == [True, False, True, True]
     assert not made.prefix("a ranking", 0).any()
+
+
+def test_of_a_rare_class_no_size_is_allowed_at_which_models_never_answer_it():
+    y = np.repeat([0, 1], [92, 8])
+    problem = Problem.from_arrays(np.zeros((100, 2)), y)
+    loss, held = Loss.of(problem, [Split(np.arange(0), np.arange(100))])
+    assert loss.scoring == "roc_auc"
+    ranked = 0.4 * y + 0.01  # ranks all rows right, and never says 1
+    outputs = np.stack([1.0 - np.column_stack([ranked, y]), np.column_stack([ranked, y])], axis=2)
+    free = np.array([True, True])
+    made = PathRace(None, [], RaceUnits.of(2), np.array([1, 2]), free, loss, held, 2, outputs={("a", "one"): outputs})
+    assert loss.losses(outputs).max() == 0.0
+    assert made.allowed("a").tolist() == [False, True]
+    made.outputs["a", "one"] = outputs[:, ::-1]
+    assert made.allowed("a").tolist() == [True, True]
+    made.loss = replace(loss, scoring="balanced_accuracy")
+    assert made.allowed("a") is free
 
 
 def test_nothing_varies_is_an_error_to_read():

@@ -32,7 +32,6 @@ class RaceAnswer:
     choices: dict[str, BoolArray]
     curve: dict[str, Any]
     p_value: float
-    guess: BoolArray
     judges: dict[str, str]
     judge_all: str
     candidates: list[dict[str, Any]]
@@ -98,7 +97,7 @@ def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: in
     curve = race.curve(path, alike)
     rate = _rate(race, path, alike, curve)
     whole = with_all_features(race, rows)
-    places = _places(race, curve, rate)
+    places = _places(race, path, curve, rate)
     judge = {prefer: _best_judge(race, path, able, place) for prefer, place in places.items()}
     score, error = race.loss.scores(race.outputs[path, judge["balanced"]])
     order = race.order(path)
@@ -120,7 +119,6 @@ def answer_of(race: PathRace, rows: Problem, judges: Mapping[str, Any], seed: in
             "in_points": _in_points(race.loss),
         },
         p_value=_luck(race, whole, seed),
-        guess=race.prefix(path, max(len(race.units.forced), 1)),
         judges=judge,
         judge_all=_judge_of_all(whole, race.loss, names),
         candidates=_candidates(race, names),
@@ -158,13 +156,13 @@ def _path(race: PathRace, alike: list[str]) -> str:
     curves = {path: race.curve(path, alike) for path in able}
     rate = _rate(race, best, alike, curves[best])
     unit = _unit(race, curves[best], rate)
-    least = float(curves[best].loss[race.free].min())
+    least = float(curves[best].loss[race.allowed(best)].min())
     need: dict[str, tuple[int, float]] = {}
     for path, curve in curves.items():
-        behind = curve.loss - least
-        if path == best or float(behind[race.free].min()) <= NEAR * unit / rate:
-            fine = race.free & (behind <= MARGIN["balanced"] * unit / rate + 1e-12)
-            need[path] = (int(np.argmax(fine)), 0.0 if path == best else float(behind[race.free].min()))
+        behind, free = curve.loss - least, race.allowed(path)
+        if path == best or float(behind[free].min()) <= NEAR * unit / rate:
+            fine = free & (behind <= MARGIN["balanced"] * unit / rate + 1e-12)
+            need[path] = (int(np.argmax(fine)), 0.0 if path == best else float(behind[free].min()))
     return min(need, key=lambda path: need[path])
 
 
@@ -176,7 +174,7 @@ def _rate(race: PathRace, path: str, names: list[str], curve: Curve) -> float:
     if race.loss.exact:
         return race.loss.unit
     scores = np.mean([race.loss.scores(race.outputs[path, name])[0] for name in names], axis=0)
-    best = int(np.argmin(np.where(race.free, np.round(curve.loss, 12), np.inf)))
+    best = int(np.argmin(np.where(race.allowed(path), np.round(curve.loss, 12), np.inf)))
     behind, lost = curve.loss - curve.loss[best], scores[best] - scores
     total = float(behind @ behind)
     return float(np.clip(behind @ lost / total, *EXCHANGE)) if total > 1e-12 else EXCHANGE[1]
@@ -194,10 +192,11 @@ def _unit(race: PathRace, curve: Curve, rate: float) -> float:
     return rate * race.gained(float(curve.loss[race.free].min()))
 
 
-def _places(race: PathRace, curve: Curve, rate: float) -> dict[str, int]:
+def _places(race: PathRace, path: str, curve: Curve, rate: float) -> dict[str, int]:
     """Choose a size for each preference, the smallest that is expected to lose no more than its margin; they nest."""
     unit = _unit(race, curve, rate)
-    return {prefer: curve.smallest(margin * unit / rate, race.free) for prefer, margin in MARGIN.items()}
+    free = race.allowed(path)
+    return {prefer: curve.smallest(margin * unit / rate, free) for prefer, margin in MARGIN.items()}
 
 
 def _margins(race: PathRace, curve: Curve, rate: float, places: dict[str, int]) -> dict[str, dict[str, float]]:
@@ -273,7 +272,7 @@ def _candidates(race: PathRace, names: list[str]) -> list[dict[str, Any]]:
         if not able:
             continue
         curve = race.curve(path, able)
-        place = curve.smallest(0.0, race.free)
+        place = curve.smallest(0.0, race.allowed(path))
         scores = [race.loss.scores(race.outputs[path, name][:, [place]])[0][0] for name in able]
         found.append({"name": path, "n_features": int(race.sizes[place]), "heldout": float(max(scores))})
     return found
@@ -284,7 +283,7 @@ def sizes_that_matter(race: PathRace) -> list[int]:
     path, name, best = race.leader(QUICK)
     curve = race.curve(path, [name])
     rate = _rate(race, path, [name], curve)
-    near = [max(place - step, 0) for place in _places(race, curve, rate).values() for step in (0, 1)]
+    near = [max(place - step, 0) for place in _places(race, path, curve, rate).values() for step in (0, 1)]
     ends = np.flatnonzero(race.free)[[0, -1]].tolist()
     return sorted({*near, min(best + 1, len(race.sizes) - 1), *ends, len(race.sizes) - 1})
 
@@ -315,7 +314,6 @@ def answer_without_validation(plain: SubsetSelector, metric: Metric) -> RaceAnsw
         choices={prefer: plain.support_.copy() for prefer in MARGIN},
         curve=curve | {"score_name": metric.name, "loss_name": "", "in_points": True},
         p_value=float("nan"),
-        guess=plain.support_,
         judges=dict.fromkeys(MARGIN, "neighbors"),
         judge_all="5 nearest neighbors",
         candidates=[{"name": "nearest neighbors", "n_features": size, "heldout": float("-inf")}],

@@ -1,4 +1,4 @@
-"""The models that `auto` compares: neighbors, a linear fit, a forest, boosting, on growing lists of inputs of one split.
+"""The models that `auto` compares: neighbors, a linear fit, a forest, boosting, on growing lists of inputs.
 
 All predict a matrix of targets: class memberships, or one quantity. They are fitted as people fit them: rows count as
 the user weighs them, not every class the same.

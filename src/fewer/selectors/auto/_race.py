@@ -19,7 +19,7 @@ import numpy as np
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.selectors.auto import _paths as paths
-from fewer.selectors.auto._curve import Curve, Loss, balanced_weights, mean_and_error, targets
+from fewer.selectors.auto._curve import AREA, Curve, Loss, balanced_weights, mean_and_error, targets
 from fewer.selectors.auto._encoding import blocks_of, encoded, f_scores
 from fewer.selectors.auto._judges import (
     BOOSTING,
@@ -215,7 +215,7 @@ class PathRace:
         for key, outputs in self.outputs.items():
             if names is None or key[1] in names:
                 mean = weights @ self.loss.losses(outputs) / weights.sum()
-                place = int(np.argmin(np.where(self.free, np.round(mean, 9), np.inf)))
+                place = int(np.argmin(np.where(self.allowed(key[0]), np.round(mean, 9), np.inf)))
                 least[key] = (float(np.round(mean[place], 9)), place)
         handicap = HANDICAP[self.loss.problem.task] * self.gained(min(value for value, _ in least.values()))
         path, name = min(least, key=lambda key: least[key][0] + (handicap if key[0] in paths.SEARCHED else 0.0))
@@ -225,14 +225,29 @@ class PathRace:
         """Average the losses of some judges on a path."""
         return np.mean([self.loss.losses(self.outputs[path, name]) for name in names], axis=0)
 
+    def allowed(self, path: str) -> Any:
+        """Say which sizes of a path may be chosen.
+
+        Where a class is rare, a few features can rank rows as well as all, and yet models stop answering with the
+        class: sizes at which they are right less often than with all features, in the mean of the classes and by more
+        than a standard error, are left out.
+        """
+        if self.loss.scoring != AREA or not self.loss.by_rows or not self.complete:
+            return self.free
+        found = [outputs.argmax(axis=2) for (own, _), outputs in self.outputs.items() if own == path]
+        right = np.mean([answers == self.loss.problem.y[:, None] for answers in found], axis=0)
+        behind, error = mean_and_error(right[:, [-1]] - right, *self.loss.sides())
+        kept = self.free & (behind <= error + 1e-12)
+        return kept if kept.any() else self.free
+
     def curve(self, path: str, names: Any) -> Curve:
         """Return loss against size on a path."""
         weights, clusters = self.loss.sides()
-        return Curve.of(self.sizes, self.mean_losses(path, names), weights, clusters, self.free)
+        return Curve.of(self.sizes, self.mean_losses(path, names), weights, clusters, self.allowed(path))
 
     def best(self, candidates: list[str], names: list[str]) -> str:
         """Name the path with the least mean loss of some models; a search needs to be clearly better."""
-        least = {path: float(np.round(self.curve(path, names).loss[self.free].min(), 9)) for path in candidates}
+        least = {p: float(np.round(self.curve(p, names).loss[self.allowed(p)].min(), 9)) for p in candidates}
         handicap = HANDICAP[self.loss.problem.task] * self.gained(min(least.values()))
         return min(least, key=lambda path: least[path] + (handicap if path in paths.SEARCHED else 0.0))
 

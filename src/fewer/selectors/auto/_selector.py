@@ -75,7 +75,7 @@ class AutoSelector(Selector):
     Attributes
     ----------
     support_ : bool array of shape (n_features_in_,)
-        The chosen features. Where nothing was found, the best guess alone, with a warning.
+        The chosen features. Where nothing was found, the best guess, with a warning.
     ranking_ : int array of shape (n_features_in_,)
         1 is best.
     nothing_found_ : bool
@@ -388,7 +388,7 @@ class AutoSelector(Selector):
         self.p_value_ = found.p_value
         self.nothing_found_ = bool(found.p_value > LEVEL)
         is_empty = self.nothing_found_ and not self.wants_features
-        self.choices_ = dict.fromkeys(found.choices, found.guess) if is_empty else found.choices
+        self.choices_ = found.choices
         if self.metric_.why:
             trace.note(self.metric_.why)
         self.notes_ = [*problem.notes, *trace.notes]
