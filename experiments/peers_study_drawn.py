@@ -232,10 +232,10 @@ def predicted(model, X: np.ndarray, y: np.ndarray, other: np.ndarray) -> np.ndar
 def verdict(train: Problem, test: Problem, selector) -> dict:
     """Run the whole of `select` and say what it promised of the difference, and the difference on the test rows."""
     from fewer.contracts import Resources
-    from fewer.criteria._cross_validated import score_outputs
-    from fewer.run._api import select_problem
+    from fewer.criteria.cross_validated import score_outputs
+    from fewer.run.api import select
 
-    outcome = select_problem(train, "auto").outcome
+    outcome = select(train, random_state=0, verbose=0).outcome
     judges = ((selector.judge_, selector.support_), (selector.judge_all_, np.ones(train.n_features, dtype=bool)))
     scores = []
     for judge, mask in judges:
