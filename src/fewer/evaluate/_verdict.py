@@ -130,7 +130,8 @@ class Verdict:
         if high < 0:
             told = f"Worse with {kept}: {amount.plain(difference)} {of} {amount.verb(difference)} lost ({span})."
             return cls(Kind.WORSE, *numbers, told)
-        more = f"; about {rows_needed:,} rows would narrow this to ± 2 points" if rows_needed else ""
+        narrow = f"± {amount.plain(TOLERATED).replace('2.0', '2')}"
+        more = f"; about {rows_needed:,} rows would narrow this to {narrow}" if rows_needed else ""
         told = f"Not known: between {amount(low)} and {amount(high, unit=True)} {of} with {kept} (95 %){more}."
         return cls(Kind.NOT_KNOWN, *numbers, told)
 
@@ -316,7 +317,12 @@ def _range(difference: float, low: float, high: float, scoring: str) -> str:
 
 
 def _number(value: float, scoring: str, *, sign: bool = False) -> str:
-    text = signed(100 * value, 1) if in_points(scoring) else f"{value:+.3g}".replace("-", "−")
+    if in_points(scoring):
+        text = signed(100 * value, 1)
+    elif scoring == "r2":
+        text = signed(value, 2 if abs(value) >= 0.01 else 3)
+    else:
+        text = f"{value:+.3g}".replace("-", "−")
     return text if sign else text.lstrip("+")
 
 
