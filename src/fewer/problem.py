@@ -7,13 +7,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewer.errors import InputError
-from fewer.text import Note
+from fewer.text import Note, without_columns
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -23,7 +23,7 @@ Kind = Literal["numeric", "nominal", "boolean"]
 Task = Literal["classification", "regression"]
 SuspicionKind = Literal["leak", "copy of the target", "identifier", "row number", "known afterwards", "duplicated rows"]
 
-__all__ = ["BoolArray", "FloatArray", "InputError", "IntArray", "Kind", "Problem", "Suspicion", "Task"]
+__all__ = ["BoolArray", "FloatArray", "InputError", "IntArray", "Kind", "Problem", "Suspected", "Suspicion", "Task"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,39 @@ class Suspicion:
     kind: SuspicionKind
     column: str | None
     evidence: str
+
+
+class Suspected:
+    """What an answer with suspicions says before anything else."""
+
+    suspicions: list[Suspicion]
+    n_features: int
+    command: str
+    without: ClassVar[str] = "exclude={}"
+    """How the columns are left out in Python."""
+
+    @property
+    def suspects(self) -> list[str]:
+        """The columns to leave out first: they give the target away or name the rows."""
+        columns = [found.column for found in self.suspicions if found.column is not None]
+        return columns if len(columns) < self.n_features else []
+
+    @property
+    def again(self) -> str:
+        """What runs again without the suspects: a command to type, or what to write in Python."""
+        if not self.suspects:
+            return ""
+        return without_columns(self.command, self.suspects) if self.command else self.without.format(self.suspects)
+
+    @property
+    def banner(self) -> list[str]:
+        """What to read before anything else: why the scores may be too good to be true, and what to do."""
+        if not self.suspicions:
+            return []
+        lines = ["Check this first: the scores below may be too good to be true."]
+        lines += [found.evidence for found in self.suspicions]
+        which = "this column" if len(self.suspects) == 1 else "these columns"
+        return [*lines, f"Run again without {which}: {self.again}"] if self.again else lines
 
 
 @dataclass(frozen=True, eq=False)

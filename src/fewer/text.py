@@ -215,7 +215,7 @@ def without_columns(command: str, columns: Sequence[str]) -> str:
         parts = shlex.split(command)
     except ValueError:
         return ""
-    if parts[:2] != ["fewer", "select"]:
+    if parts[:1] != ["fewer"] or parts[1:2] not in (["select"], ["compare"]):
         return ""
     kept, excluded, place = [], "", 0
     rest = iter(parts)

@@ -82,6 +82,31 @@ def test_a_leak_stands_in_json_page_notebook_and_text(customers, capsys):
     assert selection.to_markdown().startswith("> Check this first")
 
 
+def test_a_comparison_says_it_first_too(customers, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run("compare", customers, "-t", "churned", "--methods", "fisher", "--folds", 3, "--report", "c.html") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Check this first: the scores below may be too good to be true."
+    assert LEAK in lines[1]
+    command = next(line for line in lines if line.startswith("Run again without")).partition(": ")[2]
+    assert not any("Possible leak" in line for line in lines[4:])  # said once
+    page = (tmp_path / "c.html").read_text()
+    assert page.index("Check this first") < page.index("<h1>")
+    assert run(*shlex.split(command)[1:], "--json") == 0
+    comparison = fewer.Comparison.from_json(capsys.readouterr().out)
+    assert (comparison.n_features, comparison.suspicions, comparison.banner) == (2, [], [])
+
+
+def test_a_comparison_in_python_says_what_to_drop():
+    frame = make_leaky().to_pandas()
+    comparison = fewer.compare(frame, "churned", ["fisher"], cv=3, random_state=0)
+    assert comparison.again == f"X.drop(columns={[LEAK, 'customer_id']!r})"
+    shown = comparison._repr_html_()
+    assert shown.index("Check this first") < shown.index("<table")
+    assert comparison.to_markdown().startswith("> Check this first")
+    assert fewer.Comparison.from_json(comparison.to_json()) == comparison
+
+
 def test_python_is_told_the_argument_and_it_works():
     frame = make_leaky()
     selection = fewer.select(frame, "churned", "fisher", cv=3, random_state=0)

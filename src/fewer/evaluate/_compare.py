@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -34,7 +34,7 @@ from fewer.evaluate._nested import (
 from fewer.evaluate._verdict import MethodScore, in_points, name_of, verdict
 from fewer.evaluate.grading import Grader
 from fewer.files import FolderLock, Journal, finite, refuse_strangers, write_atomically
-from fewer.problem import Problem
+from fewer.problem import Problem, Suspected, Suspicion
 from fewer.text import html_card, html_table, latex_table, markdown_table, score_text, signed
 from fewer.validate import ConfidenceInterval, Split, holm
 
@@ -47,7 +47,7 @@ OnProgress = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Suspected):
     """Methods and baselines, judged on rows that none of them saw.
 
     Read more in the guide: :doc:`/guide/does-it-help`.
@@ -85,6 +85,8 @@ class Comparison:
         What repeats it on the command line, where it came from there.
     versions : dict
         Of the packages that the result depends on.
+    suspicions : list of Suspicion
+        Columns, or rows, that make the scores too good to be true.
 
     See Also
     --------
@@ -112,6 +114,8 @@ class Comparison:
     notes: list[str] = field(default_factory=list)
     command: str = ""
     versions: dict[str, str] = field(default_factory=dict)
+    suspicions: list[Suspicion] = field(default_factory=list)
+    without: ClassVar[str] = "X.drop(columns={})"
 
     def to_json(self) -> str:
         """Return the comparison as JSON text.
@@ -143,6 +147,7 @@ class Comparison:
             if content["format"] != FORMAT:
                 raise InputError("This comparison was written by another version of fewer; run it again.")
             rows = [MethodScore(**{**row, "fold_scores": tuple(row["fold_scores"])}) for row in content.pop("methods")]
+            content["suspicions"] = [Suspicion(**found) for found in content.get("suspicions", ())]
             return cls(methods=rows, **{f.name: content[f.name] for f in fields(cls) if f.name in content})
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             if isinstance(error, InputError):
@@ -195,7 +200,8 @@ class Comparison:
             lines += [f"{self._heading(estimator)}", _line(self._columns(), width)]
             lines += [_line(self._cells(row), width) for row in self.rows_of(estimator)]
             lines.append("")
-        return "\n".join([*lines, self.verdict, *self.notes])
+        first = [*self.banner, ""] if self.banner else []
+        return "\n".join([*first, *lines, self.verdict, *self.notes])
 
     def _repr_html_(self) -> str:
         tables = [
@@ -203,7 +209,7 @@ class Comparison:
             for estimator in self.estimators
         ]
         title = f"{len({row.name for row in self.methods})} methods compared"
-        return html_card(title, self.verdict, "".join(tables), self.notes)
+        return html_card(title, self.verdict, "".join(tables), self.notes, self.banner)
 
     def to_markdown(self) -> str:
         """Return the tables and the verdict in Markdown.
@@ -217,7 +223,7 @@ class Comparison:
         for estimator in self.estimators:
             rows = [self._cells(row) for row in self.rows_of(estimator)]
             parts += [f"{self._heading(estimator)}.", markdown_table(self._columns(), rows)]
-        return "\n\n".join([*parts, self.verdict]) + "\n"
+        return "\n\n".join([*(f"> {line}" for line in self.banner), *parts, self.verdict]) + "\n"
 
     def to_latex(self, label: str = "tab:comparison") -> str:
         """Return a table in LaTeX for each estimator, for the package booktabs.
@@ -402,7 +408,7 @@ def _compile(
             for name, result in results.items()
         ]
         rows += [_random_row(name, estimator, result, against_all[name]) for name, result in randoms.items()]
-    first = next(iter(results.values())).interval
+    first, told = next(iter(results.values())).interval, {found.evidence for found in problem.suspicions}
     return Comparison(
         methods=rows,
         verdict=verdict(rows, scoring=grader.name, n_rows=problem.n_samples, n_features=problem.n_features),
@@ -415,7 +421,8 @@ def _compile(
         n_splits=len(splits),
         seed=seed,
         subsets={name: _subsets(result, problem) for name, result in results.items() if name != ALL},
-        notes=[*problem.notes, *_notes(len(methods), first)],
+        notes=[*(note for note in problem.notes if note not in told), *_notes(len(methods), first)],
+        suspicions=list(problem.suspicions),
     )
 
 

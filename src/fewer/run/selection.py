@@ -15,7 +15,7 @@ from fewer.errors import InputError
 from fewer.evaluate._verdict import TOLERATED, Kind, Verdict
 from fewer.files import finite
 from fewer.io import text_name
-from fewer.problem import Problem, Suspicion
+from fewer.problem import Problem, Suspected, Suspicion
 from fewer.text import (
     html_card,
     html_table,
@@ -23,7 +23,6 @@ from fewer.text import (
     latex_table,
     markdown_table,
     score_text,
-    without_columns,
 )
 from fewer.trace import Trace
 from fewer.validate import ConfidenceInterval
@@ -158,7 +157,7 @@ class Origin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selection(Origin, Scores, Chosen):
+class Selection(Suspected, Origin, Scores, Chosen):
     """What was selected, how, and whether it helped.
 
     Read more in the guide: :doc:`/guide/does-it-help`.
@@ -305,29 +304,6 @@ class Selection(Origin, Scores, Chosen):
         if not ours or not all_:
             return ""
         return f" ({ours}; all: {all_})" if ours != all_ else f" (model: {ours})"
-
-    @property
-    def suspects(self) -> list[str]:
-        """The columns to leave out first: they give the target away or name the rows."""
-        columns = [found.column for found in self.suspicions if found.column is not None]
-        return columns if len(columns) < self.n_features else []
-
-    @property
-    def again(self) -> str:
-        """What runs again without the suspects: a command to type, or an argument of `fewer.select`."""
-        if not self.suspects:
-            return ""
-        return without_columns(self.command, self.suspects) if self.command else f"exclude={self.suspects!r}"
-
-    @property
-    def banner(self) -> list[str]:
-        """What to read before anything else: why the scores may be too good to be true, and what to do."""
-        if not self.suspicions:
-            return []
-        lines = ["Check this first: the scores below may be too good to be true."]
-        lines += [found.evidence for found in self.suspicions]
-        which = "this column" if len(self.suspects) == 1 else "these columns"
-        return [*lines, f"Run again without {which}: {self.again}"] if self.again else lines
 
     @property
     def notes(self) -> list[str]:

@@ -117,8 +117,8 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
         if not (self._is_by_name and is_frame(X)):
             return super().transform(X)
         X = plain_frame(X)[0]
-        kept, names = self._kept(), getattr(self, "feature_names_in_", None)
-        contract = Contract(tuple(kept), tuple(self.columns_), None if names is None else tuple(names))
+        kept = self._kept()
+        contract = Contract(tuple(kept), tuple(self.columns_), self._names)
         for note in contract.check(X):
             warnings.warn(note, FewerWarning, stacklevel=3)
         return nw.from_native(X, eager_only=True).select(kept).to_native()
@@ -130,10 +130,14 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
 
     def _kept(self) -> list[str]:
         """Name the features in the order of the table; in their own where the names of the others are not known."""
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
+        if self._names is None:
             return [str(name) for name in self.features or ()]
-        return [str(names[i]) for i in np.flatnonzero(self.support_)]
+        return [self._names[i] for i in np.flatnonzero(self.support_)]
+
+    @property
+    def _names(self) -> tuple[str, ...] | None:
+        """The names of all columns, where they are known."""
+        return tuple(map(str, self.feature_names_in_)) if hasattr(self, "feature_names_in_") else None
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Name the features that are kept.
@@ -157,7 +161,7 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
         support = np.zeros(self.n_features_in_, dtype=bool)
         if self.features is None:
             return ~support
-        names = [str(name) for name in vars(self).get("feature_names_in_", ())]
+        names = self._names or ()
         for feature in self.features:
             if isinstance(feature, str):
                 if feature not in names:
@@ -181,13 +185,12 @@ class KeepFeatures(SelectorMixin, BaseEstimator):
         str
         """
         check_is_fitted(self)
-        names = vars(self).get("feature_names_in_")
-        chosen = np.flatnonzero(self.support_)
-        kept = [int(i) for i in chosen] if names is None else [str(names[i]) for i in chosen]
+        names, chosen = self._names, np.flatnonzero(self.support_).tolist()
+        kept = chosen if names is None else self._kept()
         content = {"kind": KIND, "version": VERSION, **self.about_, "features": self.about_.get("features", kept)}
-        content["support"] = np.flatnonzero(self.support_).tolist()
+        content["support"] = chosen
         content["n_features_in"], content["columns"] = self.n_features_in_, self.columns_
-        content["feature_names_in"] = None if names is None else [str(name) for name in names]
+        content["feature_names_in"] = names
         return json.dumps(content, ensure_ascii=False, indent=1)
 
     @classmethod

@@ -404,11 +404,12 @@ def _warned(result: dict[str, Any]) -> dict[str, Any]:
     from fewer.report import worries
 
     try:
-        selection = Selection.from_json(json.dumps(result))
-        told = worries(selection)
+        text = json.dumps(result)
+        found = Comparison.from_json(text) if "methods" in result else Selection.from_json(text)
+        told = found.notes if isinstance(found, Comparison) else worries(found)
     except (InputError, KeyError, TypeError, AttributeError, ValueError):
         return {"suspicions": [], "suspects": [], "warnings": []}
-    return {"suspicions": selection.suspicions, "suspects": selection.suspects, "warnings": told}
+    return {"suspicions": found.suspicions, "suspects": found.suspects, "warnings": told}
 
 
 def stops_of(result: dict[str, Any]) -> list[dict[str, Any]]:
