@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 from fewer.errors import InputError
@@ -69,8 +70,9 @@ def column_number(column: Column, names: Sequence[str], parameter: str) -> int:
         if column not in names:
             raise InputError(f"{parameter} names {column!r}, not a feature; {nearest(column, names)}")
         return list(names).index(column)
-    if isinstance(column, bool) or not hasattr(column, "__index__"):
-        raise InputError(f"{parameter} names {column!r}; give a column's name or its number.")
+    if isinstance(column, bool) or not isinstance(column, Integral):
+        shown = " ".join(repr(column).split())
+        raise InputError(f"{parameter} names {shown}; give a column's name or its number.")
     if not -len(names) <= column < len(names):
         raise InputError(f"{parameter} names feature {column}, but features go from 0 to {len(names) - 1}.")
     return int(column) % len(names)
@@ -99,7 +101,12 @@ def column_numbers(columns: Any, names: Sequence[str], parameter: str) -> list[i
     """
     if columns is None:
         return []
-    asked = [columns] if isinstance(columns, str) else list(columns)
+    try:
+        asked = [columns] if isinstance(columns, str) else list(columns)
+    except TypeError:
+        raise InputError(
+            f"{parameter}={' '.join(repr(columns).split())} names no columns; give a list of names or numbers."
+        ) from None
     if asked and len(asked) == len(names) and all(type(column).__name__ in ("bool", "bool_") for column in asked):
         return [number for number, wanted in enumerate(asked) if wanted]
     return [column_number(column, names, parameter) for column in asked]

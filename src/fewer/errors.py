@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+LONGEST = 400
+"""Characters of a refusal; what was found, an array perhaps, is cut off there."""
+
 
 class InputError(ValueError):
     """Input that cannot be used; the message says what was found, where, and the cure.
@@ -15,6 +18,17 @@ class InputError(ValueError):
     ... except InputError as error:
     ...     print(error)
     X has 1 dimension(s); a table with rows and columns is needed.
+    """
+
+
+class InputTypeError(InputError, TypeError):
+    """Input of a type that cannot be used.
+
+    Examples
+    --------
+    >>> from fewer.errors import InputTypeError
+    >>> issubclass(InputTypeError, TypeError)
+    True
     """
 
 
@@ -57,3 +71,31 @@ def interruptible() -> Iterator[None]:
         if isinstance(cause, KeyboardInterrupt):
             raise KeyboardInterrupt from None
         raise
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    r"""Let what scikit-learn and NumPy refuse be refused by us, in one line.
+
+    Yields
+    ------
+    None
+        Nothing: a check stands inside the `with`.
+
+    Examples
+    --------
+    >>> from fewer.errors import one_line
+    >>> with one_line():
+    ...     raise ValueError("Expected 2D array,\ngot 1D array instead.")
+    Traceback (most recent call last):
+    ...
+    fewer.errors.InputError: Expected 2D array, got 1D array instead.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except (ValueError, TypeError) as error:
+        text = " ".join(str(error).split())
+        kind = InputError if isinstance(error, ValueError) else InputTypeError
+        raise kind(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, ClassVar, cast
 
 import narwhals as nw
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_feature_names,
@@ -25,13 +27,17 @@ from sklearn.utils.validation import (
 
 from fewer.columns import column_numbers, nearest
 from fewer.contracts._components import parameter_names
-from fewer.errors import FewerWarning
+from fewer.errors import FewerWarning, one_line
 from fewer.io import infer_task, is_frame, plain_frame, to_problem
 from fewer.io._reader import ProblemReader
 from fewer.problem import FloatArray, InputError, Problem, Task
 
 ROW_METADATA = ("sample_weight", "groups", "time")
 """What may be given for each row beside X and y, at `fit` and by scikit-learn's metadata routing."""
+
+
+JOBS = [Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None]
+"""What `n_jobs` may be."""
 
 
 class TableEstimator(BaseEstimator):
@@ -53,6 +59,10 @@ class TableEstimator(BaseEstimator):
     def _get_param_names(cls) -> list[str]:
         return parameter_names(cls)
 
+    def _validate_params(self) -> None:
+        with one_line():
+            super()._validate_params()
+
     def _tasks(self) -> tuple[Task, ...]:
         """Return what the estimator can work for, the usual first."""
         return ("classification", "regression")
@@ -65,18 +75,19 @@ class TableEstimator(BaseEstimator):
         self.__dict__.pop(self._made_last, None)
         rows = _known_metadata(type(self).__name__, rows)
         several = self._several_targets(y)
-        if is_frame(named := sklearn_table(X)):
-            _check_feature_names(self, named, reset=True)
-            _check_n_features(self, named, reset=True)
-            y = y if several else column_or_1d(y, warn=True)
-            check_consistent_length(named, y)
-        else:
-            if issparse(X) and not sparse:
-                raise InputError("X is a sparse matrix, which would become dense here anyway; give X.toarray().")
-            X, y = self._checked_arrays(X, y, several, sparse)
-        task = self._task_of(np.asarray(y))
-        if rows["sample_weight"] is not None:
-            rows["sample_weight"] = _check_sample_weight(rows["sample_weight"], X)
+        if issparse(X) and not sparse:
+            raise InputError("X is a sparse matrix, which would become dense here anyway; give X.toarray().")
+        with one_line():
+            if is_frame(named := sklearn_table(X)):
+                _check_feature_names(self, named, reset=True)
+                _check_n_features(self, named, reset=True)
+                y = y if several else column_or_1d(y, warn=True)
+                check_consistent_length(named, y)
+            else:
+                X, y = self._checked_arrays(X, y, several, sparse)
+            task = self._task_of(np.asarray(y))
+            if rows["sample_weight"] is not None:
+                rows["sample_weight"] = _check_sample_weight(rows["sample_weight"], X)
         problem = to_problem(X, y, task=task, multi_output=several, **rows)
         self.notes_: list[str] = list(problem.notes)
         for note in problem.notes:
@@ -99,8 +110,9 @@ class TableEstimator(BaseEstimator):
 
     def _several_targets(self, y: Any) -> bool:
         if y is None:
-            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        shape: Any = np.shape(y)
+            raise InputError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        with one_line():
+            shape: Any = np.shape(y)
         several = len(shape) == 2 and shape[1] > 1
         if several and not self._takes_several_targets():
             raise InputError(
@@ -233,7 +245,8 @@ def parse_costs(costs: Any, names: Sequence[str]) -> FloatArray:
         result = np.zeros(len(names))
         result[column_numbers(list(costs), names, "feature_costs")] = list(costs.values())
     else:
-        result = np.asarray(costs, dtype=np.float64)
+        with one_line():
+            result = np.asarray(costs, dtype=np.float64)
         if result.shape != (len(names),):
             raise InputError(f"feature_costs has shape {result.shape}, but there are {len(names)} features.")
     if not np.all(np.isfinite(result)) or (result < 0).any():

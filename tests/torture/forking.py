@@ -34,7 +34,7 @@ def warm():
 
 
 def start(arguments, folder, prelude=None, stdout=None):
-    """Start a call in a copy of this process; what it prints goes to files."""
+    """Start words of the command line, or a function, in a copy of this process; what it prints goes to files."""
     sys.stdout.flush()
     sys.stderr.flush()
     child = os.fork()
@@ -48,14 +48,19 @@ def start(arguments, folder, prelude=None, stdout=None):
         os.dup2(os.open(folder / "stderr", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
         if prelude is not None:
             prelude()
-        from fewer.cli import main
+        if callable(arguments):
+            arguments()
+            code = 0
+        else:
+            from fewer.cli import main
 
-        main([str(argument) for argument in arguments])
+            main([str(argument) for argument in arguments])
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else 0
     except BaseException:
         traceback.print_exc()
     finally:
+        sys.stdout.flush()
         os._exit(code)
 
 

@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from torture import damage, determinism, fits, fuzz, kills, places
+from torture import damage, determinism, fits, fuzz, kills, places, walk
 from torture.forking import warm
 
 # how many cases: of `make torture`, under 20 minutes on two cores, and of the study (--study)
@@ -27,6 +27,7 @@ PARTS = {
     "outputs": (places.odd_outputs, 99, 99),
     "concurrent": (fits.concurrent, 30, 60),
     "fits": (fits.many, 400, 1000),
+    "walk": (walk.run, 1000, 6000),
     "determinism": (determinism.run, 100, 100),
 }
 FORKING = ("kills", "damage", "disks", "memory", "writers")

@@ -2,11 +2,13 @@
 
 import json
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from torture import damage, fuzz
+from fewer.rankers import Fisher
+from torture import damage, fuzz, walk
 from torture.forking import snapshot, write_table
 from torture.grammar import COMMANDS, Case, draw_case, draw_words
 from torture.options import NOT_DRAWN, OPTIONS, VALUES, drawn_options, values_of
@@ -24,6 +26,28 @@ def test_fuzzed_cases_are_answered_or_refused(tmp_path):
     assert outcome.answered > N_CASES / 4
     assert outcome.refused > N_CASES / 4
     assert outcome.scored > N_CASES / 20
+
+
+def test_calls_of_the_python_api_are_answered_as_by_a_plain_way_or_refused():
+    outcome = walk.run(N_CASES, 7, None)
+    assert outcome.failures == []
+    assert outcome.scored > N_CASES / 4
+    assert outcome.refused > N_CASES / 4
+
+
+def test_the_walk_knows_right_from_wrong(monkeypatch):
+    """A check that cannot fail is worse than none: scores that are a little off must be noticed."""
+    rank = Fisher.rank
+
+    def off(self, problem, rng, resources):
+        found = rank(self, problem, rng, resources)
+        return replace(found, scores=found.scores * 1.001) if problem.schema is None and problem.X.shape[0] else found
+
+    monkeypatch.setattr(walk, "RANKERS", ["fisher"])
+    monkeypatch.setattr(walk, "DOORS", {walk.by_ranking: 1})
+    good = [number for number in range(40) if walk.execute(number)[0] == "scored"]
+    monkeypatch.setattr(Fisher, "rank", off)
+    assert any(walk.execute(number)[0].startswith("wrong: fisher of column") for number in good)
 
 
 def test_a_case_is_drawn_from_its_number_alone():

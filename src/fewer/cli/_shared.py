@@ -46,9 +46,11 @@ def listening() -> Iterator[None]:
     global _asked
     _asked = 0
     before = {}
-    closed = getattr(signal, "SIGHUP", None)  # not on Windows; ignored under nohup, which goes on without a terminal
-    hears = closed is not None and signal.getsignal(closed) is not signal.SIG_IGN
-    for number in (signal.SIGINT, signal.SIGTERM, *([closed] if hears else [])):
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    # A closed terminal; not on Windows, and ignored under nohup, which goes on without one.
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    for number in numbers:
         with contextlib.suppress(ValueError):  # not in the main thread: whoever runs it decides
             before[number] = signal.signal(number, _stop)
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, get_args
 
 import narwhals as nw
 import numpy as np
@@ -33,6 +33,7 @@ from fewer.problem import (
     checked_weights,
     plain_names,
     relative_weights,
+    row_codes,
 )
 
 MAX_INTEGER_CLASSES = 20
@@ -199,6 +200,9 @@ class ProblemReader:
         X, renamed = plain_frame(X)
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         weights = checked_weights(self.rows["sample_weight"], n_rows)
+        for name in ("groups", "time"):
+            if self.rows.get(name) is not None:  # before rows of weight 0 leave
+                row_codes(self.rows[name], n_rows, name)
         kept, y = np.flatnonzero(weights), y if hasattr(y, "__len__") else list(y)
         notes, dropped = [*self.notes, *renamed], n_rows - len(kept)
         if dropped:
@@ -774,6 +778,8 @@ def _refuse_missing(missing: BoolArray, place: Place) -> None:
 
 def _decide_task(target: NDArray[Any], task: Task | None, place: Place) -> tuple[NDArray[Any], Task]:
     """Decide on the task; classes that are whole numbers are whole numbers, however they were stored."""
+    if not (task is None or (isinstance(task, str) and task in get_args(Task))):
+        raise InputError(f"task={task!r} is none of {', '.join(get_args(Task))}.")
     task = infer_task(target) if task is None else task
     if task == "regression" and target.dtype.kind in "US":
         raise InputError(

@@ -21,6 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import _get_threadpool_controller
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin
 from fewer.models._gmlvq_cost import Diagonal, Full, Geometry, Image, Margins
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray
@@ -212,10 +213,11 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         GMLVQClassifier
             Itself.
         """
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        check_classification_targets(y)
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        with one_line():
+            self._validate_params()
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+            check_classification_targets(y)
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:

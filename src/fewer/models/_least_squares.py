@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin
 from fewer.problem import FloatArray, InputError
 
@@ -51,8 +52,9 @@ class LeastSquaresClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         LeastSquaresClassifier
             Itself.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        with one_line():
+            X, y = validate_data(self, X, y, dtype=np.float64)
+            check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError(f"The target has only one class, {self.classes_[0]!r}; at least two are needed.")

@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fewer.errors import InputError
+from fewer.errors import InputError, one_line
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 MOST_ROWS = 20_000
@@ -97,9 +97,10 @@ class RelevantContextClassifier(ClassifierMixin, BaseEstimator):
         RelevantContextClassifier
             Itself.
         """
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        check_classification_targets(y)
+        with one_line():
+            self._validate_params()
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+            check_classification_targets(y)
         if len(X) > MOST_ROWS:
             raise InputError(f"There are {len(X)} rows, whose distances take {8e-9 * len(X) ** 2:.0f} GB; sample some.")
         self.classes_, self._codes = np.unique(y, return_inverse=True)

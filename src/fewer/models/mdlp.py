@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from fewer.errors import one_line
 from fewer.problem import FloatArray, IntArray, Problem
 
 SAME = 1e-9
@@ -77,10 +78,11 @@ class MDLPDiscretizer(TransformerMixin, BaseEstimator):
         MDLPDiscretizer
             Itself.
         """
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        check_classification_targets(y)
-        codes = np.unique(y, return_inverse=True)[1]
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        with one_line():
+            X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+            check_classification_targets(y)
+            codes = np.unique(y, return_inverse=True)[1]
+            weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
         self.cut_points_ = [mdlp_cuts(column, codes, weights) for column in X.T]
         self.n_bins_ = np.array([len(cuts) + 1 for cuts in self.cut_points_])
         return self

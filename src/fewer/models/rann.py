@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import ThreadpoolController
 
+from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin
 from fewer.problem import FloatArray, IntArray
 
@@ -134,9 +135,10 @@ class RANNClassifier(ClassifierMixin, ClassScoresMixin, _RANN):
         RANNClassifier
             Itself.
         """
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
+        with one_line():
+            self._validate_params()
+            X, y = validate_data(self, X, y, dtype=np.float64)
+            check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
@@ -211,8 +213,9 @@ class RANNRegressor(RegressorMixin, MultiOutputMixin, _RANN):
         RANNRegressor
             Itself.
         """
-        self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        with one_line():
+            self._validate_params()
+            X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
         self._flat = y.ndim == 1
         targets = y.reshape(len(y), -1).astype(np.float64)
         self._mean = targets.mean(axis=0)

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from fewer.estimators import TableClassifier, TableReader, parse_costs
+from fewer.estimators import JOBS, TableClassifier, TableReader, parse_costs
 from fewer.models import DiscreteNaiveBayes
 from fewer.problem import BoolArray, FloatArray, InputError, Problem
 from fewer.roc._committee import Committee, CommitteeBallot, elect, hull_shares
@@ -170,7 +170,7 @@ class Parcel(TableClassifier):
         "cost_weight": [Interval(Real, 0, None, closed="left")],
         "size_penalty": [Interval(Real, 0, None, closed="left")],
         "pos_label": "no_validation",  # type: ignore[dict-item]
-        "n_jobs": [Integral, None],
+        "n_jobs": JOBS,
         "random_state": ["random_state", np.random.Generator],
     }
 

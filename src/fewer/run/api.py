@@ -5,17 +5,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn.utils._param_validation import HasMethods, Interval, validate_parameter_constraints
 
 from fewer import criteria, evaluate, registry
 from fewer.columns import Column, nearest
 from fewer.contracts import Resources
-from fewer.errors import InputError
+from fewer.errors import InputError, one_line
 from fewer.estimators import ROW_METADATA
 from fewer.evaluate import Alternatives, Comparison, OnProgress
 from fewer.io import (
@@ -39,7 +41,7 @@ from fewer.run.folder import RUN
 from fewer.run.planning import AUTO_ROWS, build_component, fewer_folds, make_plan, prepare_rows, thin, treat_rare
 from fewer.run.running import Followers, open_folder, run_plan, versions
 from fewer.run.selection import Selection
-from fewer.selectors import Size, parse_memory
+from fewer.selectors import Size, SubsetSelector, parse_memory
 from fewer.validate import assign_folds
 
 
@@ -152,6 +154,7 @@ def select(
     True
     """
     told = locals()
+    _refuse_arguments("select", told)
     options = {field.name: told[field.name] for field in fields(Request) if field.name in told}
     request = Request(**options | {"cv": _reusable(cv), "seed": _seed(random_state)})
     rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
@@ -353,6 +356,7 @@ def compare(
     >>> comparison.to_frame()["name"].to_list()[:2]
     ['knn-forward', 'SelectKBest']
     """
+    _refuse_arguments("compare", locals())
     rows = {"groups": groups, "time": time, "sample_weight": sample_weight}
     seed = _seed(random_state)
     problem, cv = fewer_folds(_compared_rows(X, y, task, rows, seed), cv, rare)
@@ -540,6 +544,8 @@ def _named(given: Sequence[Any] | Mapping[str, Any], build: Callable[[str], tupl
         return dict(given)
     named: dict[str, Any] = {}
     for component in [given] if isinstance(given, str) else given:
+        if not (isinstance(component, str) or hasattr(component, "get_params")):
+            raise InputError(f"{component!r} is neither a name nor a scikit-learn estimator.")
         name, built = build(component) if isinstance(component, str) else (type(component).__name__, component)
         number, first = 1, name
         while name in named:
@@ -549,6 +555,36 @@ def _named(given: Sequence[Any] | Mapping[str, Any], build: Callable[[str], tupl
     return named
 
 
+_ALLOWED: dict[str, list[Any]] = SubsetSelector._parameter_constraints | {
+    "criterion": [str, HasMethods("bind"), None],
+    "search": [str, HasMethods("steps"), None],
+    "control": [str, HasMethods("run"), HasMethods("choose"), None],
+    "ranker": [str, HasMethods("rank"), None],
+    "estimator": [str, HasMethods("fit"), None],
+    "scoring": [str, callable, None],
+    "n_repeats": [Interval(Integral, 1, 100_000, closed="both")],
+    "on_progress": [callable, None],
+    "verbose": ["verbose", None],
+    "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both"), None],
+    "resume_dir": [str, Path, None],
+    "prefer": [str],
+    "rare": [str],
+    "methods": [str, "array-like", dict],
+    "estimators": [str, "array-like", dict],
+}
+"""What arguments may be; `include`, `exclude`, `start` and `memory` are looked at where they are read."""
+
+
+def _refuse_arguments(caller: str, given: Mapping[str, Any]) -> None:
+    looked_at = set(_ALLOWED) - {"include", "exclude", "start", "memory"}
+    with one_line():
+        validate_parameter_constraints(
+            {name: _ALLOWED[name] for name in given if name in looked_at},
+            {name: value for name, value in given.items() if name in looked_at},
+            caller,
+        )
+
+
 def _seed(random_state: int | None) -> int:
     return int(np.random.default_rng().integers(2**31)) if random_state is None else int(random_state)
 
@@ -556,7 +592,10 @@ def _seed(random_state: int | None) -> int:
 def _reusable(cv: Any) -> Any:
     """Return splits that can be gone through more than once."""
     plain = isinstance(cv, int | np.integer | str | list) or hasattr(cv, "split")
-    return int(cv) if isinstance(cv, np.integer) else cv if plain else list(cv)
+    try:
+        return int(cv) if isinstance(cv, np.integer) else cv if plain or cv is None else list(cv)
+    except TypeError:
+        raise InputError(f"cv={cv!r} is no number of folds, no splitter and no list of splits.") from None
 
 
 __all__ = ["compare", "compare_problem", "read_rows", "select"]

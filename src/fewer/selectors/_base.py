@@ -115,6 +115,8 @@ def lay_out_space(selector: Any, problem: Problem) -> SearchSpace:
     include = column_numbers(selector.include, names, "include")
     exclude = column_numbers(selector.exclude, names, "exclude")
     groups = [column_numbers(group, names, "feature_groups") for group in selector.feature_groups or ()]
+    if not all(groups):
+        raise InputError("A feature group names no columns; leave it out.")
     _refuse_contradictions(include, exclude, groups, names)
     members = {column for group in groups for column in group}
     most = problem.n_features - len(set(exclude) - members) - sum(len(group) - 1 for group in groups)

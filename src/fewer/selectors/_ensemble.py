@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewer.contracts import Control, Criterion, PredictiveScorer, Resources, Run, Search, SearchSpace
 from fewer.criteria import KNN, CrossValidated
-from fewer.estimators import TableReader
+from fewer.estimators import JOBS, TableReader
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, Problem, Task
 from fewer.selectors._base import SearchingEstimator
@@ -94,7 +94,7 @@ class SubsetEnsemble(SearchingEstimator):
         "estimator": [HasMethods(["fit", "predict"]), None],
         "n_runs": [Interval(Integral, 2, None, closed="left")],
         "control": [HasMethods("run"), None],
-        "n_jobs": [Integral, None],
+        "n_jobs": JOBS,
         "random_state": ["random_state", np.random.Generator],
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -15,6 +14,7 @@ from fewer.columns import Column
 from fewer.contracts import Answer, Control, IncompatibleError, OnStep, Ranker, Resources, SearchSpace, best_so_far
 from fewer.control._ranking import RankingControl, RankingRun
 from fewer.criteria import KNN
+from fewer.estimators import JOBS
 from fewer.kernels.device import tell
 from fewer.problem import BoolArray, InputError, IntArray, Problem, Task
 from fewer.rankers import Fisher
@@ -104,7 +104,7 @@ class RankSelector(Selector):
         "feature_groups": [list, tuple, None],
         "task": [StrOptions({"classification", "regression"}), None],
         "device": SubsetSelector._parameter_constraints["device"],
-        "n_jobs": [Integral, None],
+        "n_jobs": JOBS,
         "random_state": ["random_state", np.random.Generator],
     }
 

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, St
 from fewer.columns import Column
 from fewer.contracts import Answer, Control, Criterion, OnStep, Ranker, Resources, Run, Search, best_so_far
 from fewer.control import Prefilter, add_innermost
+from fewer.estimators import JOBS
 from fewer.kernels.device import tell
 from fewer.problem import IntArray, Problem, Task
 from fewer.search import Forward
@@ -116,7 +117,7 @@ class SubsetSelector(CriterionMixin, Selector):
         "task": [StrOptions({"classification", "regression"}), None],
         "memory": [str, Interval(Integral, 1, None, closed="left")],
         "device": [StrOptions({"cpu", "cuda", "auto"})],
-        "n_jobs": [Integral, None],
+        "n_jobs": JOBS,
         "verbose": ["verbose"],
         "random_state": ["random_state", np.random.Generator],
     }

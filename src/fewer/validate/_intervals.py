@@ -25,7 +25,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
-from fewer.errors import InputError
+from fewer.errors import InputError, one_line
 from fewer.problem import BoolArray, IntArray
 
 
@@ -215,7 +215,9 @@ def wilson_interval(n_right: float, n_rows: float, *, level: float = 0.95) -> Co
     >>> print(wilson_interval(40, 40))
     1.0000 (0.9124 to 1.0000, 95 % Wilson)
     """
-    if not 0 <= n_right <= n_rows or n_rows < 1:
+    with one_line():
+        is_share = bool(0 <= n_right <= n_rows and n_rows >= 1)
+    if not is_share:
         raise InputError(f"{n_right} of {n_rows} rows is not a share.")
     z = float(stats.norm.ppf(0.5 + level / 2))
     share = n_right / n_rows
@@ -454,7 +456,8 @@ def jaccard(masks: ArrayLike) -> float:
 
 
 def _masks(masks: ArrayLike) -> BoolArray:
-    z = np.asarray(masks) != 0
+    with one_line():
+        z = np.asarray(masks, dtype=np.float64) != 0
     if z.ndim != 2 or len(z) < 2:
         raise InputError(f"Stability needs at least 2 subsets as rows of a table, not an array of shape {z.shape}.")
     return z

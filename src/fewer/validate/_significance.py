@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from fewer.errors import InputError
+from fewer.errors import InputError, one_line
 from fewer.problem import FloatArray
 
 MAX_EXACT = 50
@@ -110,7 +110,8 @@ def corrected_resampled_t(differences: ArrayLike, n_train: int, n_test: int) -> 
     >>> round(test.statistic, 3), round(test.p_value, 4)
     (2.828, 0.0474)
     """
-    d = np.asarray(differences, dtype=np.float64)
+    with one_line():
+        d = np.asarray(differences, dtype=np.float64)
     if len(d) < 2:
         raise InputError(f"A t-test needs at least 2 differences, not {len(d)}.")
     claim = "both rules score equally"
@@ -149,7 +150,8 @@ def wilcoxon(scores_a: ArrayLike, scores_b: ArrayLike) -> Significance:
     >>> wilcoxon([0.8, 0.7, 0.9, 0.6, 0.75], [0.7, 0.65, 0.75, 0.5, 0.74]).p_value
     0.0625
     """
-    d = np.asarray(scores_a, dtype=np.float64) - np.asarray(scores_b, dtype=np.float64)
+    with one_line():
+        d = np.asarray(scores_a, dtype=np.float64) - np.asarray(scores_b, dtype=np.float64)
     d = np.round(d, 12)  # 0.768 − 0.763 and 0.936 − 0.931 tie
     ranks = stats.rankdata(np.abs(d))
     tied = float(ranks[d == 0].sum()) / 2
@@ -274,7 +276,10 @@ def holm(p_values: ArrayLike) -> FloatArray:
     >>> holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
-    p = np.asarray(p_values, dtype=np.float64)
+    with one_line():
+        p = np.asarray(p_values, dtype=np.float64)
+    if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
+        raise InputError("p_values must be a list of numbers between 0 and 1.")
     order = np.argsort(p, kind="stable")
     steps = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))
     adjusted = np.empty(len(p))
