@@ -90,7 +90,7 @@ def test_all_features_are_not_compared_with_themselves(selection):
 def test_the_verdict_names_both_judges_and_the_text_the_stand_ins(selection):
     told = {**selection.heldout, "difference_low": -0.01, "difference_high": 0.02}
     other = dataclasses.replace(selection, heldout=told, judges={"chosen": "5 neighbors", "all": "a forest"})
-    assert " features (5 neighbors; all: a forest):" in other.verdict
+    assert " features (model: 5 neighbors; all features: a forest):" in other.verdict
     same = dataclasses.replace(other, judges={"chosen": "a forest", "all": "a forest"}, stand_ins={"x0": ["x5", "x6"]})
     assert " features (model: a forest):" in same.verdict
     assert "Substitutes for x0: x5, x6.\n" in str(same)
@@ -149,7 +149,7 @@ def test_auto_tells_the_winners_words_and_judges_by_it():
     assert found.method == "auto"
     assert found.features == ["x1", "x2"] or found.features == ["x2", "x1"]
     assert found.criterion.startswith("CrossValidated(")
-    assert found.reason.startswith("Of 8 rankings of the features, that by ")
+    assert found.reason.startswith("Of 7 rankings of the features, that by ")
     assert "in 5 splits of 150 rows." in found.reason
     assert found.score_heldout > 0.8 > found.score_heldout_all_features - 0.2
     assert len(found.redundancy["values"]) == 2

@@ -303,7 +303,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
         ours, all_ = self.judges.get("chosen"), self.judges.get("all")
         if not ours or not all_:
             return ""
-        return f" ({ours}; all: {all_})" if ours != all_ else f" (model: {ours})"
+        return f" (model: {ours}; all features: {all_})" if ours != all_ else f" (model: {ours})"
 
     @property
     def notes(self) -> list[str]:

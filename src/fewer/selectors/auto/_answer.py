@@ -77,10 +77,13 @@ class RaceAnswer:
         )
 
     def _plain(self, value: float) -> str:
-        points = self.curve["in_points"]
-        return f"{100 * value:.1f} points" if points else f"{value:.3g} of {self.curve['score_name']}"
+        if self.curve["in_points"]:
+            return f"{100 * value:.1f} points"
+        return f"{value:.{'2f' if value >= 0.01 else '1g'}} of {self.curve['score_name']}"
 
     def _amount(self, behind: float) -> str:
+        if abs(behind) < 0.0005:
+            return "the same"
         return f"{self._plain(abs(behind))} {'less' if behind >= 0 else 'more'}"
 
 
