@@ -338,7 +338,7 @@ def refuse_useless_target(problem: Problem) -> None:
         return
     elif problem.n_classes < 2:
         raise InputError(f"The target has only one class, {problem.classes[0]!r}; at least two are needed.")
-    elif 8 * problem.n_classes * problem.n_samples > available_memory():
+    elif (n_bytes := 8 * problem.n_classes * problem.n_samples) > DENSE_BYTES and n_bytes > available_memory():
         raise InputError(
             f"The target has {problem.n_classes:,} classes in {problem.n_samples:,} rows, more than memory can hold as "
             "one column a class; merge rare classes, or choose task regression if it is a quantity."

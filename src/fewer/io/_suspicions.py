@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import get_args
 
 import numpy as np
@@ -104,12 +104,17 @@ def _twice(problem: Problem) -> list[Suspicion]:
     n = problem.n_samples
     if problem.groups is not None or problem.sparse is not None:
         return []
-    measured = [i for i in range(min(problem.n_features, 2 * FEW)) if _n_distinct(problem.X[:, i]) > n / 2][:4]
-    if not measured:
+    few = max(2, TWICE * n)
+    columns = (problem.X[:, i] for i in range(min(problem.n_features, 2 * FEW)))
+    measured = ((column, known) for column in columns if (known := _n_distinct(column)) > n / 2)
+    first, known = next(measured, (None, n))
+    if n - known < few:  # copies of rows are copies in each column
         return []
-    copies = _n_copies(np.column_stack([problem.X[:, measured], problem.y]))
-    copies = _n_copies(np.column_stack([problem.X, problem.y])) if copies >= max(2, TWICE * n) else 0
-    if copies < max(2, TWICE * n):
+    others = [column for column, _ in islice(measured, 3)]
+    if _n_copies(np.column_stack([first, *others, problem.y])) < few:
+        return []
+    copies = _n_copies(np.column_stack([problem.X, problem.y]))
+    if copies < few:
         return []
     evidence = (
         f"{copies:,} of {n:,} rows are exact copies of other rows. A row that is both in the training and in the test "
