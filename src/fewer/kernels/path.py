@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
+
+from fewer.kernels.compiling import inner
+
+TOLERANCE = 1e-7
+"""Changes of a coefficient below this, in units of the target's spread, count as none."""
+EVERY, MOST_JUMPS, LARGEST_SHARE = 4, 20, 0.95
+"""Each so many rounds is a jump, so often at most; the share of its change that a round leaves counts as at most so."""
 
 
 @njit(nogil=True, cache=True)
@@ -77,39 +86,151 @@ def _move(coefficients, gradient, gram, place, members, curvature, kept):
     return largest
 
 
+class Ever(NamedTuple):
+    """Groups of one input that have been in, in the order of their coming, and their block of the matrix.
+
+    inside, slots : (p,) int64
+        The groups; the place of each group among them, −1 for none.
+    block : (p, p) float64
+    pulls, moves : (p,) float64
+        Room: their gradients and how far they have gone.
+    ahead : (p,) float64
+        How far each group goes first: between events coefficients are linear in the penalty.
+    size : (1,) int64
+        How many there are.
+    """
+
+    inside: Any
+    slots: Any
+    block: Any
+    pulls: Any
+    moves: Any
+    ahead: Any
+    size: Any
+
+    @classmethod
+    def nobody(cls, p: int) -> Ever:
+        """Return room for p groups, none of them in."""
+        whole = np.empty(p, np.int64), np.full(p, -1), np.empty((p, p)), np.empty(p), np.empty(p), np.zeros(p)
+        return cls(*whole, np.zeros(1, np.int64))
+
+
+@inner()
+def _change(pull, before, curvature, length, square):
+    """Return how far the minimum of one coefficient is from where it stands."""
+    pull += curvature * before
+    if abs(pull) <= length:
+        return -before
+    return (pull - np.copysign(length, pull)) / (curvature + square) - before
+
+
+@inner()
+def _let_in(g, row, members, ever):
+    """Put a group among those that have been in."""
+    m = ever.size[0]
+    ever.inside[m], ever.slots[g], ever.size[0] = g, m, m + 1
+    for b in range(m + 1):
+        ever.block[m, b] = ever.block[b, m] = row[members[ever.inside[b]]]
+
+
 @njit(nogil=True, cache=True)
-def descend_singly(coefficients, gradient, gram, place, groups, penalty, tolerance):
+def descend_singly(fit, known, groups, penalty, ever, tolerance):
     """Do what `descend` does where each group is one input and there is one output: numbers instead of lengths.
 
-    coefficients, gradient : (p,) float64, both changed
-        The others are as in `descend`.
+    fit : (coefficients, gradient)
+        Both (p,) and changed.
+    known : (gram, place)
+        Which are, as the others, those of `descend`.
+
+    Rounds go over the groups that have ever been in, with the gradients of these alone; those of all follow at once.
     """
-    members, curvatures = groups[1], groups[2]
-    everyone = True
+    (coefficients, gradient), (gram, place), (_, members, curvatures) = fit, known, groups
     while True:
+        m = ever.size[0]
+        pulls, moves = ever.pulls[:m], ever.moves[:m]
+        for a in range(m):
+            pulls[a], moves[a] = gradient[members[ever.inside[a]]], 0.0
+        largest, before, rounds = tolerance, 0.0, 0
+        while largest >= tolerance:
+            largest, squares, jumps = 0.0, 0.0, rounds % EVERY == 0 and rounds < MOST_JUMPS * EVERY
+            for a in range(m):
+                g = ever.inside[a]
+                j = members[g]
+                if jumps:
+                    change = ever.ahead[g]
+                else:
+                    change = _change(pulls[a], coefficients[j], curvatures[g], penalty[0][g], penalty[1][g])
+                ever.ahead[g] = change
+                if change != 0.0:
+                    coefficients[j] += change
+                    moves[a] += change
+                    row = ever.block[a][:m]
+                    for b in range(m):
+                        pulls[b] -= row[b] * change
+                    largest, squares = max(largest, abs(change)), squares + change * change
+            rounds += 1
+            # Rounds end as a geometric series, whose sum is ahead; the next jump goes there.
+            share = min(np.sqrt(squares / before), LARGEST_SHARE) if before > 0.0 else 0.0
+            before = squares
+            if rounds % EVERY == 0:
+                ever.ahead[:] *= share / (1.0 - share)
+            if jumps:
+                largest = tolerance
+        for a in range(m):
+            if moves[a] != 0.0:
+                row = gram[place[members[ever.inside[a]]]]
+                for i in range(row.shape[0]):
+                    gradient[i] -= row[i] * moves[a]
         largest = 0.0
         for g in range(members.shape[0]):
             j = members[g]
-            before = coefficients[j]
-            if before == 0.0 and not everyone:
-                continue
-            pull = gradient[j] + curvatures[g] * before
-            after = 0.0
-            if abs(pull) > penalty[0][g]:
-                after = (pull - np.copysign(penalty[0][g], pull)) / (curvatures[g] + penalty[1][g])
-            change = after - before
-            if change == 0.0:
+            change = _change(gradient[j], coefficients[j], curvatures[g], penalty[0][g], penalty[1][g])
+            if change == 0.0 or (ever.slots[g] >= 0 and abs(change) < tolerance):
                 continue
             if place[j] < 0:
                 return g
-            coefficients[j] = after
             row = gram[place[j]]
+            if ever.slots[g] < 0:
+                _let_in(g, row, members, ever)
+            coefficients[j] += change
             for i in range(row.shape[0]):
                 gradient[i] -= row[i] * change
             largest = max(largest, abs(change))
         if largest < tolerance:
-            if everyone:
-                return -1
-            everyone = True
-        else:
-            everyone = False
+            return -1
+        ever.ahead[:] = 0.0
+
+
+@njit(nogil=True, cache=True)
+def follow(alphas, shares, fit, known, groups, ever, found, most):
+    """Fit with one penalty after the other, from where the fit stands, and note when groups come in.
+
+    shares : (lengths, squares)
+        What a penalty of one costs.
+    found : (entered, sizes)
+        For each group that can enter, the penalty at which it did, 0 so far, and its coefficient there; changed.
+    most : int
+        Penalties after which so many are in are not needed.
+    The result is how many penalties are done, and −1 or a group whose rows of the matrix must be known to go on.
+    """
+    entered, sizes = found
+    last = fit[0][groups[1]]
+    for step in range(alphas.shape[0]):
+        penalty = (alphas[step] * shares[0], alphas[step] * shares[1])
+        g = descend_singly(fit, known, groups, penalty, ever, TOLERANCE)
+        if g >= 0:
+            return step, g
+        now = fit[0][groups[1]]
+        if 0 < step < alphas.shape[0] - 1:
+            onwards = (alphas[step + 1] - alphas[step]) / (alphas[step] - alphas[step - 1])
+            ever.ahead[:] = onwards * (now - last)
+        last = now
+        n_entered = 0
+        for g in range(entered.shape[0]):
+            size = abs(now[g])
+            if size > 0.0 and entered[g] == 0.0:
+                entered[g], sizes[g] = alphas[step], size
+            n_entered += entered[g] > 0.0
+        if n_entered >= most:
+            break
+    return alphas.shape[0], -1

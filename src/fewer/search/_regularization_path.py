@@ -12,12 +12,10 @@ from scipy.special import expit, logsumexp, softmax
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Objective, Search, SearchSpace
-from fewer.kernels.path import descend, descend_singly
+from fewer.kernels.path import TOLERANCE, Ever, descend, descend_singly, follow
 from fewer.problem import FloatArray, IntArray, Problem
 from fewer.trace import Step, is_better
 
-TOLERANCE = 1e-7
-"""Changes of a coefficient below this, in units of the target's spread, count as none."""
 MOST_ROUNDS = 500
 MOST_HALVINGS = 20
 MOST_AT_ONCE = 1000
@@ -136,21 +134,13 @@ def entry_order(
     Returns
     -------
     order : int array of shape (n_units,)
-        Units that never enter come last, those that the residuals of the weakest penalty still tell of first.
+        Units that do not enter before `space.max_units` others have come last, by the pull of the residuals then.
     alphas : array of shape (n_units,)
         The penalty at which each unit of the order entered, 0 for those that did not.
     """
     fit = _PenalisedFit.of(problem, space, l1_ratio)
-    strongest = fit.strongest()
-    entered = np.zeros(space.n_units)
-    sizes = np.zeros(space.n_units)
-    for alpha in strongest * np.geomspace(1.0, eps, n_alphas):
-        fit.solve(float(alpha))
-        lengths = fit.lengths()[: space.n_units]
-        new = (lengths > 0) & (entered == 0)
-        entered[new], sizes[new] = alpha, lengths[new]
-        if np.count_nonzero(entered) == space.n_units:
-            break
+    entered, sizes = np.zeros(space.n_units), np.zeros(space.n_units)
+    fit.follow(fit.strongest() * np.geomspace(1.0, eps, n_alphas), entered, sizes, space.max_units)
     sizes = np.where(entered > 0, sizes, fit.pulls()[: space.n_units])
     order = np.lexsort((np.arange(space.n_units), -sizes, -entered))
     return order.astype(np.int64), entered[order]
@@ -225,12 +215,41 @@ class _PenalisedFit:
         pulls = self.pulls()[penalised] / self.factors[penalised]
         return float(pulls.max(initial=0.0)) / self.l1_ratio or 1.0
 
-    def solve(self, alpha: float) -> None:
-        """Fit with a penalty, from where the fit stands."""
+    def follow(self, alphas: FloatArray, entered: FloatArray, sizes: FloatArray, most: int) -> None:
+        """Fit with one penalty after the other until `most` units are in; note when each came and its length."""
+        if self.is_squared and self._is_single:
+            done, shares = 0, self._penalties(1.0)
+            while done < len(alphas):
+                fit, known = (self.coefficients[:, 0], self.gradient[:, 0]), (self.gram, self.place)
+                groups = self.starts, self.members, self.curvatures
+                steps, g = follow(alphas[done:], shares, fit, known, groups, self._ever, (entered, sizes), most)
+                done += steps
+                if g >= 0:
+                    self._learn(self.members[g : g + 1])
+            return
+        for alpha in alphas.tolist():
+            self.solve(alpha)
+            lengths = self.lengths()[: len(entered)]
+            new = (lengths > 0) & (entered == 0)
+            entered[new], sizes[new] = alpha, lengths[new]
+            if np.count_nonzero(entered) >= most:
+                return
+
+    @property
+    def _is_single(self) -> bool:
+        return self.coefficients.shape[1] == 1 and len(self.members) == len(self.factors)
+
+    def _penalties(self, alpha: float) -> tuple[FloatArray, FloatArray]:
+        """Return what the length and half the square of each group's coefficients cost."""
         penalised = self.factors > 0
         lengths, squares = np.zeros(len(self.factors)), np.zeros(len(self.factors))
         lengths[penalised] = alpha * self.l1_ratio * self.factors[penalised]
         squares[penalised] = alpha * (1.0 - self.l1_ratio) if np.isfinite(alpha) else 0.0
+        return lengths, squares
+
+    def solve(self, alpha: float) -> None:
+        """Fit with a penalty, from where the fit stands."""
+        lengths, squares = self._penalties(alpha)
         if self.is_squared:
             self._descend(lengths, squares)
             return
@@ -294,6 +313,7 @@ class _PenalisedFit:
         self.gradient = self.inputs.T @ residual - np.outer(self._center, residual.sum(axis=0))
         diagonal = np.maximum(bend @ self.squares - total * self._center**2, 1e-12)
         self.gram, self.place[:] = np.empty((0, self.inputs.shape[1])), -1
+        self._ever = Ever.nobody(len(self.factors))
         for g in range(len(self.factors)):
             own = self.members[self.starts[g] : self.starts[g + 1]]
             self.curvatures[g] = diagonal[own[0]] if len(own) == 1 else 1.0
@@ -302,12 +322,15 @@ class _PenalisedFit:
         self._learn(np.flatnonzero(self.coefficients.any(axis=1)))
 
     def _descend(self, lengths: FloatArray, squares: FloatArray) -> None:
-        groups = self.starts, self.members, self.curvatures
-        is_single = self.coefficients.shape[1] == 1 and len(self.members) == len(self.factors)
-        way = descend_singly if is_single else descend
-        fit = (self.coefficients[:, 0], self.gradient[:, 0]) if is_single else (self.coefficients, self.gradient)
-        while (g := way(*fit, self.gram, self.place, groups, (lengths, squares), TOLERANCE)) >= 0:
+        groups, penalty = (self.starts, self.members, self.curvatures), (lengths, squares)
+        while (g := self._descend_once(groups, penalty)) >= 0:
             self._learn(self.members[self.starts[g] : self.starts[g + 1]])
+
+    def _descend_once(self, groups: Any, penalty: Any) -> int:
+        if not self._is_single:
+            return int(descend(self.coefficients, self.gradient, self.gram, self.place, groups, penalty, TOLERANCE))
+        fit, known = (self.coefficients[:, 0], self.gradient[:, 0]), (self.gram, self.place)
+        return int(descend_singly(fit, known, groups, penalty, self._ever, TOLERANCE))
 
     def _rows(self, some: IntArray) -> FloatArray:
         """Return the rows of the matrix of the problem that belong to some inputs."""
