@@ -5,7 +5,7 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectFromModel
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -89,3 +89,18 @@ def test_a_threshold_that_is_none_is_refused():
     X, y = load_breast_cancer(return_X_y=True)
     with pytest.raises(InputError, match="'1.25\\*mean'"):
         fewer.RankSelector(Importance(cv=None, threshold="most")).fit(X, y)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_sizes_of_a_lassos_coefficients_are_those_of_scikit_learns(seed):
+    """Once scikit-learn's own tolerance is small; with a constant column, odd scales and correlated columns."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(12, 90)), int(rng.integers(3, 40))
+    X = rng.normal(rng.normal(scale=5, size=p), 10.0 ** rng.integers(-3, 4, p), size=(n, p))
+    X[:, 0], X[:, -1] = 3.3, X[:, 1] + 0.3 * X[:, 1].std() * rng.normal(size=n)
+    y = 10.0 ** rng.integers(-2, 3) * (X[:, 1] / X[:, 1].std() + rng.normal(size=n))
+    alpha = float(rng.choice([0.05, 0.2, 0.7]) * y.std())
+    model = Lasso(alpha) if seed % 2 else ElasticNet(alpha, l1_ratio=float(rng.choice([0.1, 0.9, 1.0])))
+    found = ranked(Importance(model, cv=None), X, y, task="regression").scores
+    truth = model.set_params(tol=1e-13, max_iter=10**6).fit(StandardScaler().fit_transform(X), y).coef_
+    assert found == pytest.approx(np.abs(truth), abs=1e-5 * y.std())

@@ -117,7 +117,7 @@ class Component(BaseEstimator, ABC):
     def check_parameters(self) -> None:
         """Refuse parameters that the class does not allow, naming the parameter, what was given and what is allowed."""
         values = tuple(vars(self).values())
-        if _VALID.get(self) == values and all(type(value) in PLAIN for value in values):
+        if _VALID.get(self) == values and all(type(v) in PLAIN or isinstance(v, BaseEstimator) for v in values):
             return
         try:
             self._validate_params()

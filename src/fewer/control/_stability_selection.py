@@ -163,8 +163,8 @@ class StabilitySelection(RankingControl):
         state = run.trace.state
         shares = state["counts"] / (2 * state["pair"])
         frequency = np.zeros(run.problem.n_features)
-        for unit, share in zip(run.space.units, shares, strict=True):
-            frequency[unit] = share
+        units = run.space.units
+        frequency[np.concatenate(units)] = np.repeat(shares, [len(unit) for unit in units])
         run.trace.extra.update(frequency=frequency, n_chosen=np.array(n_chosen))
         run.record(fit_size(shares >= self.threshold - 1e-12, shares, run.space))
 
