@@ -36,7 +36,7 @@ def test_what_select_is_given_arrives_in_the_request(monkeypatch):
     monkeypatch.setattr("fewer.run.api._select", lambda problem, request, *rest, **more: asked.append(request))
     given = {"prefer": "fewest", "cost_weight": 0.5, "memory": "2GiB", "include": ["x0"], "cv": 3, "n_jobs": 2}
     problem = make_problem()
-    fewer.select(problem.X, problem.y, "knn-forward", random_state=7, **given)
+    fewer.select(problem, None, "knn-forward", random_state=7, **given)
     assert asked[0].changed() == given | {"method": "knn-forward", "seed": 7}
 
 
