@@ -11,6 +11,7 @@ import json
 import sys
 from pathlib import Path
 
+import fewer_papers as papers
 from fewer_papers._page import write_reproduction_report
 
 HERE = Path(__file__).parent
@@ -50,11 +51,30 @@ def counts_table(runs):
                 shares = [f"{run['chance'][kind][name]:.0%}" for name in ("inside", "permuted", "constant")]
                 cells = [*(counts[verdict] for verdict in VERDICTS), total, *shares]
                 lines.append(f"| {run['document']}, {kind}s | {' | '.join(map(str, cells))} |")
+        if made := run["other_counts"].get("derived"):
+            cells = [*(made[verdict] for verdict in VERDICTS), sum(made.values()), "", "", ""]
+            lines.append(f"| {run['document']}, made of printed ones | {' | '.join(map(str, cells))} |")
     return lines
+
+
+def unexplained(run):
+    """Count the unexplained numbers by the experiments that were tried on them."""
+    tried = papers.document(run["document"]).tried
+    found = {}
+    for cell in run["cells"]:
+        if cell["role"] == "printed" and cell["verdict"] == "unexplained":
+            told = tried(papers.Cell(**cell)).rstrip(".")
+            found.setdefault(told, {}).setdefault(cell["number"], cell["table"])
+    lines = []
+    for told, numbers in sorted(found.items(), key=lambda item: -len(item[1])):
+        tables = ", ".join(dict.fromkeys(numbers.values()))
+        lines.append(f"- {len(numbers)} in {tables}. Tried: {told}.")
+    return ["Unexplained, and what was tried on it:", "", *lines, ""] if lines else []
 
 
 def write_page(folder, run):
     lines = [f"`{command(run)}`: {run['conclusion']}", "", *counts_table([run]), ""]
+    lines += unexplained(run)
     lines += ["What it claims, looked at again:", "", *(f"- {claim}" for claim in run["claims"])]
     (folder / f"{run['document']}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 

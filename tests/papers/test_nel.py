@@ -163,7 +163,7 @@ def test_gamma_falls_as_accuracy_rises(run):
 
 def test_what_is_not_at_hand_is_not_reproducible(run):
     cells = DOCUMENT.tables["7.8"](run)
-    assert len(cells) == 2 * 48 + 4  # each accuracy with its ±
+    assert len(cells) == 2 * 48 + 6 + 4  # each accuracy with its ±, means of two columns and three sets, what was found
     for cell in cells:
         if cell.row.startswith("PIMA"):
             assert cell.verdict == "not reproducible"
@@ -172,6 +172,25 @@ def test_what_is_not_at_hand_is_not_reproducible(run):
             assert cell.reason
     gaps = [cell.difference for cell in cells if cell.difference is not None and "%" in cell.column]
     assert abs(np.mean(gaps)) < 1.0
+
+
+def test_an_accuracy_counts_as_its_lead_over_the_mean_of_its_column(run):
+    cells = [cell for cell in DOCUMENT.tables["7.8"](run) if cell.kind == "value" and cell.column.startswith("test")]
+    own = [cell for cell in cells if cell.row.startswith("WDBC2 ")]
+    level = next(cell for cell in cells if cell.row == "WDBC2")
+    assert level.column == f"test accuracy (%), mean of {len(own)}"
+    printed, ours = np.array([(cell.printed, cell.ours) for cell in own]).T
+    assert (level.printed, level.ours) == (pytest.approx(printed.mean()), pytest.approx(ours.mean()))
+    found = np.array([[pair[1] for pair in work.knn(run, "WDBC2", mask_of(cell), 3)] for cell in own])
+    paired_spread = (found - found.mean(axis=0)).std(axis=1, ddof=1)
+    for cell, spread in zip(own, paired_spread, strict=True):
+        assert (cell.low + cell.high) / 2 == pytest.approx(cell.ours - level.ours + level.printed)
+        assert (cell.high - cell.low) / 2 == pytest.approx(2 * spread * np.sqrt(1 / 10 + 1 / 3))
+
+
+def mask_of(cell):
+    rows = records("7.8", dataset="WDBC2", metric="test_acc_pct")
+    return next(row["mask"] for row in rows if row["value"] == cell.printed)
 
 
 def test_searches_are_kept_and_five_are_best(run, tmp_path):

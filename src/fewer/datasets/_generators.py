@@ -260,12 +260,13 @@ def make_rdg1(
     n_irrelevant: int = 50,
     *,
     max_literals: int = 10,
+    n_classes: int = 2,
     random_state: int | None = 0,
 ) -> tuple[pl.DataFrame, NDArray[Any], NDArray[np.int64]]:
     """Make a set in the style of WEKA's RDG1: boolean features and a random decision list.
 
-    Each rule is a conjunction of 1 … `max_literals` literals over the relevant features, of a class that alternates
-    from rule to rule. A row gets the class of the first rule that holds; a row that no rule covers gets a new
+    Each rule is a conjunction of 1 … `max_literals` literals over the relevant features; rules take the classes in
+    turn. A row gets the class of the first rule that holds; a row that no rule covers gets a new
     rule of its own, with literals that hold in it. Loughrey's "artificial" set was made by such a generator.
 
     Parameters
@@ -278,13 +279,15 @@ def make_rdg1(
         How many of them no rule uses.
     max_literals : int, default=10
         The longest rule.
+    n_classes : int, default=2
+        Classes.
     random_state : int or None, default=0
         Seed.
 
     Returns
     -------
     X, y
-        The table and its classes 0 and 1.
+        The table and its classes 0, 1, ….
     relevant : int array
         The features from which rules are made.
 
@@ -306,7 +309,7 @@ def make_rdg1(
         if label is None:
             length = int(rng.integers(1, min(max_literals, len(relevant)) + 1))
             columns = rng.choice(relevant, size=length, replace=False)
-            label = len(rules) % 2
+            label = len(rules) % n_classes
             rules.append((columns, row[columns].copy(), label))
         y[i] = label
     return pl.DataFrame(cells, schema=[f"a{i}" for i in range(n_features)]), y, relevant

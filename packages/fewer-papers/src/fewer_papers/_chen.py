@@ -638,9 +638,24 @@ def family(cell: Cell) -> tuple[str, str, str]:
     return quantity, cell.row, cell.column
 
 
+def tried(cell: Cell) -> str:
+    """Return the experiments that were tried on numbers like an unexplained one."""
+    if GMLVQ in cell.column or cell.table == "3":
+        return (
+            "28 settings of step sizes and α, delete rates up to 0.9, stopping by validation rows and not "
+            "(experiments/gmlvq_steps.md, gmlvq_redundancy.md)."
+        )
+    if GAIN in cell.column:
+        return "5, 10 and 20 equal bins and cuts by description length, ties in the order of the columns and at random."
+    if RELIEFF in cell.column:
+        return "one to ten neighbors."
+    return "both evaluators, with and without stopping."
+
+
 DOCUMENT = Document(
     name="chen",
     family=family,
+    tried=tried,
     title="Z. Chen, GMLVQ-based feature ranking (2012)",
     tables={
         "2": table_2,

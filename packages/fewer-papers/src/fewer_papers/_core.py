@@ -705,9 +705,9 @@ class Reproduction:
             + f"Of {judged} printed values with a verdict {good} match or are bettered; {chance.inside:.0%} of all lie "
             f"where the re-run varies, {chance.permuted:.0%} with the answers exchanged, {chance.constant:.0%} with "
             "one answer for all"
-            + (f"; of {pairs} pairs of methods {agree / pairs:.0%} stand in the printed order, {other:.0%} by the "
-               "answers on other data." if pairs else ".")
-        )  # fmt: skip
+            + (f"; of {pairs} pairs of methods {agree / pairs:.0%} stand in the printed order" if pairs else "")
+            + (f", {other:.0%} by the answers on other data." if pairs and math.isfinite(other) else ".")
+        )
 
     def _counted(self, role: Role, kind: Kind | None = None) -> dict[str, int]:
         first: dict[str, Verdict] = {}
@@ -895,7 +895,7 @@ class Chance:
     permuted : float
         The same with the answers of each quantity exchanged at random.
     constant : float
-        The same with one answer for each quantity, the median of the printed ones.
+        The same with one answer for each quantity, the median of its other printed numbers.
 
     Examples
     --------
@@ -943,13 +943,11 @@ def chance_of(cells: Sequence[Cell], family: Family, kind: Kind) -> Chance:
     constant: list[float] = []
     for group in quantities.values():
         own = list(group.values())
-        middle = _middle([cell.printed for cell in own])
         for cell in own:
+            others = [other for other in own if other is not cell]
             inside.append(cell.accepts(cell.ours))
-            permuted.append(
-                float(np.mean([cell.accepts(o.ours) for o in own if o is not cell])) if len(own) > 1 else 0.0
-            )
-            constant.append(cell.accepts(middle))
+            permuted.append(float(np.mean([cell.accepts(other.ours) for other in others])) if others else 0.0)
+            constant.append(bool(others) and cell.accepts(_middle([other.printed for other in others])))
     n = len(inside)
     means = [float(np.mean(each)) if n else 0.0 for each in (inside, permuted, constant)]
     return Chance(n, *means)

@@ -102,7 +102,7 @@ def _accuracies(run: Rerun, table: str, name: str, rows: str, method: str, w: in
     cells.append(
         judge(
             table, name, place.format("test"), test["value"], accuracy_on_test(found), sd=test.get("plus_minus"),
-            better=None if name == "artificial" else "higher", number=key, **about, **as_lead(run, name, rows, found),
+            number=key, **about, **as_lead(run, name, rows, found),
         )
     )  # fmt: skip
     if role == "printed":
@@ -260,7 +260,6 @@ def table_pooled(run: Rerun) -> list[Cell]:
                 judge(
                     "pooled", name, f"{method} test, pooled point",
                     row["value"], accuracy_on_test(found), sd=row.get("plus_minus"), **as_lead(run, name, name, found),
-                    better=None if name == "artificial" else "higher",
                     reason=reason(run, name), role="reading",
                     remark="The stopping point has seen the test rows through the other folds.",
                 )
@@ -450,9 +449,22 @@ def family(cell: Cell) -> tuple[str, str, str]:
     return quantity, cell.row, method
 
 
+def tried(cell: Cell) -> str:
+    """Return the experiments that were tried on numbers like an unexplained one."""
+    parts = ["the stopping point of each outer fold and of all together"]
+    if cell.row == "spectf":
+        parts.append("the 80 balanced rows and all 267 (experiments/early_stopping_spectf.md)")
+    if cell.row == "artificial":
+        parts.append("two, three and four classes (experiments/artificial_classes.md)")
+    if cell.row == "colon":
+        parts.append("a log scale of the genes")
+    return f"{', '.join(parts)}."
+
+
 DOCUMENT = Document(
     name="loughrey",
     family=family,
+    tried=tried,
     data=("pima", "colon"),
     title="J. Loughrey, Stochastic search with early stopping against overfitting in wrapper-based feature selection",
     tables={

@@ -853,9 +853,20 @@ def family(cell: Cell) -> tuple[str, str, str] | None:
     return ("subset", f"{cell.table} {cell.row}", cell.column) if isinstance(cell.printed, list) else None
 
 
+def tried(cell: Cell) -> str:
+    """Return the experiments that were tried on numbers like an unexplained one."""
+    if cell.table.startswith("B"):
+        return "five readings of corners and rounds and three stops (experiments/scott_readings.md), 20 splits."
+    return (
+        "threshold grids of 3 to 101, no smoothing, equal widths, raw levels, cuts from training rows alone, random "
+        "and official rows held out, 20 splits."
+    )
+
+
 DOCUMENT = Document(
     name="scott",
     family=family,
+    tried=tried,
     title=(
         "M. J. J. Scott, Parcel: feature subset selection in variable cost domains, "
         "Cambridge University Engineering Department, 1998"
