@@ -16,7 +16,7 @@ MODULES = {
     "fewer.selectors": "scikit-learn transformers",
     "fewer.criteria": "How good is a subset?",
     "fewer.search": "Which subset next?",
-    "fewer.control": "When to stop believing it?",
+    "fewer.control": "Guards against overfitting.",
     "fewer.rankers": "One number a feature",
     "fewer.models": "Classifiers and regressors",
     "fewer.roc": "ROC curves, hulls, Parcel",

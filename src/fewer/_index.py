@@ -32,11 +32,11 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "knn": (
             "fewer.criteria:KNN",
-            "Accuracy (or R²) of nearest neighbors, each row judged without its own fold",
+            "Cross-validated accuracy (or R²) of nearest neighbors",
         ),
         "least-squares": (
             "fewer.criteria:LeastSquares",
-            "How well a linear model tells rows that it was not fitted on: R² of leave-one-out predictions",
+            "Leave-one-out R² of a linear model",
         ),
         "linear-separability": (
             "fewer.criteria:LinearSeparability",
@@ -44,11 +44,11 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "naive-bayes": (
             "fewer.criteria:NaiveBayes",
-            "Accuracy or area under the ROC curve of naive Bayes, each row judged without its own fold",
+            "Cross-validated accuracy or area under the ROC curve of naive Bayes",
         ),
         "rann": (
             "fewer.criteria:RANN",
-            "How well a random-weight network tells the target from a subset: accuracy, or R² for regression",
+            "How well a random-weight network predicts the target: accuracy, or R² for regression",
         ),
         "separability": (
             "fewer.criteria:Separability",
@@ -62,7 +62,7 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "backward": (
             "fewer.search:Backward",
-            "Backward elimination: drop the unit that is missed least, as long as little is lost",
+            "Backward elimination: drop the least useful unit while little is lost",
         ),
         "best-first": (
             "fewer.search:BestFirst",
@@ -82,7 +82,7 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "exhaustive": (
             "fewer.search:Exhaustive",
-            "Judge every allowed subset: the truth, where there is time for it",
+            "Score every allowed subset: exact, where time allows",
         ),
         "floating": (
             "fewer.search:Floating",
@@ -106,7 +106,7 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "pbil": (
             "fewer.search:PBIL",
-            "A vector of chances, one a unit, that moves toward the best subset of each sample drawn from it",
+            "A vector of probabilities, one per unit, that moves toward the best subset of each sample",
         ),
         "plus-l-take-away-r": (
             "fewer.search:PlusLTakeAwayR",
@@ -152,11 +152,11 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "noise": (
             "fewer.control:Noise",
-            "Judge every subset on values with fresh noise; a subset that owes its score to a few rows does not keep it",
+            "Score every subset with fresh noise added; a score that depends on a few rows does not survive",
         ),
         "one-standard-error": (
             "fewer.control:OneStandardError",
-            "Find by cross-validation how many features are worth having, then search for at most so many",
+            "Choose the number of features by cross-validation, then search up to that number",
         ),
         "prefilter": (
             "fewer.control:Prefilter",
@@ -250,7 +250,7 @@ INDEX: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "mifs": (
             "fewer.rankers:MIFS",
-            "Mutual information with the target, less a penalty for what the features added before tell already (Battiti)",
+            "Mutual information with the target, minus redundancy with the features already ranked (Battiti)",
         ),
         "mrmr": (
             "fewer.rankers:MRMR",

@@ -17,7 +17,7 @@ class InputError(ValueError):
     ...     Problem.from_arrays([1.0, 2.0], [0, 1])
     ... except InputError as error:
     ...     print(error)
-    X has 1 dimension(s); a table with rows and columns is needed.
+    X has 1 dimension(s); it must be two-dimensional.
     """
 
 

@@ -337,7 +337,7 @@ class Trace:
             raise
         except Exception as error:  # a damaged archive raises whatever its bytes lead to
             raise InputError(
-                f"{path} is damaged ({type(error).__name__}); nothing was changed: delete it to do that part again."
+                f"{path} is damaged ({type(error).__name__}); nothing was changed: delete it to redo that part."
             ) from None
 
     @classmethod

@@ -422,7 +422,7 @@ def test_what_is_told_of_the_validation_runs():
     assert trace.notes[0].startswith("Overfitting seen in 2 validation runs: the held-out score peaks near step 1")
     EarlyStopping()._explain(records, StoppingPoint(1, 1, np.zeros(2), 0.01, 0.3), trace)
     assert len(trace.notes) == 1  # a later note on overfitting replaces the earlier one
-    assert "the held-out score is 0.3750 at the end, and 0.0100 ± 0.3000 higher near step 1" in trace.notes[0]
+    assert "the held-out score is 0.38 at the end, and 0.01 ± 0.30 higher near step 1" in trace.notes[0]
 
 
 def test_a_validation_run_is_told_by_where_it_ended():

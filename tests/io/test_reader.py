@@ -272,7 +272,7 @@ def test_the_task_is_inferred_and_can_be_overruled():
         ),
         ([[1], [2], [3]], [0, 1], {}, "The target has 2 rows, but the table has 3; give one for each row."),
         ([[1], [2]], np.eye(2), {}, "The target has 2 dimensions; give one value for each row."),
-        ([[1], [2]], [{"a": 1}, 2], {}, "The target holds dict cells; numbers, truth values or text are needed."),
+        ([[1], [2]], [{"a": 1}, 2], {}, "The target holds dict values; numbers, booleans or text are needed."),
         (
             [[1, np.inf], [2, 0]],
             [0, 1],

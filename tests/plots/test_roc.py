@@ -28,10 +28,10 @@ def test_the_hull_with_other_rows_and_a_point():
     assert display.ax_ is axes
     assert display.figure_ is figure
     lines = {line.get_label(): line for line in axes.lines}
-    hull = lines[f"hull, area {parcel.hull_.area:.4f}"]
+    hull = lines[f"hull, area {parcel.hull_.area:.2f}"]
     np.testing.assert_array_equal(hull.get_xdata(), parcel.hull_.fpr)
     other = parcel.held_out(X[400:], y[400:])
-    np.testing.assert_array_equal(lines[f"other rows, area {other.area:.4f}"].get_ydata(), other.tpr)
+    np.testing.assert_array_equal(lines[f"other rows, area {other.area:.2f}"].get_ydata(), other.tpr)
     assert lines["operating point"].get_xdata()[0] == point.promised_.fpr
     subsets = {vertex.names for vertex in parcel.vertices_ if vertex.names}
     assert sum(label.startswith("f") and ": " in label for label in lines) == len(subsets)

@@ -63,7 +63,7 @@ def test_another_run_is_not_gone_on_with(tmp_path):
         open_folder(tmp_path, resume=True, name="other")
     with pytest.raises(InputError, match="No run to resume"):
         open_folder(tmp_path / "nowhere", resume=True)
-    with pytest.raises(InputError, match="holds a run already"):
+    with pytest.raises(InputError, match="already holds a run"):
         open_folder(tmp_path)
 
 

@@ -57,7 +57,7 @@ def test_the_curve_goes_to_all_features_in_halves_of_doublings():
 
 
 def test_what_cannot_be_ranked():
-    with pytest.raises(InputError, match="Fisher ranks for classification, but the target is for regression"):
+    with pytest.raises(InputError, match="Fisher is for classification, but the task is regression"):
         RankSelector(Fisher()).fit_problem(make_problem(task="regression"))
     with pytest.raises(IncompatibleError, match="Aggregate works over a search, not over a ranker"):
         chosen(control=Aggregate())

@@ -147,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except OSError as error:
         silence(sys.stdout)
         if not message:
-            say(f"fewer: the answer could not be printed ({error.strerror}).")
+            say(f"fewer: cannot print the result ({error.strerror}).")
         code = code or 1
     sys.exit(code)
 

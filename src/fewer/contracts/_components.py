@@ -387,7 +387,7 @@ class Search(Component):
 
 
 class Control(Component):
-    """When to stop believing it? Runs searches on parts of the rows and decides what to keep.
+    """Guards against overfitting. Runs searches on parts of the rows and decides what to keep.
 
     A control nests: the one in its `control` parameter runs inside each of its own runs.
 

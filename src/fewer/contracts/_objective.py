@@ -232,7 +232,7 @@ class Objective:
         return np.array([importances[unit].sum() for unit in self.space.units]), score
 
     def remember(self, n: int) -> None:
-        """Ask the trace to keep at least so many of the best subsets.
+        """Ask the trace to keep at least a number of the best subsets.
 
         Parameters
         ----------

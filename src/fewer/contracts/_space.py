@@ -170,7 +170,7 @@ class SearchSpace:
 
     @cached_property
     def has_prices(self) -> bool:
-        """Some unit costs something."""
+        """Whether any unit has a cost."""
         return bool(np.any(self.prices))
 
     def expand(self, states: NDArray[Any]) -> Masks:

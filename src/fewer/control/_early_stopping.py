@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from fewer.contracts import Control, Objective, PredictiveScorer, Run, SearchSpace
 from fewer.parallel import parallelism, run_tasks
 from fewer.problem import FloatArray, InputError
-from fewer.text import NoteKind
+from fewer.text import NoteKind, score_text
 from fewer.trace import Step, Trace, best_first
 from fewer.validate import Split, split_rows
 from fewer.validate.splits import CV_OBJECT, count_splits
@@ -208,15 +208,17 @@ class EarlyStopping(Control):
         )
         validation = trace.extra["validation"]
         runs = f"{len(records)} validation runs"
+        ends = point.fall - point.fall_error, point.fall + point.fall_error
+        fall = f"{score_text(point.fall, *ends)} ± {score_text(point.fall_error, *ends)}"
         if point.overfitting:
             note = (
                 f"Overfitting seen in {runs}: the held-out score peaks near step {point.step} of {point.length}, and"
-                f" is {point.fall:.4f} ± {point.fall_error:.4f} lower at the end."
+                f" is {fall} lower at the end."
             )
         else:
             note = (
-                f"No overfitting seen in {runs}: the held-out score is {validation[-1]:.4f} at the end, and "
-                f"{point.fall:.4f} ± {point.fall_error:.4f} higher near step {point.step} of {point.length}."
+                f"No overfitting seen in {runs}: the held-out score is {score_text(validation[-1])} at the end, and "
+                f"{fall} higher near step {point.step} of {point.length}."
             )
         trace.note(note, NoteKind.OVERFITTING)
 

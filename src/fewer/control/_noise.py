@@ -40,7 +40,7 @@ TABLE_SIZE = 4096
 
 
 class Noise(Control):
-    """Judge every subset on values with fresh noise; a subset that owes its score to a few rows does not keep it.
+    """Score every subset with fresh noise added; a score that depends on a few rows does not survive.
 
     Read more in the guide: :doc:`/methods/loughrey`.
 
@@ -133,7 +133,7 @@ class Noisy(Criterion):
 
     @property
     def tasks(self) -> tuple[Task, ...]:  # type: ignore[override]
-        """Those of the criterion."""
+        """The tasks that the criterion has."""
         return self.criterion.tasks
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
@@ -237,7 +237,7 @@ class ChosenNoise(JudgedFolds):
     levels : sequence of float, default=(0.0, 0.05, 0.1, 0.25, 0.5)
         Standard deviations of the noise to choose from, in ranges of a feature; 0 is no noise.
     cv : int or splitter, default=5
-        Folds that judge the levels.
+        Folds on which the levels are scored.
     probability : float, default=0.8
         How likely a value gets noise.
     shape : {"normal", "uniform"}, default="normal"

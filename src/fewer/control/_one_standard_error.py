@@ -109,7 +109,7 @@ def search_all(run: Run, control: Control | None, rng: np.random.Generator) -> N
 
 
 class OneStandardError(JudgedFolds):
-    """Find by cross-validation how many features are worth having, then search for at most so many.
+    """Choose the number of features by cross-validation, then search up to that number.
 
     The whole search is repeated without each fold. Its best subset of at most one, two, three … features predicts that
     fold, so that every row judges every size by a search that did not see the row. The smallest size is taken whose

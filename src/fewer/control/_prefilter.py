@@ -85,7 +85,7 @@ class Prefilter(Control):
     keep : int, default=200
         How many free units stay. A group of columns ranks with its best column.
     start : int, optional
-        Begin the search from the best so many units instead of where it would begin by itself.
+        Number of best units from which the search starts, instead of its own start.
     control : Control, optional
         Runs inside, on what is left.
 

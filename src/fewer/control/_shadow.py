@@ -79,7 +79,7 @@ class Shadow(RankingControl):
     Parameters
     ----------
     n_runs : int, default=100
-        At most so many runs; they end as soon as nothing can be decided any more.
+        Maximum number of runs; they end as soon as nothing is left to decide.
     alpha : float, default=0.05
         Level of the decisions, by Benjamini and Hochberg over features and exact over the ten looks at them: of
         features that tell nothing at most this share is confirmed at any look.

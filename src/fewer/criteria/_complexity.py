@@ -59,7 +59,7 @@ class Separability(Criterion):
     Notes
     -----
     Columns are standardized. A nominal column counts as its 0/1 level indicators, a missing cell as the column's
-    mean. Row weights count.
+    mean. Row weights are used.
 
     Examples
     --------

@@ -55,7 +55,7 @@ WORTH_A_THREAD = 1_000_000  # distances: less than this is done before a thread 
 
 
 class KNN(Criterion):
-    """Accuracy (or R²) of nearest neighbors, each row judged without its own fold.
+    """Cross-validated accuracy (or R²) of nearest neighbors.
 
     Read more in the guide: :doc:`/methods/neighbors`.
 

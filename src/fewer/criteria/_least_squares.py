@@ -141,7 +141,7 @@ _Fit = tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FloatAr
 
 
 class LeastSquares(Criterion):
-    """How well a linear model tells rows that it was not fitted on: R² of leave-one-out predictions.
+    """Leave-one-out R² of a linear model.
 
     For classes the model fits their ±1 codes, which for two classes is Fisher's linear discriminant; R² of the codes
     sees a weak feature that the share of right predictions does not.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class NaiveBayes(Criterion):
-    """Accuracy or area under the ROC curve of naive Bayes, each row judged without its own fold.
+    """Cross-validated accuracy or area under the ROC curve of naive Bayes.
 
     Numeric columns are cut into bins by the rows that train each fold, see `fewer.models.DiscreteNaiveBayes`.
 

@@ -19,7 +19,7 @@ CHUNK_CELLS = 150_000  # outputs of hidden units computed together, so that they
 
 
 class RANN(Criterion):
-    """How well a random-weight network tells the target from a subset: accuracy, or R² for regression.
+    """How well a random-weight network predicts the target: accuracy, or R² for regression.
 
     Read more in the guide: :doc:`/methods/nel`.
 
@@ -31,8 +31,8 @@ class RANN(Criterion):
         Each row is judged by the network fitted without it, which has a closed form (PRESS); or by the network fitted
         on all rows (the thesis), which likes large subsets.
     n_draws : int, default=5
-        Scores are means over so many hidden layers. They are drawn once for a run: a feature has the same weights in
-        every subset.
+        Number of hidden layers over which scores are averaged. They are drawn once for a run: a feature has the same
+        weights in every subset.
     weight_range : float, default=0.5
         Hidden weights are uniform in ±weight_range, inputs being scaled to [−1, 1].
     sampling : {"random", "quasi"}, default="random"

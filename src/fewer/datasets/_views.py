@@ -31,7 +31,7 @@ def columns(numbers: Sequence[int]) -> Callable[[pl.DataFrame, NDArray[Any]], Ta
 
 
 def merged(classes: Mapping[Any, str], rest: str) -> Callable[[pl.DataFrame, NDArray[Any]], Table]:
-    """Return some classes a common name, all others the name `rest`."""
+    """Merge some classes under one name, all others under the name `rest`."""
     return lambda X, y: (X, np.array([classes.get(label, rest) for label in y.tolist()]))
 
 

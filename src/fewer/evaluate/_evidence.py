@@ -80,7 +80,7 @@ def _schema(problem: Problem, columns: IntArray) -> FrameSchema | None:
 
 
 def sample_of(problem: Problem, most: int, rng: np.random.Generator) -> IntArray:
-    """Draw about so many rows, classes alike and row groups whole; all if there are no more.
+    """Draw about this number of rows, balanced by class and with whole groups; all if there are no more.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def losses_without(
     scoring : str, optional
         `"roc_auc"` is measured by that; everything else by accuracy or R², which every row has a share in.
     most : int, optional
-        Leave out only the first so many, one at a time; all if left out.
+        Number of features to leave out, one at a time, from the first; all by default.
 
     Returns
     -------

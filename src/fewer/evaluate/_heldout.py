@@ -35,7 +35,7 @@ class Choice:
     scorer : PredictiveScorer, optional
         `judge`, bound to these rows already.
     judge_rows : int, optional
-        Judges learn from a stratified sample of so many rows where there are more; from all if left out.
+        Models are fitted to a stratified sample of this many rows where there are more; to all by default.
 
     Examples
     --------

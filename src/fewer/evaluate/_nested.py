@@ -125,7 +125,7 @@ def _without_seed(component: Any) -> Any:
 
 
 def _seeded(component: Any, seed: int) -> Any:
-    """Return a seed to whatever has none."""
+    """Give a seed to every component without one."""
     parameters = component.get_params(deep=True)
     names = [name for name in parameters if name == "random_state" or name.endswith("__random_state")]
     return component.set_params(**{name: seed for name in names if parameters[name] is None})
@@ -157,7 +157,7 @@ class Nested:
     fold_scores : tuple of float
         One a split.
     search_score : float
-        What the search believed of its features, if its criterion predicts rows; otherwise what cross-validation of
+        The search's own score of its features, if its criterion predicts rows; otherwise what cross-validation of
         the estimator says of them on the very rows that chose them.
     optimism : float
         Search score less held-out score, both of the criterion or both of the estimator: by how much a report without

@@ -20,7 +20,7 @@ from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.search import Forward
 
 Draw = Literal["continuous", "binary"] | int
-"""How an irrelevant feature is drawn: standard normal, 0 or 1, or so many equally likely values."""
+"""How an irrelevant feature is drawn: standard normal, 0 or 1, or a number of equally likely values."""
 
 
 @dataclass(frozen=True, eq=False)

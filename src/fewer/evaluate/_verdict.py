@@ -57,7 +57,7 @@ class Verdict:
     baseline : float or None
         The score of knowing nothing (`baseline_score`).
     rows_needed : int
-        About so many rows would tell a difference of 2 points; 0 where that is not known.
+        Rows needed to narrow the interval to ± 2 points; 0 where that is not known.
     sentence : str
         All of it in plain words.
 
@@ -207,7 +207,7 @@ class MethodScore:
     n_features, stability, seconds : float
         Mean size, Nogueira's stability and mean time of the selections without each fold.
     optimism, search_score : float or None
-        As in `Nested`: what the search believed, and by how much that exaggerates.
+        As in `Nested`: the search's own score, and by how much it is too high.
     difference, difference_low, difference_high, p_value : float
         Score less that of all features, with its interval.
     p_holm : float or None

@@ -236,5 +236,5 @@ def _calibration(given: FloatArray, right: Any) -> dict[str, Any]:
 
 
 def _spread(n: int, most: int) -> IntArray:
-    """Return up to so many places, evenly spread, both ends among them."""
+    """Return up to this many places, evenly spread, with both ends."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64))

@@ -193,9 +193,9 @@ MOSTLY_MISSING = 0.9
 MOST_NAMED = 6
 BLOCK = 256
 TOLD = 200
-"""Examples are looked for among so many rows."""
+"""Rows among which examples are looked for."""
 MOST_STRANGERS = 3
-"""So many different words among numbers stand for something, such as missing cells."""
+"""Number of different words among numbers up to which they stand for something, such as missing cells."""
 MIN_NUMBERS = 3
 """Minimum number of distinct values above which words among the numbers are reported."""
 AMONG_TEXT = "numbers among words"
@@ -799,7 +799,7 @@ def read_schema(schema: Schema | Path | str | None) -> Schema:
     except UnicodeDecodeError:
         raise InputError(f"{path.name} is not JSON; recreate it with fewer inspect --write-schema.") from None
     except OSError as error:
-        raise InputError(f"The schema {path} cannot be read ({error.strerror}); check its name and folder.") from None
+        raise InputError(f"The schema {path} cannot be read ({error.strerror}); check the path.") from None
 
 
 def _to_dict(reading: Reading) -> dict[str, Any]:

@@ -727,7 +727,7 @@ def target_values(y: Any, place: Place) -> NDArray[Any]:
     if values.dtype.kind == "O":
         values = _decided(values, place)
     if values.dtype.kind not in "biufUS":
-        raise InputError(f"The target holds {values.dtype.name} cells; numbers, truth values or text are needed.")
+        raise InputError(f"The target has dtype {values.dtype.name}; numbers, booleans or text are needed.")
     if values.dtype.kind == "f":
         _refuse_missing(np.isnan(values), place)
         _refuse_endless(values, "The target", place)
@@ -765,7 +765,7 @@ def _decided(values: NDArray[Any], place: Place) -> NDArray[Any]:
     if cells and all(isinstance(cell, date) for cell in cells):
         return np.array([_days(cell) for cell in cells])
     if odd := next((cell for cell in cells if not isinstance(cell, (str, date, *NUMBERS))), None):
-        raise InputError(f"The target holds {type(odd).__name__} cells; numbers, truth values or text are needed.")
+        raise InputError(f"The target holds {type(odd).__name__} values; numbers, booleans or text are needed.")
     return np.array([str(cell) for cell in cells])
 
 

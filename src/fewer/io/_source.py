@@ -56,7 +56,7 @@ class Source(ABC):
 
     @abstractmethod
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
-        """Read some columns of a part, about so many rows at a time, in order.
+        """Read some columns of a part in chunks of about `n_rows` rows, in order.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ def files_of(path: str | Path) -> list[Path]:
     files = sorted(Path(match) for match in glob.glob(text, recursive=True) if Path(match).is_file())
     if not files:
         what = "No file matches" if any(mark in text for mark in GLOB) else "File not found:"
-        raise InputError(f"{what} {text}; check its name and folder.")
+        raise InputError(f"{what} {text}; check the path.")
     return files
 
 
@@ -255,7 +255,7 @@ class ParquetSource(Source):
             meta = pq.ParquetFile(file).metadata
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0]
-            raise InputError(f"{file.name} is a Parquet file that cannot be read ({reason}); write it again.") from None
+            raise InputError(f"The Parquet file {file.name} cannot be read ({reason}); write it again.") from None
         self._meet(file, _polars_types(meta.schema.to_arrow_schema()))
         sizes = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
         low = rows = 0
@@ -280,7 +280,7 @@ class ParquetSource(Source):
                 )
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
-        """Read some columns of a part, about so many rows at a time, in order."""
+        """Read some columns of a part in chunks of about `n_rows` rows, in order."""
         import pyarrow.parquet as pq
 
         if mixed := [self._mixed[name] for name in columns if name in self._mixed]:
@@ -344,7 +344,7 @@ class TextSource(Source):
         return pl.scan_csv(file, separator=self._separator, infer_schema=False)
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
-        """Read some columns of a part, about so many rows at a time, in order."""
+        """Read some columns of a part in chunks of about `n_rows` rows, in order."""
         lazy = self._scan(self.files[part])
         lazy = lazy.rename(dict(zip(lazy.collect_schema().names(), self._names, strict=True)))
         try:
@@ -364,7 +364,7 @@ class LazySource(Source):
         self.columns = dict(frame.collect_schema())
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
-        """Read some columns, about so many rows at a time, in order."""
+        """Read some columns in chunks of about `n_rows` rows, in order."""
         try:
             yield from self._frame.select(columns).collect_batches(chunk_size=n_rows, maintain_order=True)
         except pl.exceptions.PolarsError as error:
@@ -388,7 +388,7 @@ class DatasetSource(Source):
         self.columns, self.n_parts = _polars_types(dataset.schema), len(self._fragments)
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
-        """Read some columns of a part, about so many rows at a time, in order."""
+        """Read some columns of a part in chunks of about `n_rows` rows, in order."""
         import pyarrow as pa
 
         batches = self._fragments[part].to_batches(
@@ -411,7 +411,7 @@ class RelationSource(Source):
         self.columns = dict(_frame(relation.limit(0).to_arrow_table()).schema)
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
-        """Read some columns, about so many rows at a time, in order."""
+        """Read some columns in chunks of about `n_rows` rows, in order."""
         import duckdb
 
         quoted = ['"' + name.replace('"', '""') + '"' for name in columns]
@@ -436,7 +436,7 @@ class PartitionSource(Source):
         self.columns, self.n_parts = dict(pl.from_pandas(frame._meta).schema), frame.npartitions
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
-        """Compute some columns of a part, and hand them out so many rows at a time."""
+        """Compute some columns of a part and hand them out in chunks."""
         frame = pl.from_pandas(_computed(self._frame[list(columns)].to_delayed()[part]))
         for low in range(0, frame.height, n_rows):
             yield frame.slice(low, n_rows)

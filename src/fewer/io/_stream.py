@@ -224,7 +224,7 @@ def open_stream(
     if weights is not None and weights not in names:
         raise InputError(f"{source.name} has no column {weights!r} for the row weights.")
     if not features:
-        raise InputError(f"{source.name} has no column beside the target {label!r}; there is nothing to select.")
+        raise InputError(f"{source.name} has only the target column {label!r}; there is nothing to select.")
     forced: dict[str, Kind] = {names[column_number(column, names, "nominal")]: "nominal" for column in nominal}
     forced |= {names[column_number(column, names, "numeric")]: "numeric" for column in numeric}
     survey = _Survey(source, label, features, forced, task)
@@ -248,7 +248,7 @@ def open_stream(
     stream = Stream(source, label, like, survey.n_rows, counts, weights, readers, target_reader)
     first = next((chunk for part in range(stream.n_parts) for chunk in stream.chunks(part)), None)
     if first is None:
-        raise InputError(f"{source.name} has columns, but no rows; give a table with rows.")
+        raise InputError(f"{source.name} has columns but no rows.")
     kept = first.take(np.arange(min(first.n_samples, 20_000)))
     return replace(stream, like=replace(kept, sample_weight=None))
 
@@ -280,8 +280,7 @@ class _Survey:
         unusable = next((n for n in features if types[n].is_nested() or types[n] in (pl.Binary, pl.Time)), None)
         if unusable is not None:
             raise InputError(
-                f"Column {unusable!r} holds {types[unusable]} cells; turn them into numbers or text, "
-                "or leave the column out."
+                f"Column {unusable!r} holds {types[unusable]} values; convert them to numbers or text, or drop it."
             )
         self._asked = [
             name for name in features if source.is_text or self._is_nominal(name) or self._is_text_of_numbers(name)
@@ -402,7 +401,7 @@ class _Survey:
                 "or leave the rows out."
             )
         if not self.n_rows:
-            raise InputError(f"{self.source.name} has columns, but no rows; give a table with rows.")
+            raise InputError(f"{self.source.name} has columns but no rows.")
         there, numbers, _, _ = self._fit[name].tolist()
         quantity = numbers == there if text else kind.is_numeric()
         if quantity:
@@ -416,7 +415,7 @@ class _Survey:
                 raise InputError(f"The target {name!r} holds no numbers; task regression needs them.")
         if task == "regression":
             if len(self._counts) < 2:
-                raise InputError(f"The target has one value only, {next(iter(self._counts))}; choose another target.")
+                raise InputError(f"The target has only one value, {next(iter(self._counts))}; choose another target.")
             return ColumnReader(name, "numeric", text, "number"), task, (), np.array([self.n_rows])
         if self._too_many or len(self._counts) == self.n_rows > 2:
             raise InputError(

@@ -81,7 +81,7 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
     validation_fraction : float, default=0.25
         How many rows to set aside.
     n_iter_no_change : int, optional
-        Stop after so many steps without a better validation cost.
+        Stop after this many steps without a better validation cost.
     delete_rate : float or "auto", default=0.0
         Share of directions, those in which rows and prototypes spread least, that relevances are not to count. "auto"
         is the one of 0, 0.1, …, 0.9 without whose directions the cost on the rows set aside is lowest. Directions

@@ -38,7 +38,7 @@ class RelevantContextClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     tolerance : float, default=0.5
-        Two values differ if they are further apart than so many standard deviations of the feature.
+        Number of standard deviations of the feature beyond which two values differ.
 
     Attributes
     ----------

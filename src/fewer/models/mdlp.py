@@ -71,7 +71,7 @@ class MDLPDiscretizer(TransformerMixin, BaseEstimator):
         y : array of shape (n_samples,)
             Classes.
         sample_weight : array of shape (n_samples,), optional
-            A row counts as so many copies of it.
+            The number of copies that a row counts as.
 
         Returns
         -------

@@ -116,10 +116,10 @@ class RocHullDisplay(Display):
             self.ax_ = axes_or_new(ax)
             self.figure_ = self.ax_.figure
             roc_axes(self.ax_)
-            self.ax_.plot(self.fpr, self.tpr, "o-", color=COLORS[0], label=f"hull, area {self.area:.4f}")
+            self.ax_.plot(self.fpr, self.tpr, "o-", color=COLORS[0], label=f"hull, area {self.area:.2f}")
             if self.held_out is not None:
                 fpr, tpr, area = self.held_out
-                self.ax_.plot(fpr, tpr, "s--", color=COLORS[1], markersize=3, label=f"other rows, area {area:.4f}")
+                self.ax_.plot(fpr, tpr, "s--", color=COLORS[1], markersize=3, label=f"other rows, area {area:.2f}")
             if label_vertices:
                 number_subsets(self.ax_, self.fpr, self.tpr, self.labels)
             if self.point is not None:

@@ -29,7 +29,7 @@ class EACH(Ranker):
     tolerance : float, default=0.1
         Numbers match if they differ by no more than this share of the feature's range; levels if they are equal.
     n_passes : int, default=5
-        The weights depend on the order of the rows, so that they are averaged over so many orders, each from the start.
+        The weights depend on the order of the rows; they are averaged over this many orders, each from the start.
 
     See Also
     --------

@@ -188,7 +188,7 @@ class _Greedy(Ranker):
 
 
 class MIFS(_Greedy):
-    """Mutual information with the target, less a penalty for what the features added before tell already (Battiti).
+    """Mutual information with the target, minus redundancy with the features already ranked (Battiti).
 
     The next feature is the one with the highest I(C; f) − α Σ I(f; s) over the features s added before.
 
@@ -206,8 +206,8 @@ class MIFS(_Greedy):
         normal, alone or class by class, or independent; curved and skewed relations they blur, and find up to 0.1
         nats less with some hundred rows.
     n_bins : int, default=10
-        Columns with more values than this are cut into so many bins of about as many rows each; so is the target of a
-        regression.
+        Columns with more values than this are cut into this many bins of about equal numbers of rows; so is the
+        target of a regression.
     width : float, default=1.0
         Factor on the normal-reference width of the kernels.
     direction : {"forward", "backward"}, default="forward"
@@ -221,7 +221,7 @@ class MIFS(_Greedy):
     n_permutations : int, default=100
         With `stop="permutation"`: how often the target is shuffled.
     n_ranked : int, optional
-        Rank only so many one after the other (forward); the others follow by the value that they have then.
+        Number of features to rank one after the other (forward); the others follow by the value that they have then.
 
     Notes
     -----

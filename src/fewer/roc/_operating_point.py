@@ -16,6 +16,7 @@ from fewer.roc._curve import ChordPoint
 from fewer.roc._learners import LearnedRule
 from fewer.roc._rates import Costs, Rates, predictive_value
 from fewer.roc._realisable import Digests, RealisableClassifier, joint_digests, row_digests
+from fewer.text import score_text
 from fewer.validate import ConfidenceInterval
 
 
@@ -360,9 +361,9 @@ class OperatingPoint(RealisableClassifier):
             f"Expected ({rates.rows} rows):  {_percent(rates.fpr)} false, {_percent(rates.tpr)} true positives.",
         ]
         if self.cost_ is not None:
-            lines.append(
-                f"Expected cost per case:  {self.cost_.estimate:.4f} ({self.cost_.low:.4f} to {self.cost_.high:.4f})."
-            )
+            low, high = self.cost_.low, self.cost_.high
+            cost, *ends = (score_text(value, low, high) for value in (self.cost_.estimate, low, high))
+            lines.append(f"Expected cost per case:  {cost} ({ends[0]} to {ends[1]}).")
         count = self.per_thousand()
         lines.append(
             f"Of 1,000 cases, {1000 * self.prevalence_:.0f} of them positive:  {count['found']:.0f} found, "
@@ -413,7 +414,7 @@ def _text_of(kept: Guarantee) -> str:
             f"Guaranteed:  at most {100 * kept.limit:g} % false positives, with probability {kept.probability:g}; this "
             f"costs {100 * kept.price:.1f} points of true positives."
         )
-    return f"Guaranteed:  an expected cost of at most {kept.limit:.4f}, with probability {kept.probability:g}."
+    return f"Guaranteed:  an expected cost of at most {kept.limit:.3g}, with probability {kept.probability:g}."
 
 
 def _turned(rate: ConfidenceInterval) -> ConfidenceInterval:

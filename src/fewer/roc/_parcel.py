@@ -614,7 +614,7 @@ class Parcel(TableClassifier):
                 for vertex in self.vertices_[:20]
             ]
             table = html_table(["classifier on the hull", "false positives", "detected", "features"], rows)
-            title = f"{len(self.vertices_)} vertices, area of the hull {self.hull_.area:.4f} on the rows that judge"
+            title = f"{len(self.vertices_)} vertices, area of the hull {self.hull_.area:.2f} on the validation rows"
             bundle["text/html"] = html_card(title, "", table, ["operating_point(max_fpr=…) says which to use."])
         return bundle
 

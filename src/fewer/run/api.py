@@ -108,7 +108,7 @@ def select(
     sample_weight : array of shape (n_samples,) or name of a column, optional
         How much each row counts.
     cv : int, "loo", splitter or list of (train, test), default=5
-        The whole selection is repeated without each of so many folds, which then judge it; 0 leaves that out.
+        Cross-validation folds: the whole selection is repeated without each and scored on it; 0 skips the evaluation.
     budget : str or float, optional
         Seconds that the whole answer may take, held-out evaluation included: 60, "60s", "5min"; or, which repeats on
         any machine, the subsets of each search: "5000 subsets".

@@ -156,7 +156,7 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(self.path)
             if not resume and self._read(RUN) is not None:
-                raise InputError(f"{self.path} holds a run already; --resume goes on with it, --force replaces it.")
+                raise InputError(f"{self.path} already holds a run; --resume continues it, --force replaces it.")
             sweep(self.path, OWN)
             if not resume:
                 write_atomically(self.path / RUN, to_json({"fingerprint": name, "components": components}))

@@ -206,7 +206,7 @@ def run_plan(
 
 
 ENOUGH = 400
-"""Rows from which on nothing is said of a budget that shows `auto` no more."""
+"""Number of rows that `auto` must see for a small budget not to be reported."""
 
 
 class _Running:
@@ -572,7 +572,7 @@ def _rounded(value: float) -> float | None:
 
 
 DESCRIBED, HASHED = 100, 20_000_000
-"""So many columns are described one by one; tables of up to so many cells get a fingerprint."""
+"""Columns that are described one by one; cells up to which a table gets a fingerprint."""
 
 
 def _at_a_glance(problem: Problem, chosen: Sequence[int]) -> TableGlance:

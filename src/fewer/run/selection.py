@@ -170,7 +170,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
     support : list of bool
         One truth value for each feature of the table.
     score_search : float or None
-        What the search believed of them. It is optimistic: this score chose them.
+        The search's own score. It is optimistic, because the features were chosen by it.
     score_heldout, score_heldout_all_features : float or None
         The score on rows that the whole selection never saw, with the features selected without those rows, and
         with all features. The first estimates the *procedure*; the features above come from all rows.
@@ -200,7 +200,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
     sizes : dict
         Score against the number of features (`fewer.evaluate.scores_by_size`).
     redundancy : dict
-        How far the chosen features repeat each other (`fewer.evaluate.redundancy`).
+        Correlations between the chosen features (`fewer.evaluate.redundancy`).
     score_without : dict
         For each chosen feature, the search's score of the others without it.
     frequency : dict

@@ -81,9 +81,7 @@ def rank(
     like = stream.like
     ranker = registry.build("ranker", ranker, like.task) if isinstance(ranker, str) else ranker
     if like.task not in ranker.tasks:
-        raise InputError(
-            f"{type(ranker).__name__} ranks for {' and '.join(ranker.tasks)}, but the target is for {like.task}."
-        )
+        raise InputError(f"{type(ranker).__name__} is for {' and '.join(ranker.tasks)}, but the task is {like.task}.")
     rng = np.random.default_rng(random_state)
     if ranker.statistics:
         return rank_stream(ranker, stream, rng, resources), like.notes
@@ -168,7 +166,7 @@ def select(
     target : str or int, optional
         The column to predict; a stream knows it.
     cv : int, default=5
-        Folds of the held-out evaluation; 0 leaves it out.
+        Cross-validation folds; 0 skips the evaluation.
     random_state : int, default=0
         Seed of all that is random; 0 if left out.
     resources : Resources, optional

@@ -26,7 +26,7 @@ class BestFirst(Search):
     Parameters
     ----------
     patience : int, default=5
-        Stop when so many expansions in a row brought nothing better.
+        Stop after this many expansions in a row without improvement.
     compound : bool, default=True
         After an expansion try the best two changes at once, the best three, and so on, for as long as that improves.
         Such jumps cross the space quickly and pass over single changes that do not pay by themselves.

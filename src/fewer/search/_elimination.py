@@ -137,7 +137,7 @@ class Elimination(Search):
 
 
 def without_least(mask: NDArray[Any], importances: Any, size: int) -> BoolArray:
-    """Drop the least important units of a state until so many are left; of equals the first go.
+    """Drop the least important units of a state until a number is left; of equals the first go.
 
     Examples
     --------

@@ -62,7 +62,7 @@ class Genetic(Search):
     elitism : float, default=0.05
         Share of a generation that goes on unchanged under roulette selection, one member at least if above 0.
     patience : int, optional
-        Stop when so many generations in a row brought nothing better.
+        Stop after this many generations in a row without improvement.
     answer : {"best", "final"}, default="best"
         The best subset met, or the best of the last generation.
 
@@ -220,7 +220,7 @@ def roulette(scores: FloatArray) -> FloatArray:
 
 
 class PBIL(Search):
-    """A vector of chances, one a unit, that moves toward the best subset of each sample drawn from it.
+    """A vector of probabilities, one per unit, that moves toward the best subset of each sample.
 
     Read more in the guide: :doc:`/methods/searches`.
 

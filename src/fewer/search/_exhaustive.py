@@ -25,7 +25,7 @@ KEPT = 100  # subsets kept of each block where every subset is scored
 
 
 class Exhaustive(Search):
-    """Judge every allowed subset: the truth, where there is time for it.
+    """Score every allowed subset: exact, where time allows.
 
     Read more in the guide: :doc:`/methods/searches`.
 
@@ -34,7 +34,7 @@ class Exhaustive(Search):
     max_subsets : int or None, default=None
         Refuse a space with more subsets than this; `None` is 2^30, or 2^36 if the criterion works on a GPU.
     top : int or None, default=100
-        The exact best so many subsets are found. A criterion that can (`KNN`) gives every other subset up as soon as
+        Number of best subsets to find exactly. A criterion that can (`KNN`) gives every other subset up as soon as
         it is sure that it is not among them; all others, and `None`, score every subset in full.
 
     Notes

@@ -136,7 +136,7 @@ class Forward(_Sequential):
 
 
 class Backward(_Sequential):
-    """Backward elimination: drop the unit that is missed least, as long as little is lost.
+    """Backward elimination: drop the least useful unit while little is lost.
 
     Read more in the guide: :doc:`/methods/searches`.
 
@@ -335,7 +335,7 @@ class Floating(Search):
         How many sizes past the target the search goes on, since floating back from there may still improve the
         target. The target is the size asked for or, where sizes are free, the best size so far.
     exhaust : int, default=1
-        Forward only: all subsets of up to so many units are scored before it goes on one by one from the best of them.
+        Forward only: all subsets of up to this many units are scored first; the search continues from the best of them.
         2 finds pairs that say nothing alone, such as the two of an exclusive or.
 
     Examples

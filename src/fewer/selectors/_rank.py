@@ -199,7 +199,7 @@ class RankSelector(Selector):
     def _refuse(self, ranker: Ranker, problem: Problem) -> None:
         if problem.task not in ranker.tasks:
             raise InputError(
-                f"{type(ranker).__name__} ranks for {' and '.join(ranker.tasks)}, but the target is for {problem.task}."
+                f"{type(ranker).__name__} is for {' and '.join(ranker.tasks)}, but the task is {problem.task}."
             )
         if self.control is not None and not isinstance(self.control, RankingControl):
             raise IncompatibleError(

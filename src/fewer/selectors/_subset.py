@@ -34,7 +34,7 @@ class SubsetSelector(CriterionMixin, Selector):
     search : Search, default=Forward()
         Which subset next?
     control : Control, optional
-        When to stop believing it?
+        Guards against overfitting.
     n_features_to_select : int, float, (int, int) or "auto", default="auto"
         How many: a number, a share of the features, a smallest and a largest number, or as many as score best.
         Groups count as one; features forced in count too. Of equal scores the smaller subset wins. From 0 on, such as
@@ -73,7 +73,7 @@ class SubsetSelector(CriterionMixin, Selector):
         1 is best. Chosen features in the order in which a stepwise search took them, otherwise all 1; then
         the others, those that a backward search dropped last first.
     score_ : float
-        What the search believed of the chosen subset. It is optimistic: it chose the subset.
+        The search's own score of the chosen subset. It is optimistic, because it chose the subset.
     trace_ : Trace
         The history of the search.
     criterion_, search_, control_ : Criterion, Search, Control or None

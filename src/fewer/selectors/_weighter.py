@@ -43,7 +43,7 @@ class FeatureWeighter(TransformerMixin, SearchingEstimator):
     ----------
     weights_ : float array of shape (n_features_in_,)
     score_ : float
-        What the search believed of these weights. It is optimistic: it chose them.
+        The search's own score of these weights. It is optimistic, because it chose them.
     trace_ : Trace
     n_features_in_, feature_names_in_
 

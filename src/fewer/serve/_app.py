@@ -57,7 +57,7 @@ class Settings:
     max_upload : int, default=2**30
         Bytes of a table that is sent.
     max_jobs : int, default=2
-        Runs that go on at once.
+        Runs at the same time.
 
     Examples
     --------

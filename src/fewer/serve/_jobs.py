@@ -36,7 +36,7 @@ class Jobs:
     folder : Folder
         Where runs are kept.
     most : int
-        So many may go on at once.
+        Runs at the same time.
     """
 
     def __init__(self, folder: Folder, most: int = 2) -> None:

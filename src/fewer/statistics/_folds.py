@@ -1,4 +1,4 @@
-"""Folds of rows that are only met in passing."""
+"""Folds of rows that are read in chunks."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ from sklearn.utils.validation import _num_samples
 
 from fewer.errors import InputError, one_line
 from fewer.problem import BoolArray, IntArray
+from fewer.text import score_text
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,8 @@ class ConfidenceInterval:
         return replace(self, low=min(max(self.low, low), high), high=max(min(self.high, high), low))
 
     def __str__(self) -> str:
-        return f"{self.estimate:.4f} ({self.low:.4f} to {self.high:.4f}, {100 * self.level:g} % {self.method})"
+        shown, low, high = (score_text(value, self.low, self.high) for value in (self.estimate, self.low, self.high))
+        return f"{shown} ({low} to {high}, {100 * self.level:g} % {self.method})"
 
 
 def fold_interval(

@@ -212,7 +212,7 @@ function showRates(point, fpr, tpr, limit, costs, sure, unkept) {
   row(table, ["", "false positives", "true positives"], true);
   row(table, ["promised by the hull", percent(fpr), percent(tpr)]);
   const f = wilson(between(point, "fpr_new"), data.sizes[0]), t = wilson(between(point, "tpr_new"), data.sizes[1]);
-  row(table, [data.calibrated ? "expected on new rows" : "on the rows of the hull", band(f, percent), band(t, percent)]);
+  row(table, [data.calibrated ? "expected on new rows" : "on the rows used to build the hull (optimistic)", band(f, percent), band(t, percent)]);
   const right = predictive(f, t, prevalence), wrong = predictive(turned(t), turned(f), 1 - prevalence);
   row(table, ["a call that is right", `negative ${band(wrong, percent)}`, `positive ${band(right, percent)}`]);
   const asks = costs.fp + " and " + costs.fn;
@@ -223,9 +223,9 @@ function showRates(point, fpr, tpr, limit, costs, sure, unkept) {
   }
   let note = data.calibrated
     ? `Expected: measured on ${data.n_calibration} rows that nothing was chosen by, with 95 % intervals.`
-    : "The hull was chosen by the rows that it is measured on, so it promises too much.";
+    : "The hull was measured on the rows that it was built from, so these rates are too optimistic.";
   if (mode === "limit" && sure) {
-    if (unkept) note = "The calibration rows are too few to guarantee this limit.";
+    if (unkept) note = "There are too few calibration rows to guarantee this limit.";
     else {
       row(table, [`guaranteed with probability ${data.guarantee.probability}`, `at most ${percent(limit)}`, ""]);
       note += ` The guarantee costs ${(100 * point.price).toFixed(1)} points of true positives.`;

@@ -17,7 +17,7 @@ from fewer.selectors.auto._curve import DEPENDENT, EXCHANGE, MARGIN, Curve, Loss
 from fewer.selectors.auto._race import MODELS, QUICK, PathRace, with_all_features
 
 NEAR = 0.005
-"""Half a point of the score: an order so little behind the best one answers where it needs fewer features."""
+"""Half a point of the score: a ranking that close to the best is taken where it needs fewer features."""
 SAME = 1.0
 """Standard errors within which a model cannot be told from the best one."""
 SEEN = 2.0
