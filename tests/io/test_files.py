@@ -150,6 +150,7 @@ def test_a_frame_keeps_its_types_and_declared_levels_are_text(tmp_path):
 
 
 def test_files_that_cannot_be_read(tmp_path):
+    (tmp_path / "empty").mkdir()
     (tmp_path / "patients.csv").write_text("a,y\n1,0\n2,1\n")
     (tmp_path / "fake.parquet").write_bytes(b"PAR1 and nothing more PAR1")
     pl.DataFrame({"a": [], "y": []}).write_parquet(tmp_path / "bare.parquet")
@@ -160,7 +161,7 @@ def test_files_that_cannot_be_read(tmp_path):
     for name, message in {
         "patient.csv": f"File not found: {tmp_path / 'patient.csv'}; did you mean patients.csv?",
         "zzz": f"File not found: {tmp_path / 'zzz'}; check the path.",
-        ".": f"{tmp_path} is a folder; name a file.",
+        "empty": f"The folder {tmp_path / 'empty'} holds no Parquet or CSV file; name another.",
         "bare.parquet": "bare.parquet has columns but no rows.",
         "target.parquet": "target.parquet has only the target column 'y'; there is nothing to select.",
         "inf.parquet": "Column 'a' is infinite in row 1; correct the cell, or clear it if unknown.",
@@ -171,6 +172,33 @@ def test_files_that_cannot_be_read(tmp_path):
         assert str(error.value) == message
     with pytest.raises(InputError, match=r"^The Parquet file fake.parquet cannot be read \(.*\); write it again.$"):
         read_table(tmp_path / "fake.parquet", "y")
+
+
+def test_a_folder_that_memory_holds_is_one_table(tmp_path, capsys):
+    rows = [f"{i % 7},{i % 3},{'uv'[i % 5 % 2]},{i // 6},{i % 2}" for i in range(60)]
+    head = "a,b,c,who,y"
+    (tmp_path / "all.csv").write_text("\n".join([head, *rows]))
+    (tmp_path / "parts").mkdir()
+    for k in range(3):
+        (tmp_path / "parts" / f"{k}.csv").write_text("\n".join([head, *rows[20 * k : 20 * k + 20]]))
+    whole, parts = (read_table(tmp_path / name, "y", groups="who") for name in ("all.csv", "parts"))
+    np.testing.assert_array_equal(parts.X, whole.X)
+    np.testing.assert_array_equal(parts.groups, whole.groups)
+    assert (parts.names, parts.kinds) == (whole.names, whole.kinds)
+    for command in ("inspect {} -t y", "select {} -t y -m fisher --groups who --no-stream --features 1"):
+        said = []
+        for name in ("all.csv", "parts/*.csv"):
+            with pytest.raises(SystemExit) as ended:
+                main(command.format(tmp_path / name).split())
+            assert not ended.value.code
+            said.append(capsys.readouterr().out.splitlines()[1:7])
+        assert said[0] == said[1]
+    (tmp_path / "parts" / "1.csv").write_text(f"{head}\n1,inf,u,1,0\n1,2,u,1,1\n")
+    with pytest.raises(InputError, match=r"Column 'b' is infinite in 1\.csv, line 2"):
+        read_table(tmp_path / "parts", "y")
+    (tmp_path / "parts" / "1.csv").write_text("a,b,y\n1,2,0\n")
+    with pytest.raises(InputError, match=r"1\.csv has other columns than .*0\.csv; name files of one table"):
+        read_table(tmp_path / "parts", "y")
 
 
 def test_a_parquet_file_larger_than_memory_is_refused_before_it_is_read(tmp_path):

@@ -139,7 +139,10 @@ class Outputs:
         if self.save is not None:
             check_save(self.save, file, force=self.force)
             if not one_table:
-                raise InputError("--save does not work with parcel, stdin or chunks; use fewer transform afterwards.")
+                raise InputError(
+                    "--save does not work with parcel, stdin or chunks; use fewer transform afterwards, or --no-stream "
+                    "if memory holds the table."
+                )
 
 
 @spread
@@ -157,7 +160,7 @@ def select(
 
     The whole selection is repeated for each fold and scored on the rows held out.
 
-    auto compares rankings and searches with three models, on as many rows as --budget allows.
+    auto compares rankings and searches with several models, on as many rows as --budget allows.
 
     Components take options: --criterion knn:n_neighbors=5,cv=loo --search floating:overshoot=5
 

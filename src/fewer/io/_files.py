@@ -32,6 +32,7 @@ from fewer.io._formats import (
 )
 from fewer.io._kinds import ParseProblem, Reading, ReadOptions, Schema, Understood, read_schema
 from fewer.io._reader import LARGEST, Contract, ProblemReader
+from fewer.io._source import files_of, names_many
 from fewer.io._text import Sheet, is_number, read_text, to_utf8
 from fewer.io.frames import Place, pl, refuse_repeated_names
 from fewer.io.memory import BYTES_PER_CELL, available_memory, refuse_too_large
@@ -358,6 +359,8 @@ def read_sheet(path: Path | str, options: TableOptions | None = None, memory: in
     name, header = display_name(path), options.get("header")
     if is_address(path):
         return read_database(str(path), header, limit)
+    if str(path) != "-" and names_many(path):
+        return _together(files_of(path), options, limit)
     content = unpacked(_read_once(path, limit), name, limit)
     if content.startswith(PARQUET):
         return _read_parquet(content, name, limit)
@@ -382,6 +385,35 @@ def read_sheet(path: Path | str, options: TableOptions | None = None, memory: in
     return read_text(content, name, options.get("separator"), header, limit, notes)
 
 
+def _together(files: Sequence[Path], options: TableOptions, limit: int) -> Sheet:
+    """Read files of the same columns as one table; cells are still named by their file and line."""
+    sheets: list[Sheet] = []
+    for file in files:
+        sheets.append(read_sheet(file, options, limit))
+        limit -= sheets[-1].frame.estimated_size()
+        if sheets[-1].frame.columns != sheets[0].frame.columns or sheets[-1].is_text != sheets[0].is_text:
+            raise InputError(f"{file} has other columns than {files[0]}; name files of one table.")
+    starts = np.cumsum([0, *(sheet.frame.height for sheet in sheets)])
+
+    def place(row: int) -> str:
+        part = int(np.searchsorted(starts, row, side="right")) - 1
+        return f"{files[part].name}, {sheets[part].place(row - int(starts[part]))}"
+
+    try:
+        frame = pl.concat([sheet.frame for sheet in sheets], how="vertical_relaxed")
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"The files do not fit together ({str(error).splitlines()[0]}); give one kind.") from None
+    return replace(
+        sheets[0],
+        frame=frame,
+        place=place,
+        nominal=tuple(dict.fromkeys(name for sheet in sheets for name in sheet.nominal)),
+        notes=list(dict.fromkeys(note for sheet in sheets for note in sheet.notes)),
+        missing=tuple(dict.fromkeys(text for sheet in sheets for text in sheet.missing)),
+        semicolons=any(sheet.semicolons for sheet in sheets),
+    )
+
+
 def _read_once(path: Path | str, limit: int) -> bytes:
     """Return all that a file or pipe holds: what was read from a pipe cannot be read again."""
     try:
@@ -396,8 +428,6 @@ def _read_once(path: Path | str, limit: int) -> bytes:
             return file.read()
     except FileNotFoundError:
         raise InputError(f"File not found: {path}; {_similar_file(Path(path))}") from None
-    except IsADirectoryError:
-        raise InputError(f"{path} is a folder; name a file.") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}).") from None
 

@@ -184,7 +184,12 @@ def in_chunks(path: Path | str, command: str = "select") -> bool:
     file = Path(path)
     if file.is_file():
         return needed_memory(file, command) > available_memory()
-    return file.is_dir() or any(mark in str(path) for mark in GLOB)
+    return names_many(path)
+
+
+def names_many(path: Path | str) -> bool:
+    """Say whether a path names a folder or, by a pattern, several files."""
+    return Path(path).is_dir() or (any(mark in str(path) for mark in GLOB) and not Path(path).exists())
 
 
 def _open_files(path: str) -> Source:
