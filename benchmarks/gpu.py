@@ -396,8 +396,9 @@ HEAD = """# Nearest neighbors and Relief on a GPU
 Written by `python benchmarks/gpu.py` (WDBC is the Wisconsin data, 569 rows, 30 columns; 2^36: with six noise columns,
 seed 6). Rows of 2^30 and 2^20 subsets, of forward steps with one neighbor up to 200,000 rows and of the other library
 are medians of three runs after one that compiles; the selection, the 20 halves and 2^36 subsets were run once, all
-others once after one that compiles. Times are wall-clock and include everything but reading the table. The limit counts
-one fused add-minimum a distance and subset, 64 a clock on each of 132 multiprocessors.
+others once after one that compiles, those of good subsets once (2^18 with compiling). Times are wall-clock and include
+everything but reading the table. The limit counts one fused add-minimum a distance and subset, 64 a clock on each of
+132 multiprocessors.
 
 Where every score can be had from the CPU in a few minutes, all were compared; of a million rows (the CPU had not done
 after nine minutes on 16 threads), of the whole selection and of 2^36 subsets, the parts named. The other library is
