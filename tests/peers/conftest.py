@@ -5,12 +5,64 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 WORDS = "refused as well, in other words and as a ValueError or TypeError"
 HOOK = "asks for a private switch of theirs; a real interrupt is tested in tests/search and tests/evaluate"
 PARSIMONIOUS = "their rule (best score less std / n); ours is the control OneStandardError"
+ZERO = "at least one feature is kept"
+CENTERED = "columns are centered; there is no other way"
+FINITE = "a perfect line scores infinity and a constant column 0, never NaN or the largest number"
+STREAMED = "no partial_fit: `fewer.run.streaming` reads tables that are too large"
+FITTED = "what to keep is decided in fit; the model may be fitted already (FrozenEstimator)"
+TARGET = "a target is needed"
+FILTERS = {
+    "test_chi2_unused_feature__chi2": FINITE,
+    "test_f_oneway_ints__feature_select": "samples of different widths are not compared",
+    "test_f_regression__feature_select": CENTERED,
+    "test_f_regression_center__feature_select": CENTERED,
+    "test_f_regression_corner_case__feature_select[X2-y2-expected_f_statistic2-expected_p_values2-True]": FINITE,
+    "test_f_regression_corner_case__feature_select[X3-y3-expected_f_statistic3-expected_p_values3-True]": FINITE,
+    "test_f_regression_corner_case__feature_select[X4-y4-expected_f_statistic4-expected_p_values4-False]": FINITE,
+    "test_f_regression_corner_case__feature_select[X5-y5-expected_f_statistic5-expected_p_values5-False]": FINITE,
+    "test_select_kbest_zero__feature_select": ZERO,
+    "test_selectkbest_tiebreaking__feature_select": "one row is no table",
+    "test_selectpercentile_tiebreaking__feature_select": "one row is no table",
+    "test_scorefunc_multilabel__feature_select": "rankers take one target",
+    "test_tied_scores__feature_select": "of equal scores the earlier column is kept; theirs keeps the later",
+    "test_invalid_k__feature_select": "more features than there are is refused; theirs warns and keeps all",
+    "test_f_classif_constant_feature__feature_select": "constant columns are listed in the notes, without a warning",
+    "test_no_feature_selected__feature_select": ZERO,
+    "test_dataframe_output_dtypes__feature_select": "a column of intervals is refused by name",
+    "test_unsupervised_filter__feature_select": TARGET,
+    "test_mutual_info_options__mutual_info": "sparse numbers are taken; theirs refuses them",
+    "test_invalid_input__from_model": "refused in fit; theirs in transform",
+    "test_max_features_error__from_model": WORDS,
+    "test_inferred_max_features_integer__from_model[0]": ZERO,
+    "test_coef_default_threshold__from_model[estimator1]": ZERO,
+    "test_coef_default_threshold__from_model[estimator2]": ZERO,
+    "test_coef_default_threshold__from_model[estimator3]": ZERO,
+    "test_partial_fit__from_model": STREAMED,
+    "test_partial_fit_validate_feature_names__from_model": STREAMED,
+    "test_from_model_estimator_attribute_error__from_model": STREAMED,
+    "test_prefit__from_model": FITTED,
+    "test_prefit_max_features__from_model": FITTED,
+    "test_threshold_without_refitting__from_model": FITTED,
+    "test_fit_accepts_nan_inf__from_model": "a model without importances is refused in fit; theirs in transform",
+    "test_RFE_fit_score_params__rfe": "fit takes sample_weight, groups and time; other arguments are refused by name",
+    "test_rfecv_verbose_output__rfe": "progress is a callback (on_step), not printed",
+    "test_rfe_importance_getter_validation__rfe[RFE-random-AttributeError]": WORDS,
+    "test_rfe_importance_getter_validation__rfe[RFECV-random-AttributeError]": WORDS,
+    "test_rfe_allow_nan_inf_in_x__rfe": "infinite cells are refused by row and column",
+    "test_rfe_estimator_attribute_error__rfe": "a pipeline with the model has decision_function, not the selector",
+    "test_rfe_n_features_to_select_warning__rfe": "more features than there are is no warning in the search",
+    "test_rfe_with_sample_weight__rfe": "weights are scaled to a mean of one, which a penalty such as C feels",
+    "test_results_per_cv_in_rfecv__rfe": "the trace holds each split's scores, not its masks and rankings",
+    "test_rfe_sparse_coef__rfe": "four classes in four rows are refused",
+}
 DIFFERENCES = {
+    **{f"test_filters.py::{test}": reason for test, reason in FILTERS.items()},
     "test_scikit_learn.py::test_bad_n_features_to_select": "all columns may be asked for: then all are kept",
     "test_scikit_learn.py::test_n_features_to_select_auto[backward]": "theirs drops the first column whatever it costs",
     "test_scikit_learn.py::test_nan_support": "missing cells are filled inside the folds unless preprocess='none'",
@@ -49,3 +101,15 @@ def pytest_collection_modifyitems(items):
         for test, reason in DIFFERENCES.items():
             if place == test or place.startswith(f"{test}["):
                 item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+
+
+@pytest.fixture
+def global_dtype():
+    """The type that scikit-learn's tests run with by default."""
+    return np.float64
+
+
+@pytest.fixture
+def global_random_seed():
+    """The seed that scikit-learn's tests run with by default."""
+    return 42

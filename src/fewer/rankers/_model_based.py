@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from inspect import signature
 from numbers import Integral, Real
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -180,8 +181,7 @@ def inputs_of(model: Any, X: FloatArray) -> FloatArray:
 
 def owners_of(model: Any, n_features: int) -> IntArray:
     """Return the column of the problem that each input of the last step comes from."""
-    first = model.steps[0][1] if isinstance(model, Pipeline) else None
-    return first.owner_ if isinstance(first, ModelColumns) else np.arange(n_features)
+    return model.steps[0][1].owner_ if _is_prepared(model) else np.arange(n_features)
 
 
 def gather(values: FloatArray, model: Any, n_features: int) -> FloatArray:
@@ -222,6 +222,10 @@ class Importance(ModelRanker):
     threshold : float or str, optional
         Keep features whose importance is at least this: a number, `"mean"`, `"median"`, or a multiple of these such as
         `"1.25*mean"`, as in scikit-learn's `SelectFromModel`. Then `RankSelector(Importance(…))` keeps just these.
+    importance : str or callable, default="auto"
+        `"auto"`: coefficients or `feature_importances_`. The name of an attribute of the model, such as
+        `"named_steps.svc.coef_"`; or a function that takes the fitted model and returns a number for each column, as
+        `importance_getter` of scikit-learn. Then columns are not scaled.
 
     Notes
     -----
@@ -256,11 +260,15 @@ class Importance(ModelRanker):
         "estimator": [HasMethods("fit"), None],
         "cv": CV_OBJECT,
         "threshold": [Real, str, None],
+        "importance": [str, callable],
     }
 
-    def __init__(self, estimator: Any = None, cv: Any = 5, threshold: float | str | None = None) -> None:
+    def __init__(
+        self, estimator: Any = None, cv: Any = 5, threshold: float | str | None = None, importance: Any = "auto"
+    ) -> None:
         super().__init__(estimator, cv)
         self.threshold = threshold
+        self.importance = importance
 
     @property
     def chooses(self) -> bool:  # type: ignore[override]
@@ -276,8 +284,8 @@ class Importance(ModelRanker):
 
     def _measure(self, problem: Problem, parts: list[Split], seed: int, resources: Resources) -> FloatArray:
         if self.cv is None:
-            return importances(self.estimator, problem, seed)[None]
-        shared = (self.estimator, problem, seed)
+            return importances(self.estimator, problem, seed, self.importance)[None]
+        shared = (self.estimator, problem, seed, self.importance)
         return np.array(list(run_tasks(_importances, [(part.train,) for part in parts], resources, shared=shared)))
 
 
@@ -301,12 +309,12 @@ def threshold_of(threshold: float | str, scores: FloatArray) -> float:
         ) from None
 
 
-def _importances(shared: tuple[Any, Problem, int], rows: IntArray) -> FloatArray:
-    estimator, problem, seed = shared
-    return importances(estimator, problem.take(rows), seed)
+def _importances(shared: tuple[Any, Problem, int, Any], rows: IntArray) -> FloatArray:
+    estimator, problem, seed, importance = shared
+    return importances(estimator, problem.take(rows), seed, importance)
 
 
-def importances(estimator: Any, problem: Problem, seed: int) -> FloatArray:
+def importances(estimator: Any, problem: Problem, seed: int, importance: Any = "auto") -> FloatArray:
     """Fit an estimator to rows and return the importance of each column.
 
     Parameters
@@ -317,16 +325,37 @@ def importances(estimator: Any, problem: Problem, seed: int) -> FloatArray:
         The rows.
     seed : int
         Of all that is random.
+    importance : str or callable, default="auto"
+        As in `Importance`.
 
     Returns
     -------
     array of shape (n_features,)
     """
-    if (found := _lasso_sizes(estimator, problem)) is not None:
+    if importance == "auto" and (found := _lasso_sizes(estimator, problem)) is not None:
         return found
     as_it_is = hasattr(type(last_step(estimator)), "feature_importances_") or is_frozen(estimator)
-    model = fit_model(estimator, problem, seed, scale=not as_it_is)
-    return gather(own_importances(last_step(model)), model, problem.n_features)
+    model = fit_model(estimator, problem, seed, scale=not as_it_is and importance == "auto")
+    if importance == "auto":
+        return gather(own_importances(last_step(model)), model, problem.n_features)
+    asked = model.steps[-1][1] if _is_prepared(model) else model
+    asked = asked.estimator if is_frozen(asked) else asked
+    try:
+        return gather(_sizes_of(importance(asked) if callable(importance) else attrgetter(importance)(asked)), model,
+                      problem.n_features)  # fmt: skip
+    except AttributeError as error:
+        raise IncompatibleError(f"Importance(importance={importance!r}): {error}.") from None
+
+
+def _is_prepared(model: Any) -> bool:
+    """Say whether nominal or missing cells were prepared for the model, before its own steps."""
+    return isinstance(model, Pipeline) and isinstance(model.steps[0][1], ModelColumns)
+
+
+def _sizes_of(coefficients: Any) -> FloatArray:
+    """Return the sizes of coefficients, summed over classes."""
+    dense = coefficients.toarray() if hasattr(coefficients, "toarray") else np.asarray(coefficients, dtype=np.float64)
+    return np.asarray(np.abs(np.atleast_2d(dense)).sum(axis=0))
 
 
 LASSO = {"fit_intercept": True, "positive": False, "precompute": False, "warm_start": False, "selection": "cyclic"}
@@ -371,8 +400,7 @@ def own_importances(fitted: Any) -> FloatArray:
     array of shape (number of inputs,)
     """
     if hasattr(fitted, "coef_"):
-        coefficients = fitted.coef_.toarray() if hasattr(fitted.coef_, "toarray") else np.asarray(fitted.coef_)
-        return np.abs(np.atleast_2d(coefficients)).sum(axis=0)
+        return _sizes_of(fitted.coef_)
     if hasattr(fitted, "feature_importances_"):
         return np.asarray(fitted.feature_importances_, dtype=np.float64)
     raise IncompatibleError(
