@@ -44,9 +44,13 @@ PEERS := .peers
 $(PEERS)/mlxtend-0.23.1.tar.gz:
 	$(BIN)/python -m pip download --quiet --no-deps --no-binary mlxtend --dest $(PEERS) mlxtend==0.23.1
 
-test-peers: $(READY) $(PEERS)/mlxtend-0.23.1.tar.gz  ## scikit-learn's and mlxtend's own tests of sequential selection, asked of ours
+$(PEERS)/boruta_py:
+	git clone --quiet https://github.com/scikit-learn-contrib/boruta_py $@ && git -C $@ checkout --quiet dd7b020
+
+# BorutaPy's tests are in its repository alone: make .peers/boruta_py fetches it, and test-peers uses it if it is there.
+test-peers: $(READY) $(PEERS)/mlxtend-0.23.1.tar.gz  ## tests of scikit-learn's, mlxtend's and BorutaPy's selectors, asked of ours
 	tar -xzf $(PEERS)/mlxtend-0.23.1.tar.gz -C $(PEERS)
-	MLXTEND_SOURCE=$(PEERS)/mlxtend-0.23.1 $(BIN)/python -m pytest -q -W default tests/peers
+	MLXTEND_SOURCE=$(PEERS)/mlxtend-0.23.1 BORUTA_SOURCE=$(wildcard $(PEERS)/boruta_py) $(BIN)/python -m pytest -q -W default tests/peers
 
 lint: $(READY)  ## fix what can be fixed and show the rest
 	$(BIN)/ruff format .

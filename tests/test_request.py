@@ -61,6 +61,7 @@ def test_every_labelled_option_goes_from_the_page_to_the_command(option):
         "scoring": "r2",
         "rare": "drop",
         "budget": "9s",
+        "costs": "x=3,z=0.5",
     }
     value = texts.get(option["name"], "3")
     choices = Choices.read({"table": "t.csv", "target": "y", option["name"]: value})

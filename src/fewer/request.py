@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from fewer.columns import Column
@@ -76,6 +77,45 @@ def parse_features(text: str) -> Any:
     if not good:
         raise InputError(f"--features {text!r}: use a number (7), a fraction (0.5), a range (3-8) or auto.")
     return value
+
+
+def parse_prices(text: str | None) -> dict[str, float] | None:
+    """Read what features cost: `age=3,bmi=0.5`, or the name of a CSV file with a column of features and one of prices.
+
+    Parameters
+    ----------
+    text : str or None
+        What was typed.
+
+    Returns
+    -------
+    dict or None
+        The price of each feature that is listed.
+
+    Examples
+    --------
+    >>> parse_prices("age=3, bmi=0.5")
+    {'age': 3.0, 'bmi': 0.5}
+    """
+    if text is None:
+        return None
+    rows = [list(pair.rpartition("=")[::2]) for pair in names_of(text)]
+    if not all(name for name, _ in rows):
+        try:
+            with Path(text).open(encoding="utf-8-sig", newline="") as file:
+                rows = [row for row in csv.reader(file) if row]
+        except (OSError, UnicodeDecodeError, ValueError) as error:
+            raise InputError(f"--costs {text[:80]} is not age=3,bmi=0.5 or a readable file ({error}).") from None
+    prices: dict[str, float] = {}
+    for number, row in enumerate(rows):
+        try:
+            name, price = row[0].strip(), float(row[1])
+        except (IndexError, ValueError):
+            if number == 0 and len(rows) > 1:
+                continue  # the header
+            raise InputError(f"--costs {text[:80]}, entry {number + 1}: a feature and a number are needed.") from None
+        prices[name] = price
+    return prices
 
 
 def _names(text: str | None) -> list[str] | None:
@@ -208,8 +248,16 @@ class Request:
     include: Annotated[Sequence[Column] | None, Option("Always keep these: age,sex.", read=_names)] = None
     exclude: Sequence[Column] | None = None
     feature_groups: Sequence[Sequence[Column]] | None = None
-    feature_costs: Any = None
-    cost_weight: float = 0.0
+    feature_costs: Annotated[
+        Any,
+        Option(
+            "Price of features: age=3,bmi=0.5, or a CSV file of feature,price.", ("--costs",), read=parse_prices,
+            label="Price of features",
+        ),
+    ] = None  # fmt: skip
+    cost_weight: Annotated[
+        float, Option("Score that one unit of price must earn in a search.", kind=float, limits={"min": 0})
+    ] = 0.0  # fmt: skip
     rare: Annotated[
         str,
         Option(

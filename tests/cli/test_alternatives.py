@@ -48,4 +48,27 @@ def test_what_cannot_be_is_said(run, capsys):
     (run / "bad.csv").write_text("feature,price\nwine,5\n")
     code, _, err = call(capsys, run / "run", "--costs", run / "bad.csv")
     assert code == 2
-    assert "'wine' is no feature" in err
+    assert "wine" in err
+
+
+def test_select_takes_prices(run, capsys):
+    def select(*words):
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as leaving:
+            main(["select", str(run / "t.csv"), "-t", "y", "--criterion", "knn:n_neighbors=3", "--search", "forward",
+                  "--folds", "0", "--json", *words])  # fmt: skip
+        printed = capsys.readouterr()
+        return leaving.value.code, json.loads(printed.out) if not leaving.value.code else printed.err
+
+    _, plain = select()
+    dear = plain["features"][0]
+    code, told = select("--costs", f"{dear}=5", "--cost-weight", "0.2")
+    assert not code
+    assert dear not in told["features"]
+    (run / "prices.csv").write_text(f"feature,price\n{dear},5\n")
+    assert select("--costs", str(run / "prices.csv"), "--cost-weight", "0.2")[1]["features"] == told["features"]
+    assert select("--costs", str(run / "prices.csv"))[1]["costs"][dear] == 5
+    for wrong in ("nowhere.csv", "alcohol=x", "wine=3"):
+        code, err = select("--costs", wrong)
+        assert code == 2
+        assert wrong.partition("=")[0] in err

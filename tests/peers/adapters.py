@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewer import RankSelector, SubsetSelector
 from fewer.contracts import Ranker, Ranking, Resources
-from fewer.control import FalseDiscovery
+from fewer.control import FalseDiscovery, Shadow
 from fewer.criteria import CrossValidated
 from fewer.problem import Problem
 from fewer.rankers import Chi2, FTest, Importance, MutualInformation
@@ -500,3 +500,39 @@ class RFECV(RFE):
         self.cv_results_ |= {f"split{i}_test_score": row for i, row in enumerate(scores)}
         self.cv_results_ |= {"n_features": np.asarray(state["sizes"])[::-1]}
         return self
+
+
+class BorutaPy(SelectorMixin, BaseEstimator):
+    """`boruta.BorutaPy`: our `Shadow` over the importances of the estimator."""
+
+    def __init__(self, estimator, n_estimators=1000, perc=100, alpha=0.05, two_step=True, max_iter=100,
+                 random_state=None, verbose=0, early_stopping=False, n_iter_no_change=20):  # fmt: skip
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.perc = perc
+        self.alpha = alpha
+        self.two_step = two_step
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+        self.early_stopping = early_stopping
+        self.n_iter_no_change = n_iter_no_change
+
+    def fit(self, X, y):
+        """Confirm what beats the best shuffled copy."""
+        control = Shadow(self.max_iter, self.alpha)
+        ranker = Importance(self.estimator, cv=None)
+        # Their tests set no seed; one that is fixed makes what they ask repeatable.
+        self.selector_ = RankSelector(ranker, control=control, random_state=self.random_state or 0).fit(X, y)
+        self.support_, self.n_features_in_ = self.selector_.support_, self.selector_.n_features_in_
+        if hasattr(self.selector_, "feature_names_in_"):
+            self.feature_names_in_ = self.selector_.feature_names_in_
+        return self
+
+    def transform(self, X, return_df=False):
+        """Keep the chosen columns, of a frame as a frame."""
+        return X.loc[:, self.support_] if return_df else super().transform(X)
+
+    def _get_support_mask(self):
+        check_is_fitted(self, "selector_")
+        return self.support_

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -31,7 +30,7 @@ class HowFar:
     criterion: Annotated[str | None, typer.Option(help="Another criterion than that of the run.")] = None
     max_features: Annotated[int | None, typer.Option(help="The largest size of a subset.", show_default=False)] = None
     max_subsets: Annotated[int | None, typer.Option(help="How many subsets may be looked at.")] = None
-    costs: Annotated[Path | None, typer.Option(help="A table of prices: feature,price.", show_default=False)] = None
+    costs: Annotated[str | None, option("feature_costs", show_default=False)] = None
     test_size: Annotated[float, typer.Option(help="Share of the rows put aside to score a few of them.")] = 0.0
     jobs: Annotated[int | None, option("n_jobs")] = None
     device: Annotated[str, option("device")] = "cpu"
@@ -62,7 +61,7 @@ def alternatives(
         selection.seed,
         tolerance=asked.tolerance,
         max_features=asked.max_features,
-        costs=None if asked.costs is None else read_costs(asked.costs, problem.names),
+        costs=asked.costs,
         resources=resources_of(asked.jobs, "1GiB", asked.device),
         **({} if asked.max_subsets is None else {"max_subsets": asked.max_subsets}),
     )
@@ -85,37 +84,3 @@ def table_of(code: str) -> Problem:
             words = {word.arg: ast.literal_eval(word.value) for word in node.keywords if word.arg}
             return read_table(*(ast.literal_eval(argument) for argument in node.args), **words)
     raise InputError("The run does not say which table it read; use fewer.alternatives in Python.")
-
-
-def read_costs(path: Path, names: tuple[str, ...]) -> dict[str, float]:
-    """Read prices: a column of features and a column of numbers, with or without a header.
-
-    Parameters
-    ----------
-    path : path
-        A text table, separated by commas.
-    names : tuple of str
-        The features of the table; others are refused.
-
-    Returns
-    -------
-    dict
-        The price of each feature that is listed.
-    """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file) if row]
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"--costs {path} cannot be read ({error}).") from None
-    costs: dict[str, float] = {}
-    for number, row in enumerate(rows):
-        try:
-            name, price = row[0].strip(), float(row[1])
-        except (IndexError, ValueError):
-            if number == 0:
-                continue
-            raise InputError(f"--costs {path}, line {number + 1}: a feature and a number are needed.") from None
-        if name not in names:
-            raise InputError(f"--costs {path}, line {number + 1}: {name!r} is no feature of the table.")
-        costs[name] = price
-    return costs

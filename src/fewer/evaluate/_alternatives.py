@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from fewer.contracts import Criterion, IncompatibleError, Objective, PredictiveScorer, Resources, Scorer, SearchSpace
+from fewer.estimators import parse_costs
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.search import Exhaustive, Forward
 from fewer.search._exhaustive import PATIENCE, combination_block
@@ -294,7 +295,7 @@ def good_subsets(
     good, n_undecided = rule.compare(search.space, states, scores, search.swept)
     masks, scores = space.expand(states[good]).astype(bool), scores[good]
     exact = search.largest is not None
-    price = None if costs is None else np.array([float(costs.get(name, 0.0)) for name in problem.names])
+    price = None if costs is None else parse_costs(dict(costs), problem.names)
     found = Alternatives(
         names=list(problem.names), masks=masks[:MOST_KEPT], scores=scores[:MOST_KEPT], n_good=len(scores),
         counts=masks.sum(axis=0), sizes=np.bincount(masks.sum(axis=1), minlength=problem.n_features + 1),

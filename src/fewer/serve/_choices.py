@@ -58,6 +58,8 @@ TYPED = (
 )
 PLACES = ("--out", "--report")
 FLAGS: dict[str, dict[str, bool]] = {"--json": {}, "--force": {}, "--skip-rows-without-target": {"skip": True}}
+MOST_PRICES = 20_000
+"""Characters of all prices together."""
 NUMBERS = ("max_fpr", "guarantee", "cost_fp", "cost_fn", "prevalence")
 
 
@@ -290,7 +292,9 @@ def _texts(given: dict[str, Any], names: Sequence[str]) -> None:
 def _typed(word: str, value: Any) -> Any:
     """Read one option of `Request` as the command line would, but keep what was typed."""
     option = OFFERED[word][1]
-    value = value if option.kind is int else str(value)[:40]
+    value = value if option.kind is int else str(value)[: MOST_PRICES if word == "costs" else 40]
+    if word == "costs" and "=" not in value:
+        raise FieldError("Give a price to features: age=3, bmi=0.5.", word)
     try:
         if option.read is not None:
             option.read(value)
