@@ -234,14 +234,14 @@ def test_a_frame_with_names_and_holes_through_the_front_reader():
 
 def test_cells_of_the_table_have_the_digits_of_their_unit(comparison):
     made = row(comparison, "forward")
-    cells = comparison._cells(dataclasses.replace(made, difference=0.0123, difference_low=-0.0456, difference_high=0.1))
+    cells = comparison.cells(dataclasses.replace(made, difference=0.0123, difference_low=-0.0456, difference_high=0.1))
     assert cells[6] == "+1.2 (−4.6 to +10.0)"
     priced = dataclasses.replace(comparison, scoring="neg_mean_squared_error")
-    cells = priced._cells(dataclasses.replace(made, difference=0.0123, difference_low=-0.0456, difference_high=0.1))
+    cells = priced.cells(dataclasses.replace(made, difference=0.0123, difference_low=-0.0456, difference_high=0.1))
     assert cells[6] == "+0.012 (−0.046 to +0.100)"
-    assert comparison._cells(row(comparison, "all features"))[6:8] == ["–", "–"]
-    assert comparison._cells(dataclasses.replace(made, p_value=0.5, p_holm=None))[7] == "0.500"
-    assert comparison._cells(dataclasses.replace(made, p_value=0.5, p_holm=0.25))[7] == "0.250"
+    assert comparison.cells(row(comparison, "all features"))[6:8] == ["–", "–"]
+    assert comparison.cells(dataclasses.replace(made, p_value=0.5, p_holm=None))[7] == "0.500"
+    assert comparison.cells(dataclasses.replace(made, p_value=0.5, p_holm=0.25))[7] == "0.250"
 
 
 def test_the_first_latex_table_has_the_label_itself_and_the_others_a_number(comparison):

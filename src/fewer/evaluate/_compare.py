@@ -197,15 +197,15 @@ class Comparison(Suspected):
         width = max(len(row.name) for row in self.methods)
         lines = []
         for estimator in self.estimators:
-            lines += [f"{self._heading(estimator)}", _line(self._columns(), width)]
-            lines += [_line(self._cells(row), width) for row in self.rows_of(estimator)]
+            lines += [f"{self._heading(estimator)}", _line(self.titles(), width)]
+            lines += [_line(self.cells(row), width) for row in self.rows_of(estimator)]
             lines.append("")
         first = [*self.banner, ""] if self.banner else []
         return "\n".join([*first, *lines, self.verdict, *self.notes])
 
     def _repr_html_(self) -> str:
         tables = [
-            html_table(self._columns(), [self._cells(row) for row in self.rows_of(estimator)], self._heading(estimator))
+            html_table(self.titles(), [self.cells(row) for row in self.rows_of(estimator)], self._heading(estimator))
             for estimator in self.estimators
         ]
         title = f"{len({row.name for row in self.methods})} methods compared"
@@ -221,8 +221,8 @@ class Comparison(Suspected):
         """
         parts = []
         for estimator in self.estimators:
-            rows = [self._cells(row) for row in self.rows_of(estimator)]
-            parts += [f"{self._heading(estimator)}.", markdown_table(self._columns(), rows)]
+            rows = [self.cells(row) for row in self.rows_of(estimator)]
+            parts += [f"{self._heading(estimator)}.", markdown_table(self.titles(), rows)]
         return "\n\n".join([*(f"> {line}" for line in self.banner), *parts, self.verdict]) + "\n"
 
     def to_latex(self, label: str = "tab:comparison") -> str:
@@ -240,9 +240,9 @@ class Comparison(Suspected):
         """
         tables = []
         for place, estimator in enumerate(self.estimators):
-            rows = [self._cells(row) for row in self.rows_of(estimator)]
+            rows = [self.cells(row) for row in self.rows_of(estimator)]
             own = label if place == 0 else f"{label}-{place + 1}"
-            tables.append(latex_table(self._columns(), rows, f"{self._heading(estimator)}. {self.verdict}", own))
+            tables.append(latex_table(self.titles(), rows, f"{self._heading(estimator)}. {self.verdict}", own))
         return "\n".join(tables) + "\n"
 
     def _heading(self, estimator: str) -> str:
@@ -251,12 +251,31 @@ class Comparison(Suspected):
             f"{self.n_splits} splits, the whole selection repeated in each"
         )
 
-    def _columns(self) -> list[str]:
+    def titles(self) -> list[str]:
+        """Return the titles of the table of an estimator.
+
+        Returns
+        -------
+        list of str
+            Of its columns.
+        """
         unit = "points" if in_points(self.scoring) else "score"
         interval = f"{100 * self.level:g} % interval"
         return ["method", "score", interval, "features", "stability", "optimism", f"{unit} against all", "p", "seconds"]
 
-    def _cells(self, row: MethodScore) -> list[str]:
+    def cells(self, row: MethodScore) -> list[str]:
+        """Return a row of the table of its estimator, as it is shown.
+
+        Parameters
+        ----------
+        row : MethodScore
+            One of `methods`.
+
+        Returns
+        -------
+        list of str
+            One for each of the titles.
+        """
         scale, digits = (100, 1) if in_points(self.scoring) else (1, 3)
         difference, low, high = (
             signed(scale * value, digits) for value in (row.difference, row.difference_low, row.difference_high)
@@ -271,7 +290,7 @@ class Comparison(Suspected):
             "–" if row.stability is None else f"{row.stability:.2f}",
             "–" if row.optimism is None else signed(row.optimism, 3),
             "–" if is_reference else f"{difference} ({low} to {high})",
-            "–" if is_reference else f"{p_value:.3f}",
+            "–" if is_reference else "< 0.001" if p_value < 0.001 else f"{p_value:.3f}",
             f"{row.seconds:.2f}",
         ]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fewer.evaluate import Comparison
+from fewer.evaluate._verdict import name_of
 from fewer.report._page import render, write_page
 from fewer.report._pictures import interval_picture
 from fewer.text import score_text
@@ -59,8 +60,7 @@ def comparison_report(comparison: Comparison) -> str:
     >>> "Too close." in comparison_report(comparison)
     True
     """
-    estimators = list(dict.fromkeys(row.estimator for row in comparison.methods))
-    by_estimator = {name: [row for row in comparison.methods if row.estimator == name] for name in estimators}
+    by_estimator = {name_of(name): comparison.rows_of(name) for name in comparison.estimators}
     pictures = [_picture(name, rows, comparison.scoring) for name, rows in by_estimator.items()]
     methods = {row.name for row in comparison.methods if row.role == "method"}
     consensus = [
@@ -69,7 +69,12 @@ def comparison_report(comparison: Comparison) -> str:
         if name in methods
     ]
     return render(
-        "comparison.html", comparison=comparison, by_estimator=by_estimator, pictures=pictures, consensus=consensus
+        "comparison.html",
+        comparison=comparison,
+        suspected=comparison,
+        by_estimator=by_estimator,
+        pictures=pictures,
+        consensus=consensus,
     )
 
 

@@ -193,6 +193,7 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
     return render(
         "selection.html",
         selection=selection,
+        suspected=selection,
         rows=[row for row in rows if row["chosen"] or stops],
         n_hidden=max(len(selection.features) - len(rows), 0),
         keys=_keys(selection),
