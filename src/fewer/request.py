@@ -200,6 +200,8 @@ class Request:
     min_features : int, optional
         The smallest number of features that a search may keep; with 0 the empty subset, which predicts the most
         frequent class or the mean, takes part too. `auto` keeps none by itself where it finds no signal.
+    alternatives : int, default=0
+        How many subsets to look at for all that are as good as the best, as `fewer.alternatives` does; 0 for none.
     rare : {"refuse", "drop", "merge"}
         What happens to classes with fewer rows than there are folds.
     cv : int, "loo", splitter or list of (train, test)
@@ -258,6 +260,13 @@ class Request:
     cost_weight: Annotated[
         float, Option("Score that one unit of price must earn in a search.", kind=float, limits={"min": 0})
     ] = 0.0  # fmt: skip
+    alternatives: Annotated[
+        int,
+        Option(
+            "Subsets to look at for all that are as good as the best; 0: none.", kind=int, limits={"min": 0},
+            label="Subsets to look at for alternatives",
+        ),
+    ] = 0  # fmt: skip
     rare: Annotated[
         str,
         Option(

@@ -9,7 +9,6 @@ from fewer.criteria import KNN
 from fewer.evaluate import good_subsets
 from fewer.problem import Problem
 from fewer.report import alternatives_report, write_alternatives_report
-from fewer.report._alternatives import packed
 from pages import EVIL
 
 
@@ -32,14 +31,14 @@ def unpacked(data):
 
 
 def test_all_subsets_travel_in_the_page(found):
-    masks, scores = unpacked(packed(found))
+    masks, scores = unpacked(found.packed())
     mine = {mask.tobytes(): score for mask, score in zip(masks, scores, strict=True)}
     assert mine == {m.tobytes(): s for m, s in zip(found.masks, found.scores.round(6), strict=True)}
     assert (np.diff(scores) <= 0).all()
 
 
 def test_what_does_not_fit_leaves_the_worst_out(found):
-    few = packed(found, most_bytes=40)
+    few = found.packed(40)
     assert 0 < few["n"] < found.n_good
     assert len(few["bits"]) <= 40
     assert unpacked(few)[1].min() >= found.scores[few["n"] - 1].round(6)
@@ -51,5 +50,5 @@ def test_the_page_is_whole_and_names_are_text(found, tmp_path):
     assert "<img src=x" not in page
     assert page.count('type="checkbox"') == 14
     assert "cannot be measured" in page
-    start = page.index('id="data">') + len('id="data">')
+    start = page.index('id="good">') + len('id="good">')
     assert json.loads(page[start : page.index("</script>", start)])["n_good"] == found.n_good

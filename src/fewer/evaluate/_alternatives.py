@@ -7,8 +7,10 @@ rest.
 
 from __future__ import annotations
 
+import base64
 import json
 import time
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from math import comb
@@ -32,6 +34,8 @@ MOST_KEPT = 300_000
 """Good subsets that are kept; all are counted."""
 MOST_COMPARED = 50_000
 """Subsets that are compared with the best row by row, those of the highest scores first."""
+MOST_BYTES = 450_000
+"""Of the subsets in a page, packed."""
 BLOCK = 1 << 14
 MOST_PAIRED = 10_000
 """Good subsets among which partners are looked for."""
@@ -168,6 +172,41 @@ class Alternatives:
             partners = sorted(rank, key=lambda name: rank[name], reverse=True)
             found[self.names[f]] = [name for name in partners if any(rank[name])]
         return found
+
+    def packed(self, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
+        """Pack the good subsets for a page: as many of the best as fit.
+
+        Parameters
+        ----------
+        most_bytes : int, default=450000
+            How long the packed text may be.
+
+        Returns
+        -------
+        dict
+            `features`, places of the features that occur; `groups`, pairs of a score and how many subsets have it, best
+            first; `bits`, the subsets one after the other, a bit for each of these features, deflated, in base64; and
+            what is said of each feature: `counts` and `partners`.
+
+        Notes
+        -----
+        Subsets of one score are put in the order of their bits, in which they pack best.
+        """
+        features, scores = np.flatnonzero(self.counts), self.scores.round(6)
+        n = len(scores)
+        while True:
+            masks = self.masks[:n][:, features]
+            order = np.lexsort((*masks.T, masks.sum(axis=1), -scores[:n]))
+            values, counts = np.unique(-scores[:n], return_counts=True)
+            bits = base64.b64encode(zlib.compress(np.packbits(masks[order], axis=None).tobytes(), 9)).decode()
+            if len(bits) <= most_bytes:
+                break
+            n = int(n * 0.9 * most_bytes / len(bits))
+        groups = list(zip((-values).tolist(), counts.tolist(), strict=True))
+        partners = {name: some[:5] for name, some in self.exchangeable.items()}
+        return {"features": features.tolist(), "groups": groups, "bits": bits, "n": n, "n_good": self.n_good,
+                "names": self.names, "costs": None if self.costs is None else self.costs.tolist(), "how": self.how,
+                "counts": self.counts.tolist(), "partners": partners}  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON data: counts, kinds of features, and the first 1,000 subsets.

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fewer.evaluate import Alternatives
 from fewer.report._page import as_svg, in_script, render, write_page
-
-MOST_BYTES = 450_000
-"""Of the subsets in the page, packed."""
 
 
 def alternatives_report(found: Alternatives) -> str:
@@ -48,48 +42,29 @@ def alternatives_report(found: Alternatives) -> str:
         drawn = AlternativesDisplay(found, kind=kind).plot()
         pictures.append({"svg": as_svg(drawn.figure_, text), "text": text})
         plt.close(drawn.figure_)
-    rows = []
-    partners = found.exchangeable
-    for name, count in zip(found.names, found.counts.tolist(), strict=True):
-        kind = "in all" if count == found.n_good else "in none" if count == 0 else "in some"
-        rows.append({"name": name, "share": count / found.n_good, "kind": kind, "partners": partners.get(name, [])})
-    return render("alternatives.html", found=found, rows=rows, pictures=pictures, data=in_script(packed(found)))
+    return render("alternatives.html", found=found, pictures=pictures, **good_rows(found.packed()))
 
 
-def packed(found: Alternatives, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
-    """Pack the good subsets for a page: as many of the best as fit.
+def good_rows(good: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the table of good subsets shows, and what its script reads.
 
     Parameters
     ----------
-    found : Alternatives
-        All good subsets.
-    most_bytes : int, default=450000
-        How long the packed text may be.
+    good : dict
+        What `Alternatives.packed` returned.
 
     Returns
     -------
     dict
-        `features`, places of the features that occur; `groups`, pairs of a score and how many subsets have it, best
-        first; `bits`, the subsets one after the other, a bit for each of these features, deflated, in base64.
-
-    Notes
-    -----
-    Subsets of one score are put in the order of their bits, in which they pack best.
+        `rows`, one for each feature, and `good`, JSON.
     """
-    features = np.flatnonzero(found.counts)
-    scores = found.scores.round(6)
-    n = len(scores)
-    while True:
-        masks = found.masks[:n][:, features]
-        order = np.lexsort((*masks.T, masks.sum(axis=1), -scores[:n]))
-        values, counts = np.unique(-scores[:n], return_counts=True)
-        bits = base64.b64encode(zlib.compress(np.packbits(masks[order], axis=None).tobytes(), 9)).decode()
-        if len(bits) <= most_bytes:
-            break
-        n = int(n * 0.9 * most_bytes / len(bits))
-    groups = list(zip((-values).tolist(), counts.tolist(), strict=True))
-    return {"features": features.tolist(), "groups": groups, "bits": bits, "n": n, "n_good": found.n_good,
-            "names": found.names, "costs": None if found.costs is None else found.costs.tolist()}  # fmt: skip
+    rows = []
+    for name, count in zip(good["names"], good["counts"], strict=True):
+        kind = "in all" if count == good["n_good"] else "in none" if count == 0 else "in some"
+        rows.append(
+            {"name": name, "share": count / good["n_good"], "kind": kind, "partners": good["partners"].get(name)}
+        )
+    return {"good_rows": rows, "good": in_script(dict(good))}
 
 
 def write_alternatives_report(path: Path | str, found: Alternatives) -> Path:

@@ -77,15 +77,15 @@ def judge_as_text(code: str) -> str:
 def render(template: str, *, package: str = "fewer.report", **content: Any) -> str:
     """Fill a template; everything that is put in is escaped, and no script runs but the page's own, by its hash.
 
-    Another package's templates may extend those of this one.
+    Another package's templates may extend those of this one. Where there are `good` subsets, their script runs too.
     """
     environment = _environment(package)
-    own = template.replace(".html", ".js")
-    if own in environment.list_templates():
+    asked = [template.replace(".html", ".js"), *(["good.js"] if content.get("good") else [])]
+    if scripts := [name for name in asked if name in environment.list_templates()]:
         from markupsafe import Markup
 
-        source, *_ = environment.loader.get_source(environment, own)
-        source = source.replace("\r\n", "\n")  # as a browser reads it
+        sources = [environment.loader.get_source(environment, name)[0] for name in scripts]
+        source = "".join(sources).replace("\r\n", "\n")  # as a browser reads it
         digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
         content |= {"script": Markup(source), "script_hash": f"sha256-{digest}"}  # a file of ours
     return environment.get_template(template).render(**content)

@@ -15,6 +15,7 @@ from fewer.evaluate.grading import is_share
 from fewer.plots import SearchCurveDisplay
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, new_figure, style
+from fewer.report._alternatives import good_rows
 from fewer.report._page import as_svg, cut, in_script, judge_as_text, render, write_page
 from fewer.report._pictures import (
     calibration_picture,
@@ -190,8 +191,10 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
     curve = size_curve(selection)
     stops = answers(selection, curve)
     rows = feature_rows(selection)
+    good = selection.evidence.get("alternatives")
     return render(
         "selection.html",
+        **({"good": None} if good is None else good_rows(good)),
         selection=selection,
         suspected=selection,
         rows=[row for row in rows if row["chosen"] or stops],

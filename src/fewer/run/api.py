@@ -70,6 +70,7 @@ def select(
     feature_groups: Sequence[Sequence[Column]] | None = None,
     feature_costs: Any = None,
     cost_weight: float = 0.0,
+    alternatives: int = 0,
     start: Sequence[Column] | None = None,
     rare: str = "refuse",
     memory: str | int = "1GiB",
@@ -121,6 +122,9 @@ def select(
     min_features : int, optional
         The smallest number of features that a search may keep. With 0 it may keep none, where the most frequent class
         or the mean predicts as well; `auto` does so by itself.
+    alternatives : int, default=0
+        How many subsets to look at for all that are as good as the best; the report then shows what remains when a
+        feature cannot be measured. See `fewer.alternatives`.
     rare : {"refuse", "drop", "merge"}, default="refuse"
         What happens to classes with fewer rows than there are folds.
     memory, device, n_jobs

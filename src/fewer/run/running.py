@@ -19,7 +19,7 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 
 from fewer import evaluate
-from fewer.contracts import Answer, Criterion, OnStep, PredictiveScorer, Resources, Run, Stopped
+from fewer.contracts import Answer, Criterion, IncompatibleError, OnStep, PredictiveScorer, Resources, Run, Stopped
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import interruptible
 from fewer.estimators import parse_costs
@@ -28,7 +28,7 @@ from fewer.evaluate._verdict import baseline_score
 from fewer.evaluate.grading import is_share, score_name
 from fewer.io import describe_columns
 from fewer.parallel import leaves_machine
-from fewer.problem import IntArray, Problem
+from fewer.problem import InputError, IntArray, Problem
 from fewer.registry import build
 from fewer.run.budget import Budget
 from fewer.run.folder import RunFolder, fingerprint
@@ -501,6 +501,15 @@ def _evidence(running: _Running, answer: Answer, outcome: HeldOutScores | None, 
         others = {i for some in answer.stand_ins.values() for i in some}
         shown = sorted({problem.names.index(name) for name in told["features"]} | others)
         told["costs"] = _costs(plan.request.feature_costs, np.array(shown), problem)
+    if plan.request.alternatives:
+        try:
+            told["alternatives"] = evaluate.good_subsets(
+                judge, problem, max_subsets=plan.request.alternatives, seed=plan.request.seed,
+                costs=told.get("costs") and _costs(plan.request.feature_costs, np.arange(problem.n_features), problem),
+                resources=Resources(effective_n_jobs(plan.request.n_jobs), device=plan.request.device),
+            ).packed()  # fmt: skip
+        except (IncompatibleError, InputError) as error:
+            told["untold"] = [*told.get("untold", ()), f"No alternatives: {error}"]
     return told
 
 
