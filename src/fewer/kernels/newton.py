@@ -99,6 +99,23 @@ def slopes(fit, fold, members, theta, work, gradient, hessian):
     return loss
 
 
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+def mean_loss(theta, fit, fold, members, work, gradient):
+    """Write the gradient of the loss a row; return that loss: what scikit-learn hands to L-BFGS."""
+    size, total = fit.sizes[fold], fit.totals[fold]
+    z, slope = work[0, :size], work[1, :size]
+    add_up(fit.trains[fold], members, theta, z)
+    loss = _logistic(z, fit.y[fold], fit.weights[fold], slope, work[2, :size])
+    gradient[0] = slope.sum() / total
+    for a in range(1, theta.shape[0]):
+        column, pull = fit.trains[fold][members[a - 1]], fit.ridge * theta[a]
+        for i in range(size):
+            pull += slope[i] * column[i]
+        gradient[a] = pull / total
+        loss += 0.5 * fit.ridge * theta[a] ** 2
+    return loss / total
+
+
 @njit(nogil=True, cache=True)
 def factor(hessian, k):
     """Replace the lower half of a matrix by its Cholesky factor; say whether it has one."""

@@ -9,6 +9,8 @@ from sklearn.svm import LinearSVC
 from engine_twin import rows, scores
 from fewer.contracts import Resources
 from fewer.criteria import CrossValidated
+from fewer.criteria.engines._engine import EngineMetric, Folds
+from fewer.criteria.engines._logistic import LogisticEngine, steps_alike
 from fewer.problem import Problem
 
 
@@ -45,3 +47,26 @@ def test_linear_support_vectors_of_several_classes_go_the_ordinary_way():
     problem = Problem.from_arrays(np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3)
     bound = CrossValidated(LinearSVC()).bind(problem, np.random.default_rng(0), Resources())
     assert "more than two classes" in bound.way
+
+
+def test_folds_left_to_scikit_learn_take_its_steps_to_its_end():
+    """The same coefficients up to rounding, far closer to each other than its tolerance leaves them to the minimum."""
+    assert steps_alike()
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n, p = int(rng.integers(20, 120)), int(rng.integers(1, 9))
+        X, weights = rng.normal(size=(n, p)).round(1), rng.integers(1, 4, n) / 2.0 if seed % 3 else None
+        y = (X[:, 0] + rng.normal(size=n) > 0.5).astype(int)
+        model = LogisticRegression(C=float(rng.choice([0.1, 1.0, 30.0])), class_weight=[None, "balanced"][seed % 2])
+        problem = Problem.from_arrays(X, y, sample_weight=weights)
+        train = np.arange(n)
+        engine = LogisticEngine(model, Folds(problem, [(train, train)], [], True), EngineMetric("accuracy"))
+        found = engine._lbfgs(np.arange(p), 0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X, y, sample_weight=problem.sample_weight)
+        if found is not None:  # it converged
+            assert found[0] == pytest.approx(model.coef_, rel=1e-7, abs=1e-9)
+            assert found[1] == pytest.approx(model.intercept_, rel=1e-7, abs=1e-9)
+        else:
+            assert model.n_iter_[0] == model.max_iter

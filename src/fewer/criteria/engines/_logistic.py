@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import cache
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_solve
+from scipy.optimize import minimize
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_class_weight
 
 from fewer.criteria.engines._engine import CLASSES, Engine, EngineMetric, Folds
 from fewer.kernels import newton, softmax
 from fewer.kernels.bundles import HeldOut, Training
-from fewer.problem import BoolArray, FloatArray, IntArray
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
+EPS = float(np.finfo(np.float64).eps)
 SAFETY = 1.5
 """scikit-learn's solver may stop at a gradient of `tol`; rows as near to the boundary as this times that are its."""
 NEAR = 0.1
@@ -23,6 +27,21 @@ NEAR = 0.1
 least one in 4, all of them nearer than 0.03."""
 SMALLEST, LARGEST = 0.05, 20.0
 """Standard deviations between which scikit-learn's solver converges in the steps that it is allowed."""
+
+
+@cache
+def steps_alike() -> bool:
+    """Whether this version of scikit-learn takes the steps of `_lbfgs`, tried on a small table."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    X[:, 0] += y
+    rows = np.arange(60)
+    engine = LogisticEngine(
+        LogisticRegression(), Folds(Problem.from_arrays(X, y), [(rows, rows)], [], False), EngineMetric("accuracy")
+    )
+    engine._checks_itself = True
+    mine, its = engine._lbfgs(np.arange(3), 0), engine._fit_by_it(np.arange(3), 0)
+    return mine is not None and all(np.allclose(a, b, rtol=0, atol=1e-9) for a, b in zip(mine, its, strict=True))
 
 
 class LogisticEngine(Engine):
@@ -35,6 +54,7 @@ class LogisticEngine(Engine):
     tolerance = 0.0
     hinge = False
     """Squared hinge instead of the logistic loss."""
+    _checks_itself = False
 
     def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
         rows = folds.problem
@@ -90,20 +110,39 @@ class LogisticEngine(Engine):
         """Fit scikit-learn's own model on the prepared columns: the pipeline around it need not run again."""
         return self._fit_there(members, fold)[1]
 
-    def _fit_there(self, members: IntArray, fold: int) -> tuple[Any, float]:
-        """Return scikit-learn's fit in a fold and its score.
+    def _fit_there(self, members: IntArray, fold: int) -> tuple[FloatArray, float]:
+        """Fit as scikit-learn does, as far as it does; return the coefficients of each class and the score."""
+        rows = slice(self.folds.bounds[fold], self.folds.bounds[fold + 1])
+        coefficients, constant = self._lbfgs(members, fold) or self._fit_by_it(members, fold)
+        decisions = np.zeros((1, self.folds.n_tests, self._n_outputs))
+        told = np.ascontiguousarray(self.folds.columns[members, rows].T) @ coefficients.T + constant
+        decisions[0, rows, 1 if told.shape[1] == 1 else slice(None)] = told[:, 0] if told.shape[1] == 1 else told
+        return coefficients, float(self.metric.grade(decisions, self.folds, 0.0, by_share=False)[0, fold])
 
-        Its parameters and the cells need not be checked again, which would take a third of the time.
-        """
-        size, rows = self._sizes[fold], slice(self.folds.bounds[fold], self.folds.bounds[fold + 1])
+    def _fit_by_it(self, members: IntArray, fold: int) -> tuple[FloatArray, FloatArray]:
+        """Let scikit-learn fit; its parameters and the cells are not checked again, which would take a third longer."""
+        size = self._sizes[fold]
         weights = self._weights[fold, :size] if self._weighted else None
         X = np.ascontiguousarray(self._trains[fold, members, :size].T)
         with config_context(assume_finite=True, skip_parameter_validation=True):
             fitted = copy(self._unfitted).fit(X, self._y[fold, :size], sample_weight=weights)
-        decisions = np.zeros((1, self.folds.n_tests, self._n_outputs))
-        told = np.ascontiguousarray(self.folds.columns[members, rows].T) @ fitted.coef_.T + fitted.intercept_
-        decisions[0, rows, 1 if told.shape[1] == 1 else slice(None)] = told[:, 0] if told.shape[1] == 1 else told
-        return fitted, float(self.metric.grade(decisions, self.folds, 0.0, by_share=False)[0, fold])
+        return fitted.coef_, fitted.intercept_
+
+    def _lbfgs(self, members: IntArray, fold: int) -> tuple[FloatArray, FloatArray] | None:
+        """Take the steps that scikit-learn takes for two classes: its solver, start and end, with a compiled loss.
+
+        The coefficients are the same up to rounding. None where it is not that simple, or did not converge.
+        """
+        if self._n_outputs > 2 or self.hinge or not (self._checks_itself or steps_alike()):
+            return None
+        gradient, work = np.empty(len(members) + 1), np.empty((3, self._trains.shape[2]))
+
+        def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+            return newton.mean_loss(theta, self._fit, fold, members, work, gradient), gradient.copy()
+
+        options = {"maxiter": self._unfitted.max_iter, "maxls": 50, "gtol": self._unfitted.tol, "ftol": 64 * EPS}
+        found = minimize(loss, np.zeros(len(gradient)), method="L-BFGS-B", jac=True, options=options)
+        return (found.x[None, 1:], found.x[:1]) if found.status == 0 else None
 
     def examine(self, members: IntArray, fold: int) -> tuple[FloatArray, float]:
         """Fit the members in one fold, from the fit before where that was in the same fold.
@@ -128,7 +167,7 @@ class LogisticEngine(Engine):
             newton.predict(theta, members, self._rows, fold, hessian, slack, out[0], open_rows)
         if not sure or open_rows.any():
             fitted, score = self._fit_there(members, fold)
-            return np.square(fitted.coef_).sum(axis=0), score
+            return np.square(fitted).sum(axis=0), score
         return np.square(theta[1:]), float(self.metric.grade(out, self.folds, 0.0, by_share=False)[0, fold])
 
     def _predict(self, members: IntArray, added: IntArray, out: FloatArray) -> tuple[BoolArray, BoolArray]:
@@ -174,4 +213,4 @@ class LinearSVCEngine(LogisticEngine):
     def examine(self, members: IntArray, fold: int) -> tuple[FloatArray, float]:
         """Let scikit-learn fit the members in one fold."""
         fitted, score = self._fit_there(members, fold)
-        return np.square(fitted.coef_).sum(axis=0), score
+        return np.square(fitted).sum(axis=0), score
