@@ -310,6 +310,7 @@ def penalty_path(logistic: bool) -> Row:
 
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
 BALANCED = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced"))
+ABSOLUTE = make_pipeline(StandardScaler(), LogisticRegression(l1_ratio=1, solver="liblinear", random_state=0))
 FOREST = RandomForestClassifier(100, class_weight="balanced", random_state=0)
 ROWS: dict[str, Callable[[], Row]] = {
     f"{name_of(estimator)} {table}": partial(forward, estimator, table, target)
@@ -348,6 +349,7 @@ ROWS |= {
         (HistGradientBoostingClassifier(max_iter=50), 10.0, None),
         (HistGradientBoostingClassifier(max_iter=50), 14.0, "exact"),
         (FOREST, 12.0, None),
+        (ABSOLUTE, 10.0, None),
     )
 }
 ROWS |= {

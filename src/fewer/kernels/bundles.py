@@ -197,6 +197,8 @@ class Training(NamedTuple):
         What the squared coefficients cost, the constant's not.
     hinge : bool
         The loss is the squared hinge instead of the logistic one, and the constant costs as much as a coefficient.
+    length : float64
+        What the absolute coefficients cost, and the constant's.
     """
 
     trains: Any
@@ -206,3 +208,4 @@ class Training(NamedTuple):
     totals: Any
     ridge: Any
     hinge: Any = False
+    length: Any = 0.0

@@ -1,16 +1,18 @@
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from engine_twin import rows, scores
 from fewer.contracts import Resources
 from fewer.criteria import CrossValidated
 from fewer.criteria.engines._engine import EngineMetric, Folds
-from fewer.criteria.engines._logistic import LogisticEngine, steps_alike
+from fewer.criteria.engines._logistic import AbsoluteEngine, LogisticEngine, steps_alike
 from fewer.problem import Problem
 
 
@@ -22,13 +24,13 @@ def test_logistic_regression_scores_as_scikit_learns(scoring):
     assert ours == pytest.approx(truth, abs=1e-6)
 
 
-def linear_svc_differs(seed):
-    """Say whether a score of a drawn table differs from that of scikit-learn's `LinearSVC`."""
+def liblinear_differs(make, seed):
+    """Say whether a score of a drawn table differs from that of scikit-learn's model."""
     rng = np.random.default_rng(seed)
     n, p = int(rng.integers(40, 200)), int(rng.integers(1, 8))
     X = rng.normal(size=(n, p)).round(int(rng.integers(0, 4)))
     y = np.where(X[:, 0] - X[:, -1] + rng.normal(size=n) > 0.3, "b", "a")
-    model = LinearSVC(C=float(rng.choice([0.1, 1.0, 10.0])), class_weight=[None, "balanced"][seed % 2])
+    model = make(C=float(rng.choice([0.1, 1.0, 10.0])), class_weight=[None, "balanced"][seed % 2])
     cv = [(np.flatnonzero(np.arange(n) % 3 != k), np.flatnonzero(np.arange(n) % 3 == k)) for k in range(3)]
     bound = CrossValidated(model, cv=cv).bind(Problem.from_arrays(X, y), np.random.default_rng(0), Resources())
     masks = np.concatenate([np.eye(p, dtype=bool), np.ones((1, p), dtype=bool)])
@@ -37,10 +39,37 @@ def linear_svc_differs(seed):
     return not np.allclose(bound.score(masks), truth, rtol=0, atol=1e-12)
 
 
-def test_classes_of_linear_support_vectors_are_those_of_scikit_learn():
+@pytest.mark.parametrize("make", [LinearSVC, partial(LogisticRegression, l1_ratio=1, solver="liblinear")])
+def test_classes_of_liblinears_models_are_those_of_scikit_learn(make):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert not any(linear_svc_differs(seed) for seed in range(50))
+        assert not any(liblinear_differs(make, seed) for seed in range(50))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_absolute_coefficients_are_at_the_minimum(weighted):
+    """The decisions of LIBLINEAR with a tolerance far below its own, some coefficients at 0."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(3.0, 2.0, size=(90, 6))
+    y = (X[:, 0] - X[:, 1] + rng.normal(size=90) > 0.5).astype(int)
+    weights = rng.integers(1, 4, len(y)) / 2.0 if weighted else None
+    problem, train = Problem.from_arrays(X, y, sample_weight=weights), np.arange(len(y))
+    model = LogisticRegression(C=0.1, l1_ratio=1, solver="liblinear", tol=1e-12, max_iter=10**5)
+    folds = Folds(problem, [(train, train)], [StandardScaler()], True)
+    engine = AbsoluteEngine(model, folds, EngineMetric("roc_auc"))
+    out = np.empty((len(y), 2))
+    assert engine.predict_members(np.arange(X.shape[1]), out).all()
+    Z = StandardScaler().fit_transform(X)
+    truth = model.fit(Z, y, sample_weight=problem.sample_weight)
+    assert out[:, 1] - out[:, 0] == pytest.approx(truth.decision_function(Z), abs=1e-6)
+    assert 0 < (truth.coef_ == 0).sum() < X.shape[1]
+
+
+@pytest.mark.parametrize("options", [{"l1_ratio": 1, "solver": "saga"}, {"l1_ratio": 0.5, "solver": "saga"}])
+def test_other_penalties_go_the_ordinary_way(options):
+    problem = Problem.from_arrays(np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2)
+    bound = CrossValidated(LogisticRegression(**options)).bind(problem, np.random.default_rng(0), Resources())
+    assert "solver='saga'" in bound.way
 
 
 def test_linear_support_vectors_of_several_classes_go_the_ordinary_way():

@@ -22,7 +22,7 @@ from fewer.criteria.engines._engine import Engine, EngineMetric, Folds, Split, m
 from fewer.criteria.engines._histogram_boosting import BOOSTINGS as HISTOGRAM_BOOSTINGS
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting
 from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine, QuadraticEngine
-from fewer.criteria.engines._logistic import LinearSVCEngine, LogisticEngine
+from fewer.criteria.engines._logistic import LinearSVCEngine, logistic_engine
 from fewer.criteria.engines._neighbors import NeighborsEngine
 from fewer.criteria.engines._parts import Part, agrees
 from fewer.criteria.engines._support_vectors import SupportVectors
@@ -37,10 +37,7 @@ NEIGHBORS = {"weights": "uniform", "algorithm": "auto", "metric": "minkowski", "
 
 LOGISTIC = {
     "fit_intercept": True,
-    "solver": "lbfgs",
     "dual": False,
-    "l1_ratio": (0.0, None),
-    "penalty": ("deprecated", "l2"),
     "multi_class": ("deprecated", "auto"),
 }
 
@@ -60,7 +57,7 @@ ENGINES: Recognised = {
         {"fit_intercept": True, "positive": False, "solver": "auto", "class_weight": None},
         True,
     ),
-    LogisticRegression: (LogisticEngine, LOGISTIC, True),
+    LogisticRegression: (logistic_engine, LOGISTIC, True),
     LinearSVC: (LinearSVCEngine, LINEAR_SVC, True),
     KNeighborsClassifier: (NeighborsEngine, NEIGHBORS, False),
     KNeighborsRegressor: (NeighborsEngine, NEIGHBORS, False),

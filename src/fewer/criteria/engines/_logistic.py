@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from copy import copy
 from functools import cache
 from typing import Any
@@ -54,6 +55,8 @@ class LogisticEngine(Engine):
     tolerance = 0.0
     hinge = False
     """Squared hinge instead of the logistic loss."""
+    lengths = False
+    """A price on absolute coefficients instead of squared ones."""
     _checks_itself = False
 
     def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
@@ -84,7 +87,8 @@ class LogisticEngine(Engine):
                 self._weights[fold, : len(X)] *= each[y]
         self._totals = self._weights.sum(axis=1)
         self._examined: tuple[int, IntArray, FloatArray] = (-1, np.empty(0, dtype=np.int64), np.empty(1))
-        self._fit = Training(self._trains, self._sizes, self._y, self._weights, self._totals, self._ridge, self.hinge)
+        prices = (0.0, self.hinge, self._ridge) if self.lengths else (self._ridge, self.hinge, 0.0)
+        self._fit = Training(self._trains, self._sizes, self._y, self._weights, self._totals, *prices)
         self._rows = HeldOut(folds.columns, folds.bounds)
 
     def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
@@ -133,7 +137,8 @@ class LogisticEngine(Engine):
 
         The coefficients are the same up to rounding. None where it is not that simple, or did not converge.
         """
-        if self._n_outputs > 2 or self.hinge or not (self._checks_itself or steps_alike()):
+        plain = self._n_outputs == 2 and not self.hinge and not self.lengths
+        if not plain or not (self._checks_itself or steps_alike()):
             return None
         gradient, work = np.empty(len(members) + 1), np.empty((3, self._trains.shape[2]))
 
@@ -181,36 +186,77 @@ class LogisticEngine(Engine):
         return open_rows, sure
 
 
-class LinearSVCEngine(LogisticEngine):
-    """`LinearSVC` of two classes: the squared hinge, fitted to the end.
+class LiblinearEngine(LogisticEngine):
+    """Two classes, fitted to the end where LIBLINEAR stops when the gradient has fallen to a share of that at zero.
 
-    LIBLINEAR stops where the gradient has fallen to a share of that at zero; folds in which that could change a class
-    are left to it.
+    Folds in which that could change a class are left to it.
     """
-
-    hinge = True
 
     def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
         rows = folds.problem
         if rows.n_classes != 2:
             raise ValueError("more than two classes")
-        if min(len(train) for train, _ in folds.splits) <= rows.n_features:
-            raise ValueError("fewer rows than columns, for which it takes another solver")
         super().__init__(estimator, folds, metric)
-        sides = self._weights * (2.0 * self._y - 1.0)
-        ones = np.einsum("fpt,ft->fp", self._trains, sides)
-        self._pulls = 4.0 * np.concatenate([ones**2, sides.sum(axis=1)[:, None] ** 2], axis=1)
         share = np.array([np.mean(rows.y[train]) for train, _ in folds.splits])
         self._share = SAFETY * float(estimator.tol) * np.minimum(share, 1.0 - share)
         self._counts_classes = self._slack > 0.0
+        sides = self._weights * (2.0 * self._y - 1.0)
+        self._sums = np.concatenate(
+            [np.einsum("fpt,ft->fp", self._trains, sides), sides.sum(axis=1)[:, None]], axis=1
+        )  # fmt: skip
+
+    @abstractmethod
+    def _pull_at_zero(self, members: IntArray, added: IntArray) -> FloatArray:
+        """Return the size of the gradient without any coefficient, of the largest subset, in each fold."""
 
     def _predict(self, members: IntArray, added: IntArray, out: FloatArray) -> tuple[BoolArray, BoolArray]:
         if self._counts_classes:
-            start = self._pulls[:, -1] + self._pulls[:, members].sum(axis=1) + self._pulls[:, added].max(axis=1)
-            self._slack = float((self._share * np.sqrt(start) / self._totals).max())
+            self._slack = float((self._share * self._pull_at_zero(members, added) / self._totals).max())
         return super()._predict(members, added, out)
 
     def examine(self, members: IntArray, fold: int) -> tuple[FloatArray, float]:
         """Let scikit-learn fit the members in one fold."""
         fitted, score = self._fit_there(members, fold)
         return np.square(fitted).sum(axis=0), score
+
+
+class LinearSVCEngine(LiblinearEngine):
+    """`LinearSVC` of two classes: the squared hinge."""
+
+    hinge = True
+
+    def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
+        if min(len(train) for train, _ in folds.splits) <= folds.problem.n_features:
+            raise ValueError("fewer rows than columns, for which it takes another solver")
+        super().__init__(estimator, folds, metric)
+
+    def _pull_at_zero(self, members: IntArray, added: IntArray) -> FloatArray:
+        pulls = 4.0 * self._sums**2
+        return np.sqrt(pulls[:, -1] + pulls[:, members].sum(axis=1) + pulls[:, added].max(axis=1))
+
+
+class AbsoluteEngine(LiblinearEngine):
+    """`LogisticRegression(l1_ratio=1, solver="liblinear")` of two classes: a price on absolute coefficients.
+
+    LIBLINEAR stops where the sum of what is left of the gradient has fallen to a share of that at zero, and draws the
+    order of its steps.
+    """
+
+    lengths = True
+
+    def _pull_at_zero(self, members: IntArray, added: IntArray) -> FloatArray:
+        left = np.maximum(0.5 * np.abs(self._sums) - self._ridge, 0.0)
+        return np.asarray(left[:, -1] + left[:, members].sum(axis=1) + left[:, added].max(axis=1))
+
+
+def logistic_engine(estimator: Any, folds: Folds, metric: EngineMetric) -> Engine:
+    """Return the engine for the penalty and the solver of a `LogisticRegression`."""
+    given = estimator.get_params(deep=False)
+    penalty = given.get("penalty", "deprecated")
+    kinds = {"l1": 1.0, "l2": 0.0, "deprecated": given["l1_ratio"] or 0.0}
+    kind = kinds.get(penalty, -1.0)
+    if (kind, given["solver"]) == (0.0, "lbfgs"):
+        return LogisticEngine(estimator, folds, metric)
+    if (kind, given["solver"], given["intercept_scaling"]) == (1.0, "liblinear", 1):
+        return AbsoluteEngine(estimator, folds, metric)
+    raise ValueError(f"solver={given['solver']!r} with this penalty is not covered")
