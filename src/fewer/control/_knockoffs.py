@@ -15,6 +15,9 @@ from fewer.control._ranking import RankingControl, RankingRun, fit_size, unit_sc
 from fewer.problem import BoolArray, FloatArray, Problem
 from fewer.trace import Trace
 
+LEAST_SPREAD = 1e-6
+"""Smallest eigenvalue of a correlation matrix whose knockoffs are made without shrinking it."""
+
 
 class Knockoffs(RankingControl):
     """Keep features that beat their knockoffs, with a bound on the false-discovery rate.
@@ -33,9 +36,11 @@ class Knockoffs(RankingControl):
 
     Notes
     -----
-    Knockoffs are Gaussian, of second order: they copy means and covariances, the latter shrunk (Ledoit and Wolf), with
-    as little likeness to their features as maximum entropy asks for. The guarantee is that of the exact distribution;
-    an estimated covariance makes it approximate. At rate q, either nothing or at least 1 / q features are kept.
+    Knockoffs are Gaussian, of second order: they copy means and covariances, with as little likeness to their features
+    as maximum entropy asks for. With more than twice as many rows as columns they copy those of the rows exactly (as
+    the knockoffs of a fixed table by Barber and Candès do). With fewer the covariances are shrunk (Ledoit and Wolf): a
+    knockoff is then less like its feature's neighbors than the feature is, and somewhat more than the promised rate
+    can be false. At rate q, either nothing or at least 1 / q features are kept.
 
     Any ranker that treats columns alike will do; greedy rankers (`MIFS`, `MRMR`, …), nominal columns and missing cells
     are refused. Features stand before or behind their knockoffs at random, so that no ranker can favor a side. A
@@ -183,14 +188,23 @@ def gaussian_knockoffs(problem: Problem, rng: np.random.Generator) -> FloatArray
     spread = np.sqrt(shares @ (X - middle) ** 2)
     Z = ((X - middle) / np.where(spread > 0, spread, 1.0))[:, varying]
     covariance = (Z * shares[:, None]).T @ Z
-    shrinkage = ledoit_wolf_shrinkage(Z) if Z.shape[1] > 1 else 0.0
-    covariance = (1.0 - shrinkage) * covariance + shrinkage * np.eye(len(covariance))
+    exact = len(Z) > 2 * Z.shape[1] and np.linalg.eigvalsh(covariance)[0] > LEAST_SPREAD
+    if not exact:
+        shrinkage = ledoit_wolf_shrinkage(Z) if Z.shape[1] > 1 else 0.0
+        covariance = (1.0 - shrinkage) * covariance + shrinkage * np.eye(len(covariance))
     apart = entropy_distances(covariance)
     solved = np.linalg.solve(covariance, np.diag(apart))
     conditional = 2.0 * np.diag(apart) - np.diag(apart) @ solved
     values, vectors = np.linalg.eigh((conditional + conditional.T) / 2.0)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    drawn = Z - Z @ solved + rng.standard_normal(Z.shape) @ root.T
+    noise = rng.standard_normal(Z.shape)
+    if exact:
+        # Without a mean, without a share of any column, of unit covariance: then the covariances of columns and
+        # knockoffs in these rows are those that the theory asks for, to the last digit and not on average.
+        noise -= shares @ noise
+        noise -= Z @ np.linalg.solve(covariance, (Z * shares[:, None]).T @ noise)
+        noise = noise @ np.linalg.inv(np.linalg.cholesky((noise * shares[:, None]).T @ noise)).T
+    drawn = Z - Z @ solved + noise @ root.T
     copies = X.copy()
     copies[:, varying] = middle[varying] + spread[varying] * drawn
     return copies
