@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import mutual_info_score
 from sklearn.preprocessing import KBinsDiscretizer
 
@@ -44,13 +44,6 @@ def test_mdlp_is_the_mutual_information_of_discretised_data():
     ranking = gain(X, y, "mdlp")
     assert ranking.scores == pytest.approx(in_bits(codes, y))
     assert ranking.extra["n_bins"].tolist() == (codes.max(axis=0) + 1).tolist()
-
-
-def test_by_default_it_gives_the_numbers_of_fselector_on_iris():
-    """FSelector 0.34, information.gain(Species ~ ., iris), which is in nats."""
-    X, y = load_iris(return_X_y=True)
-    ranking = InformationGain().rank(Problem.from_arrays(X, y), np.random.default_rng(0), Resources())
-    assert (ranking.scores * np.log(2)).round(4).tolist() == [0.4521, 0.2673, 0.9403, 0.9554]
 
 
 def test_nominal_levels_are_bins_and_holes_are_left_out():
