@@ -8,6 +8,7 @@ from fewer.criteria import KNN
 from fewer.problem import Problem
 from fewer.rankers import AUC, FTest
 from fewer.search import Forward
+from fewer.statistics import Associations
 
 
 def table(seed=0, n=120, p=12):
@@ -39,9 +40,9 @@ def test_clusters_are_those_of_the_slow_way(threshold):
 def test_blocks_change_nothing(monkeypatch):
     X, y = table(3, p=60)
     problem, space = Problem.from_arrays(X, y), SearchSpace.of(60)
-    once = Correlated(0.8)._clusters(problem, space)
+    once = Correlated(0.8)._clusters(Associations(problem), problem, space)
     monkeypatch.setattr("fewer.control._correlated.BLOCK", 7)
-    assert Correlated(0.8)._clusters(problem, space).tolist() == once.tolist()
+    assert Correlated(0.8)._clusters(Associations(problem), problem, space).tolist() == once.tolist()
     assert len(set(once.tolist())) < 45
 
 
@@ -51,9 +52,10 @@ def test_the_more_relevant_cheaper_or_more_complete_one_stays():
     X[:4, 1] = np.nan
     y = (X[:, 0] > 0).astype(int)
     problem = Problem.from_arrays(X, y)
-    assert Correlated()._clusters(problem, SearchSpace.of(3))[:2].tolist() == [0, 0]
-    assert Correlated(keep="cheap")._clusters(problem, SearchSpace.of(3, prices=np.array([2.0, 1.0, 1.0])))[0] == 1
-    assert Correlated(keep="complete")._clusters(problem, SearchSpace.of(3))[1] == 0
+    assert Correlated()._clusters(Associations(problem), problem, SearchSpace.of(3))[:2].tolist() == [0, 0]
+    priced = SearchSpace.of(3, prices=np.array([2.0, 1.0, 1.0]))
+    assert Correlated(keep="cheap")._clusters(Associations(problem), problem, priced)[0] == 1
+    assert Correlated(keep="complete")._clusters(Associations(problem), problem, SearchSpace.of(3))[1] == 0
 
 
 def test_duplicates_constants_and_levels():
@@ -65,11 +67,11 @@ def test_duplicates_constants_and_levels():
     X = np.c_[levels, 2 - levels, number, number, rare, levels * 10]
     kinds = ["nominal", "nominal", "numeric", "numeric", "numeric", "numeric"]
     problem = Problem.from_arrays(X, rng.integers(0, 2, 200), kinds=kinds)
-    found = Correlated(1.0, constant=0.99)._clusters(problem, SearchSpace.of(6))
+    found = Correlated(1.0, constant=0.99)._clusters(Associations(problem), problem, SearchSpace.of(6))
     assert found[0] == found[1] == found[5] in (0, 1, 5)
     assert found[2] == found[3] == 2
     assert found[4] == -1
-    assert Correlated(1.0, constant=1.0)._clusters(problem, SearchSpace.of(6))[4] == 4
+    assert Correlated(1.0, constant=1.0)._clusters(Associations(problem), problem, SearchSpace.of(6))[4] == 4
 
 
 def test_forced_features_stay_and_rule_out_what_is_like_them():

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import ks_2samp
 
+import fewer
 from fewer.cli import main
 from fewer.evaluate import drift
 from fewer.evaluate._drift import stability_index
@@ -63,3 +64,17 @@ def test_two_files_on_the_command_line(tmp_path, capsys):
             assert told["only_old"] == ["only old"]
         else:
             assert "1 of 2 columns changed" in out
+
+
+def test_select_names_features_that_change_along_time():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = pd.DataFrame(rng.normal(size=(200, 3)) + y[:, None], columns=["steady", "moving", "still"])
+    X["moving"] += np.arange(200) / 25
+    selection = fewer.select(X, y, "fisher", n_features_to_select=2, include=["moving"], time=np.arange(200), cv=0)
+    [note] = [note for note in selection.notes if "earlier and later half" in note]
+    old, new = X["moving"][:100].to_numpy(), X["moving"][100:].to_numpy()
+    assert f"moving ({stability_index(old, new):.2f})" in note
+    assert "steady" not in note
+    again = fewer.select(X, y, "fisher", n_features_to_select=2, include=["moving"], cv=0)
+    assert not any("earlier and later half" in note for note in again.notes)

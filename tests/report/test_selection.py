@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 from markupsafe import escape
+from sklearn.datasets import load_wine
 
+import fewer
 from fewer.plots._sizes import short
 from fewer.report import selection_report
 from fewer.report._selection import _predictions, _redundancy_picture
@@ -131,3 +133,11 @@ def test_a_score_stands_beside_the_predictions_that_it_belongs_to():
     evidence = {**selection.evidence, "predictions": {"all": selection.evidence["predictions"]["all"]}}
     told = _predictions(replace(selection, evidence=evidence, score_heldout=0.25, score_heldout_all_features=0.75))
     assert ["0.75." in str(picture) for picture in told["pictures"]] == [True]
+
+
+def test_columns_that_are_alike_are_drawn():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    X["flavors"] = X["flavanoids"] * 2.0
+    selection = fewer.select(X, y, ranker="f-test", control="correlated:threshold=0.85", cv=0, random_state=0)
+    assert "Columns that are alike" in selection_report(selection, selection.trace)
+    assert selection.trace.extra["cluster_names"].tolist() == ["total_phenols", "flavanoids", "flavors"]

@@ -19,6 +19,8 @@ BLOCK = 256
 """Columns that are compared with all others at a time: nothing of the size of all pairs is kept."""
 NAMED = 5
 """Clusters that a note names."""
+DRAWN = 60
+"""Columns of clusters that are drawn at most."""
 
 
 class Correlated(RankingControl):
@@ -92,24 +94,27 @@ class Correlated(RankingControl):
 
     def run(self, run: Run) -> Trace:
         # Leave out columns on these rows, then search among the others.
-        cluster = self._clusters(run.problem, run.space)
-        self._report(cluster, run.problem, run.trace)
+        pairs = Associations(run.problem, self.measure)
+        cluster = self._clusters(pairs, run.problem, run.space)
+        self._report(cluster, pairs, run.problem, run.trace)
         return replace(run, space=run.space.without(_gone(cluster))).under(self.control)
 
     def choose(self, run: RankingRun) -> Trace:
         # Rank once; the highest of each cluster stay.
         scores = run.scores(run.problem, run.rng)
-        cluster = self._clusters(run.problem, run.space, scores)
-        self._report(cluster, run.problem, run.trace)
+        pairs = Associations(run.problem, self.measure)
+        cluster = self._clusters(pairs, run.problem, run.space, scores)
+        self._report(cluster, pairs, run.problem, run.trace)
         kept = ~np.array([bool(_gone(cluster)[unit].all()) for unit in run.space.units])
         run.record(fit_size(kept, unit_scores(scores, run.space), run.space))
         run.trace.state["promise"] = f"No two of the features kept have an association of {self.threshold:g} or more."
         run.trace.done = True
         return run.trace
 
-    def _clusters(self, problem: Problem, space: SearchSpace, scores: FloatArray | None = None) -> IntArray:
+    def _clusters(
+        self, pairs: Associations, problem: Problem, space: SearchSpace, scores: FloatArray | None = None
+    ) -> IntArray:
         """Return for each column the one that stays for it, itself if it stays, or −1 if it hardly varies."""
-        pairs = Associations(problem, self.measure)
         columns = np.arange(problem.n_features)
         if scores is None:
             scores = pairs.block(columns, np.array([pairs.target]))[:, 0]
@@ -124,8 +129,8 @@ class Correlated(RankingControl):
         order = order[(single | space.base)[order] & (cluster[order] >= 0)]
         return leaders(pairs, order, space.base, self.threshold, cluster)
 
-    def _report(self, cluster: IntArray, problem: Problem, trace: Trace) -> None:
-        """Keep the clusters with the trace, and name the first of them in a note."""
+    def _report(self, cluster: IntArray, pairs: Associations, problem: Problem, trace: Trace) -> None:
+        """Keep the clusters with the trace, what the picture of them needs, and name the first of them in a note."""
         trace.extra["cluster"] = cluster
         names = np.array(problem.names, dtype=object)
         flat = names[cluster < 0].tolist()
@@ -133,6 +138,11 @@ class Correlated(RankingControl):
             trace.note(f"Left out because they hardly vary: {_some(flat)}.")
         places = np.arange(len(cluster))
         stays = [int(f) for f in np.unique(cluster[(cluster >= 0) & (cluster != places)])]
+        drawn = np.flatnonzero(np.isin(cluster, stays))[:DRAWN]
+        if len(drawn):
+            trace.extra["cluster_names"] = names[drawn].astype(str)
+            trace.extra["cluster_values"] = pairs.block(drawn, drawn)
+            trace.extra["cluster_threshold"] = np.array(self.threshold)
         for leader in stays[:NAMED]:
             like = names[(cluster == leader) & (places != leader)].tolist()
             trace.note(f"{names[leader]!r} stands for {_some(like)} ({self.threshold:g} or more alike).")

@@ -4,7 +4,7 @@ from fewer.evaluate._agreement import Agreement, score_agreement
 from fewer.evaluate._alternatives import Alternatives, good_subsets
 from fewer.evaluate._by_size import AS_SEARCHED, scores_by_size, standard_error
 from fewer.evaluate._compare import Comparison, OnProgress, compare
-from fewer.evaluate._drift import ColumnDrift, Drift, drift
+from fewer.evaluate._drift import ColumnDrift, Drift, drift, drift_along_time
 from fewer.evaluate._evidence import Evidence
 from fewer.evaluate._heldout import Choice, Chooser, HeldOutScores, heldout
 from fewer.evaluate._loop import each_part
@@ -32,6 +32,7 @@ __all__ = [
     "PlantedCounts",
     "compare",
     "drift",
+    "drift_along_time",
     "each_part",
     "good_subsets",
     "heldout",

@@ -10,7 +10,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from fewer.contracts import Resources
 from fewer.criteria import CrossValidated
-from fewer.problem import FloatArray, Problem
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers._ranks import ks_distance
 
 CHANGED = 0.2
@@ -138,22 +138,56 @@ def drift(both: Problem, *, only_old: list[str] | None = None, only_new: list[st
     ('x1', True, False, True)
     """
     old, new = both.y == 0, both.y == 1
-    columns = []
-    for f, name in enumerate(both.names):
-        cells = both.column(f)
-        one, other = cells[old], cells[new]
-        present = one[~np.isnan(one)], other[~np.isnan(other)]
-        distance, p_value = None, None
-        if not both.nominal[f] and len(present[0]) and len(present[1]):
-            distance, p_value = ks_distance(*present)
-        index = stability_index(one, other, bool(both.nominal[f]))
-        before, now = float(np.isnan(one).mean()), float(np.isnan(other).mean())
-        columns.append(ColumnDrift(name, index, distance, p_value, before, now))
-    columns.sort(key=lambda column: -column.psi)
+    columns = _changes(both, np.arange(both.n_features), old)
     model = HistGradientBoostingClassifier(max_iter=50, random_state=0)
     judge = CrossValidated(model, scoring="roc_auc").bind(both, np.random.default_rng(0), Resources())
     area = float(judge.score(~both.constant[None])[0])
     return Drift(columns, area, int(old.sum()), int(new.sum()), only_old or [], only_new or [])
+
+
+def _changes(problem: Problem, columns: IntArray, old: BoolArray) -> list[ColumnDrift]:
+    """Compare the cells of old rows with those of the others, column by column; those that changed most first."""
+    found = []
+    for f in columns.tolist():
+        cells = problem.column(f)
+        one, other = cells[old], cells[~old]
+        present = one[~np.isnan(one)], other[~np.isnan(other)]
+        distance, p_value = None, None
+        if not problem.nominal[f] and len(present[0]) and len(present[1]):
+            distance, p_value = ks_distance(*present)
+        index = stability_index(one, other, bool(problem.nominal[f]))
+        before, now = float(np.isnan(one).mean()), float(np.isnan(other).mean())
+        found.append(ColumnDrift(problem.names[f], index, distance, p_value, before, now))
+    return sorted(found, key=lambda column: -column.psi)
+
+
+def drift_along_time(problem: Problem, columns: IntArray) -> list[ColumnDrift]:
+    """Compare the later half of the rows with the earlier one, column by column.
+
+    Parameters
+    ----------
+    problem : Problem
+        Rows with times.
+    columns : int array
+        The columns to compare.
+
+    Returns
+    -------
+    list of ColumnDrift
+        Those that changed most first; empty without times, or where all are the same.
+
+    Examples
+    --------
+    >>> X = np.column_stack([np.arange(40.0), np.tile([0.0, 1.0], 20)])
+    >>> rows = Problem.from_arrays(X, np.tile([0, 1], 20), time=np.arange(40))
+    >>> [(column.name, column.changed) for column in drift_along_time(rows, np.array([0, 1]))]
+    [('x0', True), ('x1', False)]
+    """
+    if problem.time is None or problem.time.min() == problem.time.max():
+        return []
+    middle = np.median(problem.time)
+    old = problem.time < middle if (problem.time < middle).any() else problem.time <= middle
+    return _changes(problem, columns, old)
 
 
 def stability_index(old: FloatArray, new: FloatArray, nominal: bool = False) -> float:

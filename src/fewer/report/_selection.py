@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.evaluate.grading import is_share
-from fewer.plots import SearchCurveDisplay
+from fewer.plots import DendrogramDisplay, SearchCurveDisplay
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, new_figure, style
 from fewer.report._alternatives import good_rows
@@ -335,9 +335,25 @@ def _searching(selection: Selection, trace: Trace | None) -> list[dict[str, Any]
         pictures.append(_stopping_picture(selection, trace))
     if trace is not None and len(trace.steps) > 1 and not selection.prefer:  # the steps of `auto` are losses
         pictures.append(_search_picture(selection, trace))
+    if trace is not None and "cluster_names" in trace.extra:
+        pictures.append(_cluster_picture(selection, trace.extra))
     if 2 <= len(selection.redundancy.get("names", ())) <= SHOWN:
         pictures.append(_redundancy_picture(selection.redundancy))
     return pictures
+
+
+def _cluster_picture(selection: Selection, extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Draw which columns are alike: those for which another one stands."""
+    names, threshold = extra["cluster_names"].tolist(), float(extra["cluster_threshold"])
+    with style():
+        figure, ax = new_figure()
+    figure.set_figheight(max(2.4, 0.16 * len(names)))
+    DendrogramDisplay(names, extra["cluster_values"], threshold, selection.names).plot(ax)
+    text = (
+        f"{len(names)} columns that are alike, joined where their association is; the line is at {threshold:g}, a dot "
+        "marks a selected column. One column of each cluster stands for the others."
+    )
+    return _picture(figure, "Columns that are alike", text)
 
 
 def _search_picture(selection: Selection, trace: Trace) -> dict[str, Any]:

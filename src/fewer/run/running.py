@@ -434,7 +434,7 @@ def _written(components: Sequence[Any]) -> dict[str, Any]:
 def _describe(running: _Running, answer: Answer, outcome: HeldOutScores | None, interrupted: bool) -> Selection:
     plan, problem = replace(running.plan, budget=running.budget), running.problem
     order = answer.order if not answer.is_empty else np.empty(0, dtype=np.int64)
-    notes = list(dict.fromkeys([*problem.notes, *answer.trace.notes, *running.notes]))
+    notes = list(dict.fromkeys([*problem.notes, *answer.trace.notes, *running.notes, *_drifting(problem, order)]))
     if interrupted:
         notes.append(Note("The run was stopped early; this is the best result so far."))
     whole = not interrupted and not answer.nothing_found
@@ -511,6 +511,24 @@ def _evidence(running: _Running, answer: Answer, outcome: HeldOutScores | None, 
         except (IncompatibleError, InputError) as error:
             told["untold"] = [*told.get("untold", ()), f"No alternatives: {error}"]
     return told
+
+
+def _drifting(problem: Problem, order: IntArray) -> list[Note]:
+    """Name the chosen features whose values differ between the earlier and the later half of the rows."""
+    compared = evaluate.drift_along_time(problem, order)
+    # Few rows make an index large by chance: numbers must pass a test too, levels need many rows.
+    sure = 0.01 / max(len(compared), 1)
+    many = problem.n_samples >= 1000
+    changed = [one for one in compared if one.changed and (many if one.p_value is None else one.p_value <= sure)]
+    if not changed:
+        return []
+    named = ", ".join(f"{column.name} ({column.psi:.2f})" for column in changed[:5])
+    more = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
+    return [
+        Note(
+            f"Values differ between the earlier and later half of the rows (stability index of 0.2 on): {named}{more}."
+        )
+    ]
 
 
 def _costs(given: Any, order: IntArray, problem: Problem) -> dict[str, float]:
