@@ -230,14 +230,31 @@ def without_columns(command: str, columns: Sequence[str]) -> str:
         else:
             kept += [name, _second(value)]
     place = place or len(kept)
-    names = excluded + ",".join(_quoted(column) for column in columns)
+    names = excluded + name_list(columns)
     again = shlex.join([*kept[:place], "--exclude", names, *kept[place:]])
     return again if printable(again) == again else ""
 
 
-def _quoted(name: str) -> str:
-    quoted = name.replace('"', '""')
-    return f'"{quoted}"' if "," in name or name.startswith('"') else name
+def name_list(names: Sequence[str]) -> str:
+    """Write names as one word of the command line.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of columns, or cells.
+
+    Returns
+    -------
+    str
+        What `fewer.request.names_of` reads.
+
+    Examples
+    --------
+    >>> name_list(["zip", "last, first"])
+    'zip,"last, first"'
+    """
+    quoted = {name: name.replace('"', '""') for name in names}
+    return ",".join(f'"{quoted[name]}"' if "," in name or name.startswith('"') else name for name in names)
 
 
 def _second(path: str) -> str:
@@ -246,7 +263,7 @@ def _second(path: str) -> str:
     return f"{stem}-2{suffix}"
 
 
-__all__ = ["in_folds", "printable", "printable_json", "score_text", "signed", "without_columns"]
+__all__ = ["in_folds", "name_list", "printable", "printable_json", "score_text", "signed", "without_columns"]
 
 
 _LINE = "1px solid rgba(128,128,128,.35)"

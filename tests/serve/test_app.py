@@ -235,6 +235,7 @@ def test_a_run_is_started_again_without_the_columns_that_leak(open_bench, tmp_pa
     again = client.post("/api/again", json={"id": run, "without": ["number"]}).json()["id"]
     choices = client.bench.folder.job(again)["choices"]
     assert (choices["kinds"], choices["seed"]) == ({"number": "left out"}, 3)
-    assert choices["schema"] is not None
+    assert choices["schema"] is None
+    assert " --exclude number " in " ".join(client.bench.folder.job(again)["command"])
     for odd in ("number", [1], None):
         assert client.post("/api/again", json={"id": run, "without": odd}).status_code == 400

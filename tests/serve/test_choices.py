@@ -2,6 +2,7 @@ import pytest
 
 from fewer.errors import InputError
 from fewer.registry import METHODS
+from fewer.request import names_of
 from fewer.serve._choices import Choices, catalogue
 
 GOOD = {"table": "t.csv", "target": "y"}
@@ -88,3 +89,15 @@ def test_commands_that_the_page_cannot_go_on_with(command):
 def test_a_typed_comparison():
     choices = Choices.from_command("fewer compare t.csv --target y -m auto,fisher --folds 3 --out r")
     assert (choices.goal, choices.methods, choices.asked["folds"]) == ("compare", ("auto", "fisher"), 3)
+
+
+def test_how_columns_are_read_is_said_by_options_where_they_can_say_it():
+    kinds = {"a": "numeric", "b, c": "nominal", "d": "left out"}
+    choices = Choices.read({"table": "t.csv", "target": "y", "kinds": kinds, "missing": ["?", "x,y"]})
+    command = choices.command("run")
+    said = {name: command[command.index(f"--{name}") + 1] for name in ("numeric", "nominal", "exclude", "missing")}
+    assert {name: names_of(word) for name, word in said.items()} == {
+        "numeric": ["a"], "nominal": ["b, c"], "exclude": ["d"], "missing": ["?", "x,y"]
+    }  # fmt: skip
+    for odd in ({"a": "date day-month-year"}, {" a": "numeric"}, {"a\nb": "nominal"}):
+        assert Choices.read({"table": "t.csv", "target": "y", "kinds": odd}).readings is None

@@ -184,7 +184,8 @@ def test_a_whole_run_in_processes(open_bench, table):
     assert told[-1]["state"] == "finished", told[-1]
     result = json.loads((table.parent / run / "result.json").read_text())
     assert (result["seed"], result["method"], result["features"]) == (3, "fisher", ["a"])
-    assert "--schema .fewer-serve/t.csv." in result["command"]
+    assert " --nominal b " in result["command"]
+    assert ".fewer-serve" not in result["command"] + result["code"]
     page = client.get("/run", params={"id": run}).text
     assert "of held-out" in page
     report = client.get("/page", params={"id": run})

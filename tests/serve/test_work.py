@@ -74,7 +74,7 @@ def test_the_reduced_table(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('a,b,y\n"1,188",2,x\n987,3,z\n')
     assert reduced(str(path), ["a"], "y", "table", {}) == b'a,y\n"1,188",x\n987,z\n'
-    assert reduced(str(path), ["a"], "y", "parquet", {"sheet": None}).startswith(b"PAR1")
+    assert reduced(str(path), ["a"], "y", "parquet", {"kinds": {"b": "left out"}}).startswith(b"PAR1")
     with pytest.raises(InputError, match="no column"):
         reduced(str(path), ["c"], "y", "table", {})
 

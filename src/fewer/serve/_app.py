@@ -230,8 +230,8 @@ class _Bench:
         if what == "pipeline":
             text = await run_in_threadpool(_pipeline, result, features)
             return _file(text, f"{stem}-pipeline.json", "application/json")
-        path, target, about = self._source(place.name)
-        content = await self.workers.call(_work.reduced, str(path), features, target, what, about)
+        path, target, choices = self._source(place.name)
+        content = await self.workers.call(_work.reduced, str(path), features, target, what, choices)
         if what == "parquet":
             return _file(content, f"{stem}.parquet", "application/octet-stream")
         return _file(content, f"{stem}.csv", "text/csv; charset=utf-8")
@@ -242,10 +242,7 @@ class _Bench:
         if not state["table"]:
             raise InputError("It is not known which table this run used. Download the results and use fewer transform.")
         choices = (self.folder.job(run) or {}).get("choices", {})
-        about: dict[str, Any] = {name: choices.get(name) or None for name in ("sheet", "encoding")}
-        if choices.get("schema"):
-            about["schema"] = self.folder.path / OURS / Path(choices["schema"]).name
-        return self.folder.table(state["table"]), state["target"], about
+        return self.folder.table(state["table"]), state["target"], choices
 
     async def listing(self, request: Request) -> Response:
         return JSONResponse(await run_in_threadpool(self._listing))
@@ -333,7 +330,7 @@ class _Bench:
     async def _begin(self, choices: Choices) -> Response:
         path = self.folder.table(choices.table)
         found = await self._inspect(path, choices.to_dict())
-        if choices.kinds or choices.missing is not None:
+        if choices.readings is None:
             name = _work.schema_name(found["schema"], path.name)
             await run_in_threadpool(write_atomically, self.folder.path / OURS / name, found["schema"].encode())
             choices = Choices.read({**choices.to_dict(), "schema": f"{OURS}/{name}"})

@@ -11,9 +11,10 @@ from typing import Any, Literal, get_args
 from fewer.columns import nearest
 from fewer.errors import InputError
 from fewer.registry import COMPONENTS, METHODS
-from fewer.request import OPTIONS, PREFER, RARE, Request
+from fewer.request import OPTIONS, PREFER, RARE, Request, names_of
 from fewer.run.budget import parse_budget
 from fewer.serve._folder import OURS
+from fewer.text import name_list
 
 Goal = Literal["select", "compare", "detect"]
 
@@ -45,6 +46,8 @@ KINDS = {
     "date month-day-year": "date, month first",
     "left out": "do not use",
 }
+READINGS = {"numeric": "numeric", "nominal": "nominal", "exclude": "left out"}
+"""Options of the command line for what columns are read as."""
 TASKS = {"classification": "categories", "regression": "number"}
 TEXTS = ("groups", "weights", "time", "positive", "schema", "encoding", "sheet")
 SCHEMA = rf"{re.escape(OURS)}/[^/\\\0]*\.schema\.json"
@@ -223,6 +226,17 @@ class Choices:
             given["methods"] = given.pop("method", "auto").split(",")
         return cls.read(given)
 
+    @property
+    def readings(self) -> dict[str, str] | None:
+        """Options that say how columns are read; None where that takes a schema, as for dates."""
+        lists = {option: [name for name, kind in self.kinds.items() if kind == own] for option, own in READINGS.items()}
+        lists["missing"] = list(self.missing or ())
+        words = {option: name_list(names) for option, names in lists.items() if names}
+        if any(kind not in READINGS.values() for kind in self.kinds.values()):
+            return None
+        is_said = all(word.isprintable() and names_of(word) == lists[option] for option, word in words.items())
+        return words if is_said else None
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON data, which `read` takes."""
         content = asdict(self)
@@ -250,7 +264,7 @@ class Choices:
         elif self.goal == "compare":
             own["methods"] = ",".join(self.methods)
         names = ("groups", "weights", "time", "task", "encoding", "sheet", "schema")
-        common = {name: vars(self)[name] for name in names}
+        common = {name: vars(self)[name] for name in names} | (self.readings or {} if self.schema is None else {})
         arguments = [
             "compare" if self.goal == "compare" else "select",
             _as_file(self.table),

@@ -201,7 +201,7 @@ def table_options(choices: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def reduced(path: str, features: list[str], target: str | None, kind: str, about: dict[str, Any]) -> bytes:
+def reduced(path: str, features: list[str], target: str | None, kind: str, choices: dict[str, Any]) -> bytes:
     """Return a table with the chosen columns and the target, as a file.
 
     Parameters
@@ -214,8 +214,8 @@ def reduced(path: str, features: list[str], target: str | None, kind: str, about
         The target's name.
     kind : {"table", "spreadsheet", "parquet"}
         "spreadsheet" is CSV in which no cell is taken for a formula.
-    about : dict
-        How the table is read: `schema`, `sheet`, `encoding`.
+    choices : dict
+        How the table is read, as for `inspect`.
 
     Returns
     -------
@@ -223,7 +223,8 @@ def reduced(path: str, features: list[str], target: str | None, kind: str, about
     """
     from fewer.io import frame_bytes, reduce_table
 
-    options: Any = {name: value for name, value in about.items() if value is not None}
+    given = table_options(choices)
+    options: Any = {name: given[name] for name in ("numeric", "nominal", "missing", "schema", "encoding", "sheet")}
     frame = reduce_table(path, features, target=target, typed=kind == "parquet", **options)
     if kind == "spreadsheet":
         frame = without_formulas(frame)
