@@ -1,15 +1,20 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import dblquad, quad
+from scipy.sparse import csc_array
 from scipy.stats import gaussian_kde, multivariate_normal, norm
 from sklearn.metrics import mutual_info_score
 
 import fewer
+import matrix
 from fewer.contracts import Resources
+from fewer.io import SparseProblem, to_problem
 from fewer.problem import InputError, Problem
-from fewer.rankers import CMIM, DISR, JIM, JMI, MIFS, MRMR
+from fewer.rankers import CMIM, DISR, JIM, JMI, JMIM, MIFS, MRMR
 from fewer.rankers._information import FeatureBins, Kernels, class_information, to_codes
 
 
@@ -369,3 +374,13 @@ def test_unknown_words_are_refused():
     ):  # fmt: skip
         with pytest.raises(InputError):
             rank(wrong, problem)
+
+
+@pytest.mark.parametrize("ranker", [JMI(), JMIM()], ids=repr)
+def test_of_columns_that_are_equally_good_the_first_is_added_however_the_table_lies(ranker):
+    X, y = matrix.table("classification", seed=3)
+    problem = to_problem(X, y)
+    dense = ranker.rank(problem, np.random.default_rng(0), Resources())
+    sparse = SparseProblem.of(replace(problem, X=np.zeros((len(X), 1))), csc_array(X))
+    assert ranker.rank(sparse, np.random.default_rng(0), Resources()).order.tolist() == dense.order.tolist()
+    assert dense.order.tolist()[:3] == [0, 1, 3]  # 1 and 3 are worth the same beside 0

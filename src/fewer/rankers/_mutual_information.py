@@ -94,10 +94,15 @@ class SparseBins:
 Stop = Literal["share", "permutation"]
 
 
+EQUAL = 12
+"""Digits to which two values must agree to count as equal, in nats."""
+
+
 class _Greedy(Ranker):
     """Add the feature of the highest value given those added before; subclasses say what its value is."""
 
     takes: ClassVar[frozenset[str]] = ROWS
+    depends_on: ClassVar[frozenset[str]] = frozenset({"column order"})  # of equal values the first column is added
     symmetric: ClassVar[bool] = False
     unit: ClassVar[str] = "nats"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -159,14 +164,15 @@ class _Greedy(Ranker):
         values: list[float] = []
         memory: dict[str, Any] = {}
         while left.any() and (self.n_ranked is None or len(order) < self.n_ranked):
-            chosen = int(np.argmax(np.where(left, value, -np.inf)))
+            # Values that are equal but for the order of their sums are equal: the layout of a table must not decide.
+            chosen = int(np.argmax(np.where(left, np.round(value, EQUAL), -np.inf)))
             order.append(chosen)
             values.append(float(value[chosen]))
             left[chosen] = False
             if left.any():
                 value = self._revalue(information, relevance, chosen, len(order), memory)
         rest = np.flatnonzero(left)
-        rest = rest[np.argsort(-value[rest], kind="stable")]
+        rest = rest[np.argsort(-np.round(value[rest], EQUAL), kind="stable")]
         return [*order, *rest.tolist()], [*values, *value[rest].tolist()]
 
     def _revalue(
