@@ -35,7 +35,7 @@ from fewer.problem import FloatArray, IntArray, Problem, Task
 
 NEIGHBORS, LINEAR, FOREST, BOOSTING = "5 nearest neighbors", "a linear model", "a random forest", "boosting"
 N_ROUNDS = 50
-N_NEWTON, N_BOUNDED = 10, 40
+N_NEWTON, N_BOUNDED, MOST_AXES = 10, 40, 250
 N_NEIGHBORS = 5
 N_TREES, LEAF = 60, 2
 MOST_TRIED = 100
@@ -174,8 +174,9 @@ def logistic(split: NodeSplit, inputs: IntArray) -> FloatArray:
     """Fit a logistic regression to some inputs: the chances of the test rows, (n_test, n_targets).
 
     The loss is that of scikit-learn with C = 1. Inputs are turned to their principal axes, of which there are no more
-    than rows. Two classes are fitted by Newton's method; several by steps with a bound of the Hessian that does not
-    change, ½ XᵀX (Böhning 1992), and Nesterov's momentum, begun anew where it points uphill.
+    than rows. Two classes are fitted by Newton's method; several, or many axes, by steps with a bound of the Hessian
+    that does not change, ½ XᵀX (Böhning 1992), and Nesterov's momentum, begun anew where it points uphill; 40 of
+    them leave chances within 0.05 of the end, 0.01 on average.
     """
     X, weights, target = split.train[:, inputs], split.plain, split.target
     center = weights @ X / weights.sum()
@@ -187,7 +188,7 @@ def logistic(split: NodeSplit, inputs: IntArray) -> FloatArray:
     axes = vectors if few else (root * Z).T @ (vectors / np.sqrt(values))
     B, others = Z @ axes, (split.test[:, inputs] - center) @ axes
     constant = np.log(np.maximum(weights @ target / weights.sum(), 1e-9))
-    if target.shape[1] == 2:
+    if target.shape[1] == 2 and B.shape[1] <= MOST_AXES:
         theta = _two_classes(B, target[:, 1], weights, constant[1] - constant[0])
         second = expit(others @ theta[1:] + theta[0])
         return np.column_stack([1.0 - second, second])
@@ -227,8 +228,9 @@ def _several_classes(
     B: FloatArray, values: FloatArray, target: FloatArray, weights: FloatArray, constant: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Fit by steps with a bound of the Hessian: coefficients (n_axes, n_classes) and constants."""
-    step = 1.0 / np.concatenate([[0.5 * weights.sum()], 0.5 * values + 1.0])[:, None]
-    penalty = np.concatenate([[0.0], np.ones(len(values))])[:, None]
+    cost = 2.0 if target.shape[1] == 2 else 1.0  # of two classes scikit-learn penalises the difference
+    step = 1.0 / np.concatenate([[0.5 * weights.sum()], 0.5 * values + cost])[:, None]
+    penalty = np.concatenate([[0.0], np.full(len(values), cost)])[:, None]
     rows = np.column_stack([np.ones(len(B)), B])
     theta = np.vstack([constant, np.zeros((B.shape[1], target.shape[1]))])
     ahead, momentum = theta, 1.0

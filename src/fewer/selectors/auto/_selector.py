@@ -24,7 +24,7 @@ from fewer.selectors._subset import SubsetSelector
 from fewer.selectors.auto._answer import RaceAnswer, answer_of, answer_without_validation, sizes_that_matter
 from fewer.selectors.auto._curve import Metric, rare_classes
 from fewer.selectors.auto._encoding import constant_columns
-from fewer.selectors.auto._judges import criterion_of, estimator_named
+from fewer.selectors.auto._judges import BOOSTING, criterion_of, estimator_named
 from fewer.selectors.auto._race import MODELS, QUICK, NothingVaries, PathRace, RaceUnits, Rounds, judges_of
 from fewer.selectors.auto._standins import stand_ins
 from fewer.trace import Ending, Step, Trace
@@ -34,6 +34,8 @@ ROWS, ROWS_OF_A_CLASS, FEWEST = 1000, 30, 400
 """Rows that the race sees at most, with a budget of three seconds; more for many classes, fewer for many columns."""
 EXACT = 30.0
 """Seconds of budget from which on a given model is asked about every size."""
+MOST_BOOSTED = 300
+"""Inputs up to which boosting is compared: its time grows with each, and on wide tables it would take most of it."""
 LEVEL = 0.05
 """How likely what was found may be by luck before the answer is that there is nothing."""
 
@@ -377,6 +379,8 @@ class AutoSelector(Selector):
             race.narrow(sizes_that_matter(race))
         for name, who in judges.items():
             slow = judges is MODELS and name not in QUICK
+            if slow and name == BOOSTING and len(race.whole.columns) > MOST_BOOSTED:
+                continue
             if slow and not race.hopeful(finalists[0], name, who, race.leader()):
                 continue
             for path in finalists:
