@@ -430,7 +430,7 @@ def _compile(
     first, told = next(iter(results.values())).interval, {found.evidence for found in problem.suspicions}
     return Comparison(
         methods=rows,
-        verdict=verdict(rows, scoring=grader.name, n_rows=problem.n_samples, n_features=problem.n_features),
+        verdict=verdict(rows, scoring=grader.name, n_features=problem.n_features),
         scoring=grader.name,
         estimand=first.estimand,
         interval_method=first.method,

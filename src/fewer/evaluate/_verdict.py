@@ -18,10 +18,6 @@ TOLERATED = 0.02
 """What may be lost with fewer features that are called as good: 2 points, or 0.02 of R²."""
 SMALL = 0.005
 """A gain below that is not called one: half a point."""
-TOO_WIDE = 0.10
-"""An undecided interval that reaches further than this to either side is put down to too few rows."""
-FEW_ROWS = 30
-"""The same for scores without a natural unit, by the number of rows."""
 
 NAMES = {
     "knn": "kNN",
@@ -249,8 +245,8 @@ class MethodScore:
     fold_scores: tuple[float, ...] = ()
 
 
-def verdict(scores: Sequence[MethodScore], *, scoring: str, n_rows: int, n_features: int) -> str:
-    """Say for each estimator whether selection helps it: one sentence each, the clearest first.
+def verdict(scores: Sequence[MethodScore], *, scoring: str, n_features: int) -> str:
+    """Say for each estimator which of the kinds of verdict it is: one sentence each, the best first.
 
     Of several methods the one with the best held-out score is spoken of, and its interval is the joint one, which
     allows for the choice.
@@ -261,8 +257,8 @@ def verdict(scores: Sequence[MethodScore], *, scoring: str, n_rows: int, n_featu
         Of all methods, baselines and estimators.
     scoring : str
         What scores are measured in.
-    n_rows, n_features : int
-        The size of the table.
+    n_features : int
+        Columns of the table.
 
     Returns
     -------
@@ -272,16 +268,15 @@ def verdict(scores: Sequence[MethodScore], *, scoring: str, n_rows: int, n_featu
     Examples
     --------
     >>> row = MethodScore("forward", "knn", "method", 0.9, 0.85, 0.95, 4.0, 0.8, 0.02, 1.5, 0.03, 0.01, 0.05, 0.01)
-    >>> verdict([row], scoring="accuracy", n_rows=200, n_features=20)
-    'Selection helps kNN by 3.0 points (1.0 to 5.0) with 4 of 20 features (forward).'
+    >>> verdict([row], scoring="accuracy", n_features=20)
+    'Better with 4 of 20 features for kNN (forward): +3.0 points of held-out accuracy (+1.0 to +5.0, 95 %).'
     """
     best: dict[str, MethodScore] = {}
     for row in scores:
         if row.role == "method" and (row.estimator not in best or row.score > best[row.estimator].score):
             best[row.estimator] = row
-    lines = [_said(row, scoring, n_rows, n_features) for row in best.values()]
-    order = sorted(range(len(lines)), key=lambda i: lines[i][0])
-    return " ".join(lines[i][1] for i in order)
+    said = [_said(row, scoring, n_features) for row in best.values()]
+    return " ".join(one.sentence for one in sorted(said, key=lambda one: list(Kind).index(one.kind)))
 
 
 def name_of(estimator: str) -> str:
@@ -294,26 +289,13 @@ def in_points(scoring: str) -> bool:
     return is_share(scoring)
 
 
-def _said(row: MethodScore, scoring: str, n_rows: int, n_features: int) -> tuple[int, str]:
+def _said(row: MethodScore, scoring: str, n_features: int) -> Verdict:
     low = row.difference_low if row.joint_low is None else row.joint_low
     high = row.difference_high if row.joint_high is None else row.joint_high
-    who = name_of(row.estimator)
-    subset = f"{row.n_features:.0f} of {n_features} features ({row.name})"
-    if low > 0:
-        amount = _range(row.difference, low, high, scoring)
-        return 0, f"Selection helps {who} by {amount} with {subset}."
-    if high < 0:
-        amount = _range(-row.difference, -high, -low, scoring)
-        return 1, f"Selection costs {who} {amount}: all {n_features} features beat {subset}."
-    span = f"{_number(low, scoring, sign=True)} to {_number(high, scoring, sign=True)}{_unit(scoring)}"
-    if max(-low, high) > TOO_WIDE if in_points(scoring) else n_rows < FEW_ROWS:
-        return 3, f"For {who}, {n_rows} rows are too few: {subset} may score anything from {span} against all."
-    return 2, f"For {who}, no clear difference between all features and {subset}: {span}."
-
-
-def _range(difference: float, low: float, high: float, scoring: str) -> str:
-    numbers = [_number(value, scoring) for value in (difference, low, high)]
-    return f"{numbers[0]}{_unit(scoring)} ({numbers[1]} to {numbers[2]})"
+    return Verdict.of(
+        row.difference, low, high, n_chosen=round(row.n_features), n_features=n_features, score_name=scoring,
+        by=f" for {name_of(row.estimator)} ({row.name})",
+    )  # fmt: skip
 
 
 def _number(value: float, scoring: str, *, sign: bool = False) -> str:
@@ -324,7 +306,3 @@ def _number(value: float, scoring: str, *, sign: bool = False) -> str:
     else:
         text = f"{value:+.3g}".replace("-", "−")
     return text if sign else text.lstrip("+")
-
-
-def _unit(scoring: str) -> str:
-    return " points" if in_points(scoring) else f" of {'R²' if scoring == 'r2' else scoring}"
