@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.decomposition import PCA
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.feature_selection import SelectFromModel
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, Ridge
@@ -10,6 +10,7 @@ from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import fewer
 from fewer.contracts import IncompatibleError, Resources
@@ -104,3 +105,20 @@ def test_sizes_of_a_lassos_coefficients_are_those_of_scikit_learns(seed):
     found = ranked(Importance(model, cv=None), X, y, task="regression").scores
     truth = model.set_params(tol=1e-13, max_iter=10**6).fit(StandardScaler().fit_transform(X), y).coef_
     assert found == pytest.approx(np.abs(truth), abs=1e-5 * y.std())
+
+
+@pytest.mark.parametrize("make", [RandomForestClassifier, ExtraTreesClassifier, DecisionTreeClassifier])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_importances_of_compiled_forests_are_scikit_learns(make, weighted):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        n, p = int(rng.integers(30, 120)), int(rng.integers(2, 12))
+        X, y = rng.normal(size=(n, p)).round(int(rng.integers(0, 3))), rng.integers(0, 2 + seed % 3, n)
+        X[:, 0] += y
+        weights = rng.integers(1, 4, n) / 2.0 if weighted else None
+        options = {} if make is DecisionTreeClassifier else {"n_estimators": 7}
+        model = make(
+            random_state=seed, min_samples_leaf=1 + seed % 2, class_weight=[None, "balanced"][seed % 2], **options
+        )
+        found = ranked(Importance(model, cv=None), X, y, sample_weight=weights).scores
+        assert found == pytest.approx(model.fit(X, y, sample_weight=weights).feature_importances_, abs=1e-12)

@@ -9,6 +9,7 @@ Mean size of SHAP values on held-out rows (Lundberg and Lee 2017).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import signature
 from numbers import Integral, Real
 from operator import attrgetter
@@ -254,6 +255,8 @@ class Importance(ModelRanker):
     """
 
     command_name = "importance"
+    ways: ClassVar[list[Callable[[Any, Problem, int], FloatArray | None]]] = []
+    """Compiled ways to importances, None where one does not apply: selectors add that of the engine of forests."""
     takes: ClassVar[frozenset[str]] = ROWS
     depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}  # what its estimator depends on
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -332,8 +335,10 @@ def importances(estimator: Any, problem: Problem, seed: int, importance: Any = "
     -------
     array of shape (n_features,)
     """
-    if importance == "auto" and (found := _lasso_sizes(estimator, problem)) is not None:
-        return found
+    if importance == "auto":
+        for compiled in (_lasso_sizes, *Importance.ways):
+            if (found := compiled(estimator, problem, seed)) is not None:
+                return found
     as_it_is = hasattr(type(last_step(estimator)), "feature_importances_") or is_frozen(estimator)
     model = fit_model(estimator, problem, seed, scale=not as_it_is and importance == "auto")
     if importance == "auto":
@@ -362,7 +367,7 @@ LASSO = {"fit_intercept": True, "positive": False, "precompute": False, "warm_st
 MOST_ROUNDS = 10_000
 
 
-def _lasso_sizes(estimator: Any, problem: Problem) -> FloatArray | None:
+def _lasso_sizes(estimator: Any, problem: Problem, seed: int) -> FloatArray | None:
     """Fit a lasso or an elastic net to scaled columns, to changes of 1e-7 of the target's spread; None if not covered.
 
     scikit-learn stops at a duality gap of `tol`, so that its coefficients are off by more.

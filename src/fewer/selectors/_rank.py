@@ -14,16 +14,19 @@ from fewer.columns import Column
 from fewer.contracts import Answer, Control, IncompatibleError, OnStep, Ranker, Resources, SearchSpace, best_so_far
 from fewer.control._ranking import RankingControl, RankingRun
 from fewer.criteria import KNN
+from fewer.criteria.engines import forest_importances
 from fewer.estimators import JOBS
 from fewer.kernels.device import tell
 from fewer.problem import BoolArray, InputError, IntArray, Problem, Task
-from fewer.rankers import Fisher
+from fewer.rankers import Fisher, Importance
 from fewer.rankers._notes import notes_on
 from fewer.selectors._base import Selector, lay_out_space
 from fewer.selectors._subset import SubsetSelector
 from fewer.selectors.auto._paths import columns_of
 from fewer.trace import Trace
 from fewer.validate import assign_folds, stratified_sample
+
+Importance.ways.append(forest_importances)
 
 MOST_LEADING = 100
 MOST_JUDGED = 2_000
@@ -89,7 +92,7 @@ class RankSelector(Selector):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from fewer import RankSelector
-    >>> from fewer.rankers import Fisher
+    >>> from fewer.rankers import Fisher, Importance
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> RankSelector(Fisher(), n_features_to_select=2).fit(X, y).get_feature_names_out().tolist()
     ['worst perimeter', 'worst concave points']

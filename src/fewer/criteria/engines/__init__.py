@@ -29,7 +29,7 @@ from fewer.criteria.engines._support_vectors import SupportVectors
 from fewer.criteria.engines._trees import BOOSTINGS, FORESTS, TREES, BoostingPart, ForestPart
 from fewer.problem import FloatArray, IntArray, Problem
 
-__all__ = ["Engine", "find_engine"]
+__all__ = ["Engine", "find_engine", "find_part", "forest_importances"]
 
 TRANSFORMERS = (StandardScaler, MinMaxScaler, SimpleImputer)
 
@@ -232,6 +232,40 @@ def find_part(estimator: Any, problem: Problem, rows: IntArray, is_native: bool,
     if not agrees(kind, recognised):
         return "this version of scikit-learn fits it differently"
     return PartMaker(kind, last, transformers)
+
+
+def forest_importances(estimator: Any, problem: Problem, seed: int) -> FloatArray | None:
+    """Grow a tree or a forest and return scikit-learn's importances of its columns; None if it is not grown here.
+
+    Parameters
+    ----------
+    estimator : estimator
+    problem : Problem
+    seed : int
+        Of a forest without a seed of its own.
+
+    Returns
+    -------
+    array of shape (n_features,) or None
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> problem = Problem.from_arrays([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]], [0, 1, 1])
+    >>> forest_importances(DecisionTreeClassifier(), problem, 0)
+    array([1., 0.])
+    """
+    if PARTS.get(type(estimator)) is not ForestPart or problem.has_missing:
+        return None
+    model = clone(estimator)
+    if model.random_state is None:
+        model.set_params(random_state=seed)
+    way = find_part(model, problem, np.arange(problem.n_samples), False, False)
+    part = None if isinstance(way, str) else way.make(problem.X, problem.y, problem.X[:1], problem.sample_weight)
+    if not isinstance(part, ForestPart):
+        return None
+    part.outputs(np.arange(problem.n_features))
+    return part.importances()
 
 
 def _is_one_of(given: Any, allowed: Any) -> bool:
