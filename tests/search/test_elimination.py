@@ -1,7 +1,9 @@
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import RFE, RFECV
@@ -20,6 +22,7 @@ from fewer.problem import Problem
 from fewer.search import Elimination
 from fewer.search._elimination import _last_best
 from fewer.trace import Trace
+from fewer.validate import split_rows
 
 
 def scaled(load, n_columns=12):
@@ -214,3 +217,59 @@ def test_gain_is_what_the_splits_of_lightgbm_gained():
     problem = Problem.from_arrays(X, y)
     scorer = CrossValidated(model, cv=3).bind(problem, np.random.default_rng(0), Resources())
     assert scorer.examine(np.ones(X.shape[1], dtype=bool), None, "gain")[0] == pytest.approx(gains**2)
+
+
+class Stopping(ClassifierMixin, BaseEstimator):
+    """Fits as XGBoost and CatBoost do: the rounds are a parameter, the rows come with `fit`."""
+
+    seen: ClassVar[list] = []
+
+    def __init__(self, early_stopping_rounds=5):
+        self.early_stopping_rounds = early_stopping_rounds
+
+    def fit(self, X, y, sample_weight=None, eval_set=None):
+        [(held, labels)] = eval_set
+        self.seen.append((X, held))
+        self.model_ = LogisticRegression().fit(X, y)
+        self.classes_, self.coef_ = self.model_.classes_, self.model_.coef_
+        assert set(labels) <= set(self.classes_)
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+def test_early_stopping_gets_training_rows_and_no_test_rows():
+    X, y = scaled(load_wine, 5)
+    X[:, 0] = np.arange(len(X)) / len(X)  # tells which rows were there, as long as it is kept
+    Stopping.seen.clear()
+    problem = Problem.from_arrays(X, y)
+    scorer = CrossValidated(Stopping(), cv=3, preprocess="none").bind(problem, np.random.default_rng(0), Resources())
+    scorer.examine(np.ones(5, dtype=bool), 0)
+    [(fitted, held)] = Stopping.seen[:1]
+    train, test = scorer._splits[0]
+    rows = [{round(cell * len(X)) for cell in part[:, 0]} for part in (fitted, held)]
+    assert rows[0] | rows[1] == set(train.tolist())
+    assert not rows[0] & rows[1]
+    assert not rows[1] & set(test.tolist())
+    assert len(rows[1]) == pytest.approx(len(train) / 4, abs=2)
+
+
+def test_lightgbm_stops_early_in_each_fold():
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y = scaled(load_wine, 6)
+    model = lightgbm.LGBMClassifier(
+        n_estimators=300, early_stopping_rounds=5, min_child_samples=5, n_jobs=1, verbose=-1
+    )
+    criterion = CrossValidated(model, cv=3)
+    problem = Problem.from_arrays(X, y)
+    scorer = criterion.bind(problem, np.random.default_rng(0), Resources())
+    mask = np.ones(6, dtype=bool)
+    train = scorer._splits[0][0]
+    fitted = scorer._fit(mask, train)
+    inner = split_rows(problem.take(train), 4, np.random.default_rng(0))[-1]
+    rows, kept = train[inner.train], train[inner.test]
+    truth = clone(model).fit(X[rows], y[rows], eval_X=X[kept], eval_y=y[kept])
+    assert fitted.best_iteration_ == truth.best_iteration_ < 300
+    ours = select(X, y, criterion, Elimination(importance="gain"), n_features_to_select=3)
+    assert ours.support_.sum() == 3

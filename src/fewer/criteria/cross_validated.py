@@ -663,12 +663,40 @@ class CrossValidatedScorer(PredictiveScorer):
     def _fit(self, mask: Masks, train: IntArray, new_missing: Any = False) -> Any:
         rows = self.problem
         model = self._preparation.model(np.flatnonzero(mask), new_missing)
-        steps = model.steps if isinstance(model, Pipeline) else None
-        weights = {}
-        if rows.sample_weight is not None and has_fit_parameter(steps[-1][1] if steps else model, "sample_weight"):
-            name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
-            weights = {name: rows.sample_weight[train]}
-        return model.fit(self._preparation.cells(mask, train), self._labels[train], **weights)
+        name, final = model.steps[-1] if isinstance(model, Pipeline) else ("", model)
+        kept = train[:0]
+        if stops_early(final):
+            # On rows that are no test rows of the split: those would choose the number of trees that they score.
+            inner = split_rows(rows.take(train), 4, np.random.default_rng(0))[-1]
+            train, kept = train[inner.train], train[inner.test]
+        asked: dict[str, Any] = {}
+        if rows.sample_weight is not None and has_fit_parameter(final, "sample_weight"):
+            asked["sample_weight"] = rows.sample_weight[train]
+        cells = self._preparation.cells(mask, train)
+        if len(kept):
+            held, before = self._preparation.cells(mask, kept), model[:-1] if name else ()
+            held = before.fit(cells, self._labels[train]).transform(held) if len(before) else held
+            if has_fit_parameter(final, "eval_X"):  # LightGBM from 4.7 on
+                asked |= {"eval_X": held, "eval_y": self._labels[kept]}
+            else:
+                asked["eval_set"] = [(held, self._labels[kept])]
+        return model.fit(cells, self._labels[train], **{f"{name}__{key}" if name else key: asked[key] for key in asked})
+
+
+def stops_early(model: Any) -> bool:
+    """Say whether a model wants rows on which it stops: `early_stopping_rounds` of LightGBM, XGBoost or CatBoost.
+
+    Parameters
+    ----------
+    model : estimator
+        Not fitted.
+
+    Returns
+    -------
+    bool
+    """
+    rounds = model.get_params(deep=False) if has_fit_parameter(model, "eval_set") else {}
+    return any(rounds.get(name) for name in ("early_stopping_rounds", "early_stopping_round"))
 
 
 def score_outputs(scoring: Any, outputs: FloatArray, rows: Problem) -> float:

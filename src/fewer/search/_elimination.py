@@ -43,6 +43,9 @@ class Elimination(Search):
     columns, and so do the indicators of a nominal column. Of equally unimportant units the first column goes first, as
     in `RFE`. `trace_.state["sizes"]` and `["curve"]` hold the mean score of each size.
 
+    A model of LightGBM, XGBoost or CatBoost with `early_stopping_rounds` gets a quarter of its training rows as
+    `eval_set`, anew for each fold and subset; rows that score it never stop it.
+
     See Also
     --------
     Backward : Drops what the score misses least, at the price of a fit for each feature and step.
