@@ -674,8 +674,9 @@ class CrossValidatedScorer(PredictiveScorer):
             asked["sample_weight"] = rows.sample_weight[train]
         cells = self._preparation.cells(mask, train)
         if len(kept):
-            held, before = self._preparation.cells(mask, kept), model[:-1] if name else ()
-            held = before.fit(cells, self._labels[train]).transform(held) if len(before) else held
+            held = self._preparation.cells(mask, kept)
+            if isinstance(model, Pipeline) and len(model) > 1:
+                held = model[:-1].fit(cells, self._labels[train]).transform(held)
             if has_fit_parameter(final, "eval_X"):  # LightGBM from 4.7 on
                 asked |= {"eval_X": held, "eval_y": self._labels[kept]}
             else:
