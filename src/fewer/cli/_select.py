@@ -345,8 +345,9 @@ def _parcel_page(report: Path, parcel: Any, point: Any, source: str) -> None:
 def demo(seed: SeedOption = 0, report: ReportOption = None, as_json: JsonOption = False) -> None:
     """Select features of heart scans (SPECTF): 267 patients, 44 measurements.
 
-    Of the nine measured tables with ten columns or more that come with fewer or scikit-learn, this is the one that
-    needs the smallest share of its columns to be as good as with all. `fewer datasets` lists the others.
+    Of the nine tables of measurements with ten columns or more that come with fewer or scikit-learn, this is the one
+    that needs the smallest share of its columns for a held-out score no lower than with all of them. `fewer datasets`
+    lists the others.
     """
     from fewer import datasets
 

@@ -60,7 +60,8 @@ class AnswersDisplay(Display):
     @property
     def title(self) -> str:
         """What the scores are: held out, or what the search saw."""
-        return f"held-out {self.score_name}" if self.measured.startswith("on ") else self.score_name
+        name = self.score_name.replace("_", " ")
+        return f"held-out {name}" if self.measured.startswith("on ") else name
 
     @classmethod
     def from_selection(cls, selection: Any, *, ax: Axes | None = None) -> AnswersDisplay:

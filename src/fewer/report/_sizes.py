@@ -171,7 +171,7 @@ def size_curve(selection: Selection) -> dict[str, Any] | None:
         "low": display.low.tolist(),
         "high": display.high.tolist(),
         "banded": bool((display.high > display.low).any()),
-        "name": display.score_name,
+        "name": display.score_name.replace("_", " "),
         "title": display.title,
         "measured": display.measured,
         "chosen": display.chosen,
