@@ -97,7 +97,9 @@ def main():
     sentences = [f"- **{run['document']}**: {run['conclusion']}" for run in runs]
     (folder / "counts.md").write_text("\n".join([*sentences, "", *counts_table(runs)]) + "\n", encoding="utf-8")
     write_cells(folder, runs)
-    write_reproduction_report(HERE / "_static" / "reruns.html", [{**run, "figures": []} for run in runs])
+    # A folder that several runs have filled does not know how long they took together.
+    pages = [{**run, "figures": [], "seconds": 0} for run in runs]
+    write_reproduction_report(HERE / "_static" / "reruns.html", pages)
 
 
 main()

@@ -340,7 +340,7 @@ def _claim_information(run: Rerun) -> Claim:
     strong = min(known["WDBC1"], known["WDBC2"])
     text = ", ".join(f"{name} {value:.2f}" for name, value in known.items())
     words = "Mutual information goes with the accuracy of single features where features are good"
-    about = "mutual information goes with accuracy on WDBC, weakly on LIVER"
+    about = "mutual information goes with accuracy on WDBC and hardly on LIVER"
     return Claim.of([strong > 0.9 > known["LIVER"]], f"{words}: {{}} ({text}).", about)
 
 
