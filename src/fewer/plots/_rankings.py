@@ -336,7 +336,9 @@ class DendrogramDisplay(Display):
         labels = [f"{short(name, 22)}{' ●' if name in self.kept else ''}" for name in self.names]
         with style():
             ax = axes_or_new(ax)
-            dendrogram(joined, orientation="left", labels=labels, ax=ax, link_color_func=lambda _: COLORS[0])
+            dendrogram(
+                joined, orientation="left", labels=labels, ax=ax, leaf_font_size=8, link_color_func=lambda _: COLORS[0]
+            )
             ax.set_xticks(ticks := np.linspace(0.0, 1.0, 6), [f"{1.0 - tick:.1f}" for tick in ticks])
             ax.set_xlabel("association")
             if self.threshold is not None:

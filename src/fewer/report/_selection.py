@@ -347,7 +347,7 @@ def _cluster_picture(selection: Selection, extra: Mapping[str, Any]) -> dict[str
     names, threshold = extra["cluster_names"].tolist(), float(extra["cluster_threshold"])
     with style():
         figure, ax = new_figure()
-    figure.set_figheight(max(2.4, 0.16 * len(names)))
+    figure.set_figheight(max(2.4, 0.19 * len(names)))
     DendrogramDisplay(names, extra["cluster_values"], threshold, selection.names).plot(ax)
     text = (
         f"{len(names)} columns that are alike, joined where their association is; the line is at {threshold:g}, a dot "
