@@ -226,7 +226,29 @@ def unlike(selector, task):
         "after an interrupt": lambda: interrupted(clone(selector), X, y).fit(X, y).get_support(),
     }
     broken = [way for way, choose in ways.items() if not np.array_equal(choose(), expected)]
+    broken += _rows_of_selector_broken(selector, X, y, expected)
     return broken + ["changes its input"] * (not np.array_equal(X, read_only))
+
+
+def _rows_of_selector_broken(selector, X, y, expected):
+    """List what a selector does wrong with weights, groups and a time: it uses each, or refuses it in one line."""
+
+    def choose(table, target, **rows):
+        try:
+            return clone(selector).fit(table, target, **rows).get_support()
+        except InputError as error:
+            return str(error)
+
+    there = np.arange(N) >= 5
+    same = {
+        "equal weights": (choose(X, y, sample_weight=np.full(N, 1e-20)), expected),
+        "weights of 0": (choose(X, y, sample_weight=there.astype(float)), choose(X[there], y[there])),
+    }
+    broken = [why for why, pair in same.items() if not np.array_equal(*pair)]
+    for rows in ({"sample_weight": 1.0 + np.arange(N) % 3}, {"groups": np.arange(N) // 2}, {"time": np.arange(N)}):
+        told = choose(X, y, **rows)
+        broken += [f"{rows.keys()}: {told}"] * (isinstance(told, str) and ("\n" in told or len(told) < 20))
+    return broken
 
 
 def interrupted(selector, X, y):

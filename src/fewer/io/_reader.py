@@ -198,6 +198,8 @@ class ProblemReader:
     def _weighted_problem(self, X: Any, y: Any) -> Problem:
         """Make a problem of the rows that have a weight above 0; weights are relative to their mean."""
         X, renamed = plain_frame(X)
+        if not (hasattr(X, "shape") or hasattr(X, "__len__")):
+            raise InputError(f"X is of type {type(X).__name__}, no table; give an array or a data frame.")
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         weights = checked_weights(self.rows["sample_weight"], n_rows)
         for name in ("groups", "time"):
@@ -718,6 +720,8 @@ def target_values(y: Any, place: Place) -> NDArray[Any]:
             values = encode(series, "target", None, place, [])[0]
         else:
             values = _objects(series.to_list())
+    elif not isinstance(series, Iterable):
+        raise InputError(f"The target is {series!r}; give one value for each row.")
     else:
         values = np.asarray(series) if isinstance(series, np.ndarray) else _objects(list(series))
     if values.ndim == 2 and values.shape[1] == 1:

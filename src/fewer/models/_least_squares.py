@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin
-from fewer.problem import FloatArray, InputError
+from fewer.problem import FloatArray, InputError, checked_weights
 
 
 class LeastSquaresClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
@@ -58,7 +58,7 @@ class LeastSquaresClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError(f"The target has only one class, {self.classes_[0]!r}; at least two are needed.")
-        share = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        share = np.ones(len(y)) if sample_weight is None else checked_weights(sample_weight, len(y))
         if not share.any():
             raise InputError("Every row has sample_weight zero; at least one must count.")
         binary = len(self.classes_) == 2

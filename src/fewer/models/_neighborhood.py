@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from fewer.differences import Differences
+from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin, TableClassifier
 from fewer.kernels import neighbors as kernels
 from fewer.kernels.bundles import Rules
@@ -138,7 +139,8 @@ class NeighborhoodClassifier(ClassScoresMixin, TableClassifier):
 def _weights(weights: ArrayLike | None, n_features: int) -> FloatArray:
     if weights is None:
         return np.ones(n_features)
-    given = np.asarray(weights, dtype=np.float64)
+    with one_line():
+        given = np.asarray(weights, dtype=np.float64)
     if given.shape != (n_features,):
         raise InputError(f"weights has shape {given.shape}, but there are {n_features} features; give one for each.")
     if not ((given >= 0) & (given <= 1)).all():

@@ -549,7 +549,8 @@ def _named(given: Sequence[Any] | Mapping[str, Any], build: Callable[[str], tupl
     named: dict[str, Any] = {}
     for component in [given] if isinstance(given, str) else given:
         if not (isinstance(component, str) or hasattr(component, "get_params")):
-            raise InputError(f"{component!r} is neither a name nor a scikit-learn estimator.")
+            shown = " ".join(repr(component).split())
+            raise InputError(f"{shown} is neither a name nor a scikit-learn estimator.")
         name, built = build(component) if isinstance(component, str) else (type(component).__name__, component)
         number, first = 1, name
         while name in named:

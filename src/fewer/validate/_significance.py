@@ -152,6 +152,8 @@ def wilcoxon(scores_a: ArrayLike, scores_b: ArrayLike) -> Significance:
     """
     with one_line():
         d = np.asarray(scores_a, dtype=np.float64) - np.asarray(scores_b, dtype=np.float64)
+    if d.ndim != 1 or not np.isfinite(d).all():
+        raise InputError("The scores must be finite numbers, in two lists of one length.")
     d = np.round(d, 12)  # 0.768 − 0.763 and 0.936 − 0.931 tie
     ranks = stats.rankdata(np.abs(d))
     tied = float(ranks[d == 0].sum()) / 2
