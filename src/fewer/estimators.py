@@ -112,7 +112,7 @@ class TableEstimator(BaseEstimator):
         if y is None:
             raise InputError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         with one_line():
-            shape: Any = np.shape(y)
+            shape: Any = y.shape if hasattr(y, "shape") else np.shape(y) if isinstance(y, list | tuple) else ()
         several = len(shape) == 2 and shape[1] > 1
         if several and not self._takes_several_targets():
             raise InputError(

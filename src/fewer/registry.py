@@ -262,7 +262,9 @@ def build_foreign(text: str, task: str = "classification") -> Any:
 def method_named(name: str) -> Method:
     """Look a named method up."""
     if not isinstance(name, str):
-        raise InputError(f"method={name!r} is no name; give one of fewer.registry.METHODS, or 'auto'.")
+        raise InputError(
+            f"method={' '.join(repr(name).split())} is no name; give one of fewer.registry.METHODS, or 'auto'."
+        )
     if name not in METHODS:
         raise InputError(f"Unknown method {name!r}; {nearest(name, [*METHODS, 'auto'], 'methods')}")
     return METHODS[name]

@@ -581,6 +581,8 @@ _ALLOWED: dict[str, list[Any]] = SubsetSelector._parameter_constraints | {
 
 
 def _refuse_arguments(caller: str, given: Mapping[str, Any]) -> None:
+    if not isinstance(given.get("method", ""), str):
+        registry.method_named(given["method"])  # which says that it is no name
     looked_at = set(_ALLOWED) - {"include", "exclude", "start", "memory"}
     with one_line():
         validate_parameter_constraints(
