@@ -75,7 +75,7 @@ def test_mistakes_are_named(frame, tmp_path):
         opened(frame.with_columns(label=pl.lit("a")))
     with pytest.raises(InputError, match="holds no numbers; task regression"):
         opened(frame, task="regression")
-    with pytest.raises(InputError, match="one value only"):
+    with pytest.raises(InputError, match="only one value"):
         opened(frame.with_columns(number=pl.lit(0.5)), "number")
     with pytest.raises(InputError, match="infinite"):
         opened(frame.with_columns(number=pl.lit(float("inf"))))
