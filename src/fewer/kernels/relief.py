@@ -428,49 +428,67 @@ def _add_pairs(sums, i, found, size, votes, influence, target, table):
                 sums[3, f] += weight * apart * gap
 
 
-@njit(nogil=True, cache=True, no_cfunc_wrapper=True)
-def small_scores(first, last, classes, rows, nominal, groups, near, found, scores):
+@inner(error_model="numpy")
+def _small_distances(d, seen, i, columns, nominal, whole):
+    """Write the distances of row i to all rows, columns (p, n) summed one after the other: whole ones, then others."""
+    n_fours = whole // 4 * 4
+    d[:] = 0.0
+    for f in range(0, n_fours, 4):
+        c0, c1, c2, c3 = columns[f], columns[f + 1], columns[f + 2], columns[f + 3]
+        x0, x1, x2, x3 = c0[i], c1[i], c2[i], c3[i]
+        for j in range(d.shape[0]):
+            d[j] = (((d[j] + abs(c0[j] - x0)) + abs(c1[j] - x1)) + abs(c2[j] - x2)) + abs(c3[j] - x3)
+    seen[:] = n_fours
+    for f in range(n_fours, columns.shape[0]):
+        column, x, is_code = columns[f], columns[f][i], nominal[f] > 0
+        for j in range(d.shape[0]):
+            gap = abs(column[j] - x)
+            known = 1.0 if gap == gap else 0.0  # no cell is missing
+            gap = (1.0 if gap > 0.0 else 0.0) if is_code else gap
+            d[j] += gap if known > 0.0 else 0.0
+            seen[j] += known
+    for j in range(d.shape[0]):
+        d[j] = np.rint(d[j] / seen[j] * GRID) / GRID if seen[j] > 0.0 else np.inf
+
+
+@njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy")
+def small_scores(first, last, classes, columns, nominal, whole, groups, k, scores):
     """Add, over rows first … last − 1, the differences to misses less those to hits, times the row's votes.
 
-    See `_relief` for what `classes` (without its last entry: misses of each class count by themselves), `rows`,
-    `nominal` and `groups` are. The room in `near` and `found` is the number of neighbors; among equally near rows the
+    See `relief_scores` for what `classes` (without its last entry: misses of each class count by themselves) and
+    `groups` are. `columns` (p, n) begin with `whole` numeric ones without missing cells; of k equally near rows the
     first counts.
     """
     votes, codes, bounds, shares = classes
-    n_features, k = rows.shape[1], near.shape[0]
+    n_features, n = columns.shape
+    d, seen, near, found = np.empty(n), np.empty(n), np.empty(k), np.empty(k, np.int64)
     for i in range(first, last):
+        _small_distances(d, seen, i, columns, nominal, whole)
         for turn in range(shares.shape[0] + 1):  # own class first
             own, c = codes[i], codes[i] if turn == 0 else turn - 1
             weight = -votes[i] if turn == 0 else votes[i] * shares[c] / (1.0 - shares[own])
             if weight == 0.0 or (turn > 0 and c == own):
                 continue
-            size = 0
+            size, limit = 0, np.inf
             for j in range(bounds[c], bounds[c + 1]):
-                total, seen = 0.0, n_features
-                for f in range(n_features):
-                    gap = abs(rows[i, f] - rows[j, f])
-                    if nominal[f]:
-                        gap = 1.0 if gap > 0.0 else gap
-                    seen -= gap != gap  # a cell is missing
-                    total += gap if gap == gap else 0.0
-                if groups[j] == groups[i] or seen == 0:
+                if d[j] >= limit or groups[j] == groups[i]:
                     continue
-                distance, place = np.rint(total / seen * GRID) / GRID, size
-                while place > 0 and distance < near[place - 1]:
+                place = size
+                while place > 0 and d[j] < near[place - 1]:
                     place -= 1
-                if place < k:
-                    size = min(size + 1, k)
-                    for later in range(size - 1, place, -1):
-                        near[later], found[later] = near[later - 1], found[later - 1]
-                    near[place], found[place] = distance, j
+                size = min(size + 1, k)
+                for later in range(size - 1, place, -1):
+                    near[later], found[later] = near[later - 1], found[later - 1]
+                near[place], found[place] = d[j], j
+                limit = near[k - 1] if size == k else np.inf
             for f in range(n_features):
-                total, seen = 0.0, 0
+                column, total, known = columns[f], 0.0, 0
                 for m in range(size):
-                    gap = abs(rows[i, f] - rows[found[m], f])
+                    gap = abs(column[i] - column[found[m]])
                     if gap == gap:
                         total += 1.0 if nominal[f] and gap > 0.0 else gap
-                        seen += 1
-                scores[f] += weight * (total / seen) if seen else 0.0
+                        known += 1
+                scores[f] += weight * (total / known) if known else 0.0
 
 
 SURF_BLOCK = 2048

@@ -377,7 +377,8 @@ def _lasso_sizes(estimator: Any, problem: Problem, seed: int) -> FloatArray | No
     odd = any(getattr(estimator, name) != value for name, value in LASSO.items())
     if odd or problem.has_missing or problem.nominal.any():
         return None
-    alpha, ratio = estimator.alpha, estimator.l1_ratio if type(estimator) is ElasticNet else 1.0
+    alpha: Any = estimator.alpha
+    ratio: Any = estimator.l1_ratio if type(estimator) is ElasticNet else 1.0
     if not (isinstance(alpha, Real) and alpha >= 0 and isinstance(ratio, Real) and 0 <= ratio <= 1):
         return None  # scikit-learn says what is wrong
     columns, n = np.ascontiguousarray(problem.X.T), problem.n_samples

@@ -12,7 +12,7 @@ Biomedical Informatics 85, 2018.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -433,17 +433,24 @@ def _relief(
     def scores(first: int, last: int) -> FloatArray:
         if lists is not None:
             return listed_scores(first, last, lists, classes, table.arrays())
-        if not one_miss and problem.n_samples**2 * problem.n_features <= SMALL:
-            return _small(first, last, k, classes, table)
         return relief_scores(first, last, k, classes, table.arrays())
 
-    return sum_of_chunks(scores, problem.n_samples, resources) / (votes.sum() or 1.0)
+    is_small = lists is None and not one_miss and problem.n_samples**2 * problem.n_features <= SMALL
+    how = _small(classes, table, k) if is_small else scores
+    return sum_of_chunks(how, problem.n_samples, resources) / (votes.sum() or 1.0)
 
 
-def _small(first: int, last: int, k: int, classes: Classes, table: _ReliefRows) -> FloatArray:
-    scores = np.zeros(table.rows.shape[1])
-    scratch = np.empty(k), np.empty(k, dtype=np.int64)
-    small_scores(first, last, tuple(classes)[:-1], table.rows, table.nominal, table.groups, *scratch, scores)
+def _small(classes: Classes, table: _ReliefRows, k: int) -> Callable[[int, int], FloatArray]:
+    """Return what sums the scores of some rows of a small table."""
+    special = np.isin(np.arange(table.rows.shape[1]), table.others)
+    order = np.argsort(special, kind="stable")
+    columns, whole = np.ascontiguousarray(table.rows.T[order]), int(np.count_nonzero(~special))
+
+    def scores(first: int, last: int) -> FloatArray:
+        out = np.zeros(len(order))
+        small_scores(first, last, tuple(classes)[:-1], columns, table.nominal[order], whole, table.groups, k, out)
+        return np.asarray(out[np.argsort(order)])
+
     return scores
 
 
