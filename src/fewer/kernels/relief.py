@@ -452,16 +452,18 @@ def _small_distances(d, seen, i, columns, nominal, whole):
 
 
 @njit(nogil=True, cache=True, no_cfunc_wrapper=True, error_model="numpy")
-def small_scores(first, last, classes, columns, nominal, whole, groups, k, scores):
+def small_scores(first, last, classes, table, k, scores):
     """Add, over rows first … last − 1, the differences to misses less those to hits, times the row's votes.
 
-    See `relief_scores` for what `classes` (without its last entry: misses of each class count by themselves) and
-    `groups` are. `columns` (p, n) begin with `whole` numeric ones without missing cells; of k equally near rows the
-    first counts.
+    See `relief_scores` for what `classes` are, without the last entry: misses of each class count by themselves.
+    `table` is (columns (p, n), the same as rows, nominal, whole, groups); columns begin with `whole` numeric ones
+    without missing cells. Of equally near rows the first counts.
     """
     votes, codes, bounds, shares = classes
+    columns, rows, nominal, whole, groups = table
     n_features, n = columns.shape
     d, seen, near, found = np.empty(n), np.empty(n), np.empty(k), np.empty(k, np.int64)
+    totals = np.empty(whole)
     for i in range(first, last):
         _small_distances(d, seen, i, columns, nominal, whole)
         for turn in range(shares.shape[0] + 1):  # own class first
@@ -481,7 +483,14 @@ def small_scores(first, last, classes, columns, nominal, whole, groups, k, score
                     near[later], found[later] = near[later - 1], found[later - 1]
                 near[place], found[place] = d[j], j
                 limit = near[k - 1] if size == k else np.inf
-            for f in range(n_features):
+            x, totals[:] = rows[i], 0.0
+            for m in range(size):
+                z = rows[found[m]]
+                for f in range(whole):
+                    totals[f] += abs(x[f] - z[f])
+            for f in range(whole):
+                scores[f] += weight * (totals[f] / size) if size else 0.0
+            for f in range(whole, n_features):
                 column, total, known = columns[f], 0.0, 0
                 for m in range(size):
                     gap = abs(column[i] - column[found[m]])

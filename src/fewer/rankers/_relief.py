@@ -444,11 +444,12 @@ def _small(classes: Classes, table: _ReliefRows, k: int) -> Callable[[int, int],
     """Return what sums the scores of some rows of a small table."""
     special = np.isin(np.arange(table.rows.shape[1]), table.others)
     order = np.argsort(special, kind="stable")
-    columns, whole = np.ascontiguousarray(table.rows.T[order]), int(np.count_nonzero(~special))
+    rows, whole = np.ascontiguousarray(table.rows[:, order]), int(np.count_nonzero(~special))
+    laid_out = np.ascontiguousarray(rows.T), rows, table.nominal[order], whole, table.groups
 
     def scores(first: int, last: int) -> FloatArray:
         out = np.zeros(len(order))
-        small_scores(first, last, tuple(classes)[:-1], columns, table.nominal[order], whole, table.groups, k, out)
+        small_scores(first, last, tuple(classes)[:-1], laid_out, k, out)
         return np.asarray(out[np.argsort(order)])
 
     return scores
