@@ -23,7 +23,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
-from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier, lasso_path
+from sklearn.linear_model import Lasso, LogisticRegression, Ridge, RidgeClassifier, lasso_path
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -35,10 +35,12 @@ from sklearn.tree import DecisionTreeClassifier
 import fewer
 import race_models
 from fewer.contracts import Objective, Resources, SearchSpace
+from fewer.control import Shadow, StabilitySelection
 from fewer.criteria import CrossValidated, LeastSquares
 from fewer.datasets import load
 from fewer.io import to_problem
 from fewer.problem import Problem
+from fewer.rankers import Importance
 from fewer.rankers._model_based import shuffle_losses
 from fewer.search import Elimination, Forward
 from fewer.search._regularization_path import entry_order
@@ -308,6 +310,35 @@ def penalty_path(logistic: bool) -> Row:
     }
 
 
+def resampled(boruta: bool) -> Row:
+    """Stability selection (500 × 100) beside a loop of lassos, or Boruta (WDBC) beside a loop of forests."""
+    rng = np.random.default_rng(0)
+    if boruta:
+        X, y = table_of("WDBC")
+        model: Any = RandomForestClassifier(100, random_state=0)
+        control: Any = Shadow(n_runs=10)
+        tables = [np.hstack([X, rng.permuted(X, axis=0)]) for _ in range(10)]
+    else:
+        X, model, control = rng.normal(size=(500, 100)), Lasso(0.1), StabilitySelection()
+        y = X[:, :5].sum(axis=1) + rng.normal(size=500)
+    ours = fewer.RankSelector(Importance(model, cv=None), control=control, random_state=0).fit(X, y)
+    mine = cpu_time(lambda: ours.fit(X, y), 2)
+    if boruta:
+        theirs = cpu_time(lambda: [model.fit(table, y).feature_importances_ for table in tables], 1)
+    else:
+        halves = [half for _ in range(50) for half in np.split(rng.permutation(500), 2)]
+        theirs = cpu_time(lambda: [model.fit(X[half], y[half]).coef_ != 0 for half in halves], 2)
+    return {
+        "name": "Boruta, ten runs, forest of 100, WDBC" if boruta else "stability selection, lasso, 500 × 100",
+        "ours_s": mine,
+        "peers_s": {"scikit-learn in a loop": theirs},
+        "times_faster_cpu": theirs / mine,
+        "target": 3.0 if boruta else 2.0,
+        "alike": True,
+        "notes": ["the same importances: tests/rankers/test_importance.py"],
+    }
+
+
 LOGISTIC = make_pipeline(StandardScaler(), LogisticRegression())
 BALANCED = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced"))
 ABSOLUTE = make_pipeline(StandardScaler(), LogisticRegression(l1_ratio=1, solver="liblinear", random_state=0))
@@ -359,6 +390,8 @@ ROWS |= {
     "permutation forest": partial(permutation, RandomForestClassifier(100, random_state=0), 3.0),
     "path logistic": partial(penalty_path, True),
     "path lasso": partial(penalty_path, False),
+    "stability": partial(resampled, False),
+    "Boruta": partial(resampled, True),
 }
 ROWS |= {f"seeds {kind}": partial(seeds_of_races, kind) for kind in ("forest", "boosting")}
 
