@@ -567,6 +567,7 @@ _ALLOWED: dict[str, list[Any]] = SubsetSelector._parameter_constraints | {
     "ranker": [str, HasMethods("rank"), None],
     "estimator": [str, HasMethods("fit"), None],
     "scoring": [str, callable, None],
+    "alternatives": [Interval(Integral, 0, None, closed="left")],
     "n_repeats": [Interval(Integral, 1, 100_000, closed="both")],
     "on_progress": [callable, None],
     "verbose": ["verbose", None],
