@@ -13,7 +13,7 @@ import fewer
 from fewer import SubsetSelector
 from fewer.cli import main
 from fewer.control import Aggregate, ChosenNoise, EarlyStopping, Noise, OneStandardError, Probe, Shadow
-from fewer.criteria import KNN
+from fewer.criteria import KNN, NaiveBayes
 from fewer.errors import InputError
 from fewer.io import to_problem
 from fewer.run.planning import make_plan
@@ -296,6 +296,9 @@ def _table():
         (lambda X, y, _: fewer.select(X, y, cv=object()), "is no number of folds"),
         (lambda X, y, _: fewer.select(X, y, groups=y[:3], sample_weight=y + 1.0), "groups has shape"),
         (lambda X, y, _: fewer.compare(X, y, [None]), "None is neither a name nor"),
+        (lambda X, y, _: SubsetSelector(NaiveBayes(cv=[])).fit(X, y), "gives no split"),
+        (lambda X, y, _: fewer.validate.wilcoxon([0.5], None), "must be finite numbers"),
+        (lambda X, y, _: fewer.select(X, y, alternatives="all"), "'alternatives' parameter of select"),
         (lambda X, y, _: fewer.validate.holm("1"), "p_values must be a list"),
         (lambda X, y, Y: fewer.select(np.zeros((60, 1)), np.arange(60).astype(str)), "constant|classes"),
     ],

@@ -228,6 +228,8 @@ def _splits(problem: Problem, cv: Any, rng: np.random.Generator) -> list[tuple[I
         folds = assign_folds(problem, cv, rng)
         return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in np.unique(folds)]
     splits = splits_of(cv, problem)
+    if not splits:
+        raise InputError(f"cv={cv!r} gives no split; at least one is needed.")
     tested = np.concatenate([test for _, test in splits])
     if len(np.unique(tested)) < len(tested):
         raise InputError(f"{cv} tests some row twice; give a splitter whose test sets share no row.")
