@@ -276,7 +276,8 @@ def test_the_verdict_says_what_the_data_can_exclude():
     found = fewer.select(problem.X, problem.y, "knn-forward", random_state=0)
     low, high = found.heldout["difference_low"], found.heldout["difference_high"]
     assert low < -0.02 < 0 < high  # so few rows cannot tell
-    assert found.verdict.startswith(f"Not known: between −{-100 * low:.1f} and +{100 * high:.1f} points")
+    assert found.verdict.startswith("Not known whether ")
+    assert f" are as good: between −{-100 * low:.1f} and +{100 * high:.1f} points" in found.verdict
     assert f"{found.heldout['rows_to_tell']:,} rows would narrow this to ± 2 points" in found.verdict
     assert rows_to_tell(-0.02, 0.02, 500) == 0  # there are enough
     assert rows_to_tell(-0.04, 0.04, 500) == 2000

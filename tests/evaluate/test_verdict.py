@@ -41,7 +41,10 @@ def say(*scores, scoring="accuracy"):
         ((0.061, 0.032, 0.090), "Better with {}: +6.1 points of held-out accuracy (+3.2 to +9.0, 95 %)."),
         ((-0.04, -0.07, -0.01), "Worse with {}: 4.0 points of held-out accuracy are lost (−7.0 to −1.0, 95 %)."),
         ((0.01, -0.012, 0.04), "As good with {}: at most 1.2 points of held-out accuracy are lost (95 %)."),
-        ((0.02, -0.21, 0.25), "Not known: between −21.0 and +25.0 points of held-out accuracy with {} (95 %)."),
+        (
+            (0.02, -0.21, 0.25),
+            "Not known whether {} are as good: between −21.0 and +25.0 points of held-out accuracy (95 %).",
+        ),
     ],
 )
 def test_the_kinds_in_words(numbers, sentence):

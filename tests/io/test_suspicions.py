@@ -150,4 +150,4 @@ def test_the_warning_reaches_python():
     selection = fewer.select(frame, CLASSES, "fisher", n_features_to_select=1, cv=0, random_state=0)
     assert any("'leak' is a copy of the target" in note for note in selection.warnings)
     comparison = fewer.compare(frame, CLASSES, ["fisher"], ["knn"], cv=2, random_state=0)
-    assert any("'leak' is a copy of the target" in note for note in comparison.notes)
+    assert any("'leak' is a copy of the target" in found.evidence for found in comparison.suspicions)

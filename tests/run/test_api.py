@@ -60,7 +60,11 @@ def test_json_frame_and_html(selection):
     [
         (0.01, 0.09, "Better with 1 of 6 features: +5.0 points of held-out accuracy (+1.0 to +9.0, 95 %)."),
         (-0.012, 0.12, "As good with 1 of 6 features: at most 1.2 points of held-out accuracy are lost (95 %)."),
-        (-0.05, 0.12, "Not known: between −5.0 and +12.0 points of held-out accuracy with 1 of 6 features (95 %)."),
+        (
+            -0.05,
+            0.12,
+            "Not known whether 1 of 6 features are as good: between −5.0 and +12.0 points of held-out accuracy (95 %).",
+        ),
         (None, None, "Not known: whether this helps was not measured on held-out rows."),
     ],
 )

@@ -128,7 +128,8 @@ class Verdict:
             return cls(Kind.WORSE, *numbers, told)
         narrow = f"± {amount.plain(TOLERATED).replace('2.0', '2')}"
         more = f"; about {rows_needed:,} rows would narrow this to {narrow}" if rows_needed else ""
-        told = f"Not known: between {amount(low)} and {amount(high, unit=True)} {of} with {kept} (95 %){more}."
+        reach = f"between {amount(low)} and {amount(high, unit=True)} {of} (95 %)"
+        told = f"Not known whether {kept} are as good: {reach}{more}."
         return cls(Kind.NOT_KNOWN, *numbers, told)
 
 

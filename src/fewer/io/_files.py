@@ -390,7 +390,7 @@ def _together(files: Sequence[Path], options: TableOptions, limit: int) -> Sheet
     sheets: list[Sheet] = []
     for file in files:
         sheets.append(read_sheet(file, options, limit))
-        limit -= sheets[-1].frame.estimated_size()
+        limit -= int(sheets[-1].frame.estimated_size())
         if sheets[-1].frame.columns != sheets[0].frame.columns or sheets[-1].is_text != sheets[0].is_text:
             raise InputError(f"{file} has other columns than {files[0]}; name files of one table.")
     starts = np.cumsum([0, *(sheet.frame.height for sheet in sheets)])

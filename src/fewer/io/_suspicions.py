@@ -108,7 +108,7 @@ def _twice(problem: Problem) -> list[Suspicion]:
     columns = (problem.X[:, i] for i in range(min(problem.n_features, 2 * FEW)))
     measured = ((column, known) for column in columns if (known := _n_distinct(column)) > n / 2)
     first, known = next(measured, (None, n))
-    if n - known < few:  # copies of rows are copies in each column
+    if first is None or n - known < few:  # copies of rows are copies in each column
         return []
     others = [column for column, _ in islice(measured, 3)]
     if _n_copies(np.column_stack([first, *others, problem.y])) < few:

@@ -379,7 +379,7 @@ def _lasso_sizes(estimator: Any, problem: Problem, seed: int) -> FloatArray | No
         return None
     alpha: Any = estimator.alpha
     ratio: Any = estimator.l1_ratio if type(estimator) is ElasticNet else 1.0
-    if not (isinstance(alpha, Real) and alpha >= 0 and isinstance(ratio, Real) and 0 <= ratio <= 1):
+    if not (isinstance(alpha, int | float) and alpha >= 0 and isinstance(ratio, int | float) and 0 <= ratio <= 1):
         return None  # scikit-learn says what is wrong
     columns, n = np.ascontiguousarray(problem.X.T), problem.n_samples
     means = columns.mean(axis=1)
