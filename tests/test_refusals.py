@@ -296,6 +296,7 @@ def _table():
         (lambda X, y, _: fewer.select(X, y, cv=object()), "is no number of folds"),
         (lambda X, y, _: fewer.select(X, y, groups=y[:3], sample_weight=y + 1.0), "groups has shape"),
         (lambda X, y, _: fewer.compare(X, y, [None]), "None is neither a name nor"),
+        (lambda X, y, _: fewer.compare(X, y, {"a": 1}), "1 is neither a name nor"),
         (lambda X, y, _: SubsetSelector(NaiveBayes(cv=[])).fit(X, y), "gives no split"),
         (lambda X, y, _: fewer.validate.wilcoxon([0.5], None), "must be finite numbers"),
         (lambda X, y, _: fewer.select(X, y, alternatives="all"), "'alternatives' parameter of select"),

@@ -544,13 +544,15 @@ def criterion_of(selection: Any, problem: Problem, given: Any = None) -> Any:
 
 def _named(given: Sequence[Any] | Mapping[str, Any], build: Callable[[str], tuple[str, Any]]) -> dict[str, Any]:
     """Assign each component a name: its own, or that of its class, numbered where it is taken."""
-    if isinstance(given, Mapping):
-        return dict(given)
-    named: dict[str, Any] = {}
-    for component in [given] if isinstance(given, str) else given:
+    components = [given] if isinstance(given, str) else given.values() if isinstance(given, Mapping) else given
+    for component in components:
         if not (isinstance(component, str) or hasattr(component, "get_params")):
             shown = " ".join(repr(component).split())
             raise InputError(f"{shown} is neither a name nor a scikit-learn estimator.")
+    if isinstance(given, Mapping):
+        return dict(given)
+    named: dict[str, Any] = {}
+    for component in components:
         name, built = build(component) if isinstance(component, str) else (type(component).__name__, component)
         number, first = 1, name
         while name in named:
