@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 from sklearn.utils._param_validation import StrOptions
 
-from fewer.errors import InputError
+from fewer.errors import InputError, one_line
 from fewer.problem import IntArray, Problem
 
 # What `cv` may be, for `_parameter_constraints`: a number, a splitter, a list or generator of splits, or "loo".
@@ -95,7 +95,7 @@ def splits_of(cv: Any, problem: Problem) -> list[tuple[IntArray, IntArray]]:
                 _READ[cv] = list(cv)
             cv = _READ[cv]
         return [_listed(pair, problem) for pair in cv]
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), one_line():
         warnings.filterwarnings("ignore", message="The groups parameter is ignored")
         return [within_rows(pair, problem.n_samples) for pair in cv.split(problem.table, problem.y, problem.groups)]
 
