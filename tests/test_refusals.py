@@ -293,7 +293,7 @@ def _table():
         (lambda X, y, _: fewer.select(X, y, random_state=float("nan")), "'random_state' parameter of select"),
         (lambda X, y, _: fewer.select(X, y, include=3), "include=3 names no columns"),
         (lambda X, y, _: fewer.select(X, y, task={}), "'task' parameter of select"),
-        (lambda X, y, _: fewer.select(X, y, cv=object()), "is no number of folds"),
+        (lambda X, y, _: fewer.select(X, y, cv=object()), "is neither a number of folds"),
         (lambda X, y, _: fewer.select(X, y, groups=y[:3], sample_weight=y + 1.0), "groups has shape"),
         (lambda X, y, _: fewer.compare(X, y, [None]), "None is neither a name nor"),
         (lambda X, y, _: fewer.compare(X, y, {"a": 1}), "1 is neither a name nor"),
@@ -330,6 +330,7 @@ def test_several_targets_are_searched_and_not_judged(criterion, labels):
 
 def test_more_classes_than_memory_holds_are_refused(monkeypatch):
     monkeypatch.setattr("fewer.io._reader.available_memory", lambda: 10_000)
+    monkeypatch.setattr("fewer.io._reader.DENSE_BYTES", 10_000)  # smaller targets are not worth asking
     with pytest.raises(InputError, match="merge rare classes"):
         to_problem(np.arange(100.0)[:, None], np.repeat(np.arange(50), 2).astype(str))
 

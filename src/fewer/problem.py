@@ -51,7 +51,15 @@ class Suspicion:
 
 
 class Suspected:
-    """What an answer with suspicions says before anything else."""
+    """What an answer with suspicions says before anything else.
+
+    Examples
+    --------
+    >>> made = Suspected()
+    >>> made.suspicions, made.n_features, made.command = [Suspicion("copy of the target", "leak", "…")], 3, ""
+    >>> made.again
+    "exclude=['leak']"
+    """
 
     suspicions: list[Suspicion]
     n_features: int

@@ -100,6 +100,7 @@ def begin(X, means, targets, lengths, along, centered):
 def enter(fit, column, k):
     """Let a column enter as the k-th."""
     n, p = fit.X.shape
+    # A step of Gram–Schmidt: u is what the subset leaves of the column, at length 1; h_i grows by u_i².
     root = np.sqrt(fit.s[column])
     u, v = fit.u[k], fit.v[k]
     for i in range(n):
@@ -121,6 +122,7 @@ def enter(fit, column, k):
         share, line = fit.along[c, column] / root, fit.along[c]
         for j in range(p):
             line[j] -= share * v[j]
+    # Pythagoras: what is left of every other column loses the square of its part along u.
     for j in range(p):
         fit.s[j] = max(fit.s[j] - v[j] * v[j], fit.ridge[j])
 
@@ -170,6 +172,7 @@ def lost_with(fit, k, column, z):
     for c in range(fit.residual.shape[0]):
         gain, line = fit.along[c, column] * inverse, fit.residual[c]
         for i in range(n):
+            # The error of a row that was left out is its residual / (1 − leverage): no refit is needed.
             kept = max(1.0 - fit.leverage[i] - z[i] * z[i] * inverse, LEAST)
             error = (line[i] - z[i] * gain) / kept
             total += error * error
@@ -192,6 +195,7 @@ def best(fit, k, columns, first, margin, lost):
                 lowest[place], places[place] = lowest[place - 1], places[place - 1]
                 place -= 1
             lowest[place], places[place] = value, q
+    # Bounds are never above the truth, so a column whose bound exceeds the best error found cannot win.
     least = np.inf
     for a in range(first):
         if places[a] >= 0:

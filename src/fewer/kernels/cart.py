@@ -93,6 +93,7 @@ def _scan(values, order, start, stop, codes, counts, sums, leaf, best):
             rest = sums[0, c] - sums[1, c]
             left_squares += sums[1, c] * sums[1, c]
             right_squares += rest * rest
+        # −n_R G_R − n_L G_L: the decrease of impurity up to what all cuts of the node share.
         proxy = -right * (1.0 - right_squares / (right * right)) - left * (1.0 - left_squares / (left * left))
         if proxy > best[0]:
             best[0], best[1] = proxy, i + 1
@@ -140,6 +141,7 @@ def _divide(columns, orders, node, column, middle, is_left, buffer, others):
     """Put the rows that go left first in every column, in order, and the test rows too; return where these part."""
     start, stop = node[START], node[STOP]
     values, order = columns.train[column], orders[column]
+    # Halves are added, as scikit-learn does: the sum of two large values could overflow.
     threshold = np.float64(values[order[middle - 1]]) / 2.0 + np.float64(values[order[middle]]) / 2.0
     for i in range(start, stop):
         is_left[order[i]] = i < middle
@@ -147,6 +149,7 @@ def _divide(columns, orders, node, column, middle, is_left, buffer, others):
         if f == column:
             continue
         order, left, right = orders[f], start, 0
+        # Rows that go left close up in place, the others wait in a buffer: both keep their order, without branches.
         for i in range(start, stop):
             row = order[i]
             goes = 1 if is_left[row] else 0

@@ -17,6 +17,7 @@ def add_column(base, column, rows, learned, fold, smooth):
         shift = 0.5 * np.log(2.0 * np.pi * variance)
         line = rows.columns[column]
         for i in range(low, high):
+            # log N(x; μ, σ²) = −½ log 2πσ² − (x − μ)² / 2σ².
             d = line[i] - mean
             base[i, k] -= shift + scale * d * d
 
@@ -50,6 +51,7 @@ def predict_added(members, added, rows, learned, out):
         for q in range(added.shape[0]):
             own = learned.spreads[fold, added[q]]
             smooth = learned.smoothing * max(widest, own)
+            # The smoothing is a share of the widest column's variance: a wider one changes all terms.
             if own > widest:
                 add_members(out[q], members, rows, learned, fold, smooth)
             else:

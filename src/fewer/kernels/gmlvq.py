@@ -44,6 +44,7 @@ def margin_pull(distances, same, weights):
         whole = near + far
         if whole > 0:
             cost += weights[i] * (near - far) / whole
+            # ∂/∂d₊ = 2 d₋ / (d₊ + d₋)², ∂/∂d₋ = −2 d₊ / (d₊ + d₋)².
             factor = 2.0 * weights[i] / (whole * whole)
             pull[right, i] = factor * far
             pull[wrong, i] = -factor * near
@@ -71,6 +72,7 @@ def distances_from_products(products, squares, targets, matrix_of):
         for m in range(targets.shape[1]):
             length += targets[k, m] * targets[k, m]
         for i in range(row.shape[0]):
+            # ‖a − b‖² = ‖a‖² − 2 a·b + ‖b‖².
             d = own[i] - 2 * row[i] + length
             row[i] = d if d > 0 else 0
 

@@ -44,6 +44,7 @@ def grade_classes(decisions, y, weights, bounds, metric, positive, tolerance, ou
                         winner = k
                     elif value > second:
                         second = value
+                # Closer than two solvers agree: who wins is not decided here.
                 if best - second < tolerance * (1.0 + abs(best)):
                     sure = False
                 actual[y[row]] += weights[row]
@@ -60,6 +61,7 @@ def _share(hits, actual, predicted, metric, positive):
     if metric == ACCURACY:
         return hits.sum() / whole
     if metric == MATTHEWS:
+        # Gorodkin's generalisation to several classes: cov(y, ŷ) / √(cov(y, y) cov(ŷ, ŷ)).
         both = (whole * whole - (predicted * predicted).sum()) * (whole * whole - (actual * actual).sum())
         return (hits.sum() * whole - (predicted * actual).sum()) / np.sqrt(both) if both > 0.0 else 0.0
     kind, total = (RECALL if metric == BALANCED else metric % MACRO), 0.0
@@ -137,6 +139,7 @@ def grade_ranks(values, orders, y, weights, bounds, positive, tolerance, by_prec
                     gap = values[i, low + order[stop]] - value
                     if gap < tolerance * (1.0 + abs(value)):
                         sure = False
+                # Mann and Whitney: a positive row beats the negative ones below it, and by half those at its level.
                 won += ones * (below + 0.5 * zeros)
                 if ones > 0.0:
                     precision += ones / all_ones * ((all_ones - above) / (whole - below - above))

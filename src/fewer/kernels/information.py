@@ -146,6 +146,7 @@ def impurity_with(block, columns, other, target, weights, out):
                 square += share * share
             if mass > 0.0:
                 after += square / mass
+        # Gini's gain: Σ_cells Σ_t n_ct² / n_c / n less Σ_t (n_t / n)².
         out[f] = max(after / total - before, 0.0)
 
 
@@ -253,4 +254,5 @@ def information_with_sparse(low, high, stored, told, out, own):
             if across[c] > 0.0:
                 apart += across[c] * np.log(across[c])
         own[f] = np.log(total) - apart / total if total > 0.0 else 0.0
+        # I = H(f) + H(other) − H(f, other), with H = log W − Σ w log w / W; all three share the sums of w log w.
         out[f] = max((joint - apart - apart_other) / total + np.log(total), 0.0) if total > 0.0 else 0.0

@@ -25,6 +25,7 @@ def drop_losses(inverse, coefficients, starts, units, out):
             total = 0.0
             for c in range(coefficients.shape[1]):
                 total += coefficients[low, c] ** 2
+            # Without input j the sum rises by β_j² / (A⁻¹)_jj; for a block by β_Bᵀ ((A⁻¹)_BB)⁻¹ β_B.
             out[place] = total / inverse[low, low]
         else:
             own = coefficients[low:high].copy()
@@ -37,6 +38,7 @@ def without_unit(inverse, coefficients, low, high, less, fewer):
     """Write inverse and coefficients of the fit without inputs low … high − 1."""
     less[:], fewer[:] = inverse, coefficients
     for j in range(low, high):
+        # Taking j out of the inverse: A⁻¹ − a_j a_jᵀ / a_jj (the sweep operator, backwards).
         pivot = less[j, j]
         for a in range(less.shape[0]):
             share = less[a, j] / pivot
@@ -98,6 +100,7 @@ def leap(state, starts, stack, best, limits):
         if below > min(size - 2, most):
             places[depth] = n_free  # nothing of interest further on
             continue
+        # Every subset of this branch loses at least this much, and the best of its sizes is known to lose less.
         if losses[depth, place] >= best_sums[below] * (1.0 - share):
             continue
         unit, child = orders[depth, place], depth + 1

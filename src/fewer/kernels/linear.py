@@ -15,6 +15,7 @@ def factor(gram, members, lower, least):
     """Write the Cholesky factor of the members' products; say whether every pivot is large enough."""
     for a in range(members.shape[0]):
         for b in range(a + 1):
+            # L_ab = (G_ab − Σ_k L_ak L_bk) / L_bb; the pivot is what earlier members leave of column a.
             total = gram[members[a], members[b]]
             for k in range(b):
                 total -= lower[a, k] * lower[b, k]
@@ -34,6 +35,7 @@ def whiten(members, rows, products, fold, lower, shares, coordinates, base):
     for j in range(base.shape[0]):
         base[j, :] = products.constant[fold, j]
     for a in range(members.shape[0]):
+        # The member's part that is orthogonal to those before it, at length 1 on the training rows (Gram–Schmidt).
         line = coordinates[a]
         line[:] = rows.columns[members[a], low : low + n]
         for b in range(a):
@@ -43,6 +45,7 @@ def whiten(members, rows, products, fold, lower, shares, coordinates, base):
         for i in range(n):
             line[i] /= lower[a, a]
         for j in range(base.shape[0]):
+            # In orthonormal coordinates each coefficient is a product with the target, and none depends on the others.
             total = products.moments[fold, members[a], j]
             for b in range(a):
                 total -= lower[a, b] * shares[b, j]
@@ -84,6 +87,8 @@ def predict_added(members, added, rows, products, out, sure):
             if length <= products.least * gram[new, new] or length <= 0.0:
                 sure[q, fold] = False
                 continue
+            # One more orthogonal direction, so one more term: what the members leave of the column times
+            # (what they leave of its product with the target) / (its length).
             rest[:] = rows.columns[new, low : low + n]
             for a in range(k):
                 for i in range(n):
@@ -114,6 +119,7 @@ def predict_members(members, rows, products, out, sure):
                     total -= lower[a, b] * shares[b, j]
                 shares[a, j] = total / lower[a, a]
                 start -= products.half * shares[a, j] ** 2
+            # Lᵀ β = L⁻¹ Xᵀy: back substitution gives the coefficients of the columns themselves.
             for a in range(k - 1, -1, -1):
                 total = shares[a, j]
                 for b in range(a + 1, k):

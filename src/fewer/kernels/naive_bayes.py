@@ -87,6 +87,7 @@ def add_feature(base, f, sign, columns):
     if columns.codes.shape[0] == 0:
         add_sparse_feature(base, f, sign, columns)
         return
+    # Whole numbers add up exactly, so features come and go in any order without a trace.
     column, tables, start, bounds = columns.codes[f], columns.tables, columns.start, columns.bounds
     for part in range(bounds.shape[0] - 1):
         first = start[part, f]
@@ -132,6 +133,7 @@ def weight_of_pairs(base, y, weights, bounds):
                 else:
                     negative += weights[row]
                 i += 1
+            # Mann and Whitney: a positive row beats the negative ones below it, and by half those at its level.
             total += positive * (below + negative / 2)
             below += negative
     return total

@@ -70,6 +70,7 @@ def slopes(fit, fold, members, theta, work, gradient, hessian):
     add_up(columns, members, theta, z)
     total, curve = 0.0, 0.0
     loss = _hinge(z, y, weights, slope, bend) if fit.hinge else _logistic(z, y, weights, slope, bend)
+    # The gradient is Σ slope x + ridge θ, the Hessian Σ bend x xᵀ + ridge; only the hinge's constant has a ridge.
     for i in range(size):
         total += slope[i]
         curve += bend[i]
@@ -220,6 +221,7 @@ def climb(fit, fold, members, theta, work, gradient, hessian):
         for a in range(k):
             theta[a] -= step[a]
         new = slopes(fit, fold, members, theta, work, gradient, hessian)
+        # The loss is convex, so a small enough step lowers it.
         halvings = 0
         while new > loss + 1e-10 * abs(loss) + 1e-14 * fit.sizes[fold] and halvings < 20:
             for a in range(k):

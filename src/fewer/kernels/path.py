@@ -43,6 +43,8 @@ def descend(coefficients, gradient, gram, place, groups, penalty, tolerance):
                     still = still and coefficients[members[m], c] == 0.0
             if still and not everyone:
                 continue
+            # With the others held, the group's minimum is z = gradient + curvature · b, shortened by the price of its
+            # length: z (1 − λ / ‖z‖)₊ / (curvature + ridge), a soft threshold on the length.
             length = 0.0
             for m in range(low, high):
                 j = members[m]
@@ -56,6 +58,7 @@ def descend(coefficients, gradient, gram, place, groups, penalty, tolerance):
                 return g
             kept /= curvatures[g] + penalty[1][g]
             largest = max(largest, _move(coefficients, gradient, gram, place, members[low:high], curvatures[g], kept))
+        # Groups that are not zero move until they rest; a last round over all of them proves the minimum.
         if largest < tolerance:
             if everyone:
                 return -1

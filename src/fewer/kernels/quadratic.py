@@ -17,6 +17,7 @@ def stretch(lower):
     k = lower.shape[0]
     total = 0.0
     x = np.empty(k)
+    # Column by column of L⁻¹ by forward substitution: tr((L Lᵀ)⁻¹) = ‖L⁻¹‖² (Frobenius).
     for unit in range(k):
         for a in range(unit, k):
             value = 1.0 if a == unit else 0.0
@@ -32,6 +33,7 @@ def whiten(members, columns, low, mean, lower, coordinates, base):
     """Write the members' whitened coordinates of test rows, and add minus half of their squares to the decisions."""
     n = base.shape[0]
     for a in range(members.shape[0]):
+        # z_a = (x_a − μ_a − Σ_b<a L_ab z_b) / L_aa; then (x − μ)ᵀ Σ⁻¹ (x − μ) = Σ z_a² and log|Σ| = 2 Σ log L_aa.
         line = coordinates[a]
         for i in range(n):
             line[i] = columns[members[a], low + i] - mean[members[a]]
@@ -54,6 +56,7 @@ def border(members, new, gram, lower, v):
     Return what is left of its variance, and how much the trace of the inverse grows.
     """
     k = members.shape[0]
+    # v = L⁻¹ g is the factor's new row; what is left, g_new − vᵀv, is the square of its diagonal.
     left = gram[new, new]
     for a in range(k):
         total = gram[new, members[a]]
@@ -61,6 +64,7 @@ def border(members, new, gram, lower, v):
             total -= lower[a, b] * v[b]
         v[a] = total / lower[a, a]
         left -= v[a] * v[a]
+    # w = L⁻ᵀ v = Σ⁻¹ g: by the bordered inverse, the trace grows by (1 + ‖w‖²) / left.
     w = v.copy()
     grown = 1.0
     for a in range(k - 1, -1, -1):
@@ -95,6 +99,7 @@ def predict_added(members, added, rows, spreads, out, sure):
             for q in range(added.shape[0]):
                 new = added[q]
                 left, grown = border(members, new, gram, lower, v)
+                # The smallest eigenvalue is at least 1 / trace: above `least` it cannot have been raised by smoothing.
                 if left <= LEAST * gram[new, new] or (trace + grown) * spreads.least * 1.000001 >= 1.0:
                     sure[q, fold] = False
                     continue

@@ -28,6 +28,7 @@ def _kernel_row(distances, first, n, column, own, gamma, out, place):
         gap = get(column, t) - own
         x = -gamma * (get(distances, first + t) + gap * gap)
         x = x if x > -700.0 else -700.0
+        # x = k ln 2 + r with |r| ≤ ½ ln 2; ln 2 in two parts keeps the digits of r (Cody and Waite).
         k = np.floor(x * LOG2_E + 0.5)
         r = (x - k * LN2_HIGH) - k * LN2_LOW
         total = 1.0 / 479001600
@@ -133,6 +134,7 @@ def separate(distances, column, y, cost, gamma, tolerance, decisions):
     """
     n, width = y.shape[0], column.shape[0]
     kernel, known, alpha = np.empty(max(n * n, width - n), np.float32), np.zeros(n, np.bool_), np.zeros(n)
+    # slopes[t] = −y_t G_t, G being the dual's gradient Qα − 1; at α = 0 that is y_t.
     slopes, up, low = y.copy(), np.empty(n), np.empty(n)
     most, gains = np.empty(n), np.empty(n)
     for t in range(n):
@@ -140,6 +142,7 @@ def separate(distances, column, y, cost, gamma, tolerance, decisions):
     for step in range(MOST_STEPS + 1):
         for t in range(n):
             put(most, t, get(slopes, t) + get(up, t))
+        # The row that violates the conditions of the optimum most.
         i = _last_largest(most, n)
         top = most[i]
         if not known[i]:
@@ -149,6 +152,7 @@ def separate(distances, column, y, cost, gamma, tolerance, decisions):
             least = get(low, t) - get(slopes, t)
             put(most, t, least)
             gap = top + least
+            # A step on (i, t) gains gap² / (K_ii + K_tt − 2 K_it), and K_ii = 1 for a Gaussian kernel.
             bend = 2.0 - 2.0 * get(kernel, i * n + t)
             bend = bend if bend > 0.0 else FLAT
             put(gains, t, (gap * gap) / bend if gap > 0.0 else -1.0)
@@ -164,6 +168,7 @@ def separate(distances, column, y, cost, gamma, tolerance, decisions):
         before = alpha[i], alpha[j]
         _move_pair(alpha, cost, y, i, j, (top - slopes[j]) / (bend if bend > 0.0 else FLAT))
         move, other = (alpha[i] - before[0]) * y[i], (alpha[j] - before[1]) * y[j]
+        # G changes by Q's columns i and j times their steps.
         for t in range(n):
             put(slopes, t, get(slopes, t) - (get(kernel, i * n + t) * move + get(kernel, j * n + t) * other))
         _open_sides(alpha, cost, y, i, up, low)

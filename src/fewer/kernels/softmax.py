@@ -28,6 +28,7 @@ def shares_of(columns, members, fit, fold, theta, shares):
                 line[i] += coefficient * column[i]
             loss += 0.5 * fit.ridge * coefficient * coefficient
     for i in range(size):
+        # Chances do not change when all decisions fall alike; less the largest, nothing overflows.
         top = shares[0, i]
         for a in range(1, c):
             top = max(top, shares[a, i])
@@ -49,6 +50,7 @@ def slopes(columns, members, fit, fold, theta, shares, gradient, hessian):
     weights = fit.weights[fold]
     line, bend = np.empty(size), np.empty(size)
     for a in range(c):
+        # ∂/∂θ_a = Σ w (p_a − [y = a]) x + ridge θ_a, without a ridge on the constant.
         for i in range(size):
             line[i] = weights[i] * (shares[a, i] - (1.0 if int(fit.y[fold, i]) == a else 0.0))
         gradient[a * k] = line.sum()
@@ -59,6 +61,7 @@ def slopes(columns, members, fit, fold, theta, shares, gradient, hessian):
                 total += line[i] * column[i]
             gradient[a * k + j] = total + fit.ridge * theta[a, j]
         for b in range(a + 1):
+            # ∂²/∂θ_a∂θ_b = Σ w p_a ([a = b] − p_b) x xᵀ; 0.25 Σ w is the cost on the sum of the constants.
             for i in range(size):
                 bend[i] = weights[i] * shares[a, i] * ((1.0 if a == b else 0.0) - shares[b, i])
             hessian[a * k, b * k] = bend.sum() + 0.25 * fit.totals[fold]
@@ -97,6 +100,7 @@ def climb(columns, members, fit, fold, theta, gradient, hessian):
             for j in range(k):
                 theta[a, j] -= step[a * k + j]
         new = shares_of(columns, members, fit, fold, theta, shares)
+        # The loss is convex, so a small enough step lowers it.
         halvings = 0
         while new > loss + 1e-10 * abs(loss) and halvings < 20:
             step *= 0.5

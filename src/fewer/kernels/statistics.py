@@ -18,6 +18,7 @@ def add_class_moments(X, shares, shift, mass, first, second):
     shift, mass, first, second : (p, n_classes) float64
     """
     n, p = X.shape
+    # The rows' weights of a block stay in the cache while all columns pass.
     block = 2048
     for low in range(0, n, block):
         high = min(low + block, n)
@@ -28,6 +29,7 @@ def add_class_moments(X, shares, shift, mass, first, second):
                 m, s, q = 0.0, 0.0, 0.0
                 for i in range(column.shape[0]):
                     x = column[i]
+                    # Only NaN is not equal to itself; selects instead of branches keep the loop vectorised.
                     there = x == x
                     d = x - about if there else 0.0
                     w = share[i] if there else 0.0
@@ -234,6 +236,7 @@ def code_columns(X, columns, edges, n_edges, nominal, levels, codes):
             for i in range(n):
                 x = column[i]
                 out[i] = missing if np.isnan(x) else np.uint16(x)
+        # A few edges: one vectorised pass for each beats a search for each cell.
         elif mine.shape[0] <= 32:
             out[:] = 0
             for k in range(mine.shape[0]):
@@ -274,6 +277,7 @@ def count_pairs(codes, levels, starts, target, n_target, weights, counts):
     both = np.empty(block, dtype=np.int64)
     for low in range(0, n, block):
         size = min(block, n - low)
+        # A block of rows stays in the cache while all pairs pass.
         for s in range(1, q):
             for i in range(size):
                 both[i] = np.int64(codes[s, low + i]) * n_target + target[low + i]

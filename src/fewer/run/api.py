@@ -605,7 +605,7 @@ def _reusable(cv: Any) -> Any:
     try:
         return int(cv) if isinstance(cv, np.integer) else cv if plain or cv is None else list(cv)
     except TypeError:
-        raise InputError(f"cv={cv!r} is no number of folds, no splitter and no list of splits.") from None
+        raise InputError(f"cv={cv!r} is neither a number of folds nor a splitter nor a list of splits.") from None
 
 
 __all__ = ["compare", "compare_problem", "read_rows", "select"]

@@ -116,7 +116,7 @@ def lay_out_space(selector: Any, problem: Problem) -> SearchSpace:
     exclude = column_numbers(selector.exclude, names, "exclude")
     groups = [column_numbers(group, names, "feature_groups") for group in selector.feature_groups or ()]
     if not all(groups):
-        raise InputError("A feature group names no columns; leave it out.")
+        raise InputError("A feature group names no columns; drop it.")
     _refuse_contradictions(include, exclude, groups, names)
     members = {column for group in groups for column in group}
     most = problem.n_features - len(set(exclude) - members) - sum(len(group) - 1 for group in groups)

@@ -240,7 +240,9 @@ def forest_importances(estimator: Any, problem: Problem, seed: int) -> FloatArra
     Parameters
     ----------
     estimator : estimator
+        A tree or a forest, not fitted.
     problem : Problem
+        The rows.
     seed : int
         Of a forest without a seed of its own.
 
