@@ -146,6 +146,8 @@ VALUES: dict[str, Values] = {
     "--tolerance": Values(["0", "0.05", "1"], ["-1", "nan", "x", ""]),
     "--max-features": Values(["1", "2"], ["0", "-1", "x", "999"]),
     "--max-subsets": Values(["100", "5000"], ["0", "-1", "x", ""]),
+    "--cost-weight": Values(["0", "0.1"], ["-1", "x", "nan"]),
+    "--alternatives": Values(["0", "100"], ["-1", "x", ""]),
     "--costs": Values([], ["nowhere.csv", "STRANGER", ""]),
     "--test-size": Values(["0.25"], ["1", "-1", "x", "nan"]),
 }

@@ -182,7 +182,8 @@ def _plan_ranker(problem: Problem, asked: Request, name: str, chosen: registry.M
         "n_jobs": asked.n_jobs,
         "random_state": asked.seed,
     }
-    forced = {name: getattr(asked, name) for name in ("include", "exclude", "feature_groups") if getattr(asked, name)}
+    names = ("include", "exclude", "feature_groups")
+    forced = {name: value for name in names if (value := getattr(asked, name)) is not None}
     known = RankSelector(ranker).get_params(deep=False)
     for option in forced:
         if option not in known:
