@@ -14,10 +14,10 @@ MODULES = sorted(SOURCES.rglob("*.py"))
 PACKAGES = sorted(path.parent.relative_to(SOURCES) for path in SOURCES.glob("*/__init__.py"))
 
 # Only a commit that says why raises one of these.
-MOST_LINES = 41_500  # of code: without docstrings, comments and blank lines
-MOST_MODULES = 275
+MOST_LINES = 41_800  # of code: without docstrings, comments and blank lines
+MOST_MODULES = 260
 MOST_PRIVATE_IMPORTS = 40  # of another package's private modules
-MOST_GUESSES = 16  # getattr with a default
+MOST_GUESSES = 15  # getattr with a default
 
 
 def code_lines(path: Path) -> int:
