@@ -537,7 +537,7 @@ def checked_weights(given: Any, n_samples: int) -> FloatArray:
     if weights.shape != (n_samples,):
         raise InputError(f"The row weights have shape {weights.shape}, but there are {n_samples} rows; give one a row.")
     if not np.all(np.isfinite(weights)) or (weights < 0).any() or not (weights > 0).any():
-        raise InputError("Row weights must be finite and at least 0, and some above 0.")
+        raise InputError("Row weights must be finite and not negative, and not all zero.")
     if weights.max() > LARGEST_WEIGHT:
         raise InputError(f"Row weights up to {weights.max():g} are too large to add up; divide them by their mean.")
     return weights
