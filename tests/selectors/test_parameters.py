@@ -1,9 +1,8 @@
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from fewer.errors import InputError
+from fewer.selectors import SubsetSelector
 from fewer.selectors._base import lay_out_space, parse_memory, parse_size
 from making import make_problem
 
@@ -45,8 +44,7 @@ def test_what_is_no_amount_of_memory(text):
 
 
 def space_of(**options):
-    given = {"include": None, "exclude": None, "feature_groups": None, "n_features_to_select": "auto"}
-    return lay_out_space(SimpleNamespace(**{**given, **options}), make_problem(n_features=6))
+    return lay_out_space(SubsetSelector(**options), make_problem(n_features=6))
 
 
 def test_forced_features_groups_and_costs():
