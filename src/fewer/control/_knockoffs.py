@@ -62,7 +62,7 @@ class Knockoffs(RankingControl):
     >>> ranker = fewer.rankers.Importance(cv=None)
     >>> selector = fewer.RankSelector(ranker, control=Knockoffs(), random_state=0).fit(X, y)
     >>> bool(selector.support_[:12].all()), int(selector.support_.sum())
-    (True, 12)
+    (True, 13)
     """
 
     command_name = "knockoffs"

@@ -168,7 +168,7 @@ def fold_interval(
     --------
     >>> scores = np.array([0.8, 0.9, 0.85, 0.75, 0.8])
     >>> print(fold_interval(scores, scores * (1 - scores) / 19))
-    0.8200 (0.7122 to 0.9278, 95 % t of correlated folds)
+    0.82 (0.71 to 0.93, 95 % t of correlated folds)
     >>> print(fold_interval(scores))
     0.8200 (0.7138 to 0.9262, 95 % corrected resampled t)
     """
@@ -215,7 +215,7 @@ def wilson_interval(n_right: float, n_rows: float, *, level: float = 0.95) -> Co
     Examples
     --------
     >>> print(wilson_interval(40, 40))
-    1.0000 (0.9124 to 1.0000, 95 % Wilson)
+    1.00 (0.91 to 1.00, 95 % Wilson)
     """
     with one_line():
         is_share = bool(0 <= n_right <= n_rows and n_rows >= 1)
@@ -378,7 +378,7 @@ def nogueira(masks: ArrayLike, *, level: float = 0.95) -> ConfidenceInterval:
     Examples
     --------
     >>> print(nogueira([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]]))
-    0.3333 (-0.0223 to 0.6890, 95 % Nogueira)
+    0.33 (−0.02 to 0.69, 95 % Nogueira)
     """
     z = _masks(masks).astype(np.float64)
     m, d = z.shape
