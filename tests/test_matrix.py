@@ -25,6 +25,8 @@ SLOW = {
     "gmlvq",
     "boruta",
     "stability",
+    "saes",
+    "saes-vote",
     "knockoffs",
 }
 

@@ -296,7 +296,8 @@ def test_any_locale(encoding, tmp_path):
     table = write_table(tmp_path / "tåble.csv", names=["−", "日本", "a\x1b[31mb", "\x9b2J", "é", "x"])
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": encoding}
     environment = {**os.environ, **plain}
-    for command in (["select", "-m", "fisher", "-f", "6"], ["compare", "-m", "fisher", "-e", "knn"], ["rank"]):
+    commands = (["select", "-m", "fisher", "-f", "6"], ["compare", "-m", "fisher", "-e", "knn"], ["rank"])
+    for command in commands if encoding == "ascii" else commands[:1]:
         outputs = ["--out", tmp_path / command[0], "--report", tmp_path / f"{command[0]}.html"]
         more = outputs if command[0] != "rank" else []
         for form in (["--json"], ["--force"] if more else []):

@@ -170,7 +170,7 @@ def fold_interval(
     >>> print(fold_interval(scores, scores * (1 - scores) / 19))
     0.82 (0.71 to 0.93, 95 % t of correlated folds)
     >>> print(fold_interval(scores))
-    0.8200 (0.7138 to 0.9262, 95 % corrected resampled t)
+    0.82 (0.71 to 0.93, 95 % corrected resampled t)
     """
     a = np.asarray(scores, dtype=np.float64)
     n = len(a)
