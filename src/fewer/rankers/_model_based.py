@@ -9,7 +9,7 @@ Mean size of SHAP values on held-out rows (Lundberg and Lee 2017).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from inspect import signature
 from numbers import Integral, Real
 from operator import attrgetter
@@ -35,6 +35,7 @@ from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 from fewer.validate import CV_OBJECT, Split, split_rows
 
+Way = Callable[[Any, Problem, int], FloatArray | None]
 SHUFFLED_CELLS = 4_000_000
 """Cells of shuffled tables that are predicted at once: 32 MB."""
 
@@ -255,7 +256,7 @@ class Importance(ModelRanker):
     """
 
     command_name = "importance"
-    ways: ClassVar[list[Callable[[Any, Problem, int], FloatArray | None]]] = []
+    ways: ClassVar[list[Way]] = []
     """Compiled ways to importances, None where one does not apply: selectors add that of the engine of forests."""
     takes: ClassVar[frozenset[str]] = ROWS
     depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}  # what its estimator depends on
@@ -287,8 +288,8 @@ class Importance(ModelRanker):
 
     def _measure(self, problem: Problem, parts: list[Split], seed: int, resources: Resources) -> FloatArray:
         if self.cv is None:
-            return importances(self.estimator, problem, seed, self.importance)[None]
-        shared = (self.estimator, problem, seed, self.importance)
+            return importances(self.estimator, problem, seed, self.importance, self.ways)[None]
+        shared = (self.estimator, problem, seed, self.importance, self.ways)  # other processes know no ways yet
         return np.array(list(run_tasks(_importances, [(part.train,) for part in parts], resources, shared=shared)))
 
 
@@ -312,12 +313,14 @@ def threshold_of(threshold: float | str, scores: FloatArray) -> float:
         ) from None
 
 
-def _importances(shared: tuple[Any, Problem, int, Any], rows: IntArray) -> FloatArray:
-    estimator, problem, seed, importance = shared
-    return importances(estimator, problem.take(rows), seed, importance)
+def _importances(shared: tuple[Any, Problem, int, Any, list[Way]], rows: IntArray) -> FloatArray:
+    estimator, problem, seed, importance, ways = shared
+    return importances(estimator, problem.take(rows), seed, importance, ways)
 
 
-def importances(estimator: Any, problem: Problem, seed: int, importance: Any = "auto") -> FloatArray:
+def importances(
+    estimator: Any, problem: Problem, seed: int, importance: Any = "auto", ways: Iterable[Way] = ()
+) -> FloatArray:
     """Fit an estimator to rows and return the importance of each column.
 
     Parameters
@@ -330,13 +333,15 @@ def importances(estimator: Any, problem: Problem, seed: int, importance: Any = "
         Of all that is random.
     importance : str or callable, default="auto"
         As in `Importance`.
+    ways : iterable of callable
+        Compiled ways that are tried first.
 
     Returns
     -------
     array of shape (n_features,)
     """
     if importance == "auto":
-        for compiled in (_lasso_sizes, *Importance.ways):
+        for compiled in (_lasso_sizes, *ways):
             if (found := compiled(estimator, problem, seed)) is not None:
                 return found
     as_it_is = hasattr(type(last_step(estimator)), "feature_importances_") or is_frozen(estimator)
