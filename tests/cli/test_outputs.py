@@ -162,7 +162,7 @@ def test_a_page_is_made_of_what_is_not_damaged(table, tmp_path, capsys):
 
 
 def test_two_runs_in_one_folder(table, tmp_path, capsys):
-    long = write_table(tmp_path / "long.csv", n_rows=150, n_features=9)
+    long = write_table(tmp_path / "long.csv", n_rows=150, n_features=14)
     first = start("select", long, "-t", "y", *SLOW, "--out", tmp_path / "run")
     wait_for(tmp_path / "run" / "trace.npz", first)
     for more in (["--resume"], ["--force"]):
@@ -278,7 +278,7 @@ def test_memory_that_ends_midway_is_one_line(table, monkeypatch, capsys):
 
 
 def test_a_second_stop_ends_at_once(tmp_path):
-    table = write_table(tmp_path / "long.csv", n_rows=150, n_features=9)
+    table = write_table(tmp_path / "long.csv", n_rows=150, n_features=14)
     process = start("select", table, "-t", "y", *SLOW, "--out", tmp_path / "run")
     wait_for(tmp_path / "run" / "trace.npz", process)
     began = time.monotonic()

@@ -88,5 +88,5 @@ def test_words_agree_with_numbers(difference, reach):
     assert not text.startswith("Worse") or high < 0
     assert not text.startswith("As good") or low >= -0.02
     if text.startswith(("Better", "Not known")):
-        numbers = [float(number.replace("−", "-")) for number in re.findall(r"[−+]\d+\.\d|(?<= )0\.0", text)]
+        numbers = [float(number.replace("−", "-")) for number in re.findall(r"[−+]\d+\.\d|(?<=[ (])0\.0", text)]
         assert numbers[-2:] == pytest.approx([100 * low, 100 * high], abs=0.0501)
