@@ -192,7 +192,7 @@ class NeighborDevice:
             n_found = int(device.get(count)[0])
             if n_found <= MANY_LEFT or len(order) == self.n:
                 return None if n_found > capacity else device.get(found)[:n_found].astype(np.int64)
-            # To score so many in full costs more than to let every row judge all of them here.
+            # Scoring that many in full would cost more than comparing them all on every row here.
             self._n_rows = self.n
 
 

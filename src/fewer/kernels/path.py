@@ -12,7 +12,7 @@ from fewer.kernels.compiling import inner
 TOLERANCE = 1e-7
 """Changes of a coefficient below this, in units of the target's spread, count as none."""
 EVERY, MOST_JUMPS, LARGEST_SHARE = 4, 20, 0.95
-"""Each so many rounds is a jump, so often at most; the share of its change that a round leaves counts as at most so."""
+"""Every fourth round jumps ahead, twenty times at most, as if each round left at most this share of its change."""
 
 
 @njit(nogil=True, cache=True)
@@ -213,7 +213,7 @@ def follow(alphas, shares, fit, known, groups, ever, found, most):
     found : (entered, sizes)
         For each group that can enter, the penalty at which it did, 0 so far, and its coefficient there; changed.
     most : int
-        Penalties after which so many are in are not needed.
+        The path ends at the penalty at which this many groups are in.
     The result is how many penalties are done, and −1 or a group whose rows of the matrix must be known to go on.
     """
     entered, sizes = found
