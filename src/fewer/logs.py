@@ -40,7 +40,7 @@ def follow_steps(selector: Any, follower: OnStep | None = None) -> OnStep | None
             better = trace.best_score > best
             best = max(best, trace.best_score)
             text = (
-                f"{name}: step {trace.n_steps}, {trace.n_evaluations:,} subsets, best {trace.best_score:.6g} with "
+                f"{name}: step {trace.n_steps}, {trace.n_evaluations:,} subsets, best {trace.best_score:.4g} with "
                 f"{int((trace.best != 0).sum())} features"
             )
             LOGGER.debug(text)

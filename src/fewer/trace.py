@@ -392,7 +392,7 @@ class Trace:
         """Show the best subsets and how far the search went, in a notebook."""
         best = [] if self.top_masks is None else zip(self.top_masks[:5], self.top_scores[:5], strict=True)
         rows = [
-            [str(place), f"{score:.6g}", f"{int(size_of(mask))}", _columns_of(mask)]
+            [str(place), f"{score:.4g}", f"{int(size_of(mask))}", _columns_of(mask)]
             for place, (mask, score) in enumerate(best, 1)
         ]
         table = html_table(["best subsets", "score", "features", "columns"], rows) if rows else ""

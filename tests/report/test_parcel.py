@@ -16,6 +16,7 @@ from fewer.models import DiscreteNaiveBayes
 from fewer.report import parcel_report, write_parcel_report
 from fewer.report._parcel import page_data
 from fewer.roc import Parcel
+from fewer.text import score_text
 
 NASTY = [
     "<script>document.title='run'</script>",
@@ -73,12 +74,14 @@ def test_a_very_long_name_is_cut():
     assert "x" * 200 not in page
 
 
-def percent(share):
-    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
+def percent(share, low=0.0, high=0.0):
+    """A tenth of a percent, or a whole one where the interval is wider than two."""
+    return f"{100 * share:.{int(high - low < 0.02)}f}\N{NO-BREAK SPACE}%"
 
 
 def in_brackets(band, write):
-    return f"{write(band.estimate)} ({write(band.low)} to {write(band.high)})"
+    value, low, high = (write(x, band.low, band.high) for x in (band.estimate, band.low, band.high))
+    return f"{value} ({low} to {high})"
 
 
 def assert_same_numbers(browser, point):
@@ -88,7 +91,7 @@ def assert_same_numbers(browser, point):
     assert cells[4:6] == [in_brackets(point.expected_.fpr, percent), in_brackets(point.expected_.tpr, percent)]
     assert cells[7:9] == [f"negative {in_brackets(wrong, percent)}", f"positive {in_brackets(right, percent)}"]
     if point.cost_ is not None:
-        assert cells[10] == in_brackets(point.cost_, lambda value: f"{value:.4f}")
+        assert cells[10] == in_brackets(point.cost_, score_text)
     height = browser.run("1 - (document.querySelector('#sizes .here').getAttribute('cy') - 12) / 100")
     assert height * browser.run("most") == pytest.approx(len(point.features_))
     count = point.per_thousand()
@@ -115,7 +118,7 @@ def test_it_opens_at_the_point_that_was_asked_for(parcel, browser, question, tmp
     if "guarantee" in question:
         assert "guaranteed with probability 0.9" in cells
         limit, word = point.guaranteed_.limit, "at most" if "max_fpr" in question else "a cost of at most"
-        assert f"{word} {percent(limit) if 'max_fpr' in question else f'{limit:.4f}'}" in cells
+        assert f"{word} {percent(limit) if 'max_fpr' in question else f'{limit:.3g}'}" in cells
     code = browser.run("document.getElementById('code').textContent")
     for name, value in question.items():
         assert f"{name}={value:g}" in code
@@ -148,7 +151,7 @@ def assert_same_guarantee(browser, parcel, costs):
     sure = parcel.operating_point(**costs, guarantee=0.95)
     cells = browser.run("[...document.querySelectorAll('#rates td')].map(c => c.textContent)")
     assert cells[1:3] == [percent(sure.promised_.fpr), percent(sure.promised_.tpr)]
-    assert f"a cost of at most {sure.guaranteed_.limit:.4f}" in cells
+    assert f"a cost of at most {sure.guaranteed_.limit:.3g}" in cells
     code = browser.run("document.getElementById('code').textContent")
     assert ", ".join(f"{name}={value}" for name, value in costs.items()) + ", guarantee=0.95" in code
     assert browser.run("document.getElementById('command').textContent").endswith("--guarantee 0.95")

@@ -137,13 +137,13 @@ def _noise(problem: Problem) -> tuple[dict[str, float], str]:
     content: dict[str, float] = {"gamma": stop.gamma, "stop": stop.step, "n_steps": len(stop.errors)}
     if problem.task == "classification":
         low, high = content["error_low"], content["error_high"] = reachable_error(stop.gamma, problem.n_classes)
-        about = f"the best reachable error rate is between {low:.3f} and {high:.3f}"
+        about = f"the best reachable error rate is between {low:.2f} and {high:.2f}"
     else:
         content["r2"] = 1.0 - stop.gamma / float(np.var(problem.y))
         about = f"the best reachable R² is about {content['r2']:.2f}"
     when = f"after {stop.step} of {len(stop.errors)} trees" if stop.reached else f"not within {len(stop.errors)} trees"
     return content, (
-        f"How much is noise? By the Gamma Test {stop.gamma:.4g} of squared error; {about}. Gradient boosting reaches "
+        f"How much is noise? By the Gamma Test {stop.gamma:.2g} of squared error; {about}. Gradient boosting reaches "
         f"this error on its training rows {when}: beyond that it learns the noise."
     )
 

@@ -217,6 +217,15 @@ def _cuts(extra: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {"cuts": named, "rank_error": float(extra["rank_error"])}
 
 
+def _cell(value: str | float | None) -> str:
+    """Write three digits of a score, and whole numbers as they are."""
+    from rich.markup import escape
+
+    if value is None or isinstance(value, str):
+        return "–" if value is None else escape(printable(value))
+    return f"{value:,.0f}" if isinstance(value, int) or abs(value) >= 1000 else f"{value:.3g}"
+
+
 def _text(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> str:
     from rich.markup import escape
     from rich.table import Table
@@ -225,8 +234,5 @@ def _text(rows: Sequence[Mapping[str, Any]], notes: Sequence[str]) -> str:
     for name in rows[0]:
         table.add_column(name, justify="left" if name == "feature" else "right")
     for row in rows:
-        cells = (
-            escape(printable(v)) if isinstance(v, str) else f"{v:.6g}" if v is not None else "–" for v in row.values()
-        )
-        table.add_row(*cells)
+        table.add_row(*map(_cell, row.values()))
     return shown(table, *(escape(printable(f"Note: {note}")) for note in notes))

@@ -187,7 +187,7 @@ class ClassifiabilityDisplay(Display):
             else:
                 ax.set_yticks(range(len(self.classes)), [str(label) for label in self.classes])
                 ax.set_ylabel("class")
-            ax.set_title(f"L = {self.value:.3f}, {np.mean(self.local < 0):.0%} of the rows among others")
+            ax.set_title(f"L = {self.value:.2f}, {np.mean(self.local < 0):.0%} of the rows among others")
             figure = ax.get_figure(root=True)
             assert figure is not None
             figure.colorbar(drawn, ax=ax, label="C(x): −1 among others, 1 among its own", shrink=0.9)
@@ -271,7 +271,7 @@ class GammaDisplay(Display):
         with style():
             ax = axes_or_new(ax)
             ends = np.array([0.0, float(self.delta.max())])
-            ax.plot(ends, self.gamma + self.slope * ends, color=COLORS[1], label=f"line, γ = {self.gamma:.4g}")
+            ax.plot(ends, self.gamma + self.slope * ends, color=COLORS[1], label=f"line, γ = {self.gamma:.2g}")
             ax.plot(self.delta, self.gammas, marker="o", linestyle="none", color=COLORS[0], label="neighbors 1, 2, …")
             half = np.abs(np.array(self.interval) - self.gamma)[:, None]
             ax.errorbar([0.0], [self.gamma], yerr=half, color=COLORS[3], capsize=4, label="its 95 % interval")

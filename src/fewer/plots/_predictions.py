@@ -119,7 +119,7 @@ class PredictionsDisplay(Display):
         for number, (name, told) in enumerate(self.parts.items()):
             part = told[self.kind]
             if self.kind == "roc":
-                draw_curve(ax, part["fpr"], part["tpr"], f"{name}: area {part['area']:.3f}", number)
+                draw_curve(ax, part["fpr"], part["tpr"], f"{name}: area {part['area']:.2f}", number)
             elif self.kind == "calibration":
                 ax.plot(part["given"], part["is"], marker=MARKERS[number], linestyle=LINES[number], label=name)
             else:

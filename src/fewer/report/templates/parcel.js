@@ -1,7 +1,7 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const get = id => document.getElementById(id);
-const percent = x => (100 * x).toFixed(1) + "\u00a0%";
+const percent = (x, half = 0) => (100 * x).toFixed(half < 0.01 ? 1 : 0) + "\u00a0%";
 const SVG = "http://www.w3.org/2000/svg";
 const left = 52, top_ = 12, size = 420;
 const px = x => left + size * x, py = y => top_ + size * (1 - y);
@@ -147,8 +147,16 @@ function predictive(f, t, share) {
   const high = odds * Math.exp(up);
   return [value(t[0], f[0]), low / (1 + low), isFinite(high) ? high / (1 + high) : 1];
 }
-const band = (b, write) => isNaN(b[0]) ? "\u2013" : `${write(b[0])} (${write(b[1])} to ${write(b[2])})`;
-const decimals = x => x.toFixed(4);
+// No more digits than the interval allows.
+const band = (b, write) => {
+  const [value, low, high] = b.map(x => write(x, (b[2] - b[1]) / 2));
+  return isNaN(b[0]) ? "\u2013" : `${value} (${low} to ${high})`;
+};
+function decimals(x, half = 0) {
+  if (!(half > 0)) return String(Number(x.toPrecision(3)));
+  const least = Math.abs(x) < 10 && half < 1 ? 2 : 0;
+  return x.toFixed(Math.min(Math.max(Math.ceil(-Math.log10(half)), least), 4));
+}
 
 function atSure(limit) {
   let found = null;
@@ -277,7 +285,7 @@ else get("sure-text").textContent =
 const table = get("vertices");
 row(table, ["features", "algorithm", "false positives", "true positives", "threshold"], true);
 data.vertices.forEach(v => row(table, [v.features.join(", ") || "none", v.algorithm, percent(v.fpr), percent(v.tpr),
-  v.threshold === null ? "–" : v.threshold.toPrecision(4)]));
+  v.threshold === null ? "–" : String(Number(v.threshold.toPrecision(3)))]));
 const moved = (which, act) => get(which).addEventListener("input", () => { opening = false; act(); update(); });
 moved("limit", () => { mode = "limit"; });
 moved("sure", () => {});
