@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from fewer.contracts import Objective, Resources, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.criteria import KNN
 from fewer.datasets import load
 from fewer.search import Annealing
-from fewer.trace import Trace
 from fewer_papers import Rerun
 from fewer_papers._loughrey_work import MAX_TRIES, study
 

@@ -23,6 +23,7 @@ import numpy as np
 from scipy import stats
 
 from fewer.contracts import Resources, Run, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.control import EarlyStopping, Noise
 from fewer.criteria import KNN
 from fewer.datasets import load
@@ -30,7 +31,6 @@ from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.rankers import InformationGain
 from fewer.search import Annealing, Backward, Forward, Genetic
-from fewer.trace import Trace
 from fewer.validate import assign_folds
 
 HERE = Path(__file__).parent

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fewer.contracts import Objective, Scorer
-from fewer.trace import Trace
+from fewer.contracts.trace import Trace
 
 
 class Analytic(Scorer):

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from fewer.columns import column_number, column_numbers, nearest
 from fewer.errors import InputError
+from fewer.problem import column_number, column_numbers
+from fewer.text import nearest
 
 NAMES = ["height", "weight", "age"]
 

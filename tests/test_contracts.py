@@ -12,6 +12,7 @@ from fewer.contracts import (
     Search,
     SearchSpace,
 )
+from fewer.contracts.trace import Step, is_better
 from fewer.control import Aggregate, EarlyStopping, Prefilter
 from fewer.criteria import KNN, CrossValidated
 from fewer.rankers import Fisher
@@ -27,7 +28,6 @@ from fewer.search import (
     Genetic,
     PlusLTakeAwayR,
 )
-from fewer.trace import Step, is_better
 from making import make_problem
 
 

@@ -11,9 +11,8 @@ import fewer
 
 ROOT = Path(fewer.__file__).parent
 ORDER = """
-errors text files _index columns request registry problem trace contracts logs parallel io kernels statistics
-differences validate estimators models criteria rankers search control roc callbacks selectors evaluate datasets plots
-run streaming report serve cli __main__
+errors text files _index registry problem contracts logs parallel io kernels statistics validate estimators models
+criteria rankers search control roc selectors evaluate datasets plots run streaming report serve cli __main__
 """.split()
 STRANGERS = {"criteria", "rankers", "search"}
 FILES = sorted(ROOT.rglob("*.py"))

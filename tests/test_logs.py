@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.datasets import load_iris
 
 import fewer
+from fewer.contracts.trace import Step, Trace
 from fewer.logs import follow_steps
-from fewer.trace import Step, Trace
 
 
 def steps(follow, *scores):

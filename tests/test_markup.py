@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fewer.contracts.trace import Step, Trace
 from fewer.text import html_card, html_table, latex_text, markdown_table
-from fewer.trace import Step, Trace
 
 HOSTILE = "<img src=x onerror=alert(1)>|&_%$#{}~^\\"
 

@@ -19,9 +19,9 @@ from fewer.criteria import KNN, CrossValidated, LeastSquares, NaiveBayes
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.rankers import Permutation
-from fewer.request import Request
 from fewer.run.budget import Budget
 from fewer.run.planning import make_plan, prepare_rows, treat_rare
+from fewer.run.request import Request
 from fewer.run.running import run_plan
 from fewer.run.selection import rows_to_tell
 from fewer.validate import near_copies, split_rows, stratified_sample

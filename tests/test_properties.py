@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fewer.contracts import Objective, Resources, Run, SearchSpace, gray_states
+from fewer.contracts.trace import Trace
 from fewer.criteria import KNN
 from fewer.problem import Problem
 from fewer.search import Annealing, Backward, Exhaustive, Floating, Forward
-from fewer.trace import Trace
 from making import make_problem
 
 SLOW = settings(deadline=None, max_examples=15)

@@ -2,7 +2,7 @@ import json
 import shlex
 import unicodedata
 
-from fewer.request import names_of
+from fewer.run.request import names_of
 from fewer.text import printable, printable_json, without_columns
 
 

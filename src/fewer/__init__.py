@@ -31,7 +31,7 @@ _HOMES = {
     "Selection": "fewer.run.selection",
     "SubsetEnsemble": "fewer.selectors",
     "SubsetSelector": "fewer.selectors",
-    "Trace": "fewer.trace",
+    "Trace": "fewer.contracts.trace",
     "alternatives": "fewer.run.api",
     "compare": "fewer.run.api",
     "select": "fewer.run.api",
@@ -96,6 +96,7 @@ if TYPE_CHECKING:
         selectors,
         validate,
     )
+    from fewer.contracts.trace import Trace
     from fewer.errors import FewerWarning, InputError
     from fewer.evaluate import Comparison
     from fewer.problem import Problem
@@ -103,7 +104,6 @@ if TYPE_CHECKING:
     from fewer.run.api import alternatives, compare, select
     from fewer.run.selection import Selection
     from fewer.selectors import AutoSelector, FeatureWeighter, RankSelector, SubsetEnsemble, SubsetSelector
-    from fewer.trace import Trace
 
 
 def __getattr__(name: str) -> Any:

@@ -25,12 +25,12 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from fewer.columns import column_numbers, nearest
 from fewer.contracts._components import parameter_names
 from fewer.errors import FewerWarning, one_line
 from fewer.io import infer_task, is_frame, plain_frame, to_problem
 from fewer.io._reader import ProblemReader
-from fewer.problem import FloatArray, InputError, Problem, Task
+from fewer.problem import FloatArray, InputError, Problem, Task, column_numbers
+from fewer.text import nearest
 
 ROW_METADATA = ("sample_weight", "groups", "time")
 """What may be given for each row beside X and y, at `fit` and by scikit-learn's metadata routing."""

@@ -7,23 +7,38 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fewer.errors import InputError
-from fewer.text import Note, without_columns
+from fewer.text import Note, nearest, without_columns
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
+Column = str | int
 Kind = Literal["numeric", "nominal", "boolean"]
 Task = Literal["classification", "regression"]
 SuspicionKind = Literal["leak", "copy of the target", "identifier", "row number", "known afterwards", "duplicated rows"]
 
-__all__ = ["BoolArray", "FloatArray", "InputError", "IntArray", "Kind", "Problem", "Suspected", "Suspicion", "Task"]
+__all__ = [
+    "BoolArray",
+    "Column",
+    "FloatArray",
+    "InputError",
+    "IntArray",
+    "Kind",
+    "Problem",
+    "Suspected",
+    "Suspicion",
+    "Task",
+    "column_number",
+    "column_numbers",
+]
 
 
 @dataclass(frozen=True)
@@ -541,3 +556,70 @@ def checked_weights(given: Any, n_samples: int) -> FloatArray:
     if weights.max() > LARGEST_WEIGHT:
         raise InputError(f"Row weights up to {weights.max():g} are too large to add up; divide them by their mean.")
     return weights
+
+
+def column_number(column: Column, names: Sequence[str], parameter: str) -> int:
+    """Find a column by its name or its number; numbers below 0 count from the end.
+
+    Parameters
+    ----------
+    column : str or int
+        A name, or a number that may count from the end.
+    names : sequence of str
+        Of the columns.
+    parameter : str
+        Who asks, for the message.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> column_number("b", ["a", "b"], "include"), column_number(-1, ["a", "b"], "include")
+    (1, 1)
+    """
+    if isinstance(column, str):
+        if column not in names:
+            raise InputError(f"{parameter} names {column!r}, not a feature; {nearest(column, names)}")
+        return list(names).index(column)
+    if isinstance(column, bool) or not isinstance(column, Integral):
+        shown = " ".join(repr(column).split())
+        raise InputError(f"{parameter} names {shown}; give a column's name or its number.")
+    if not -len(names) <= column < len(names):
+        raise InputError(f"{parameter} names feature {column}, but features go from 0 to {len(names) - 1}.")
+    return int(column) % len(names)
+
+
+def column_numbers(columns: Any, names: Sequence[str], parameter: str) -> list[int]:
+    """Find columns by their names or numbers; one name alone is one column, a boolean mask is one number a column.
+
+    Parameters
+    ----------
+    columns : iterable of str or int, str, boolean mask or None
+        Names, numbers, a pattern or a mask; None is none.
+    names : sequence of str
+        Of the columns.
+    parameter : str
+        Who asks, for the message.
+
+    Returns
+    -------
+    list of int
+
+    Examples
+    --------
+    >>> column_numbers(["b", 0], ["a", "b"], "include"), column_numbers([False, True], ["a", "b"], "include")
+    ([1, 0], [1])
+    """
+    if columns is None:
+        return []
+    try:
+        asked = [columns] if isinstance(columns, str) else list(columns)
+    except TypeError:
+        raise InputError(
+            f"{parameter}={' '.join(repr(columns).split())} names no columns; give a list of names or numbers."
+        ) from None
+    if asked and len(asked) == len(names) and all(type(column).__name__ in ("bool", "bool_") for column in asked):
+        return [number for number, wanted in enumerate(asked) if wanted]
+    return [column_number(column, names, parameter) for column in asked]

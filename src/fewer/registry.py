@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fewer._index import INDEX
-from fewer.columns import nearest
 from fewer.errors import InputError
+from fewer.text import nearest
 
 ComponentKind = Literal["criterion", "search", "control", "ranker", "estimator"]
 INNER: dict[ComponentKind, str] = {"estimator": "linear", "ranker": "fisher", "control": ""}

@@ -5,12 +5,13 @@ Results as text for other places: small HTML for notebooks, Markdown, LaTeX.
 
 from __future__ import annotations
 
+import difflib
 import html
 import math
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Self
 
@@ -246,7 +247,7 @@ def name_list(names: Sequence[str]) -> str:
     Returns
     -------
     str
-        What `fewer.request.names_of` reads.
+        What `fewer.run.request.names_of` reads.
 
     Examples
     --------
@@ -263,7 +264,40 @@ def _second(path: str) -> str:
     return f"{stem}-2{suffix}"
 
 
-__all__ = ["in_folds", "name_list", "printable", "printable_json", "score_text", "signed", "without_columns"]
+def nearest(asked: str, names: Iterable[str], what: str = "columns") -> str:
+    """Say which name was perhaps meant by one that does not exist, or which there are.
+
+    Parameters
+    ----------
+    asked : str
+        What was typed.
+    names : iterable of str
+        What there is.
+    what : str
+        What the names are names of.
+
+    Returns
+    -------
+    str
+        The end of a sentence.
+
+    Examples
+    --------
+    >>> nearest("Hight", ["height", "weight"]), nearest("z", ["a", "b"])
+    ("did you mean 'height'?", "the columns are 'a', 'b'.")
+    """
+    known = list(names)
+    by_letters = {name.lower(): name for name in reversed(known)}
+    near = difflib.get_close_matches(asked.lower(), by_letters, n=1, cutoff=0.5)
+    if near:
+        return f"did you mean {by_letters[near[0]]!r}?"
+    shown = [repr(name) for name in known]
+    if len(known) > 12:  # the last one is often the target
+        shown[10:-1] = ["…"]
+    return f"the {what} are {', '.join(shown)}."
+
+
+__all__ = ["in_folds", "name_list", "nearest", "printable", "printable_json", "score_text", "signed", "without_columns"]
 
 
 _LINE = "1px solid rgba(128,128,128,.35)"

@@ -13,7 +13,7 @@ import pytest
 
 from fewer.cli import main
 from fewer.cli._outputs import free_folder
-from fewer.trace import Trace
+from fewer.contracts.trace import Trace
 from making import make_problem
 
 FAST = ["--method", "knn-forward", "--folds", "2", "--features", "2"]

@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 from fewer.cli import main
+from fewer.contracts.trace import Trace
 from fewer.io import read_table
 from fewer.roc import Parcel
 from fewer.run.selection import Selection
-from fewer.trace import Trace
 from making import make_problem
 
 CONTRACT = """

@@ -3,7 +3,7 @@ import pytest
 from fewer.cli import _shared
 from fewer.cli._shared import StatusLine, check_jobs, remember, typed
 from fewer.errors import InputError
-from fewer.request import names_of, parse_features
+from fewer.run.request import names_of, parse_features
 
 
 def test_the_command_that_repeats_a_run(monkeypatch):

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from fewer.contracts import Objective, Scorer, SearchSpace, gray_states, round_scores
+from fewer.contracts.trace import Trace
 from fewer.errors import InputError
-from fewer.trace import Trace
 from scorers import Additive, Table
 
 

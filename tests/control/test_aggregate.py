@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from fewer.contracts import Resources, Run, SearchSpace, gray_states
+from fewer.contracts.trace import Trace
 from fewer.control import Aggregate, Prefilter
 from fewer.control._aggregate import draw_rows
 from fewer.criteria import KNN, GammaTest
@@ -9,7 +10,6 @@ from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.search import Exhaustive, Forward
-from fewer.trace import Trace
 from making import make_problem
 
 

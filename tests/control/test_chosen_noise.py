@@ -4,11 +4,11 @@ from sklearn.datasets import load_wine
 
 import fewer
 from fewer.contracts import Resources, Run, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.control import ChosenNoise, Noise
 from fewer.criteria import KNN
 from fewer.problem import InputError
 from fewer.search import Forward
-from fewer.trace import Trace
 from fewer.validate import split_rows
 
 LEVELS = (0.0, 0.1, 0.4)

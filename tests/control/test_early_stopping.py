@@ -9,6 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 
 from fewer.contracts import Criterion, IncompatibleError, PredictiveScorer, Resources, Run, Search, SearchSpace
+from fewer.contracts.trace import Step, Trace
 from fewer.control import EarlyStopping, Prefilter
 from fewer.control._early_stopping import StoppingPoint, _as_step, join_states, stopping_point
 from fewer.criteria import KNN, CrossValidated, NaiveBayes, Separability
@@ -16,7 +17,6 @@ from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.rankers import Fisher
 from fewer.search import PBIL, Annealing, Forward, Genetic
-from fewer.trace import Step, Trace
 from making import make_problem
 
 SEARCHES = {

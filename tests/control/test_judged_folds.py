@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from fewer.contracts import Resources, Run, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.control import OneStandardError
 from fewer.control._one_standard_error import JudgedFolds, search_all
 from fewer.criteria import KNN
 from fewer.search import Forward
-from fewer.trace import Trace
 from making import make_problem
 
 

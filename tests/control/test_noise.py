@@ -3,13 +3,13 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from fewer.contracts import Resources, Run, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.control import EarlyStopping, Noise
 from fewer.control._noise import Noisy, NoisyRun, noise_pool, noise_table
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.search import Annealing, Forward
-from fewer.trace import Trace
 from making import make_problem
 
 MASKS = np.array([[1, 1, 0, 0], [1, 0, 1, 1], [0, 0, 0, 1], [1, 1, 1, 1]], dtype=bool)

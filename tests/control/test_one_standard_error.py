@@ -3,13 +3,13 @@ import pytest
 
 import fewer
 from fewer.contracts import IncompatibleError, Resources, Run, SearchSpace
+from fewer.contracts.trace import Step, Trace
 from fewer.control import OneStandardError
 from fewer.control._one_standard_error import best_up_to, loss_curve, squared_loss
 from fewer.criteria import KNN, LeastSquares, Separability
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.search import Annealing, Exhaustive, Floating, Forward
-from fewer.trace import Step, Trace
 from making import make_problem
 
 

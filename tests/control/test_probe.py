@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import fewer
+from fewer.contracts.trace import Trace
 from fewer.control import Probe
 from fewer.rankers import Fisher
-from fewer.trace import Trace
 from making import make_problem
 
 

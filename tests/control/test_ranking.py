@@ -3,13 +3,13 @@ import pytest
 
 import fewer
 from fewer.contracts import IncompatibleError, Resources, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.control import EarlyStopping, FalseDiscovery, Knockoffs, Probe, Shadow, StabilitySelection
 from fewer.control._ranking import extended, fit_size, shuffled_rows, with_columns
 from fewer.criteria import KNN, LeastSquares
 from fewer.problem import Problem
 from fewer.rankers import JMI, Fisher, FTest, MultiSURF
 from fewer.search import Forward
-from fewer.trace import Trace
 
 CONTROLS = [Shadow(20), StabilitySelection(0.8, 3.0, n_pairs=10), Probe(10, 3)]
 

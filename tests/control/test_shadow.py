@@ -6,10 +6,10 @@ from scipy.stats import binom
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 import fewer
+from fewer.contracts.trace import Trace
 from fewer.control import Shadow
 from fewer.control._shadow import LOOKS, level_of_looks
 from fewer.rankers import Fisher, Importance
-from fewer.trace import Trace
 from making import make_problem
 
 with warnings.catch_warnings():

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import fewer
+from fewer.contracts.trace import Trace
 from fewer.control import StabilitySelection
 from fewer.control._stability_selection import complementary_halves, false_bound, largest_choice, r_concave_tail
 from fewer.criteria import KNN
 from fewer.problem import InputError, Problem
 from fewer.rankers import Fisher
 from fewer.search import Forward
-from fewer.trace import Trace
 from making import make_problem
 
 

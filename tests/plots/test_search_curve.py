@@ -2,9 +2,9 @@ import matplotlib
 import numpy as np
 import pytest
 
+from fewer.contracts.trace import Trace
 from fewer.errors import InputError
 from fewer.plots import SearchCurveDisplay
-from fewer.trace import Trace
 
 matplotlib.use("Agg")
 

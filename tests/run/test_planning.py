@@ -7,8 +7,8 @@ from fewer.control import Prefilter
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
 from fewer.problem import Problem
-from fewer.request import Request
 from fewer.run.planning import build_component, make_plan, prepare_rows, treat_rare, with_scoring
+from fewer.run.request import Request
 from fewer.search import Forward
 from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
 from making import make_problem

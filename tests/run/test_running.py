@@ -4,17 +4,17 @@ from sklearn.linear_model import LogisticRegression
 
 from fewer import registry
 from fewer.contracts import Resources
+from fewer.contracts.trace import Ending
 from fewer.control import EarlyStopping
 from fewer.criteria import KNN, CrossValidated
 from fewer.problem import Problem
 from fewer.rankers import Fisher
-from fewer.request import Request
 from fewer.run.budget import Budget
 from fewer.run.planning import make_plan
+from fewer.run.request import Request
 from fewer.run.running import Followers, Interrupted, components_of, judge_of, run_plan
 from fewer.search import Annealing, Forward
 from fewer.text import Note
-from fewer.trace import Ending
 from making import make_problem
 
 

@@ -3,9 +3,9 @@ import json
 import numpy as np
 import pytest
 
+from fewer.contracts.trace import Step, Trace
 from fewer.errors import InputError
 from fewer.run.folder import RunFolder, check_folder, fingerprint, replacing
-from fewer.trace import Step, Trace
 from making import make_problem
 
 COMPONENTS = {"criterion": "KNN()", "seed": 0}

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 from fewer.contracts import Objective, Resources, Scorer, SearchSpace, Walk, round_scores
+from fewer.contracts.trace import Trace
 from fewer.criteria import KNN, _knn
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.search import Annealing
 from fewer.search._annealing import change_of
-from fewer.trace import Trace
 from making import make_problem
 from scorers import Additive, Table, columns, search_on
 

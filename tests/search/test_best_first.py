@@ -5,11 +5,11 @@ import pytest
 
 from fewer import SubsetSelector
 from fewer.contracts import Objective, Scorer, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.criteria import Classifiability
 from fewer.datasets import load
 from fewer.problem import InputError
 from fewer.search import BestFirst, Forward
-from fewer.trace import Trace
 
 
 class Table(Scorer):

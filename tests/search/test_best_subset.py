@@ -6,11 +6,11 @@ from sklearn.datasets import load_wine
 
 import fewer
 from fewer.contracts import IncompatibleError, Objective, Resources, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.criteria import KNN, LeastSquares
 from fewer.problem import Problem
 from fewer.search import BestSubset, Exhaustive
 from fewer.search._best_subset import NormalEquations, open_gap, spliced, tree_of
-from fewer.trace import Trace
 
 
 def least_sum(X, Y, columns, weights=None, forced=()):

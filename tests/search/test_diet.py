@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from fewer.contracts import Objective, Resources, Run, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.criteria import KNN
 from fewer.search import DIET
 from fewer.search._diet import middle
-from fewer.trace import Trace
 from making import make_problem
 from scorers import Additive, search_on
 

@@ -17,11 +17,11 @@ from sklearn.svm import SVC
 
 import fewer
 from fewer.contracts import IncompatibleError, Objective, Resources, Scorer, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.criteria import KNN, CrossValidated
 from fewer.problem import Problem
 from fewer.search import Elimination
 from fewer.search._elimination import _last_best
-from fewer.trace import Trace
 from fewer.validate import split_rows
 
 

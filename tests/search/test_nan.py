@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fewer.contracts import Criterion, Run, Scorer, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.search import (
@@ -19,7 +20,6 @@ from fewer.search import (
     Genetic,
     PlusLTakeAwayR,
 )
-from fewer.trace import Trace
 from making import make_problem
 
 SEARCHES = [

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fewer.contracts import Objective, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.search import Annealing, Backward, Exhaustive, Floating, Forward
-from fewer.trace import Trace
 from scorers import Table, search_on
 
 

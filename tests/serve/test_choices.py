@@ -2,7 +2,7 @@ import pytest
 
 from fewer.errors import InputError
 from fewer.registry import METHODS
-from fewer.request import names_of
+from fewer.run.request import names_of
 from fewer.serve._choices import Choices, catalogue
 
 GOOD = {"table": "t.csv", "target": "y"}

@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pytest
 
+from fewer.contracts.trace import Step, Trace
 from fewer.files import FolderLock, holder_of, sealed
 from fewer.serve._progress import has_result, progress_of, read_json, source_of
-from fewer.trace import Step, Trace
 
 
 def write_run(place, **components):

@@ -34,7 +34,7 @@ def options_in(arguments):
 
 def reread(path, arguments):
     """Read the table as the command did, all of it."""
-    from fewer.request import names_of
+    from fewer.run.request import names_of
 
     options = options_in(arguments)
     more = {
@@ -148,8 +148,8 @@ def _check_selection(problem, options, content):
 def _score_again(problem, options, content):
     """Score the chosen subset alone, from the beginning."""
     from fewer.contracts import round_scores
-    from fewer.request import Request
     from fewer.run.planning import make_plan, prepare_rows
+    from fewer.run.request import Request
     from fewer.selectors import SubsetSelector
 
     words = {word: options[name] for name, word in ASKED.items() if name in options}

@@ -11,7 +11,7 @@ from fewer.cli._outputs import Printout, check_page, say
 from fewer.errors import InputError
 
 if TYPE_CHECKING:
-    from fewer.trace import Trace
+    from fewer.contracts.trace import Trace
 
 
 def report(
@@ -49,7 +49,7 @@ def _read(path: Path, kind: Any) -> Any:
 
 
 def _trace(path: Path) -> Trace | None:
-    from fewer.trace import Trace
+    from fewer.contracts.trace import Trace
 
     try:
         return Trace.load(path) if path.exists() else None

@@ -39,17 +39,16 @@ from fewer.cli._shared import (
     wants_stream,
 )
 from fewer.cli._table import FeatureColumns, FileArgument, Rows, TargetOption, table_options
-from fewer.columns import nearest
 from fewer.errors import InputError
-from fewer.request import OPTIONS, Request
-from fewer.text import in_folds, printable, score_text
+from fewer.run.request import OPTIONS, Request
+from fewer.text import in_folds, nearest, printable, score_text
 
 if TYPE_CHECKING:
+    from fewer.contracts.trace import Trace
     from fewer.io import Stream
     from fewer.problem import Problem
     from fewer.run.folder import RunFolder
     from fewer.run.selection import Selection
-    from fewer.trace import Trace
 
 SeedOption = Annotated[int, option("seed")]
 ReportOption = Annotated[Path | None, typer.Option("--report", help="Write an HTML report here.", show_default=False)]
@@ -377,7 +376,7 @@ class _Watch:
         self.progress: StatusLine
 
     def on_step(self, latest: Trace) -> None:
-        from fewer.trace import size_of
+        from fewer.contracts.trace import size_of
 
         self.trace = latest
         raise_if_asked()
@@ -393,10 +392,10 @@ class _Watch:
 
 def _run(problem: Problem, request: Request, answering: _Answering, reading: str) -> None:
     """Select on a table in memory."""
+    from fewer.contracts.trace import Trace
     from fewer.run.folder import recorded_budget
     from fewer.run.planning import fewer_folds, make_plan, prepare_rows
     from fewer.run.running import Followers, Interrupted, open_folder, run_plan
-    from fewer.trace import Trace
 
     problem, cv = fewer_folds(problem, request.cv, request.rare)
     request = replace(request, cv=cv)

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from fewer.errors import InputError
-from fewer.request import OPTIONS, Request, names_of
+from fewer.run.request import OPTIONS, Request, names_of
 
 if TYPE_CHECKING:
     from fewer.contracts import Resources

@@ -16,7 +16,7 @@ from urllib.request import urlopen
 import typer
 
 from fewer.errors import InputError
-from fewer.request import names_of
+from fewer.run.request import names_of
 
 if TYPE_CHECKING:
     from fewer.io import TableOptions

@@ -12,7 +12,7 @@ from fewer.cli._outputs import Printout, SaveOption, check_save
 from fewer.cli._table import EncodingOption, FileArgument, HeaderOption, SheetOption
 from fewer.errors import InputError
 from fewer.files import write_atomically
-from fewer.request import names_of
+from fewer.run.request import names_of
 
 if TYPE_CHECKING:
     from fewer.io import Contract

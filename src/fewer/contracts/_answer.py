@@ -11,10 +11,10 @@ import numpy as np
 
 from fewer.contracts._components import Component, Control, Criterion, Search
 from fewer.contracts._run import Run, Stopped
+from fewer.contracts.trace import Ending, Trace, size_of
 from fewer.errors import interruptible
 from fewer.problem import BoolArray, IntArray
 from fewer.text import NoteKind
-from fewer.trace import Ending, Trace, size_of
 
 LARGEST_SHOWN = 60
 """Features up to which the answers of other sizes are given."""
@@ -160,7 +160,7 @@ def best_by_size(trace: Trace) -> dict[int, tuple[float, BoolArray]]:
 
     Examples
     --------
-    >>> from fewer.trace import Step
+    >>> from fewer.contracts.trace import Step
     >>> trace = Trace()
     >>> one, two = np.array([True, False]), np.array([True, True])
     >>> for mask, score in ((one, 0.5), (two, 0.7)):

@@ -16,9 +16,9 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from fewer.contracts._scorer import Scorer
 from fewer.contracts._space import SearchSpace
+from fewer.contracts.trace import Step, Trace
 from fewer.errors import interruptible
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
-from fewer.trace import Step, Trace
 
 if TYPE_CHECKING:
     from fewer.contracts._objective import Objective

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from fewer.contracts._scorer import Moves, Scorer, Sweep, Walk
 from fewer.contracts._space import SearchSpace, round_scores
+from fewer.contracts.trace import Cache, Trace
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.text import NoteKind
-from fewer.trace import Cache, Trace
 
 
 class Objective:

@@ -14,8 +14,8 @@ from fewer.contracts._components import Control, Criterion, IncompatibleError, O
 from fewer.contracts._objective import Objective
 from fewer.contracts._scorer import Scorer
 from fewer.contracts._space import SearchSpace
+from fewer.contracts.trace import Ending, Trace
 from fewer.problem import Problem
-from fewer.trace import Ending, Trace
 
 
 class Stopped(Exception):

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.contracts._space import Masks, SearchSpace
+from fewer.contracts.trace import best_first
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.trace import best_first
 
 
 class Walk(ABC):

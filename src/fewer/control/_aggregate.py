@@ -13,9 +13,9 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from fewer.contracts import Control, Criterion, Objective, Run, SearchSpace
+from fewer.contracts.trace import Step, Trace, best_first
 from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import InputError, IntArray, Problem
-from fewer.trace import Step, Trace, best_first
 
 
 class Aggregate(Control):

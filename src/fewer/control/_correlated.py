@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from fewer.contracts import Control, Run, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, fit_size, unit_scores
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics import Associations, Measure
-from fewer.trace import Trace
 
 BLOCK = 256
 """Columns that are compared with all others at a time: nothing of the size of all pairs is kept."""

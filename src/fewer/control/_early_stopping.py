@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from fewer.contracts import Control, Objective, PredictiveScorer, Run, SearchSpace
+from fewer.contracts.trace import Step, Trace, best_first
 from fewer.parallel import parallelism, run_tasks
 from fewer.problem import FloatArray, InputError
 from fewer.text import NoteKind, score_text
-from fewer.trace import Step, Trace, best_first
 from fewer.validate import Split, split_rows
 from fewer.validate.splits import CV_OBJECT, count_splits
 

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import IncompatibleError
+from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, fit_size
 from fewer.problem import BoolArray, FloatArray
-from fewer.trace import Trace
 
 Procedure = Literal["bh", "by", "fpr", "fwe"]
 PROMISES = {

@@ -11,9 +11,9 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import IncompatibleError
+from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, fit_size, unit_scores, with_columns
 from fewer.problem import BoolArray, FloatArray, Problem
-from fewer.trace import Trace
 
 LEAST_SPREAD = 1e-6
 """Smallest eigenvalue of a correlation matrix whose knockoffs are made without shrinking it."""

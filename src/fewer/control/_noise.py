@@ -25,6 +25,7 @@ from fewer.contracts import (
     Run,
     Scorer,
 )
+from fewer.contracts.trace import Trace
 from fewer.control._one_standard_error import JudgedFolds, Record, loss_curve, search_all, squared_loss
 from fewer.criteria import KNN
 from fewer.criteria._knn import KNNScorer
@@ -32,7 +33,6 @@ from fewer.kernels.distances import CLIPPED, NOMINAL, PLAIN
 from fewer.kernels.noise import POOL_BITS, score_noisy
 from fewer.kernels.noise import NoisyRows as LaidOut
 from fewer.problem import FloatArray, InputError, Problem, Task
-from fewer.trace import Trace
 from fewer.validate import Split
 from fewer.validate.splits import CV_OBJECT, count_splits
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from fewer.contracts import Control, PredictiveScorer, Run, SearchSpace
+from fewer.contracts.trace import Step, Trace, is_better
 from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import FloatArray, Problem
-from fewer.trace import Step, Trace, is_better
 from fewer.validate import Split, split_rows
 from fewer.validate.splits import CV_OBJECT, count_splits
 

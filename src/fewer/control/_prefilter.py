@@ -16,10 +16,10 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from fewer.contracts import Control, Criterion, Masks, PredictiveScorer, Ranker, Resources, Run, Scorer
+from fewer.contracts.trace import Trace
 from fewer.io import SparseProblem
 from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.text import NoteKind
-from fewer.trace import Trace
 
 
 class NarrowCriterion(Criterion):

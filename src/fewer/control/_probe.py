@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from fewer.contracts import Control
+from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, fit_size, shuffled_rows, unit_scores, with_columns
-from fewer.trace import Trace
 
 
 class Probe(RankingControl):

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.contracts import ROWS, Control, IncompatibleError, OnStep, Ranker, Ranking, Resources, Run, SearchSpace
+from fewer.contracts.trace import Step, Trace
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.trace import Step, Trace
 
 Judge = Callable[[BoolArray], float]
 

@@ -12,10 +12,10 @@ from scipy.stats import binom
 from sklearn.utils._param_validation import HasMethods, Interval
 
 from fewer.contracts import Control
+from fewer.contracts.trace import Trace
 from fewer.control._false_discovery import discoveries
 from fewer.control._ranking import RankingControl, RankingRun, fit_size, shuffled_rows, unit_scores, with_columns
 from fewer.problem import IntArray, Problem
-from fewer.trace import Trace
 
 LOOKS = (8, 10, 12, 15, 20, 27, 37, 50, 70, 100)
 """After how many of a hundred runs decisions are made; few looks, so that each may be less strict."""

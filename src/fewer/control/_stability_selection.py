@@ -12,11 +12,11 @@ from scipy.optimize import brentq, minimize_scalar
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from fewer.contracts import Control, Run
+from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun, SearchRanker, fit_size, unit_scores
 from fewer.errors import InputError
 from fewer.parallel import leaves_machine, run_tasks
 from fewer.problem import FloatArray, IntArray, Problem
-from fewer.trace import Trace
 
 Assumption = Literal["none", "unimodal", "r-concave"]
 ENDLESS = 1e5

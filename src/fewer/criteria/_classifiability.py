@@ -13,10 +13,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer
 from fewer.criteria._exact_device import CAPACITIES, MOST_CLASSES, ExactDevice
-from fewer.differences import Differences
 from fewer.io import to_problem
 from fewer.kernels import classifiability as kernels
 from fewer.kernels.device import deal, on_devices, tell
+from fewer.kernels.differences import Differences
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 

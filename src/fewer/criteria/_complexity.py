@@ -32,9 +32,9 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer
-from fewer.differences import Differences
 from fewer.io import to_problem
 from fewer.kernels.classifiability import LabelledTable, spanning_tree
+from fewer.kernels.differences import Differences
 from fewer.models import MDLPDiscretizer
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 

@@ -14,11 +14,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import ROWS, Criterion, Masks, Resources, Scorer, SearchSpace, Sweep, best_of, gray_states
 from fewer.criteria._exact_device import ExactDevice, capacity_for
-from fewer.differences import Differences
 from fewer.io import to_problem
 from fewer.kernels import gamma as kernels
 from fewer.kernels.bundles import Flips, Units
 from fewer.kernels.device import deal, on_devices, tell
+from fewer.kernels.differences import Differences
 from fewer.parallel import in_threads
 from fewer.problem import FloatArray, InputError, IntArray, Problem, Task
 

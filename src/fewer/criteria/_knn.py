@@ -27,7 +27,6 @@ from fewer.contracts import (
 )
 from fewer.criteria._exact_device import MOST_CLASSES, MOST_KS, Asked, ExactDevice, capacity_for
 from fewer.criteria._knn_sweep import SMALLEST, TREE, NeighborDevice, Sweeper, nothing, trees_of
-from fewer.differences import CoarseRows, Differences, Scaling
 from fewer.kernels import moves as tables
 from fewer.kernels import moves as walking
 from fewer.kernels import nearest
@@ -35,6 +34,7 @@ from fewer.kernels import neighbors as kernels
 from fewer.kernels import neighbors as small
 from fewer.kernels.bundles import Flips, Moved, Rules, Units
 from fewer.kernels.device import Device, deal, on_devices, tell
+from fewer.kernels.differences import CoarseRows, Differences, Scaling
 from fewer.kernels.distances import fill_distances
 from fewer.kernels.neighbors import column_gains
 from fewer.parallel import in_threads
@@ -76,7 +76,7 @@ class KNN(Criterion):
     Notes
     -----
     Nominal columns count 0 if equal and 1 if not. A missing cell is as far from every other as two cells of its
-    column are on average. Row weights count in votes and in the score. See `fewer.differences` for the precision.
+    column are on average. Row weights count in votes and in the score. `fewer.kernels.differences` has the precision.
     `device="cuda"` scores subsets on a GPU, to the same bits: one neighbor and classes fastest, up to 62 neighbors, 8
     numbers of them and 64 classes; what goes beyond is scored on the CPU, with a warning that says so. Searches of
     fewer than 2^13 subsets, and changes of one column on fewer than 4,096 rows, take less time on the CPU and are done

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from fewer.contracts import Criterion, IncompatibleError, Objective, PredictiveScorer, Resources, Scorer, SearchSpace
+from fewer.contracts.trace import best_first
 from fewer.estimators import parse_costs
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.search import Exhaustive, Forward
 from fewer.search._exhaustive import PATIENCE, combination_block
 from fewer.text import score_text
-from fewer.trace import best_first
 
 WITHIN = 1.959963984540054
 """Standard errors of a 95 % interval."""

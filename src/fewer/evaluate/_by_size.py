@@ -9,9 +9,9 @@ from typing import Any, cast
 import numpy as np
 
 from fewer.contracts import Answer, Masks, PredictiveScorer, Run, best_by_size
+from fewer.contracts.trace import Trace
 from fewer.problem import Problem
 from fewer.selectors import RankSelector, SubsetSelector
-from fewer.trace import Trace
 from fewer.validate import assign_folds
 
 PARTS = 10

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import hypergeom
 
-from fewer.columns import column_number
 from fewer.contracts import Criterion, PredictiveScorer, Ranker, Resources, Run, Search, SearchSpace
 from fewer.criteria import KNN
-from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, column_number
 from fewer.search import Forward
 
 Draw = Literal["continuous", "binary"] | int

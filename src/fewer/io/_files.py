@@ -15,7 +15,6 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from fewer.columns import column_number, nearest
 from fewer.errors import FewerWarning
 from fewer.io._arff import is_arff, is_cbml, read_arff, read_cbml
 from fewer.io._cells import PARTS, add_calendar
@@ -36,7 +35,8 @@ from fewer.io._source import files_of, names_many
 from fewer.io._text import Sheet, is_number, read_text, to_utf8
 from fewer.io.frames import Place, pl, refuse_repeated_names
 from fewer.io.memory import BYTES_PER_CELL, available_memory, refuse_too_large
-from fewer.problem import InputError, Problem, Task
+from fewer.problem import InputError, Problem, Task, column_number
+from fewer.text import nearest
 
 BYTES_PER_ARFF_CELL = 80
 PARQUET = b"PAR1"

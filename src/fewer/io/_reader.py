@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 
-from fewer.columns import nearest
 from fewer.io._cells import find_number_format
 from fewer.io._kinds import Reading, ReadOptions, left_out_notes, missing_notes, name_list, typed_columns, why_left_out
 from fewer.io._suspicions import suspicions
@@ -35,6 +34,7 @@ from fewer.problem import (
     relative_weights,
     row_codes,
 )
+from fewer.text import nearest
 
 MAX_INTEGER_CLASSES = 20
 DENSE_BYTES = 1 << 25

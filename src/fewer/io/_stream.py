@@ -10,14 +10,13 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.columns import column_number
 from fewer.io._cells import MOSTLY
 from fewer.io._files import find_target
 from fewer.io._kinds import MISSING
 from fewer.io._reader import EPOCH, LARGEST, MAX_INTEGER_CLASSES, encode, number_label
 from fewer.io._source import Source, open_source
 from fewer.io.frames import pl, row_number
-from fewer.problem import FloatArray, InputError, IntArray, Kind, Problem, Task
+from fewer.problem import FloatArray, InputError, IntArray, Kind, Problem, Task, column_number
 
 CHUNK_BYTES = 1 << 24
 MOST_LEVELS = 10_000

@@ -13,8 +13,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from fewer.columns import column_number
-from fewer.problem import BoolArray, FloatArray, InputError, Kind, Problem
+from fewer.problem import BoolArray, FloatArray, InputError, Kind, Problem, column_number
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,6 +1,6 @@
 """Who is near whom: nearest-neighbor distances and neighborhood counts of many subsets at once.
 
-A squared distance is a sum of quantised terms, exact in double precision (see `fewer.differences`), so that the
+A squared distance is a sum of quantised terms, exact in double precision (see `fewer.kernels.differences`), so that the
 order in which features were added does not matter. Rows come sorted by one feature that all candidates share, the
 pivot: no squared distance is below the pivot's own term, so a row looks only at the rows near it in the pivot.
 
@@ -38,7 +38,7 @@ class LabelledTable(NamedTuple):
     plain : (p,) int64
         0: numbers without missing cells. 1: levels without missing cells. 2: anything else.
     nominal, scale, gap : (p,)
-        As in `fewer.differences`, with ranges over all rows: a term is at most its weight.
+        As in `fewer.kernels.differences`, with ranges over all rows: a term is at most its weight.
     quantum : float
     """
 

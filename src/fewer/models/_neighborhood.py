@@ -11,11 +11,11 @@ from sklearn.utils import metadata_routing
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from fewer.differences import Differences
 from fewer.errors import one_line
 from fewer.estimators import ClassScoresMixin, TableClassifier
 from fewer.kernels import neighbors as kernels
 from fewer.kernels.bundles import Rules
+from fewer.kernels.differences import Differences
 from fewer.problem import FloatArray, InputError
 
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fewer.columns import column_number
 from fewer.contracts import Resources
 from fewer.criteria import Classifiability
 from fewer.io import to_problem
 from fewer.plots._style import COLORS, MARKERS, SEQUENTIAL, Display, axes_or_new, figure_of, legend_below, style
-from fewer.problem import FloatArray, InputError, Problem
+from fewer.problem import FloatArray, InputError, Problem, column_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fewer.contracts import best_by_size
+from fewer.contracts.trace import Trace, size_of
 from fewer.errors import InputError
 from fewer.evaluate import AS_SEARCHED, scores_by_size
 from fewer.io import to_problem
 from fewer.plots._style import COLORS, Display, axes_or_new, figure_of, legend_below, style, wrapped
 from fewer.problem import FloatArray, IntArray
-from fewer.trace import Trace, size_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fewer.contracts.trace import Trace
 from fewer.evaluate.grading import is_share
 from fewer.plots import DendrogramDisplay, SearchCurveDisplay
 from fewer.plots._sizes import short
@@ -29,7 +30,6 @@ from fewer.report._pictures import (
 from fewer.report._sizes import answers, feature_rows, in_units, known_costs, size_curve
 from fewer.run.selection import Selection
 from fewer.text import in_folds, score_text
-from fewer.trace import Trace
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

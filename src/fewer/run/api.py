@@ -15,7 +15,6 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import HasMethods, Interval, validate_parameter_constraints
 
 from fewer import criteria, evaluate, registry
-from fewer.columns import Column, nearest
 from fewer.contracts import Resources
 from fewer.errors import InputError, one_line
 from fewer.estimators import ROW_METADATA
@@ -34,14 +33,15 @@ from fewer.io import (
 )
 from fewer.io._reader import ProblemReader
 from fewer.logs import Progress, is_watched
-from fewer.problem import Problem, Task
-from fewer.request import Request
+from fewer.problem import Column, Problem, Task
 from fewer.run import streaming
 from fewer.run.folder import RUN
 from fewer.run.planning import AUTO_ROWS, build_component, fewer_folds, make_plan, prepare_rows, thin, treat_rare
+from fewer.run.request import Request
 from fewer.run.running import Followers, open_folder, run_plan, versions
 from fewer.run.selection import Selection
 from fewer.selectors import Size, SubsetSelector, parse_memory
+from fewer.text import nearest
 from fewer.validate import assign_folds
 
 

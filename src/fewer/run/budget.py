@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from fewer.contracts import Criterion, Objective, OnStep, Resources, Scorer, Search, SearchSpace, Stopped
+from fewer.contracts.trace import Ending, Trace
 from fewer.errors import InputError
 from fewer.problem import Problem
 from fewer.selectors import AutoSelector
-from fewer.trace import Ending, Trace
 from fewer.validate import stratified_sample
 
 MARGIN = 0.8

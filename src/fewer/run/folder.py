@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from fewer.contracts.trace import Trace
 from fewer.errors import InputError
 from fewer.files import (
     FolderLock,
@@ -26,7 +27,6 @@ from fewer.files import (
 )
 from fewer.problem import Problem
 from fewer.run.budget import Budget, parse_budget
-from fewer.trace import Trace
 
 CHECKPOINT_SECONDS = 0.5
 RUN, TRACE, HELDOUT, RESULT, CELLS = "run.json", "trace.npz", "heldout.json", "result.json", "cells.jsonl"

@@ -16,8 +16,8 @@ from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.evaluate.grading import refuse_scoring
 from fewer.problem import Problem
-from fewer.request import Request
 from fewer.run.budget import BESIDE, GROWTH, MARGIN, Budget, parse_budget, seconds_along, seconds_for, seconds_of_auto
+from fewer.run.request import Request
 from fewer.search import Forward
 from fewer.selectors import AutoSelector, RankSelector, SubsetSelector
 from fewer.selectors._base import lay_out_space

@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator, clone
 
 from fewer import evaluate
 from fewer.contracts import Answer, Criterion, IncompatibleError, OnStep, PredictiveScorer, Resources, Run, Stopped
+from fewer.contracts.trace import Ending, Trace
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import interruptible
 from fewer.estimators import parse_costs
@@ -47,7 +48,6 @@ from fewer.run.selection import (
 )
 from fewer.selectors.auto._standins import with_stand_ins
 from fewer.text import Note
-from fewer.trace import Ending, Trace
 from fewer.validate import nogueira
 
 PUBLIC = ("fewer.criteria", "fewer.search", "fewer.control", "fewer.rankers", "fewer.models")
@@ -196,7 +196,7 @@ def run_plan(
 
     Examples
     --------
-    >>> from fewer.request import Request
+    >>> from fewer.run.request import Request
     >>> from fewer.run.planning import make_plan
     >>> problem = Problem.from_arrays([[0, 3], [1, 9], [10, 4], [11, 8]], [0, 0, 1, 1])
     >>> run_plan(make_plan(problem, Request("fisher", n_features_to_select=1, cv=0)), problem).features
@@ -649,7 +649,7 @@ def open_folder(path: Path | str, plan: Plan, problem: Problem, *, resume: bool)
     Examples
     --------
     >>> import tempfile
-    >>> from fewer.request import Request
+    >>> from fewer.run.request import Request
     >>> from fewer.run.planning import make_plan
     >>> problem = Problem.from_arrays([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
     >>> folder = open_folder(tempfile.mkdtemp() + "/run", make_plan(problem, Request("fisher")), problem, resume=False)

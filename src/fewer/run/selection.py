@@ -11,6 +11,7 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from fewer.contracts.trace import Trace
 from fewer.errors import InputError
 from fewer.evaluate._verdict import TOLERATED, Kind, Verdict
 from fewer.files import finite
@@ -24,7 +25,6 @@ from fewer.text import (
     markdown_table,
     score_text,
 )
-from fewer.trace import Trace
 from fewer.validate import ConfidenceInterval
 
 

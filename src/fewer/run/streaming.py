@@ -25,9 +25,9 @@ from fewer.io.memory import available_memory
 from fewer.models.rann import one_blas_thread
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers._streamed import rank_stream
-from fewer.request import Request
 from fewer.run.folder import RUN
 from fewer.run.planning import AUTO_ROWS, Plan, make_plan, prepare_rows
+from fewer.run.request import Request
 from fewer.run.running import components_of, open_folder, run_plan, versions
 from fewer.run.selection import Selection, frequencies, glance_of, numbers_of
 from fewer.selectors import SubsetSelector

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Moves, Objective, ObjectiveWalk, Search, SearchSpace, moved_on
-from fewer.trace import Step, is_better
+from fewer.contracts.trace import Step, is_better
 
 
 class Annealing(Search):

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Objective, Search, SearchSpace
+from fewer.contracts.trace import Step, size_of
 from fewer.problem import BoolArray, FloatArray, IntArray
-from fewer.trace import Step, size_of
 
 
 class BestFirst(Search):

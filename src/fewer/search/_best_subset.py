@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Objective, Search, SearchSpace
+from fewer.contracts.trace import Step, is_better
 from fewer.kernels.leaps import leap, open_node
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.search._regularization_path import scaled_inputs
-from fewer.trace import Step, is_better
 
 CHUNK = 20_000
 """Nodes between two reports."""

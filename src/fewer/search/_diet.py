@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Objective, Search, SearchSpace
-from fewer.trace import Step
+from fewer.contracts.trace import Step
 
 
 class DIET(Search):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import Objective, Search, SearchSpace, round_scores
+from fewer.contracts.trace import Step
 from fewer.problem import BoolArray, IntArray
-from fewer.trace import Step
 
 
 class Elimination(Search):

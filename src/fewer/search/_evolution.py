@@ -17,8 +17,8 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Objective, Search, SearchSpace
+from fewer.contracts.trace import Step, best_first, is_better, size_of
 from fewer.problem import FloatArray, IntArray
-from fewer.trace import Step, best_first, is_better, size_of
 
 
 def repair(states: NDArray[Any], space: SearchSpace, rng: np.random.Generator) -> NDArray[Any]:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from fewer.contracts import IncompatibleError, Objective, Scorer, Search, SearchSpace, Sweep, best_of
+from fewer.contracts.trace import Step, is_better
 from fewer.problem import BoolArray, FloatArray
-from fewer.trace import Step, is_better
 
 PATIENCE = 0.5  # seconds of work between two reports
 KEPT = 100  # subsets kept of each block where every subset is scored

@@ -12,9 +12,9 @@ from scipy.special import expit, logsumexp, softmax
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import Objective, Search, SearchSpace
+from fewer.contracts.trace import Step, is_better
 from fewer.kernels.path import TOLERANCE, Ever, descend, descend_singly, follow
 from fewer.problem import FloatArray, IntArray, Problem
-from fewer.trace import Step, is_better
 
 MOST_ROUNDS = 500
 MOST_HALVINGS = 20

@@ -21,8 +21,8 @@ from scipy import stats
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from fewer.contracts import Objective, PredictiveScorer, Ranker, Resources, Search, SearchSpace
+from fewer.contracts.trace import Step, is_better
 from fewer.problem import BoolArray, FloatArray, InputError, Problem
-from fewer.trace import Step, is_better
 
 
 class _Sequential(Search):

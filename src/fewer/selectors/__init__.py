@@ -1,6 +1,6 @@
 """scikit-learn estimators that put the components together."""
 
-from fewer.columns import Column
+from fewer.problem import Column
 from fewer.selectors._base import Selector, Size, parse_memory, parse_size
 from fewer.selectors._ensemble import SubsetEnsemble
 from fewer.selectors._keep import KeepFeatures

@@ -18,17 +18,15 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
 
-from fewer.callbacks import CallbackSupportMixin, follow_callbacks, with_callbacks
-from fewer.columns import Column, column_numbers
 from fewer.contracts import Answer, Component, Control, Criterion, OnStep, Search, SearchSpace
+from fewer.contracts.trace import Ending, Trace
 from fewer.criteria import KNN
 from fewer.errors import InputError
 from fewer.estimators import TableEstimator, parse_costs, sklearn_table
 from fewer.io import is_frame, is_path, plain_frame, without_arrow_text
-from fewer.logs import follow_steps
-from fewer.problem import BoolArray, IntArray, Problem, Task
+from fewer.logs import CallbackSupportMixin, follow_callbacks, follow_steps, with_callbacks
+from fewer.problem import BoolArray, Column, IntArray, Problem, Task, column_numbers
 from fewer.search import Annealing
-from fewer.trace import Ending, Trace
 
 Size = int | float | tuple[int, int] | Literal["auto"]
 

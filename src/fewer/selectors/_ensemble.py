@@ -17,12 +17,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from fewer.contracts import Control, Criterion, PredictiveScorer, Resources, Run, Search, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.criteria import KNN, CrossValidated
 from fewer.estimators import JOBS, TableReader
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, Problem, Task
 from fewer.selectors._base import SearchingEstimator
-from fewer.trace import Trace
 from fewer.validate import ConfidenceInterval, Split, nogueira, split_rows
 
 Rule = Callable[[FloatArray], FloatArray]

@@ -14,10 +14,10 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fewer.columns import nearest
 from fewer.errors import FewerWarning, InputError
 from fewer.io import Contract, is_frame, plain_frame
 from fewer.io._reader import ProblemReader
+from fewer.text import nearest
 
 KIND, VERSION = "fewer pipeline", 1
 

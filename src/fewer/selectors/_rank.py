@@ -10,20 +10,19 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
-from fewer.columns import Column
 from fewer.contracts import Answer, Control, IncompatibleError, OnStep, Ranker, Resources, SearchSpace, best_so_far
+from fewer.contracts.trace import Trace
 from fewer.control._ranking import RankingControl, RankingRun
 from fewer.criteria import KNN
 from fewer.criteria.engines import forest_importances
 from fewer.estimators import JOBS
 from fewer.kernels.device import tell
-from fewer.problem import BoolArray, InputError, IntArray, Problem, Task
+from fewer.problem import BoolArray, Column, InputError, IntArray, Problem, Task
 from fewer.rankers import Fisher, Importance
 from fewer.rankers._notes import notes_on
 from fewer.selectors._base import Selector, lay_out_space
 from fewer.selectors._subset import SubsetSelector
 from fewer.selectors.auto._paths import columns_of
-from fewer.trace import Trace
 from fewer.validate import assign_folds, stratified_sample
 
 Importance.ways.append(forest_importances)

@@ -11,15 +11,14 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 
-from fewer.columns import Column
 from fewer.contracts import Answer, Control, Criterion, OnStep, Ranker, Resources, Run, Search, best_so_far
+from fewer.contracts.trace import Trace
 from fewer.control import Prefilter, add_innermost
 from fewer.estimators import JOBS
 from fewer.kernels.device import tell
-from fewer.problem import IntArray, Problem, Task
+from fewer.problem import Column, IntArray, Problem, Task
 from fewer.search import Forward
 from fewer.selectors._base import CriterionMixin, Selector, Size, lay_out_space, parse_memory
-from fewer.trace import Trace
 
 
 class SubsetSelector(CriterionMixin, Selector):

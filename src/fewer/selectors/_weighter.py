@@ -12,10 +12,10 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from fewer.contracts import Control, Criterion, OnStep, Resources, Run, Search, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.estimators import TableReader
 from fewer.problem import FloatArray, Problem
 from fewer.selectors._base import SearchingEstimator
-from fewer.trace import Trace
 
 
 class FeatureWeighter(TransformerMixin, SearchingEstimator):

@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, get_args
 
-from fewer.columns import nearest
 from fewer.errors import InputError
 from fewer.registry import COMPONENTS, METHODS
-from fewer.request import OPTIONS, PREFER, RARE, Request, names_of
 from fewer.run.budget import parse_budget
+from fewer.run.request import OPTIONS, PREFER, RARE, Request, names_of
 from fewer.serve._folder import OURS
-from fewer.text import name_list
+from fewer.text import name_list, nearest
 
 Goal = Literal["select", "compare", "detect"]
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from fewer.contracts.trace import Trace, size_of
 from fewer.errors import InputError
 from fewer.files import read_own
 from fewer.run.folder import CELLS, HELDOUT, RESULT, RUN, TOTAL, TRACE
-from fewer.trace import Trace, size_of
 
 MOST_POINTS = 300
 _known: dict[str, tuple[tuple[int, int], Any]] = {}

@@ -261,12 +261,12 @@ def draw_page(run: str) -> str:
     -------
     str
     """
+    from fewer.contracts.trace import Trace
     from fewer.evaluate import Comparison
     from fewer.files import read_own
     from fewer.report import comparison_report, selection_report
     from fewer.run.folder import CELLS, RESULT, TRACE
     from fewer.run.selection import Selection
-    from fewer.trace import Trace
 
     folder = Path(run)
     try:

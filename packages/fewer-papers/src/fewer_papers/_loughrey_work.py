@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fewer.contracts import Control, Objective, Resources, Run, Search, SearchSpace
+from fewer.contracts.trace import Trace
 from fewer.control import EarlyStopping, Noise
 from fewer.control._early_stopping import stopping_point
 from fewer.criteria import KNN
@@ -21,7 +22,6 @@ from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.rankers import InformationGain
 from fewer.search import Annealing, Backward, Forward, Genetic
-from fewer.trace import Trace
 from fewer.validate import assign_folds
 from fewer_papers._core import QUICK, Absent, Rerun, read_printed
 

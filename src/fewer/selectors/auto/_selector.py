@@ -13,11 +13,11 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
-from fewer.columns import Column, column_numbers
 from fewer.contracts import Answer, Component, OnStep, best_so_far
+from fewer.contracts.trace import Ending, Step, Trace
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import FewerWarning
-from fewer.problem import Problem, Task
+from fewer.problem import Column, Problem, Task, column_numbers
 from fewer.search import Floating
 from fewer.selectors._base import Selector, Size, lay_out_space, parse_size
 from fewer.selectors._subset import SubsetSelector
@@ -27,7 +27,6 @@ from fewer.selectors.auto._encoding import constant_columns
 from fewer.selectors.auto._judges import BOOSTING, criterion_of, estimator_named
 from fewer.selectors.auto._race import MODELS, QUICK, NothingVaries, PathRace, RaceUnits, Rounds, judges_of
 from fewer.selectors.auto._standins import stand_ins
-from fewer.trace import Ending, Step, Trace
 from fewer.validate import CV_OBJECT, Split, split_rows, stratified_sample
 
 ROWS, ROWS_OF_A_CLASS, FEWEST = 1000, 30, 400

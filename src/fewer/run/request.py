@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from fewer.columns import Column
 from fewer.errors import InputError
 
 PREFER = {
@@ -236,7 +235,7 @@ class Request:
         Any,
         Option("Metric, by scikit-learn name: roc_auc, …", label="Metric", goals=BOTH, own_control=True),
     ] = None
-    start: Annotated[Sequence[Column] | None, Option("Columns the search starts from.", read=_names)] = None
+    start: Annotated[Sequence[str | int] | None, Option("Columns the search starts from.", read=_names)] = None
     n_features_to_select: Annotated[
         Any,
         Option(
@@ -247,9 +246,9 @@ class Request:
     min_features: Annotated[
         int | None, Option("Fewest features to keep; 0 lets a search keep none.", kind=int, limits={"min": 0})
     ] = None  # fmt: skip
-    include: Annotated[Sequence[Column] | None, Option("Always keep these: age,sex.", read=_names)] = None
-    exclude: Sequence[Column] | None = None
-    feature_groups: Sequence[Sequence[Column]] | None = None
+    include: Annotated[Sequence[str | int] | None, Option("Always keep these: age,sex.", read=_names)] = None
+    exclude: Sequence[str | int] | None = None
+    feature_groups: Sequence[Sequence[str | int]] | None = None
     feature_costs: Annotated[
         Any,
         Option(

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from fewer.contracts import Resources
 from fewer.criteria import KNN
-from fewer.differences import CoarseRows, Differences, quantum_for
 from fewer.errors import InputError
 from fewer.kernels import distances as kernels
+from fewer.kernels.differences import CoarseRows, Differences, quantum_for
 from fewer.problem import Problem
 
 

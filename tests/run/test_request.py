@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import fewer
 from fewer.cli import app
 from fewer.errors import InputError
-from fewer.request import OPTIONS, Request
+from fewer.run.request import OPTIONS, Request
 from fewer.serve._choices import Choices, offered
 from making import make_problem
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from fewer.contracts.trace import MAX_STEPS, Cache, Step, Trace, best_first, is_better
 from fewer.errors import InputError
 from fewer.text import Note
-from fewer.trace import MAX_STEPS, Cache, Step, Trace, best_first, is_better
 
 
 def step(score, *columns, p=5):
