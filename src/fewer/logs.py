@@ -49,15 +49,7 @@ except ImportError:
 
 LOGGER = logging.getLogger("fewer")
 
-__all__ = [
-    "LOGGER",
-    "CallbackSupportMixin",
-    "Progress",
-    "follow_callbacks",
-    "follow_steps",
-    "is_watched",
-    "with_callbacks",
-]
+__all__ = ["CallbackSupportMixin", "follow_callbacks", "with_callbacks"]
 
 
 def follow_steps(selector: Any, follower: OnStep | None = None) -> OnStep | None:
