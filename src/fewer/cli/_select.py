@@ -85,7 +85,7 @@ class Detector:
     learner: Annotated[
         list[str] | None,
         typer.Option(
-            help="parcel: a learner (naive-bayes, logistic, …); repeatable.",
+            help="parcel: a learner (naive-bayes, linear, …); repeatable.",
             show_default=False,
         ),
     ] = None

@@ -32,7 +32,7 @@ from fewer.evaluate.grading import Grade, Grader, telling
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 from fewer.rankers import Fisher, FTest
 from fewer.selectors import RankSelector, SubsetSelector
-from fewer.validate import ConfidenceInterval, FixedFolds, Split, assign_folds, nogueira, split_rows
+from fewer.validate import ConfidenceInterval, FixedFolds, Split, assign_folds, forward_splits, nogueira, split_rows
 
 ALL = "all features"
 RANDOM = "random subset"
@@ -324,14 +324,25 @@ def measure(shared: NestedTask, name: str, number: int) -> Record:
     for label, estimator in shared.estimators.items():
         with telling(f"Judging by {label!r} after {train.n_samples} rows"):
             rng = np.random.default_rng([seed, 2, *place])
-            folds = assign_folds(train, N_INNER_FOLDS, rng)
-            scorer = CrossValidated(estimator, scoring, cv=FixedFolds(folds)).bind(train, rng, Resources())
+            folds = _inner_folds(train, rng)
+            cv = FixedFolds(folds) if train.time is None else N_INNER_FOLDS
+            scorer = CrossValidated(estimator, scoring, cv=cv).bind(train, rng, Resources())
             record["grades"][label] = grader.grade(scorer, scorer.predict(mask, test.X), test).to_json()
             if with_random:
                 outputs = scorer.predict(random_mask, test.X)
                 record["random_grades"][label] = grader.grade(scorer, outputs, test).to_json()
             record["search_scores"][label] = _search_score(scorer, mask, folds, grader)
     return record
+
+
+def _inner_folds(train: Problem, rng: np.random.Generator) -> IntArray:
+    """Return each training row the split that tests it; the first rows in time are tested by none: -1."""
+    if train.time is None:
+        return assign_folds(train, N_INNER_FOLDS, rng)
+    folds = np.full(train.n_samples, -1, dtype=np.int64)
+    for split in forward_splits(train, N_INNER_FOLDS):
+        folds[split.test] = split.fold
+    return folds
 
 
 def _own_score(selector: Any, mask: BoolArray, train: Problem, test: Problem) -> float:
@@ -345,7 +356,7 @@ def _own_score(selector: Any, mask: BoolArray, train: Problem, test: Problem) ->
 def _search_score(scorer: CrossValidatedScorer, mask: BoolArray, folds: IntArray, grader: Grader) -> float:
     """Cross-validate chosen features on the rows that chose them."""
     rows, outputs = scorer.problem, scorer.outputs(mask)
-    numbers, sizes = np.unique(folds, return_counts=True)
+    numbers, sizes = np.unique(folds[folds >= 0], return_counts=True)
     scores = [grader.score(scorer, outputs[folds == k], rows.take(folds == k)) for k in numbers]
     return float(np.average(scores, weights=sizes))
 

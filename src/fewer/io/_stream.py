@@ -286,7 +286,7 @@ class _Survey:
         ]
         self._distinct: dict[str, set[Any]] = {name: set() for name in (*self._asked, target)}
         self._counts: dict[Any, int] = {}
-        self._fit: dict[str, NDArray[np.int64]] = {name: np.zeros(4, dtype=np.int64) for name in self._distinct}
+        self._fit: dict[str, NDArray[np.int64]] = {name: np.zeros(6, dtype=np.int64) for name in self._distinct}
         # Columns with too many different texts to keep them all: numbers, as a rule, which need no levels.
         self._late: set[str] = set()
         self._missing_target = 0
@@ -361,12 +361,15 @@ class _Survey:
         if kind.is_numeric():
             return ColumnReader(name, "numeric", False, "number")
         if kind in (pl.Date, pl.Datetime):
-            self.notes.append(f"Column {name!r} holds dates; they count as days since {EPOCH:%Y-%m-%d}.")
+            self.notes.append(f"Column {name!r} holds dates, used as days since {EPOCH:%Y-%m-%d}.")
         return ColumnReader(name, "numeric", False, "other")
 
     def _text_reader(self, name: str, forced: Kind | None) -> ColumnReader:
-        there, numbers, truths, dates = self._fit[name].tolist()
-        if forced != "nominal":
+        there, numbers, truths, dates, digits, zeros = self._fit[name].tolist()
+        codes = forced is None and zeros > 0 and digits == there
+        if codes:
+            self.notes.append(f"Column {name!r} is read as codes because of leading zeros; use --numeric for numbers.")
+        if forced != "nominal" and not codes:
             if numbers == there:
                 return ColumnReader(name, "numeric", True, "number")
             if forced == "numeric" or numbers >= MOSTLY * there:
@@ -377,7 +380,7 @@ class _Survey:
             if truths == there:
                 return ColumnReader(name, "boolean", True, "truth")
             if dates == there:
-                self.notes.append(f"Column {name!r} holds dates; they count as days since {EPOCH:%Y-%m-%d}.")
+                self.notes.append(f"Column {name!r} holds dates, used as days since {EPOCH:%Y-%m-%d}.")
                 return ColumnReader(name, "numeric", True, "date")
         if name in self._late:
             self._see_levels(name)
@@ -401,7 +404,7 @@ class _Survey:
             )
         if not self.n_rows:
             raise InputError(f"{self.source.name} has columns but no rows.")
-        there, numbers, _, _ = self._fit[name].tolist()
+        there, numbers = self._fit[name][:2].tolist()
         quantity = numbers == there if text else kind.is_numeric()
         if quantity:
             values = {float(value) for value in self._counts}
@@ -463,14 +466,15 @@ def _blanked(cells: pl.Series) -> pl.Series:
 
 
 def _fits(cells: pl.Series) -> NDArray[np.int64]:
-    """Count the cells that are there, and those of them that are numbers, truth values and dates."""
+    """Count the cells that are there; of them numbers, truth values, dates, digits alone, and leading zeros."""
     there = cells.drop_nulls()
     numbers = len(there) - there.cast(pl.Float64, strict=False).null_count()
     if numbers == len(there):
-        return np.array([len(there), numbers, 0, 0])
+        zeros = int((there.str.starts_with("0") & (there.str.len_bytes() > 1)).sum())
+        return np.array([len(there), numbers, 0, 0, int(there.str.contains(r"^\d+$").sum()), zeros])
     truths = int(there.str.to_lowercase().is_in(["true", "false"]).sum())
     dates = int(there.str.contains(r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?)?$").sum())
-    return np.array([len(there), numbers, truths, dates])
+    return np.array([len(there), numbers, truths, dates, 0, 0])
 
 
 def _meant(cells: pl.Series, meaning: str) -> pl.Series:

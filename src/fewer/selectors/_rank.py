@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -23,7 +24,7 @@ from fewer.rankers._notes import notes_on
 from fewer.selectors._base import Selector, lay_out_space
 from fewer.selectors._subset import SubsetSelector
 from fewer.selectors.auto._paths import columns_of
-from fewer.validate import assign_folds, stratified_sample
+from fewer.validate import split_rows, stratified_sample
 
 Importance.ways.append(forest_importances)
 
@@ -252,29 +253,41 @@ def size_curve(
     most = min(problem.n_features, max(problem.n_samples, MOST_LEADING))
     sizes = np.unique(np.round(2.0 ** np.arange(0, np.log2(most) + 0.5, 0.5)).astype(np.int64))
     sizes = np.unique(np.append(sizes[sizes < most], most))
-    folds = assign_folds(problem, 10, rng)
-    if len(np.unique(folds)) < 2:
-        raise InputError(
-            f"Cannot choose the number of features: the {problem.n_samples} rows cannot be split; give more rows, or"
-            " the number (n_features_to_select=…, --features)."
-        )
-    losses = np.empty((problem.n_samples, len(sizes)))
-    weights = problem.row_weights
-    for fold in np.unique(folds):
-        train, test = problem.take(folds != fold), problem.take(folds == fold)
+    splits = _learnable(problem, rng)
+    losses = np.full((problem.n_samples, len(sizes)), np.nan)
+    for before, after in splits:
+        train, test = problem.take(before), problem.take(after)
         order = ranker.rank(train, rng, Resources()).order
         leading = _leading(problem, order[:most])
-        near, new = _narrowed(train, leading), _narrowed(test, leading)
+        near, new = replace(_narrowed(train, leading), time=None), _narrowed(test, leading)
         scorer = KNN(n_neighbors=n_neighbors, cv="loo").bind(near, rng, Resources())
         for i, size in enumerate(sizes):
             mask = np.zeros(len(leading), dtype=bool)
             mask[np.searchsorted(leading, order[:size])] = True
             outputs = scorer.predict(mask, new.X)
             right = outputs.argmax(axis=1) != test.y if problem.task == "classification" else (outputs - test.y) ** 2
-            losses[folds == fold, i] = right
+            losses[after, i] = right
+    tested = ~np.isnan(losses[:, 0])
+    losses, weights = losses[tested], problem.row_weights[tested]
     mean = np.average(losses, axis=0, weights=weights)
-    spread = np.sqrt(np.average((losses - mean) ** 2, axis=0, weights=weights) / problem.n_samples)
+    spread = np.sqrt(np.average((losses - mean) ** 2, axis=0, weights=weights) / len(losses))
     return {"size": sizes, "score": -mean, "standard_error": spread}
+
+
+def _learnable(problem: Problem, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
+    """Return ten splits of the rows; where they go forward in time, those that begin after a second class was seen."""
+    try:
+        splits = [(split.train, split.test) for split in split_rows(problem, 10, rng)]
+    except InputError:
+        splits = []
+    if problem.time is not None and problem.task == "classification":
+        splits = [(train, test) for train, test in splits if len(np.unique(problem.y[train])) > 1]
+    if not splits:
+        raise InputError(
+            f"Cannot choose the number of features: the {problem.n_samples} rows cannot be split; give more rows, or"
+            " the number (n_features_to_select=…, --features)."
+        )
+    return splits
 
 
 def _leading(problem: Problem, best: IntArray) -> IntArray:
