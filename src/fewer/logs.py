@@ -170,7 +170,7 @@ class Progress:
         """
         if trace.steps and time.monotonic() - self._told > 0.1:
             size = int((trace.best != 0).sum())
-            self.text = f"{trace.n_evaluations:,} subsets, best with {size} features"
+            self.text = f"{trace.n_evaluations:,} subsets, best with {size} feature{'s' * (size != 1)}"
             self._show()
 
     def on_fold(self, n_done: int) -> None:

@@ -141,6 +141,26 @@ def score_text(value: float | None, low: float | None = None, high: float | None
     return signed(value, min(max(wanted, least), 4)).removeprefix("+")
 
 
+def metric_text(name: str) -> str:
+    """Write the name of a score as people say it.
+
+    Parameters
+    ----------
+    name : str
+        scikit-learn's.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> metric_text("balanced_accuracy"), metric_text("roc_auc")
+    ('balanced accuracy', 'ROC AUC')
+    """
+    return name.replace("_", " ").replace("roc auc", "ROC AUC")
+
+
 def signed(value: float, decimals: int) -> str:
     """Write a difference with its sign; what rounds to zero has none.
 
@@ -297,7 +317,10 @@ def nearest(asked: str, names: Iterable[str], what: str = "columns") -> str:
     return f"the {what} are {', '.join(shown)}."
 
 
-__all__ = ["in_folds", "name_list", "nearest", "printable", "printable_json", "score_text", "signed", "without_columns"]
+__all__ = [
+    "in_folds", "metric_text", "name_list", "nearest", "printable", "printable_json", "score_text", "signed",
+    "without_columns",
+]  # fmt: skip
 
 
 _LINE = "1px solid rgba(128,128,128,.35)"

@@ -374,6 +374,7 @@ def test_a_red_column_is_fixed_and_a_leak_is_left_out_by_its_button(shared_bench
     start(page)
     finished(page)
     assert "Possible leak: 'refund'" in page.inner_text("#alarm")
+    assert "knowing nothing" in page.inner_text("#scores")
     assert overflows(page) <= 0
     page.get_by_role("button", name="Run again without refund").click()
     page.wait_for_url("**/run?id=refunds-2")

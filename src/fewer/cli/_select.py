@@ -380,9 +380,9 @@ class _Watch:
 
         self.trace = latest
         raise_if_asked()
-        best = (
-            f", best {score_text(latest.best_score)} with {int(size_of(latest.best))} features" if latest.steps else ""
-        )
+        size = int(size_of(latest.best)) if latest.steps else 0
+        with_ = f"{size} feature{'s' * (size != 1)}"
+        best = f", best {score_text(latest.best_score)} with {with_}" if latest.steps else ""
         self.progress.say(f"step {latest.n_steps}, {latest.n_evaluations:,} subsets scored{best}", latest.extra)
 
     def on_fold(self, done: int) -> None:

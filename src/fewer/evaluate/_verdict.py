@@ -12,7 +12,7 @@ import numpy as np
 from fewer.criteria.cross_validated import score_outputs
 from fewer.evaluate.grading import is_share
 from fewer.problem import Problem
-from fewer.text import signed
+from fewer.text import metric_text, signed
 
 TOLERATED = 0.02
 """What may be lost with fewer features that are called as good: 2 points, or 0.02 of R²."""
@@ -106,9 +106,10 @@ class Verdict:
         Verdict
         """
         amount = _Amount("r2" if score_name == "R²" else score_name)
-        kept, metric = f"{n_chosen} of {n_features} features{by}", score_name.replace("_", " ")
+        kept, metric = f"{n_chosen:,} of {n_features:,} features{by}", metric_text(score_name)
         if n_chosen == n_features:
-            told = f"All {n_features} features are kept: with fewer, held-out {metric} is expected to be lower."
+            all_ = f"All {n_features:,} features are" if n_features > 1 else "The only feature is"
+            told = f"{all_} kept: with fewer, held-out {metric} is expected to be lower."
             return cls(Kind.AS_GOOD, 0.0, 0.0, 0.0, 0.0, baseline, 0, told)
         if difference is None or low is None or high is None:
             return cls(Kind.NOT_KNOWN, difference, None, None, None, baseline, 0,
@@ -143,10 +144,11 @@ class _Amount:
         return _number(value, self.scoring, sign=True) + (" points" if unit and in_points(self.scoring) else "")
 
     def plain(self, value: float) -> str:
-        return self(abs(value), unit=True).removeprefix("+")
+        text = self(abs(value), unit=True).removeprefix("+")
+        return "1 point" if text == "1.0 points" else text
 
     def verb(self, value: float) -> str:
-        return "are" if in_points(self.scoring) and self.plain(value) != "1.0 points" else "is"
+        return "are" if in_points(self.scoring) and self.plain(value) != "1 point" else "is"
 
 
 def baseline_score(problem: Problem, scoring: Any = None) -> float | None:

@@ -11,6 +11,7 @@ from fewer.errors import InputError
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, MARKERS, Display, axes_or_new, figure_of, legend_below, style, wrapped
 from fewer.problem import FloatArray, IntArray
+from fewer.text import metric_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +61,7 @@ class AnswersDisplay(Display):
     @property
     def title(self) -> str:
         """What the scores are: held out, or what the search saw."""
-        name = self.score_name.replace("_", " ")
+        name = metric_text(self.score_name)
         return f"held-out {name}" if self.measured.startswith("on ") else name
 
     @classmethod

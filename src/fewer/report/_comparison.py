@@ -9,7 +9,7 @@ from fewer.evaluate import Comparison
 from fewer.evaluate._verdict import name_of
 from fewer.report._page import render, write_page
 from fewer.report._pictures import interval_picture
-from fewer.text import score_text
+from fewer.text import metric_text, score_text
 
 SHOWN = 40
 
@@ -85,7 +85,6 @@ def _picture(estimator: str, rows: list[Any], scoring: str) -> dict[str, Any]:
         {"name": row.name, "score": row.score, "low": row.low, "high": row.high, "baseline": row.role != "method"}
         for row in rows
     ]
-    caption = f"Held-out {scoring} for {estimator}. {text}"
-    return {
-        "title": estimator, "text": text, "svg": interval_picture(drawn, f"held-out {scoring}, 95 % interval", caption)
-    }  # fmt: skip
+    measured = f"held-out {metric_text(scoring)}"
+    svg = interval_picture(drawn, f"{measured}, 95 % interval", f"H{measured[1:]} for {estimator}. {text}")
+    return {"title": estimator, "text": text, "svg": svg}

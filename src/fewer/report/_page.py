@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fewer.files import write_atomically
-from fewer.text import score_text, signed
+from fewer.text import metric_text, score_text, signed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -110,6 +110,7 @@ def _environment(package: str) -> Any:
     environment.filters["percent"] = lambda share: f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
     environment.filters["signed"] = signed
     environment.filters["score"] = score_text
+    environment.filters["metric"] = metric_text
     return environment
 
 

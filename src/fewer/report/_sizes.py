@@ -13,7 +13,7 @@ from fewer.plots import AnswersDisplay
 from fewer.report._page import cut
 from fewer.report._pictures import distribution_picture, loss_picture, loss_places
 from fewer.run.selection import Selection
-from fewer.text import score_text, signed
+from fewer.text import metric_text, score_text, signed
 
 MOST = 200
 
@@ -171,7 +171,7 @@ def size_curve(selection: Selection) -> dict[str, Any] | None:
         "low": display.low.tolist(),
         "high": display.high.tolist(),
         "banded": bool((display.high > display.low).any()),
-        "name": display.score_name.replace("_", " "),
+        "name": metric_text(display.score_name),
         "title": display.title,
         "measured": display.measured,
         "chosen": display.chosen,

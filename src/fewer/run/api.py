@@ -168,10 +168,29 @@ def select(
         return _select(X, request, resume_dir, verbose=verbose)
     if is_path(X) or is_lazy(X):
         return _select_source(X, y, task, rows, request, resume_dir, verbose)
-    problem = read_rows(X, y, task, rows, multi_output=np.ndim(y) == 2)
+    kept, searched = _without_excluded(X, request)
+    problem = read_rows(kept, y, task, rows, multi_output=np.ndim(y) == 2)
     given = tuple(name for name in ROW_METADATA if rows[name] is not None) + (("task",) if task else ())
-    selection = _select(problem, request, resume_dir, rows=given, verbose=verbose)
+    selection = _select(problem, searched, resume_dir, rows=given, verbose=verbose, asked=request)
     return replace(selection, features=own_labels(X, selection.features))
+
+
+def _without_excluded(X: Any, request: Request) -> tuple[Any, Request]:
+    """Leave columns that are excluded by name out of a frame, as `--exclude` does, also where all features are scored.
+
+    Excluded places, and columns that another argument speaks of, are left to the search.
+    """
+    asked = (request.exclude, request.include, request.start, *(request.feature_groups or ()))
+    listed = [names for names in asked if names is not None]
+    if request.exclude is None or not is_frame(X) or not all(isinstance(names, list | tuple) for names in listed):
+        return X, request
+    excluded, others = list(request.exclude), [name for names in listed[1:] for name in names]
+    if not all(isinstance(name, str) for name in [*excluded, *others]):
+        return X, request
+    frame = nw.from_native(X, eager_only=True)
+    if set(excluded) - set(frame.columns) or set(excluded) & set(others) or request.feature_costs is not None:
+        return X, request
+    return frame.drop(excluded).to_native(), replace(request, exclude=None)
 
 
 def _select_source(
@@ -222,13 +241,16 @@ def _compared_rows(X: Any, y: Any, task: Task | None, rows: dict[str, Any], seed
 
 
 def _select(
-    problem: Problem, request: Request, folder: Path | str | None, rows: tuple[str, ...] = (), verbose: int | None = 0
-) -> Selection:
+    problem: Problem, request: Request, folder: Path | str | None, rows: tuple[str, ...] = (), verbose: int | None = 0,
+    asked: Request | None = None,
+) -> Selection:  # fmt: skip
     problem, request = _for_several_targets(problem, request)
     problem, cv = fewer_folds(problem, request.cv, request.rare)
     request = replace(request, cv=cv)
     problem = prepare_rows(problem, request)
     plan = replace(make_plan(problem, request), rows=rows)
+    if asked is not None:  # the script that repeats the run says what was excluded
+        plan = replace(plan, request=replace(plan.request, exclude=asked.exclude))
     progress = Progress(request.n_folds) if (is_watched() if verbose is None else verbose) else None
     followers = Followers() if progress is None else Followers(progress.on_step, progress.on_fold)
     if folder is None:

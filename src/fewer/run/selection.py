@@ -23,6 +23,7 @@ from fewer.text import (
     in_folds,
     latex_table,
     markdown_table,
+    metric_text,
     score_text,
 )
 from fewer.validate import ConfidenceInterval
@@ -450,7 +451,7 @@ class Selection(Suspected, Origin, Scores, Chosen):
         low, high = self.heldout.get("low"), self.heldout.get("high")
         ends = "" if low is None else f" ({score_text(low, low, high)} to {score_text(high, low, high)})"
         return (
-            f"Held-out {self.score_name.replace('_', ' ')}: {score_text(self.score_heldout, low, high)}{ends} with the "
+            f"Held-out {metric_text(self.score_name)}: {score_text(self.score_heldout, low, high)}{ends} with the "
             f"selected features, {score_text(self.score_heldout_all_features, low, high)} with all {self.n_features}"
             f"{'' if self.baseline is None else f', {score_text(self.baseline, low, high)} knowing nothing'} "
             f"({self.heldout['n_folds']} folds, selection repeated in each)."

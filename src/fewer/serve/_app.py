@@ -397,7 +397,7 @@ def _told_of(place: Path | None) -> dict[str, Any]:
 
 
 def _warned(result: dict[str, Any]) -> dict[str, Any]:
-    """Return what makes the scores of a run too good to be true, the columns to leave out, and other warnings."""
+    """Return the held-out scores of a run, what makes them too good to be true, the columns to leave out, warnings."""
     from fewer.report import worries
 
     try:
@@ -405,8 +405,9 @@ def _warned(result: dict[str, Any]) -> dict[str, Any]:
         found = Comparison.from_json(text) if "methods" in result else Selection.from_json(text)
         told = found.notes if isinstance(found, Comparison) else worries(found)
     except (InputError, KeyError, TypeError, AttributeError, ValueError):
-        return {"suspicions": [], "suspects": [], "warnings": []}
-    return {"suspicions": found.suspicions, "suspects": found.suspects, "warnings": told}
+        return {"scores": "", "suspicions": [], "suspects": [], "warnings": []}
+    scores = "" if isinstance(found, Comparison) else found.scores
+    return {"scores": scores, "suspicions": found.suspicions, "suspects": found.suspects, "warnings": told}
 
 
 def stops_of(result: dict[str, Any]) -> list[dict[str, Any]]:
