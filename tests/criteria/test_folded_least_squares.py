@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 
 from fewer.contracts import Resources
 from fewer.criteria import LeastSquares
-from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
+from fewer.criteria.folded_least_squares import FoldedLeastSquaresScorer
 from fewer.problem import Problem
 from fewer.statistics import GramSums
 from fewer.validate import FixedFolds

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
-from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
 from fewer.criteria._rann import CHUNK_CELLS, RannEncoder, left_out, readable, targets_of
+from fewer.criteria.folded_least_squares import FoldedLeastSquaresScorer
 from fewer.io.memory import amount
 from fewer.kernels import bordering as kernels
 from fewer.kernels.bordering import LEAST

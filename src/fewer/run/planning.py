@@ -352,7 +352,7 @@ def with_scoring(criterion: Any, scoring: Any) -> Any:
     return criterion if criterion.scoring is not None else criterion.set_params(scoring=scoring)
 
 
-def prepare_rows(problem: Problem, asked: Request) -> Problem:
+def prepare_rows(problem: Problem, asked: Request, most: int = AUTO_ROWS) -> Problem:
     """Look at the rows before anything runs: rare classes, many rows, near-copies; what is done is noted.
 
     Parameters
@@ -361,6 +361,8 @@ def prepare_rows(problem: Problem, asked: Request) -> Problem:
         The rows as they were read.
     asked : Request
         What the user asks for.
+    most : int, default=5000
+        Rows that `auto` looks at.
 
     Returns
     -------
@@ -374,8 +376,8 @@ def prepare_rows(problem: Problem, asked: Request) -> Problem:
     4
     """
     problem = treat_rare(problem, asked.n_folds if asked.cv else 0, asked.rare)
-    if asked.is_auto and problem.n_samples > AUTO_ROWS:
-        problem = thin(problem, AUTO_ROWS, asked.seed)
+    if asked.is_auto and problem.n_samples > most:
+        problem = thin(problem, most, asked.seed)
     if asked.cv and problem.n_classes >= MANY_CLASSES and problem.n_samples < FEW_A_CLASS * problem.n_classes:
         note = (
             f"{problem.n_classes} classes in {problem.n_samples} rows: held-out scores assume the same class "

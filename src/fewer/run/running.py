@@ -466,7 +466,7 @@ def _describe(running: _Running, answer: Answer, outcome: HeldOutScores | None, 
         interrupted=interrupted,
         fingerprint="" if running.folder is None else running.folder.name,
         prefer=plan.request.prefer if answer.choices else "",
-        curve=_curve(answer, names),
+        curve=curve_of(answer, names),
         stand_ins={names[i]: [names[j] for j in others] for i, others in answer.stand_ins.items()},
         judges=answer.judge_names,
         nothing_found=answer.nothing_found,
@@ -565,8 +565,26 @@ ORDERED = 60
 """So many features of the nested order are told at least."""
 
 
-def _curve(answer: Answer, names: Sequence[str]) -> AutoCurve:
-    """Write the curve of `auto` out, with the features that each preference gets and the order in which they nest."""
+def curve_of(answer: Answer, names: Sequence[str]) -> AutoCurve:
+    """Write the curve of `auto` out, with the features that each preference gets and the order in which they nest.
+
+    Parameters
+    ----------
+    answer : Answer
+        With choices, or nothing is told.
+    names : sequence of str
+        Of all features.
+
+    Returns
+    -------
+    AutoCurve
+        As `Selection.curve` holds it.
+
+    Examples
+    --------
+    >>> curve_of(Answer(np.ones(1, dtype=bool), np.ones(1, dtype=int), KNN()), ["a"])
+    {}
+    """
     if not answer.choices:
         return {}
     plain = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in answer.curve.items()}
@@ -691,4 +709,13 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **{name: metadata.version(name) for name in packages}}
 
 
-__all__ = ["Followers", "Interrupted", "components_of", "open_folder", "run_plan", "versions"]
+__all__ = [
+    "MAX_REDUNDANCY",
+    "Followers",
+    "Interrupted",
+    "components_of",
+    "curve_of",
+    "open_folder",
+    "run_plan",
+    "versions",
+]

@@ -14,29 +14,41 @@ from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from fewer import registry
-from fewer.contracts import ROWS, Criterion, IncompatibleError, Ranker, Ranking, Resources, Scorer
-from fewer.criteria import LeastSquares, NaiveBayes
-from fewer.criteria._folded_least_squares import FoldedLeastSquaresScorer
+from fewer.contracts import ROWS, Answer, Criterion, IncompatibleError, Ranker, Ranking, Resources, Scorer
+from fewer.criteria import KNN, LeastSquares, NaiveBayes
 from fewer.criteria._naive_bayes import BayesRules, CountedTable, StreamedNaiveBayesScorer
+from fewer.criteria.folded_least_squares import FoldedLeastSquaresScorer
 from fewer.errors import InputError
-from fewer.evaluate import Evidence, each_part
+from fewer.evaluate import Evidence, each_part, redundancy
 from fewer.io import Stream, open_stream, refuse_constant
 from fewer.io.memory import available_memory
 from fewer.models.rann import one_blas_thread
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.rankers import FTest
 from fewer.rankers._streamed import rank_stream
+from fewer.run.all_rows import AllRows, FoldRule, HeldoutSums, LinearRule
 from fewer.run.folder import RUN
-from fewer.run.planning import AUTO_ROWS, Plan, make_plan, prepare_rows
+from fewer.run.planning import AUTO_ROWS, Plan, make_plan, prepare_rows, thin
 from fewer.run.request import Request
-from fewer.run.running import components_of, open_folder, run_plan, versions
-from fewer.run.selection import Selection, frequencies, glance_of, numbers_of
+from fewer.run.running import MAX_REDUNDANCY, components_of, curve_of, open_folder, run_plan, versions
+from fewer.run.selection import Selection, TableGlance, frequencies, glance_of, numbers_of
 from fewer.selectors import SubsetSelector
-from fewer.statistics import GramSums, RowSample, Statistics, collect, row_folds
-from fewer.validate import ConfidenceInterval, fold_interval
+from fewer.selectors._base import lay_out_space
+from fewer.selectors.auto import MARGIN, AutoSelector, Metric
+from fewer.statistics import GramSums, MissingCells, RowSample, collect
+from fewer.text import score_text
+from fewer.validate import ConfidenceInterval
 
 SAMPLE_ROWS = 50_000
 SHOWN_ROWS, SHOWN_CELLS = 5_000, 200_000_000
 """Rows that are drawn for the page, and cells of a table up to which they are."""
+ROUNDS, MOST_COMPARED = (5_000, 20_000), 80_000
+"""Rows on which `auto` compares models, until the choice is stable; with a budget, as many as it allows."""
+UNSCREENED = 200
+"""Columns about which all rows are asked; of more, those that explain most alone."""
+SUMMED = {"accuracy", "balanced_accuracy", "r2"}
+FEWEST_LEFT = 1_000
+"""Rows of each class outside the sample from which on they are asked."""
 LEAST_OF_A_CLASS = 20
 """Rows of a rare class that a sample keeps, so that folds of it have some."""
 
@@ -123,12 +135,7 @@ def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) ->
     >>> draw_sample(stream, 50, 0, Resources()).n_samples
     40
     """
-    most = int(available_memory() // 2 // (32 * max(stream.n_features, 1)))
-    n_rows = min(n_rows, max(most, 100))
-    quota = RowSample.of_classes(stream.class_counts, n_rows, seed, LEAST_OF_A_CLASS).quota
-    rows = collect(stream, partial(RowSample, quota, seed), resources).rows
-    rows = replace(rows, X=np.ascontiguousarray(rows.X))
-    refuse_constant(rows.constant)
+    rows = _drawn(stream, n_rows, seed, resources)[0].rows
     if rows.n_samples == stream.n_samples:
         return rows
     note = (
@@ -136,6 +143,17 @@ def draw_sample(stream: Stream, n_rows: int, seed: int, resources: Resources) ->
         "rows in memory. Cross-validated least squares and rankers by moments and counts use all rows."
     )
     return rows.noted(note)
+
+
+def _drawn(stream: Stream, n_rows: int, seed: int, resources: Resources) -> tuple[RowSample, int]:
+    """Draw a stratified sample while reading, and count the missing cells."""
+    most = int(available_memory() // 2 // (32 * max(stream.n_features, 1)))
+    n_rows = min(n_rows, max(most, 100))
+    quota = RowSample.of_classes(stream.class_counts, n_rows, seed, LEAST_OF_A_CLASS).quota
+    empty, p = RowSample(quota, seed), stream.n_features
+    drawn, missing = collect(stream, lambda: (empty.empty(), MissingCells(p)), resources)
+    refuse_constant(drawn.rows.constant)
+    return drawn, int(missing.counts.sum())
 
 
 def select(
@@ -268,10 +286,45 @@ def _refuse_whole_rows(
 def _on_sample(
     stream: Stream, asked: Request, resources: Resources, command: str, folder: Path | str | None
 ) -> Selection:
-    """Select on a sample of the rows, as if it were the table."""
-    n_rows = max(AUTO_ROWS - len(stream.class_counts), AUTO_ROWS // 2) if asked.is_auto else SAMPLE_ROWS
-    rows = prepare_rows(draw_sample(stream, n_rows, asked.seed, resources), asked)
-    plan = replace(make_plan(rows, asked), command=command)
+    """Select on a sample of the rows, as if it were the table; `auto` then asks all others."""
+    if not asked.is_auto:
+        rows = prepare_rows(draw_sample(stream, SAMPLE_ROWS, asked.seed, resources), asked)
+        return _run(rows, replace(make_plan(rows, asked), command=command), folder)
+    most = max(stream.n_samples // 4, AUTO_ROWS - len(stream.class_counts), AUTO_ROWS // 2)
+    most = min(most, ROUNDS[-1] if asked.budget is None else MOST_COMPARED)
+    sample, n_missing = _drawn(stream, most, asked.seed, resources)
+    raced, rows = _race(sample.rows, asked, command, folder)
+    if sample.rows.n_samples == stream.n_samples:
+        return raced
+    about = f"auto compared models on a sample of {rows.n_samples:,} of the {stream.n_samples:,} rows"
+    if reason := _unasked(stream, sample, raced, asked):
+        return replace(raced, warnings=[*raced.warnings, f"{about}; {reason}."])
+    with one_blas_thread():
+        found = _ask_all(stream, sample, asked, resources)
+    answer = _Whole(found, stream, rows, raced, asked, about, n_missing).answer()
+    if folder is not None:
+        (Path(folder) / "result.json").write_text(answer.to_json())
+    return answer
+
+
+def _race(sample: Problem, asked: Request, command: str, folder: Path | str | None) -> tuple[Selection, Problem]:
+    """Compare models on rows that grow until the same features come back without each fold."""
+    rounds = ROUNDS if asked.budget is None else (MOST_COMPARED,)
+    for number, n_rows in enumerate(rounds):
+        rows = prepare_rows(replace(thin(sample, n_rows, asked.seed), notes=sample.notes), asked, n_rows)
+        plan = replace(make_plan(rows, asked), command=command)
+        if number:
+            assert isinstance(plan.selector, AutoSelector)
+            usual = plan.selector.budget * (n_rows / rounds[0]) ** 2
+            plan = replace(plan, selector=plan.selector.set_params(budget=usual))
+        found = _run(rows, plan, folder if number == 0 else None)
+        often = {name for name, share in found.frequency.items() if share > 0.5}
+        if often == set(found.names) or rows.n_samples >= sample.n_samples:
+            break
+    return found, rows
+
+
+def _run(rows: Problem, plan: Plan, folder: Path | str | None) -> Selection:
     if folder is None:
         return run_plan(plan, rows)
     kept = open_folder(folder, plan, rows, resume=(Path(folder) / RUN).exists())
@@ -279,6 +332,167 @@ def _on_sample(
         return run_plan(plan, rows, folder=kept)
     finally:
         kept.close()
+
+
+def _unasked(stream: Stream, sample: RowSample, raced: Selection, asked: Request) -> str:
+    """Say why the rows outside the sample are not asked; nothing where they are."""
+    if asked.estimator is not None:
+        return "the model that you named needs rows in memory"
+    if Metric.of(sample.rows, asked.scoring).scoring not in SUMMED:
+        return f"{raced.score_name} is no sum over rows, so the others were not asked"
+    if (stream.class_counts - sample.quota).min() < FEWEST_LEFT:
+        return "too few others are left to ask"
+    return ""
+
+
+def _ask_all(stream: Stream, sample: RowSample, asked: Request, resources: Resources) -> AllRows:
+    """Ask the rows outside the sample; of more than 200 columns, about those that all rows rank first alone."""
+    like = sample.rows
+    space = lay_out_space(make_plan(like, asked).selector, like)
+    if stream.n_features > UNSCREENED:
+        ranked = rank_stream(FTest(), stream, np.random.default_rng(asked.seed), resources).order[:UNSCREENED]
+        units = tuple(unit for unit in space.units if np.isin(unit, ranked).any())
+        space = replace(space, units=units, max_units=min(space.max_units, len(units)), prices=np.zeros(len(units)))
+    balanced = Metric.of(like, asked.scoring).scoring == "balanced_accuracy"
+    return AllRows.of(stream, sample, space, balanced, asked.seed, resources)
+
+
+@dataclass(frozen=True, eq=False)
+class _Whole:
+    """The answer of all rows, beside that of the sample."""
+
+    found: AllRows
+    stream: Stream
+    rows: Problem
+    raced: Selection
+    asked: Request
+    about: str
+    n_missing: int
+
+    def answer(self) -> Selection:
+        """Take what all rows say, unless they show nothing or a model of the sample is surely better."""
+        found, raced = self.found, self.raced
+        space, n = found.whole.space, len(found.sizes)
+        intervals = [found.sums.interval(place, found.is_share) for place in range(n)]
+        best = max(interval.estimate for interval in intervals)
+        model = "least squares with products" if found.pairs else "least squares"
+        n_others = int(found.sums.rows.sum())
+        said = f"{self.about}; on the other {n_others:,} rows {model} reaches {score_text(best)}"
+        if max(interval.low for interval in intervals) <= self._nothing():
+            return self._noted(f"{said}, no more than chance.")
+        if raced.heldout.get("low", -np.inf) > best:
+            return self._noted(f"{said}, less than {raced.judges['chosen']} on the sample, whose features these are.")
+        chosen = {prefer: found.size_for(prefer, space.min_units, space.max_units) for prefer in MARGIN}
+        size = chosen[self.asked.prefer]
+        place = found.sizes.index(size)
+        whole = intervals[-1]
+        none = replace(whole, estimate=0.0, low=0.0, high=0.0, standard_error=0.0)
+        outcome = _Outcome(
+            intervals[place], whole, found.sums.interval(n + place, found.is_share) if place < n - 1 else none,
+            [self._mask(one.features(size)) for one in found.folds],
+        )  # fmt: skip
+        how = f"by {model}{self._products()}"
+        notes = [f"{self.about}; the other {n_others:,} rows chose and scored the features, {how}."]
+        if (n_columns := self.stream.n_features) > UNSCREENED:
+            notes.append(
+                f"Of the {n_columns:,} columns, all rows were asked about the {UNSCREENED} that explain most alone; "
+                "features that act only together may be lost."
+            )
+        return self._written(size, chosen, outcome, notes, model)
+
+    def _noted(self, note: str) -> Selection:
+        return replace(self.raced, warnings=[*self.raced.warnings, note])
+
+    def _nothing(self) -> float:
+        """Return the score of knowing nothing."""
+        counts = self.stream.class_counts
+        if self.rows.task == "regression":
+            return 0.0
+        return float(1.0 / len(counts) if self.raced.score_name == "balanced_accuracy" else counts.max() / counts.sum())
+
+    def _products(self) -> str:
+        names = self.rows.names
+        told = [f"{names[i]} × {names[j]}" for i, j in self.found.pairs[:3]]
+        return f" ({', '.join(told)}{', …' if len(self.found.pairs) > 3 else ''})" if told else ""
+
+    def _mask(self, features: IntArray) -> BoolArray:
+        mask = np.zeros(self.rows.n_features, dtype=bool)
+        mask[features] = True
+        return mask
+
+    def _written(self, size: int, chosen: dict[str, int], outcome: _Outcome, notes: list[str], model: str) -> Selection:
+        raced, names, order = self.raced, self.rows.names, self.found.whole.features(size)
+        everyone = self.found.whole.features(self.found.sizes[-1])
+        ranking = np.empty(len(names), dtype=np.int64)
+        ranking[np.concatenate([everyone, np.setdiff1d(np.arange(len(names)), everyone)])] = 1 + np.arange(len(names))
+        choices = {prefer: self._mask(self.found.whole.features(own)) for prefer, own in chosen.items()}
+        judge = KNN(n_neighbors="auto")
+        answer = Answer(self._mask(order), ranking, judge, curve=self._curve(choices), choices=choices, judge=judge)
+        features, told = [names[i] for i in order], raced.evidence
+        if set(features) != set(raced.names):
+            shown = thin(self.rows, SHOWN_ROWS, self.asked.seed)
+            n_total = self.stream.n_samples
+            told = Evidence(shown, answer, order, judge, None, self.asked.seed, n_total=n_total).gather()
+        measured: dict[str, Any] = {}
+        if self.asked.cv:
+            numbers = numbers_of(outcome.chosen, outcome.difference, len(outcome.masks))
+            measured["heldout"] = numbers | {"baseline": self._nothing(), "in_points": self.found.is_share, "by": "row"}
+            measured["score_heldout"] = outcome.chosen.estimate
+            measured["score_heldout_all_features"] = outcome.everyone.estimate
+        return replace(
+            raced,
+            features=features,
+            support=answer.support.tolist(),
+            nothing_found=False,
+            reason=self._reason(answer, model),
+            stand_ins={name: own for name, own in raced.stand_ins.items() if name in features},
+            frequency=frequencies(outcome.masks, names),
+            stability={},
+            curve=curve_of(answer, names),
+            redundancy=redundancy(self.rows, order.tolist()) if 2 <= len(order) <= MAX_REDUNDANCY else {},
+            judges={"chosen": model, "all": model},
+            warnings=[*raced.warnings, *notes],
+            n_rows=self.stream.n_samples,
+            data=self._glance(),
+            evidence=told,
+            **measured,
+        )
+
+    def _glance(self) -> TableGlance:
+        """Describe the table: cells and classes of all rows, columns as the sample shows them."""
+        glance = self.raced.data.copy()
+        glance["missing_cells"] = self.n_missing
+        if self.rows.task == "classification":
+            pairs = zip(self.rows.classes, self.stream.class_counts.tolist(), strict=True)
+            glance["classes"] = {str(label): count for label, count in pairs}
+        return glance
+
+    def _curve(self, choices: dict[str, BoolArray]) -> dict[str, Any]:
+        found = self.found
+        intervals = [found.sums.interval(place, found.is_share) for place in range(len(found.sizes))]
+        scores = np.array([interval.estimate for interval in intervals])
+        return {
+            "size": np.array([len(found.whole.features(size)) for size in found.sizes]),
+            "score": scores,
+            "standard_error": np.array([interval.standard_error for interval in intervals]),
+            "loss": 1.0 - scores,
+            "loss_error": found.errors,
+            "chosen": {prefer: int(mask.sum()) for prefer, mask in choices.items()},
+            "all": len(scores) - 1,
+            "score_name": self.raced.score_name,
+            "loss_name": "share of wrong rows" if found.is_share else "1 − R²",
+            "in_points": found.is_share,
+        }
+
+    def _reason(self, answer: Answer, model: str) -> str:
+        scores, sizes = answer.curve["score"], answer.curve["size"]
+        best = int(np.argmax(scores))
+        own = int(np.argmax(sizes == answer.support.sum()))
+        return (
+            f"Features were taken out of {model} one by one, always the one that all rows miss least. The score is "
+            f"highest with {sizes[best]} features ({score_text(scores[best])}); the {sizes[own]} selected reach "
+            f"{score_text(scores[own])}."
+        )
 
 
 class _Known(Criterion):
@@ -315,7 +529,7 @@ class _Work(ABC):
         """Say which columns vary in the rows of a scorer."""
 
     @abstractmethod
-    def rule(self, fold: int, scorer: Any, mask: BoolArray) -> _FoldRule:
+    def rule(self, fold: int, scorer: Any, mask: BoolArray) -> FoldRule:
         """Return who predicts an outer fold, from the other rows."""
 
     @property
@@ -355,12 +569,12 @@ class _Work(ABC):
         """Repeat the selection without each outer fold, and let one more pass judge that fold."""
         found = each_part(_without_fold, [(fold,) for fold in range(n_folds)], Resources(), shared=self)
         masks, rules = map(list, zip(*found, strict=True))
-        make = partial(HeldoutSums, rules, self.n_inner, self.seed)
+        make = partial(HeldoutSums, rules, 2, self.n_inner, self.seed)
         is_share = self.stream.like.task == "classification"
         return _Outcome.of(collect(self.stream, make, self.resources), masks, is_share)
 
 
-def _without_fold(work: _Work, fold: int) -> tuple[BoolArray, _FoldRule]:
+def _without_fold(work: _Work, fold: int) -> tuple[BoolArray, FoldRule]:
     """Search on the rows outside an outer fold; return the features and what predicts the fold."""
     scorer = work.scorer(fold)
     mask = work.fit_to(scorer, fold).support_
@@ -392,12 +606,10 @@ class _LeastSquaresWork(_Work):
     def varies(self, scorer: FoldedLeastSquaresScorer) -> BoolArray:
         return np.asarray(np.bincount(scorer.owner, scorer.system.varies, minlength=self.stream.n_features) > 0)
 
-    def rule(self, fold: int, scorer: FoldedLeastSquaresScorer, mask: BoolArray) -> _FoldRule:
+    def rule(self, fold: int, scorer: FoldedLeastSquaresScorer, mask: BoolArray) -> FoldRule:
         whole = self.scorer(None)._held.sum(axis=0)
         spread = float(whole[-1, -1] / whole[0, 0]) or 1.0
-        return _LinearRule(
-            self.sums, scorer, scorer.coefficients(mask), scorer.coefficients(np.ones_like(mask)), spread
-        )
+        return LinearRule.of(self.sums, scorer, (mask, np.ones_like(mask)), spread)
 
     @property
     def n_missing(self) -> int:
@@ -432,7 +644,7 @@ class _NaiveBayesWork(_Work):
     def varies(self, scorer: Any) -> BoolArray:
         return self.counted.varies
 
-    def rule(self, fold: int, scorer: Any, mask: BoolArray) -> _FoldRule:
+    def rule(self, fold: int, scorer: Any, mask: BoolArray) -> FoldRule:
         outer = np.arange(self.n_outer * self.n_inner) // self.n_inner
         return _CountedRule(self.counted.rules([outer != fold], np.where(outer == fold, 0, -1)), mask)
 
@@ -452,93 +664,13 @@ class _NaiveBayesWork(_Work):
         return {name: own.tolist() for name, own in edges if len(own)}
 
 
-class _FoldRule(ABC):
-    """What predicts one held-out fold."""
-
-    @abstractmethod
-    def grades(self, rows: Problem) -> tuple[FloatArray, FloatArray]:
-        """Grade each row, with the chosen features and with all."""
-
-
 @dataclass(frozen=True, eq=False)
-class _LinearRule(_FoldRule):
-    gram: GramSums
-    scorer: FoldedLeastSquaresScorer
-    chosen: FloatArray
-    everyone: FloatArray
-    spread: float
-
-    def grades(self, rows: Problem) -> tuple[FloatArray, FloatArray]:
-        base = self.gram.base(rows, np.arange(rows.n_samples))
-        return self._grade(base @ self.chosen, rows.y), self._grade(base @ self.everyone, rows.y)
-
-    def _grade(self, answers: FloatArray, y: IntArray | FloatArray) -> FloatArray:
-        outputs = self.scorer.readable(answers)
-        if outputs.ndim == 2:
-            return (outputs.argmax(axis=1) == y).astype(np.float64)
-        return np.asarray(1.0 - (y - outputs) ** 2 / self.spread)
-
-
-@dataclass(frozen=True, eq=False)
-class _CountedRule(_FoldRule):
+class _CountedRule(FoldRule):
     rules: BayesRules
     mask: BoolArray
 
     def grades(self, rows: Problem) -> tuple[FloatArray, FloatArray]:
         return self.rules.right(rows, self.mask), self.rules.right(rows, np.ones_like(self.mask))
-
-
-class HeldoutSums(Statistics):
-    """How well each fold's rows are predicted by the rule that was found without them.
-
-    Attributes
-    ----------
-    sums : array of shape (n_folds, 3, 4)
-        For the chosen features, all features and their difference: the weighted sum of the rows' grades; and of squared
-        weights, of these times grades and times squared grades.
-    """
-
-    def __init__(self, rules: list[_FoldRule], n_inner: int, seed: int) -> None:
-        self._rules, self._n_inner, self._seed = rules, n_inner, seed
-        self.mass = np.zeros(len(rules))
-        self.rows = np.zeros(len(rules), dtype=np.int64)
-        self.sums = np.zeros((len(rules), 3, 4))
-
-    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        """Add rows."""
-        cells = row_folds(part, start, chunk.n_samples, len(self._rules) * self._n_inner, self._seed)
-        outer = cells // self._n_inner
-        for fold, rule in enumerate(self._rules):
-            rows = chunk.take(np.flatnonzero(outer == fold))
-            w = rows.row_weights
-            grades = rule.grades(rows)
-            self.mass[fold] += w.sum()
-            self.rows[fold] += rows.n_samples
-            for place, v in enumerate((*grades, grades[0] - grades[1])):
-                self.sums[fold, place] += [w @ v, w @ w, w**2 @ v, w**2 @ v**2]
-
-    def merge(self, other: HeldoutSums) -> None:
-        """Add what another one has summed over other rows."""
-        self.mass += other.mass
-        self.rows += other.rows
-        self.sums += other.sums
-
-    def interval(self, place: int, is_share: bool) -> ConfidenceInterval:
-        """Return the mean over the folds, with its interval, of the chosen (0), all (1) or the difference (2)."""
-        total, square, first, second = self.sums[:, place].T
-        mean = total / self.mass
-        lone = 1.0 - square / self.mass**2
-        variance = (second - 2.0 * mean * first + mean**2 * square) / self.mass**2 / lone
-        n_rows = int(self.rows.sum())
-        found = fold_interval(
-            mean.tolist(),
-            np.maximum(variance, 0.0).tolist(),
-            sizes=self.mass.tolist(),
-            correlation=float(np.mean(self.rows / (n_rows - self.rows))),
-            degrees_of_freedom=n_rows - len(mean),
-            resolution=1.5 / n_rows if is_share else 0.0,
-        )
-        return found.within(0.0, 1.0) if is_share and place < 2 else found
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from fewer.parallel import run_tasks
 from fewer.problem import Problem
 
 if TYPE_CHECKING:
     from fewer.contracts import Resources
-    from fewer.io import Stream
 
 S = TypeVar("S", bound="Statistics")
 
@@ -58,14 +57,29 @@ class Statistics(ABC):
         """
 
 
-def collect(stream: Stream, make: Callable[[], Any], resources: Resources) -> Any:
+class InParts(Protocol):
+    """Rows that are read part by part: a `Stream`, or what is made of one."""
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts can be read apart from each other."""
+
+    @property
+    def travels(self) -> bool:
+        """Parts can be read by another process that sees the same files."""
+
+    def chunks(self, part: int) -> Iterator[Problem]:
+        """Read a part, chunk by chunk."""
+
+
+def collect(stream: InParts, make: Callable[[], Any], resources: Resources) -> Any:
     """Pass a table through statistics: one (or a tuple) for each part, merged in the order of the parts.
 
     Where the parts can travel, whatever runs tasks (`Resources.executor`) reads them, each by itself.
 
     Parameters
     ----------
-    stream : Stream
+    stream : Stream or another table in parts
         The table.
     make : callable
         Returns empty statistics, or a tuple of them.
@@ -100,7 +114,7 @@ def collect(stream: Stream, make: Callable[[], Any], resources: Resources) -> An
     return whole
 
 
-def _read_part(shared: tuple[Stream, Callable[[], Any]], part: int) -> Any:
+def _read_part(shared: tuple[InParts, Callable[[], Any]], part: int) -> Any:
     stream, make = shared
     statistics, start = make(), 0
     for chunk in stream.chunks(part):

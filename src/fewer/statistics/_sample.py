@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fewer.kernels.statistics import add_levels
-from fewer.problem import FloatArray, IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics._base import Statistics
 from fewer.statistics._folds import row_keys
 
@@ -109,6 +109,36 @@ class RowSample(Statistics):
         """The sample, in the order in which its rows were met."""
         self._shrink()
         return self._parts[0][1]
+
+    def holds(self, rows: Problem, part: int, start: int) -> BoolArray:
+        """Say which rows of the table are in the sample.
+
+        Parameters
+        ----------
+        rows : Problem
+            Rows of the table.
+        part, start : int
+            Where they are: the part of the table, and the place of the first of them in it.
+
+        Returns
+        -------
+        bool array of shape (n_rows,)
+            True for those that were drawn.
+        """
+        return np.asarray(row_keys(part, start, rows.n_samples, self.seed) <= self._bound[self._strata(rows)])
+
+    def outline(self) -> RowSample:
+        """Return a sample without its rows that still says which rows it `holds`.
+
+        Returns
+        -------
+        RowSample
+            With the same quota and seed.
+        """
+        self._shrink()
+        light = self.empty()
+        light._bound = self._bound
+        return light
 
     def empty(self) -> RowSample:
         """Return a sample of the same kind without rows.

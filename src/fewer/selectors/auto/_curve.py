@@ -38,12 +38,17 @@ FEW_OF_A_CLASS = 5
 class Metric:
     """What `auto` measures by.
 
-    Attributes
+    Parameters
     ----------
     scoring : str or callable
         As in scikit-learn.
     why : str
         Why it is not the usual one; empty where it is, or where the user chose it.
+
+    Examples
+    --------
+    >>> Metric("r2").name
+    'R²'
     """
 
     scoring: Any
@@ -55,6 +60,17 @@ class Metric:
 
         Of two classes a rare one is seen by how rows are ranked (few models ever answer with it); classes that are
         uneven, or several of which one is rare, by the mean over the classes of the share that is right.
+
+        Parameters
+        ----------
+        problem : Problem
+            The rows.
+        scoring : str or callable, optional
+            The user's own.
+
+        Returns
+        -------
+        Metric
 
         Examples
         --------

@@ -1,0 +1,642 @@
+"""What `auto` asks all rows of a table in chunks, beside the sample on which it compares models.
+
+One pass looks for products of two inputs that explain what a linear fit leaves; a second sums the products of all
+inputs for each fold, from which features are eliminated one by one, on all rows and without each fold; a third scores
+the nested subsets on the fold left out. Rows of the sample take no part: they decided how inputs are made.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from fewer.contracts import Resources, SearchSpace
+from fewer.criteria.folded_least_squares import FoldedLeastSquaresScorer
+from fewer.io import Stream
+from fewer.problem import BoolArray, FloatArray, IntArray, Kind, Problem
+from fewer.selectors.auto import MARGIN
+from fewer.statistics import GramSums, RowSample, Statistics, collect, row_folds
+from fewer.validate import ConfidenceInterval, fold_interval
+
+N_FOLDS = 5
+CLIPPED = 4.0
+"""Spreads from the middle beyond which an input is cut off, so that no single cell decides on a product."""
+DRAWN = 10.0
+"""Rows of the mean that the mean target of a level is mixed with."""
+MOST_PRODUCTS, SURE = 40, 5.0
+"""Products that join the fit at most, and the standard errors by which each must differ from zero."""
+RIDGE = 1e-7
+LARGEST = 40
+"""Sizes that are scored, beside all features."""
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The inputs of a fit of second order, as a sample of the rows defines them.
+
+    A number is taken in robust spreads from its median and cut off at four; a level becomes the mean target of its rows
+    in the sample, drawn to the mean of all. A missing cell is the middle.
+
+    Parameters
+    ----------
+    owner : int array of shape (n_inputs,)
+        The feature of each input.
+    tables : tuple
+        For each input the value of each level, or None for a number.
+    middle, spread : arrays of shape (n_inputs,)
+        Which become 0 and 1.
+    pairs : int array of shape (n_products, 2)
+        Inputs whose product is one more input.
+
+    Examples
+    --------
+    >>> rows = Problem.from_arrays([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    >>> Terms.of(rows, np.array([0])).inputs(np.array([[1.5], [np.nan], [1e9]])).ravel()
+    array([0., 0., 4.])
+    """
+
+    owner: IntArray
+    tables: tuple[FloatArray | None, ...]
+    middle: FloatArray
+    spread: FloatArray
+    pairs: IntArray
+
+    @classmethod
+    def of(cls, rows: Problem, features: IntArray) -> Terms:
+        """Define the inputs by some rows, without products.
+
+        Parameters
+        ----------
+        rows : Problem
+            A sample of the table.
+        features : int array
+            The columns that become inputs.
+
+        Returns
+        -------
+        Terms
+            One input for a number; for levels one for each target.
+        """
+        target, weights = memberships(rows), rows.row_weights
+        total = weights @ target / weights.sum()
+        owner: list[int] = []
+        tables: list[FloatArray | None] = []
+        ends: list[tuple[float, float]] = []
+        for feature in features.tolist():
+            there = ~np.isnan(rows.X[:, feature])
+            cells, w = rows.X[there, feature], weights[there]
+            if not rows.nominal[feature]:
+                owner.append(feature)
+                tables.append(None)
+                ends.append(_middle_and_spread(cells))
+                continue
+            codes, n_levels = cells.astype(np.int64), len(rows.levels[feature])
+            mass = np.bincount(codes, w, minlength=n_levels) + DRAWN
+            for own, mean in zip(target[there].T, total, strict=True):
+                table = (np.bincount(codes, w * own, minlength=n_levels) + DRAWN * mean) / mass
+                spread = float(table[codes].std()) if len(codes) else 0.0
+                owner.append(feature)
+                tables.append(table)
+                ends.append((float(mean), spread if spread > 1e-12 else np.inf))
+        middle, spread_of = np.array(ends).T
+        return cls(np.array(owner), tuple(tables), middle, spread_of, np.empty((0, 2), dtype=np.int64))
+
+    def inputs(self, X: FloatArray) -> FloatArray:
+        """Turn rows into inputs.
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_features)
+            Cells; levels are codes.
+
+        Returns
+        -------
+        array of shape (n_rows, n_inputs + n_products)
+            Column by column.
+        """
+        n = len(self.owner)
+        out = np.empty((len(X), n + len(self.pairs)), order="F")
+        for place, (feature, table) in enumerate(zip(self.owner.tolist(), self.tables, strict=True)):
+            cells = X[:, feature]
+            if table is not None:
+                known = ~np.isnan(cells)
+                cells = np.where(known, table[np.where(known, cells, 0.0).astype(np.int64)], np.nan)
+            z = np.clip((cells - self.middle[place]) / self.spread[place], -CLIPPED, CLIPPED)
+            out[:, place] = np.where(np.isnan(z), 0.0, z)
+        for place, (i, j) in enumerate(self.pairs.tolist(), n):
+            np.multiply(out[:, i], out[:, j], out=out[:, place])
+        return out
+
+    def of_features(self, features: IntArray) -> IntArray:
+        """Return the inputs that some features take part in, products too.
+
+        Parameters
+        ----------
+        features : int array
+            Numbers of features.
+
+        Returns
+        -------
+        int array
+            Places among the inputs.
+        """
+        own = np.isin(self.owner, features)
+        return np.flatnonzero(np.concatenate([own, own[self.pairs].any(axis=1)]))
+
+    def problem(self, rows: Problem) -> Problem:
+        """Return rows with their inputs as columns.
+
+        Parameters
+        ----------
+        rows : Problem
+            With the features as columns.
+
+        Returns
+        -------
+        Problem
+            All columns are numbers.
+        """
+        X = self.inputs(rows.X)
+        names = tuple(map(str, range(X.shape[1])))
+        kinds: tuple[Kind, ...] = ("numeric",) * len(names)
+        return replace(rows, X=X, names=names, kinds=kinds, levels={})
+
+
+def memberships(rows: Problem) -> FloatArray:
+    """Return what is predicted, one column each: a quantity, the second of two classes, or every class."""
+    if rows.task == "regression":
+        return rows.y[:, None].astype(np.float64)
+    indicators = rows.class_indicators
+    return indicators[:, 1:] if rows.n_classes == 2 else indicators
+
+
+def _middle_and_spread(cells: FloatArray) -> tuple[float, float]:
+    """Return the median and the spread of numbers; those that do not vary have an endless one."""
+    if not len(cells):
+        return 0.0, np.inf
+    low, middle, high = np.quantile(cells, (0.25, 0.5, 0.75))
+    spread = float(high - low) / 1.349 or float(cells.std())
+    return float(middle), spread if spread > 1e-12 * (1.0 + abs(middle)) else np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class OtherRows:
+    """The rows of a stream that are not in a sample, as inputs; where classes count the same, by weight.
+
+    Parameters
+    ----------
+    stream : Stream
+        The table.
+    sample : RowSample
+        What was drawn from it; its rows need not be there.
+    terms : Terms
+        What rows become.
+    shares : array of shape (n_classes,), optional
+        By what each class's rows are weighted.
+    """
+
+    stream: Stream
+    sample: RowSample
+    terms: Terms
+    shares: FloatArray | None = None
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts can be read apart from each other."""
+        return self.stream.n_parts
+
+    @property
+    def travels(self) -> bool:
+        """Parts can be read by another process that sees the same files."""
+        return self.stream.travels
+
+    def chunks(self, part: int) -> Iterator[Problem]:
+        """Read a part, chunk by chunk.
+
+        Parameters
+        ----------
+        part : int
+            Which part.
+
+        Yields
+        ------
+        Problem
+            Some rows, in order.
+        """
+        start = 0
+        for chunk in self.stream.chunks(part):
+            others = chunk.take(~self.sample.holds(chunk, part, start))
+            start += chunk.n_samples
+            yield self.weighted(self.terms.problem(others))
+
+    def weighted(self, rows: Problem) -> Problem:
+        """Weigh rows by their classes, where these count the same.
+
+        Parameters
+        ----------
+        rows : Problem
+            Any rows of the table.
+
+        Returns
+        -------
+        Problem
+            The same rows.
+        """
+        return rows if self.shares is None else replace(rows, sample_weight=rows.row_weights * self.shares[rows.y])
+
+
+class ProductSums(Statistics):
+    """How much the product of each two inputs explains of what a linear fit leaves.
+
+    Parameters
+    ----------
+    fit : array of shape (1 + n_inputs, n_targets)
+        The constant and the coefficients of the linear fit.
+    """
+
+    def __init__(self, fit: FloatArray) -> None:
+        n, n_targets = len(fit) - 1, fit.shape[1]
+        self._fit = fit
+        self.mass, self.lone = 0.0, np.zeros(n_targets)
+        self.gram = np.zeros((n, n))
+        self.cross, self.spread = np.zeros((n_targets, n, n)), np.zeros((n_targets, n, n))
+
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        """Add rows."""
+        Z, w = chunk.X, chunk.row_weights
+        left = (memberships(chunk) - self._fit[0] - Z @ self._fit[1:]) * w[:, None]
+        self.mass += float(w.sum())
+        self.lone += left.sum(axis=0)
+        self.gram += Z.T @ (Z * w[:, None])
+        squares = Z**2
+        for t, own in enumerate(left.T):
+            self.cross[t] += Z.T @ (Z * own[:, None])
+            self.spread[t] += squares.T @ (squares * (own**2)[:, None])
+
+    def merge(self, other: ProductSums) -> None:
+        """Add what another one has summed over other rows."""
+        self.mass += other.mass
+        self.lone += other.lone
+        self.gram += other.gram
+        self.cross += other.cross
+        self.spread += other.spread
+
+    @property
+    def strength(self) -> FloatArray:
+        """By how many standard errors each product's sum differs from zero, for the target where it is most."""
+        centered = self.cross - (self.lone / self.mass)[:, None, None] * self.gram
+        return np.asarray(np.max(np.abs(centered) / np.sqrt(np.maximum(self.spread, 1e-300)), axis=0))
+
+    def strongest(self) -> IntArray:
+        """Return the pairs (an input with itself too) that are surely there, the strongest first."""
+        first, second = np.triu_indices(len(self.gram))
+        found = self.strength[first, second]
+        order = np.argsort(-found, kind="stable")[:MOST_PRODUCTS]
+        order = order[found[order] > SURE]
+        return np.column_stack([first[order], second[order]])
+
+
+def eliminated(products: FloatArray, n_inputs: int, units: Sequence[IntArray]) -> list[int]:
+    """Take units out of a least-squares fit one by one, always the one whose loss costs least; the first comes first.
+
+    With P the inverse of the inputs' products and B the coefficients, taking the inputs J out adds
+    B_J' (P_JJ)⁻¹ B_J to the squared error, and P − P_·J (P_JJ)⁻¹ P_J· is the inverse without them.
+
+    Parameters
+    ----------
+    products : array
+        Of the constant, the inputs (centered) and the targets.
+    n_inputs : int
+        How many inputs.
+    units : sequence of int arrays
+        The inputs that leave together; one that is in two units leaves with the first of them.
+
+    Returns
+    -------
+    list of int
+        Units, in the order in which they left.
+    """
+    first = 1 + n_inputs
+    P = np.linalg.inv(products[1:first, 1:first] + RIDGE * products[0, 0] * np.eye(n_inputs))
+    B = P @ products[1:first, first:]
+    there = np.ones(n_inputs, dtype=bool)
+    left, order = list(range(len(units))), []
+    while left:
+        costs = []
+        for unit in left:
+            J = units[unit][there[units[unit]]]
+            costs.append(float(np.sum(B[J] * np.linalg.solve(P[np.ix_(J, J)], B[J]))) if len(J) else -1.0)
+        unit = left.pop(int(np.argmin(costs)))
+        order.append(unit)
+        J = units[unit][there[units[unit]]]
+        if len(J):
+            change = np.linalg.solve(P[np.ix_(J, J)], np.column_stack([P[J], B[J]]))
+            B = B - P[:, J] @ change[:, n_inputs:]
+            P = P - P[:, J] @ change[:, :n_inputs]
+            there[J] = False
+    return order
+
+
+class FoldRule(ABC):
+    """What predicts one held-out fold."""
+
+    @abstractmethod
+    def grades(self, rows: Problem) -> tuple[FloatArray, ...]:
+        """Grade each row with each subset, all features last.
+
+        Parameters
+        ----------
+        rows : Problem
+            Rows that the rule was not found on.
+
+        Returns
+        -------
+        tuple of arrays of shape (n_rows,)
+            1 is right.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class LinearRule(FoldRule):
+    """Linear fits of subsets."""
+
+    gram: GramSums
+    scorer: FoldedLeastSquaresScorer
+    coefficients: Sequence[FloatArray]
+    spread: float
+
+    @classmethod
+    def of(
+        cls, gram: GramSums, scorer: FoldedLeastSquaresScorer, masks: Sequence[BoolArray], spread: float
+    ) -> LinearRule:
+        """Fit each subset to the rows of a scorer."""
+        return cls(gram, scorer, [scorer.coefficients(mask) for mask in masks], spread)
+
+    def grades(self, rows: Problem) -> tuple[FloatArray, ...]:
+        base = self.gram.base(rows, np.arange(rows.n_samples))
+        return tuple(self._grade(base @ own, rows.y) for own in self.coefficients)
+
+    def _grade(self, answers: FloatArray, y: IntArray | FloatArray) -> FloatArray:
+        outputs = self.scorer.readable(answers)
+        if outputs.ndim == 2:
+            return (outputs.argmax(axis=1) == y).astype(np.float64)
+        return np.asarray(1.0 - (y - outputs) ** 2 / self.spread)
+
+
+class HeldoutSums(Statistics):
+    """How well each fold's rows are predicted by the rule that was found without them.
+
+    Attributes
+    ----------
+    sums : array of shape (n_folds, 2 n_subsets - 1, 4)
+        For each subset, and the difference of each but the last from the last: the weighted sum of the rows' grades;
+        and of squared weights, of these times grades and times squared grades.
+    """
+
+    def __init__(self, rules: Sequence[FoldRule], n_subsets: int, n_inner: int, seed: int) -> None:
+        self._rules, self._n_inner, self._seed = rules, n_inner, seed
+        self.mass = np.zeros(len(rules))
+        self.rows = np.zeros(len(rules), dtype=np.int64)
+        self.sums = np.zeros((len(rules), 2 * n_subsets - 1, 4))
+
+    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
+        """Add rows."""
+        cells = row_folds(part, start, chunk.n_samples, len(self._rules) * self._n_inner, self._seed)
+        outer = cells // self._n_inner
+        for fold, rule in enumerate(self._rules):
+            rows = chunk.take(np.flatnonzero(outer == fold))
+            w = rows.row_weights
+            grades = rule.grades(rows)
+            self.mass[fold] += w.sum()
+            self.rows[fold] += rows.n_samples
+            for place, v in enumerate((*grades, *(own - grades[-1] for own in grades[:-1]))):
+                self.sums[fold, place] += [w @ v, w @ w, w**2 @ v, w**2 @ v**2]
+
+    def merge(self, other: HeldoutSums) -> None:
+        """Add what another one has summed over other rows."""
+        self.mass += other.mass
+        self.rows += other.rows
+        self.sums += other.sums
+
+    def interval(self, place: int, is_share: bool) -> ConfidenceInterval:
+        """Return the mean over the folds, with its interval, of a subset or, after these, of a difference.
+
+        Parameters
+        ----------
+        place : int
+            Which one.
+        is_share : bool
+            Grades are 0 or 1.
+
+        Returns
+        -------
+        ConfidenceInterval
+            Of scores of a subset within 0 and 1 where grades are.
+        """
+        total, square, first, second = self.sums[:, place].T
+        mean = total / self.mass
+        lone = 1.0 - square / self.mass**2
+        variance = (second - 2.0 * mean * first + mean**2 * square) / self.mass**2 / lone
+        n_rows = int(self.rows.sum())
+        found = fold_interval(
+            mean.tolist(),
+            np.maximum(variance, 0.0).tolist(),
+            sizes=self.mass.tolist(),
+            correlation=float(np.mean(self.rows / (n_rows - self.rows))),
+            degrees_of_freedom=n_rows - len(mean),
+            resolution=1.5 / n_rows if is_share else 0.0,
+        )
+        return found.within(0.0, 1.0) if is_share and 2 * place < self.sums.shape[1] else found
+
+
+@dataclass(frozen=True, eq=False)
+class EliminationOrder:
+    """The order in which features leave a fit on all rows, or on those outside a fold.
+
+    Attributes
+    ----------
+    scorer : FoldedLeastSquaresScorer
+        Bound to these rows; a mask is one of inputs.
+    terms : Terms
+        The inputs.
+    space : SearchSpace
+        What may be chosen.
+    left : list of int
+        Units, the one that left last first.
+    """
+
+    scorer: FoldedLeastSquaresScorer
+    terms: Terms
+    space: SearchSpace
+    left: list[int]
+
+    @classmethod
+    def of(cls, gram: GramSums, terms: Terms, space: SearchSpace, without: int | None) -> EliminationOrder:
+        """Eliminate on the rows outside a fold, or on all.
+
+        Parameters
+        ----------
+        gram : GramSums
+            Of the inputs, for each fold.
+        terms : Terms
+            The inputs.
+        space : SearchSpace
+            What may be chosen.
+        without : int or None
+            The fold that is left out.
+
+        Returns
+        -------
+        EliminationOrder
+        """
+        used = np.array([fold for fold in range(gram.n_folds) if fold != without])
+        scorer = FoldedLeastSquaresScorer(gram, [used], RIDGE)
+        units = [terms.of_features(unit) for unit in space.units]
+        left = eliminated(scorer.system.parts.sum(axis=0), gram.n_inputs, units)
+        return cls(scorer, terms, space, left[::-1])
+
+    def features(self, size: int) -> IntArray:
+        """Return the features forced in and those of the units that left last, the last first.
+
+        Parameters
+        ----------
+        size : int
+            How many units.
+
+        Returns
+        -------
+        int array
+            Numbers of features.
+        """
+        units = [self.space.units[unit] for unit in self.left[:size]]
+        return np.concatenate([np.flatnonzero(self.space.base), *units]).astype(np.int64)
+
+    def mask(self, size: int) -> BoolArray:
+        """Return the inputs of some units: products need both of theirs.
+
+        Parameters
+        ----------
+        size : int
+            How many units.
+
+        Returns
+        -------
+        bool array
+            One for each input.
+        """
+        own = np.isin(self.terms.owner, self.features(size))
+        return np.concatenate([own, own[self.terms.pairs].all(axis=1)])
+
+
+@dataclass(frozen=True, eq=False)
+class AllRows:
+    """What all rows outside a sample say of the subsets along an elimination.
+
+    Attributes
+    ----------
+    whole : EliminationOrder
+        On all these rows.
+    folds : list of EliminationOrder
+        Without each fold.
+    sizes : list of int
+        Numbers of units, beside the features forced in, that were scored; the last is all of them.
+    sums : HeldoutSums
+        Their scores on held-out rows.
+    pairs : list of (int, int)
+        The features of the products that joined the fit, the strongest first.
+    is_share : bool
+        Scores are shares of rows.
+    """
+
+    whole: EliminationOrder
+    folds: list[EliminationOrder]
+    sizes: list[int]
+    sums: HeldoutSums
+    pairs: list[tuple[int, int]]
+    is_share: bool
+
+    @classmethod
+    def of(
+        cls, stream: Stream, sample: RowSample, space: SearchSpace, balanced: bool, seed: int, resources: Resources
+    ) -> AllRows:
+        """Pass over the table three times.
+
+        Parameters
+        ----------
+        stream : Stream
+            The table.
+        sample : RowSample
+            Rows that define the inputs, and are not used again.
+        space : SearchSpace
+            What may be chosen.
+        balanced : bool
+            Classes count the same, whatever their size.
+        seed : int
+            Deals rows out to folds.
+        resources : Resources
+            Who reads.
+
+        Returns
+        -------
+        AllRows
+        """
+        rows, light = sample.rows, sample.outline()
+        terms = Terms.of(rows, np.concatenate([np.flatnonzero(space.base), *space.units]))
+        counts = stream.class_counts
+        shares = counts.sum() / (len(counts) * np.maximum(counts, 1.0)) if balanced else None
+        others = OtherRows(stream, light, terms, shares)
+        like = others.weighted(terms.problem(rows))
+        root = np.sqrt(like.row_weights)[:, None]
+        plain = np.column_stack([np.ones(len(like.X)), like.X])
+        fit = np.linalg.lstsq(plain * root, memberships(rows) * root)[0]
+        pairs = collect(others, partial(ProductSums, fit), resources).strongest()
+        terms = replace(terms, pairs=pairs)
+        others = replace(others, terms=terms)
+        like = others.weighted(terms.problem(rows))
+        gram = collect(others, partial(GramSums, like, N_FOLDS, seed), resources)
+        whole, *folds = (EliminationOrder.of(gram, terms, space, without) for without in (None, *range(N_FOLDS)))
+        n_units = len(space.units)
+        sizes = [*range(0 if space.base.any() else 1, min(n_units, LARGEST)), n_units]
+        products = whole.scorer.system.parts.sum(axis=0)
+        spread = float(products[-1, -1] / products[0, 0]) or 1.0
+        rules = [LinearRule.of(gram, one.scorer, [one.mask(size) for size in sizes], spread) for one in folds]
+        sums = collect(others, partial(HeldoutSums, rules, len(sizes), 1, seed), resources)
+        named = [(int(terms.owner[i]), int(terms.owner[j])) for i, j in pairs.tolist()]
+        return cls(whole, folds, sizes, sums, named, rows.task == "classification")
+
+    @property
+    def scores(self) -> FloatArray:
+        """The score of each size."""
+        return np.array([self.sums.interval(place, self.is_share).estimate for place in range(len(self.sizes))])
+
+    @property
+    def errors(self) -> FloatArray:
+        """The standard error of each size's difference from all features; 0 for these."""
+        n = len(self.sizes)
+        found = [self.sums.interval(n + place, self.is_share).standard_error for place in range(n - 1)]
+        return np.array([*found, 0.0])
+
+    def size_for(self, prefer: str, low: int, high: int) -> int:
+        """Return the smallest size within limits that loses no more than a preference allows, or rows can see.
+
+        Parameters
+        ----------
+        prefer : {"fewest", "balanced", "accuracy"}
+            What the user prefers.
+        low, high : int
+            The fewest and the most units.
+
+        Returns
+        -------
+        int
+            One of `sizes`.
+        """
+        sizes, scores = np.array(self.sizes), self.scores
+        free = (sizes >= low) & (sizes <= high)
+        free = free if free.any() else sizes == sizes[-1]
+        behind = scores[free].max() - scores
+        return int(sizes[np.argmax(free & (behind <= MARGIN[prefer] + self.errors + 1e-12))])
