@@ -104,7 +104,7 @@ class TableEstimator(BaseEstimator):
             _check_feature_names(self, X, reset=True)
             return X, y
         return validate_data(
-            self, X, y, accept_sparse="csr" if sparse else False, dtype=np.float64,
+            self, X, y, accept_sparse=["csr", "csc"] if sparse else False, dtype=np.float64,
             ensure_all_finite="allow-nan" if issparse(X) else False, ensure_min_samples=2, multi_output=several,
         )  # fmt: skip
 
@@ -129,7 +129,7 @@ class TableEstimator(BaseEstimator):
             if asked is not None:
                 raise InputError(f"task={asked!r}, but {type(self).__name__} works for {' and '.join(tasks)} here.")
             task = tasks[0]
-        if task == "classification":
+        if task == "classification" and (y.dtype.kind not in "iub" or y.ndim > 1):  # whole numbers are classes
             check_classification_targets(y)
         return task
 

@@ -138,7 +138,7 @@ class Problem:
         Columns and rows that make scores too good to be true, such as leaks; their evidence stands in `notes` too.
     schema : FrameSchema, optional
         How to make a frame like the one that came in, for estimators that look at names and types (`fewer.io`).
-    sparse : CSC array, optional
+    sparse : CSC or CSR array, optional
         The table as a sparse matrix, where it came as one (`SparseProblem`).
     row_numbers : array of shape (n_samples,), optional
         Where the rows stood in the table that was given, if some of it, such as rows of weight 0, were dropped.
@@ -224,9 +224,9 @@ class Problem:
         if task == "classification" and target.ndim == 2:
             target = target.astype(np.int64)
         elif task == "classification":
-            labels, codes = np.unique(target, return_inverse=True)
+            labels = distinct(target)
             classes = tuple(labels.tolist())
-            target = codes.astype(np.int64)
+            target = np.searchsorted(labels, target).astype(np.int64)
         else:
             target = target.astype(np.float64)
         if sample_weight is not None:
@@ -327,10 +327,19 @@ class Problem:
         return np.isnan(self.X)
 
     @cached_property
+    def n_missing(self) -> IntArray:
+        """How many cells of each column are missing."""
+        return np.count_nonzero(self.missing, axis=0)
+
+    @cached_property
     def extremes(self) -> tuple[FloatArray, FloatArray]:
         """The lowest and the highest number of each column; infinite, and the wrong way round, if all are missing."""
-        # These ends skip missing cells by themselves, without a copy of the table.
-        low, high = np.fmin.reduce(self.X, axis=0, initial=np.inf), np.fmax.reduce(self.X, axis=0, initial=-np.inf)
+        with np.errstate(invalid="ignore"):
+            low, high = self.X.min(axis=0, initial=np.inf), self.X.max(axis=0, initial=-np.inf)
+        if missing := bool(np.isnan(low).any()):
+            # These ends skip missing cells by themselves, without a copy of the table.
+            low, high = np.fmin.reduce(self.X, axis=0, initial=np.inf), np.fmax.reduce(self.X, axis=0, initial=-np.inf)
+        self.__dict__.setdefault("has_missing", missing)
         return low, high
 
     @cached_property
@@ -466,6 +475,22 @@ def plain_names(n_features: int) -> tuple[str, ...]:
     ('x0', 'x1')
     """
     return tuple(f"x{i}" for i in range(n_features))
+
+
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct values, sorted; whole numbers that lie close together are counted, not compared.
+
+    Examples
+    --------
+    >>> distinct(np.array([3, 1, 3])).tolist()
+    [1, 3]
+    """
+    if values.dtype.kind != "i" or values.ndim != 1 or not values.size:
+        return np.unique(values)
+    low, high = values.min(), values.max()
+    if int(high) - int(low) > values.size:
+        return np.unique(values)
+    return (np.flatnonzero(np.bincount(values.astype(np.int64) - low)) + low).astype(values.dtype)
 
 
 def row_codes(values: Any, n_samples: int, what: str) -> IntArray:

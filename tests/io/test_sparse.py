@@ -160,3 +160,14 @@ def test_the_reader_keeps_large_tables_sparse_and_refuses_what_does_not_fit(monk
         to_problem(sparse.csr_array((200, 50)), y)
     with pytest.raises(InputError, match="199 rows"):
         to_problem(X, y[:-1])
+
+
+def test_cells_that_are_stored_twice_are_added_up():
+    rng = np.random.default_rng(0)
+    cells = sparse.coo_array((rng.random(400), (rng.integers(0, 40, 400), rng.integers(0, 9, 400))), shape=(40, 9))
+    twice = sparse.csr_array((np.repeat(cells.toarray(), 2) / 2, np.tile(np.repeat(np.arange(9), 2), 40),
+                              np.arange(0, 721, 18)), shape=(40, 9))  # fmt: skip
+    like = Problem.from_arrays(cells.toarray(), np.arange(40) % 2)
+    ranked = [FTest().rank(p, rng, Resources()).scores for p in (like, SparseProblem.of(like, twice))]
+    np.testing.assert_allclose(ranked[1], ranked[0], rtol=1e-9)
+    assert twice.nnz == 720  # the user's own table stays as it is

@@ -151,3 +151,17 @@ def test_the_warning_reaches_python():
     assert any("'leak' is a copy of the target" in note for note in selection.warnings)
     comparison = fewer.compare(frame, CLASSES, ["fisher"], ["knn"], cv=2, random_state=0)
     assert any("'leak' is a copy of the target" in found.evidence for found in comparison.suspicions)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_columns_passed_over_at_once_are_innocent_one_by_one(seed, monkeypatch):
+    """Counts with every share of exceptions, so that some lie just on either side of what is called a near copy."""
+    rng = np.random.default_rng(seed)
+    n, n_classes = int(rng.choice([40, 300, 3000])), int(rng.integers(2, 4))
+    y = rng.integers(0, n_classes, n)
+    wrong = rng.random((n, 40)) < np.linspace(0.0, 0.15, 40)
+    X = np.where(wrong, rng.integers(0, n_classes, (n, 40)), y[:, None]) + n_classes * rng.integers(0, 4, (n, 40))
+    problem = to_problem(X.astype(float), y)
+    assert any(one.kind == "leak" for one in problem.suspicions)
+    monkeypatch.setattr("fewer.io._suspicions._Classes.worth_a_look", lambda self, rows, columns, part: columns)
+    assert problem.suspicions == tuple(suspicions(problem))

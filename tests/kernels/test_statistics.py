@@ -42,12 +42,8 @@ def test_target_moments_over_present_cells():
         assert sums[f] == pytest.approx([w.sum(), w @ a, w @ a**2, w @ b, w @ b**2, w @ (a * b)])
 
 
-def test_variation_and_levels():
+def test_levels_are_counted_up_to_a_limit():
     table = np.asfortranarray([[np.nan, 1.0, 5.0], [2.0, 1.0, 6.0], [2.0, 1.0, 7.0], [np.nan, 2.0, 5.0]])
-    known, varies = np.full(3, np.nan), np.zeros(3, dtype=bool)
-    kernels.add_variation(table, known, varies)
-    assert varies.tolist() == [False, True, True]
-    assert known[0] == 2.0
     values, n_values = np.zeros((3, 2)), np.zeros(3, dtype=np.int64)
     kernels.add_levels(table, 2, values, n_values)
     assert n_values.tolist() == [1, 2, 3]

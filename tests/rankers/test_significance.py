@@ -2,6 +2,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy.special import chdtrc, fdtrc
 from scipy.stats import chi2_contingency, f_oneway, norm
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.feature_selection import chi2, f_classif, f_regression
@@ -102,6 +103,17 @@ def test_logarithms_of_p_values_go_on_where_floats_end(size):
     ones = np.ones(1, dtype=bool)
     tests = f_tests(np.array([size]), np.ones(1), np.array([2]), np.array([500]), ones, ~ones)
     assert tests.log_p[0] == pytest.approx(-250.0 * np.log1p(2.0 * size / 500.0), rel=1e-9)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 6, 20])
+def test_tails_in_closed_form_are_those_of_the_incomplete_functions(freedom):
+    values = 10.0 ** np.random.default_rng(0).uniform(-6, 2.8, 500)
+    found = chi2_tests(np.append(values, 0.0), np.full(501, freedom)).p_value
+    np.testing.assert_allclose(found, np.append(chdtrc(freedom, values), 1.0), rtol=1e-12)
+    ones = np.ones(500, dtype=bool)
+    many = 10_000 * freedom  # rows
+    tests = f_tests(values, np.ones(500), ones.astype(int), np.full(500, many), ones, ~ones)
+    np.testing.assert_allclose(tests.p_value, fdtrc(1, many, values), rtol=1e-12)
 
 
 def test_many_levels_are_counted_and_not_spread_out():

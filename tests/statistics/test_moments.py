@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from fewer.problem import Problem
-from fewer.statistics import ClassMoments, Ranges, TargetMoments, Variation
+from fewer.statistics import ClassMoments, Ranges, TargetMoments
 from fewer.statistics._moments import shift_of
 
 
@@ -88,15 +88,26 @@ def test_a_sparse_table_has_the_moments_of_a_dense_one(task, weighted):
             np.testing.assert_allclose(thinned.deviation, dense.deviation, rtol=1e-9, atol=1e-9)
 
 
-def test_ranges_and_variation_merge():
+@pytest.mark.parametrize("seed", range(5))
+def test_a_table_by_rows_has_the_moments_of_one_by_columns_to_the_bit(seed):
+    from fewer.io.sparse import SparseProblem
+
+    rng = np.random.default_rng(seed)
+    n, p, n_classes = rng.integers(20, 60), 40_000 if seed == 0 else rng.integers(1, 30), rng.integers(2, 5)
+    X = sparse.random_array((n, p), density=0.3, rng=rng, format="csr")
+    X.data = np.round(rng.normal(size=X.nnz), seed)
+    like = Problem.from_arrays(np.zeros((n, 1)), np.arange(n) % n_classes, sample_weight=rng.uniform(0.5, 2.0, n))
+    by_row, by_column = (ClassMoments(np.zeros((p, n_classes))) for _ in range(2))
+    by_row.add(SparseProblem.of(like, X))
+    by_column.add(SparseProblem.of(like, X.tocsc()))
+    for name in ("mass", "sums", "deviation", "constant"):
+        np.testing.assert_array_equal(getattr(by_row, name), getattr(by_column, name))
+    np.testing.assert_array_equal(by_row.ranges.low, X.min(axis=0).toarray().ravel())
+    np.testing.assert_array_equal(by_row.ranges.high, X.max(axis=0).toarray().ravel())
+
+
+def test_ranges_merge():
     problem = table()
     ranges = cut_and_merged(problem, lambda: Ranges(5))
     np.testing.assert_array_equal(ranges.low, np.nanmin(problem.X, axis=0))
     np.testing.assert_array_equal(ranges.high, np.nanmax(problem.X, axis=0))
-    rows = Problem.from_arrays([[1.0, np.nan], [1.0, 2.0], [3.0, 2.0]], [0, 1, 0])
-    one, other = Variation(2), Variation(2)
-    one.add(rows.take(np.arange(2)))
-    other.add(rows.take(np.arange(2, 3)))
-    assert one.varies.tolist() == [False, False]
-    one.merge(other)
-    assert one.varies.tolist() == [True, False]

@@ -528,19 +528,10 @@ def _bare_last(rank: Any) -> Any:
         ranking: Ranking = rank(self, problem, *args, **kwargs)
         if not problem.has_missing:
             return ranking
-        shares = _missing_shares(problem)
+        shares = problem.n_missing / problem.n_samples
         return ranking.bare_last(shares, problem.constant) if (shares >= MOSTLY_MISSING).any() else ranking
 
     return ranked
-
-
-def _missing_shares(problem: Problem) -> FloatArray:
-    """Return the share of missing cells of each column, of a sparse table without filling it."""
-    if problem.sparse is None:
-        return np.asarray(problem.missing.mean(axis=0))
-    gone = np.flatnonzero(np.isnan(problem.sparse.data))
-    columns = np.searchsorted(problem.sparse.indptr, gone, side="right") - 1
-    return np.bincount(columns, minlength=problem.n_features) / max(problem.n_samples, 1)
 
 
 class Ranker(Component):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,7 +149,7 @@ class SearchSpace:
     @cached_property
     def _owner(self) -> IntArray:
         owner = np.full(self.n_features, -1, dtype=np.int64)
-        if self.units:
+        if self.n_units:
             owner[np.concatenate(self.units)] = np.repeat(np.arange(self.n_units), [len(unit) for unit in self.units])
         return owner
 
@@ -338,16 +338,17 @@ MOST_REMEMBERED = 20_000
 
 
 def _single_units(n_features: int) -> tuple[IntArray, tuple[IntArray, ...]]:
-    """Return all columns, and a unit for each."""
-    return _remembered_units(n_features) if n_features <= MOST_REMEMBERED else _new_units(n_features)
+    """Return all columns, and a unit for each; of very many the rows of an array, which are made when asked for."""
+    if n_features <= MOST_REMEMBERED:
+        return _remembered_units(n_features)
+    columns = np.arange(n_features)
+    return columns, cast("tuple[IntArray, ...]", columns[:, None])
 
 
-def _new_units(n_features: int) -> tuple[IntArray, tuple[IntArray, ...]]:
+@lru_cache(maxsize=8)
+def _remembered_units(n_features: int) -> tuple[IntArray, tuple[IntArray, ...]]:
     columns = np.arange(n_features)
     return columns, tuple(columns[:, None])
-
-
-_remembered_units = lru_cache(maxsize=8)(_new_units)
 
 
 def round_scores(scores: FloatArray) -> FloatArray:

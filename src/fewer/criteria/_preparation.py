@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csc_array, issparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -45,7 +45,7 @@ class Preparation:
         self._prepare = prepare
         self._seed = seed
         self._one_thread = False
-        self._has_missing = columns_with_missing(problem)
+        self._has_missing = problem.n_missing > 0
         self._takes_sparse = bool(get_tags(estimator).input_tags.sparse) and not self._has_missing.any()
         fits = problem.schema is not None and problem.schema.fits(problem)
         self._framed = fits and bool((problem.nominal & problem.schema.textual()).any() or _looks_at_names(estimator))
@@ -125,7 +125,7 @@ class Preparation:
     def _table(self) -> Any:
         rows = self._problem
         if rows.sparse is not None:
-            return rows.sparse
+            return csc_array(rows.sparse)
         return rows.schema.frame(rows, rows.X) if self._framed and self.is_native else rows.X
 
     def _some(self, table: Any, mask: Masks, rows: IntArray) -> Any:
@@ -188,16 +188,6 @@ def _parts(estimator: Any) -> list[Any]:
 
 def _library(model: Any) -> str:
     return type(model).__module__.partition(".")[0]
-
-
-def columns_with_missing(problem: Problem) -> BoolArray:
-    """Say which columns have missing cells, without making a sparse table dense."""
-    if problem.sparse is None:
-        return np.asarray(problem.missing.any(axis=0))
-    table, has_missing = problem.sparse, np.zeros(problem.n_features, dtype=bool)
-    places = np.flatnonzero(np.isnan(table.data))
-    has_missing[np.searchsorted(table.indptr, places, side="right") - 1] = True
-    return has_missing
 
 
 def _rows_of_every_kind(problem: Problem, has_missing: BoolArray) -> IntArray:

@@ -20,7 +20,7 @@ from fewer.io._kinds import Reading, ReadOptions, left_out_notes, missing_notes,
 from fewer.io._suspicions import suspicions
 from fewer.io.frames import Place, forced_kinds, is_frame, pl, plain_frame, row_number, schema_of
 from fewer.io.memory import available_memory, refuse_too_large
-from fewer.io.sparse import SparseProblem, column_ranges
+from fewer.io.sparse import SparseProblem, column_ranges, compressed, surely_varies
 from fewer.problem import (
     BoolArray,
     FloatArray,
@@ -30,6 +30,7 @@ from fewer.problem import (
     Problem,
     Task,
     checked_weights,
+    distinct,
     plain_names,
     relative_weights,
     row_codes,
@@ -78,7 +79,7 @@ def infer_task(y: NDArray[Any]) -> Task:
     """
     if y.dtype.kind not in "iuf":
         return "classification"
-    values = np.unique(y)
+    values = distinct(y)
     whole = bool(np.all(values == np.round(values)))
     return "classification" if whole and len(values) <= MAX_INTEGER_CLASSES else "regression"
 
@@ -226,16 +227,18 @@ class ProblemReader:
 
     def _sparse_problem(self, X: Any, y: Any) -> Problem:
         """Make a problem of a sparse table, and leave it sparse."""
-        table = sparse.csc_array(X, dtype=np.float64)
+        table = compressed(X)
         n_rows, n_columns = table.shape
         target, task = self._decided(target_values(y, self.place), n_rows)
         problem = Problem.from_arrays(np.zeros((n_rows, 1)), target, task=task, **self.rows)
         refuse_useless_target(problem)
-        low, high = column_ranges(table)
-        if endless := np.flatnonzero(np.isinf(table.data)).tolist():
-            column = int(np.searchsorted(table.indptr, endless[0], side="right")) - 1
+        if np.isinf(table.data).any():
+            by_column = sparse.csc_array(table)
+            column = int(np.searchsorted(by_column.indptr, np.argmax(np.isinf(by_column.data)), side="right")) - 1
             raise InputError(f"Column 'x{column}' holds an infinite number; correct or empty the cell.")
-        refuse_constant(~(low < high))
+        if not surely_varies(table):
+            low, high = column_ranges(table)
+            refuse_constant(~(low < high))
         names, kinds = plain_names(n_columns), ("numeric",) * n_columns
         return SparseProblem.of(replace(problem, names=names, kinds=kinds, notes=tuple(self.notes)), table)
 

@@ -37,6 +37,8 @@ MIN_IDENTIFIERS, MAX_ROWS_OF_ONE = 20, 20
 """A column named like an identifier has at least so many values, and so many rows or fewer share one on average."""
 TWICE = 0.01
 """The share of rows that are copies of others from which that is reported."""
+MOST_CODES, QUICK = 64, 500
+"""Whole numbers below it are counted for many columns at once, on so many rows."""
 MAX_ALIKE = 0.1
 """Where a larger share of the columns holds a different whole number in each row, such numbers are measurements."""
 
@@ -74,8 +76,8 @@ def suspicions(problem: Problem, dated: Sequence[str] = (), when: FloatArray | N
     columns = _worth_a_look(problem)
     found = _names_of_rows(problem, columns)
     target = _Classes(problem) if problem.task == "classification" else _Quantity(problem)
-    part = _some_rows(problem)
-    for i in columns:
+    part = _some_rows(problem) if columns else np.arange(0)
+    for i in target.worth_a_look(problem, columns, part) if columns else []:
         if i not in found and target.tells(problem.X[part, i], part) and target.tells(problem.X[:, i], slice(None)):
             found[i] = _leak(problem.names[i], target)
     for name in dated:
@@ -105,7 +107,9 @@ def _twice(problem: Problem) -> list[Suspicion]:
     if problem.groups is not None or problem.sparse is not None:
         return []
     few = max(2, TWICE * n)
-    columns = (problem.X[:, i] for i in range(min(problem.n_features, 2 * FEW)))
+    low, high = problem.extremes
+    wide = np.flatnonzero((high - low >= n / 2) | (np.rint(problem.X[:FEW]) != problem.X[:FEW]).any(axis=0))
+    columns = (problem.X[:, i] for i in wide[wide < 2 * FEW])  # narrow whole numbers are repeated by many rows
     measured = ((column, known) for column in columns if (known := _n_distinct(column)) > n / 2)
     first, known = next(measured, (None, n))
     if first is None or n - known < few:  # copies of rows are copies in each column
@@ -132,9 +136,9 @@ def _n_distinct(column: FloatArray) -> int:
     return len(np.unique(column))
 
 
-def _some_rows(problem: Problem) -> IntArray | slice:
+def _some_rows(problem: Problem) -> IntArray:
     if problem.n_samples <= SAMPLE:
-        return slice(None)
+        return np.arange(problem.n_samples)
     return np.random.default_rng(0).choice(problem.n_samples, SAMPLE, replace=False)
 
 
@@ -199,11 +203,13 @@ def _names_of_rows(problem: Problem, columns: list[int]) -> dict[int, Suspicion]
     found: dict[int, Suspicion] = {}
     plain = []
     n_alike = 0
+    ordered = np.sort(problem.X[: 2 * FEW], axis=0)
+    repeated = (ordered[1:] == ordered[:-1]).any(axis=0)
     for i in columns:
         name, kind, column = problem.names[i], problem.kinds[i], problem.X[:, i]
         if kind == "boolean":
             continue
-        if not (_all_different(column[:SAMPLE]) and _all_different(column)):
+        if repeated[i] or not (_all_different(column[:SAMPLE]) and _all_different(column)):
             if SHARED_NAME.search(name) is not None and (n_distinct := _repeated_identifier(column, kind)):
                 found[i] = _identifier(name, f"its name says so, and it has {n_distinct:,} different values")
             continue
@@ -276,6 +282,24 @@ class _Classes:
         self.shares = np.bincount(self.y, minlength=self.n_classes) / len(self.y)
         self.how, self.is_copy = "", False
 
+    def worth_a_look(self, problem: Problem, columns: list[int], part: IntArray) -> list[int]:
+        """Pass over columns of small whole numbers whose values are too rarely of one class, all columns at once.
+
+        A row whose class is not the usual one of its value stays so when rows are added: errors in a few rows of a
+        part are errors in the part.
+        """
+        low, high = problem.extremes
+        small = [i for i in columns if low[i] >= 0 and high[i] < MOST_CODES]
+        few, k = part[:QUICK], self.n_classes
+        cells = problem.X[np.ix_(few, small)]
+        codes = np.nan_to_num(cells).astype(np.int64)
+        places = (codes + MOST_CODES * np.arange(len(small))) * k + self.y[few][:, None]
+        counts = np.bincount(places.ravel(), minlength=MOST_CODES * len(small) * k)
+        errors = len(few) - counts.reshape(len(small), MOST_CODES, k).max(axis=2).sum(axis=1)
+        allowed = (1.0 - NEAR_COPY) * (1.0 - float(self.shares.max())) * len(part)
+        innocent = set(np.asarray(small)[(errors > allowed) & (codes == cells).all(axis=0)].tolist())
+        return [i for i in columns if i not in innocent]
+
     def tells(self, column: FloatArray, rows: IntArray | slice) -> bool:
         """Say whether a column gives the class of these rows away; `how` says how."""
         y = self.y[rows]
@@ -312,6 +336,10 @@ class _Classes:
 
 class _Quantity:
     """Finds columns that give a quantity away."""
+
+    def worth_a_look(self, problem: Problem, columns: list[int], part: IntArray) -> list[int]:
+        """Look at all columns."""
+        return columns
 
     def __init__(self, problem: Problem) -> None:
         self.y = np.asarray(problem.y, dtype=np.float64)

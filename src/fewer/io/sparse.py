@@ -12,12 +12,12 @@ from scipy import sparse
 
 from fewer.errors import InputError
 from fewer.io.memory import amount, available_memory
-from fewer.problem import BoolArray, FloatArray, Problem
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparseProblem(Problem):
-    """A problem whose table is sparse: `sparse` holds it column by column, `X` is made dense when it is asked for.
+    """A problem whose table is sparse: `sparse` holds it as it came, `X` is made dense when it is asked for.
 
     Cells that are not stored are zeros. All columns are numeric.
 
@@ -25,7 +25,7 @@ class SparseProblem(Problem):
     ----------
     y, task, names, kinds, classes, levels, sample_weight, groups, time, notes, suspicions, schema, row_numbers : object
         What belongs to the rows and the columns, as in `Problem`.
-    sparse : CSC array of shape (n_samples, n_features)
+    sparse : CSC or CSR array of shape (n_samples, n_features)
         The table.
 
     Examples
@@ -54,7 +54,7 @@ class SparseProblem(Problem):
             The rows.
         """
         kept = {f.name: getattr(problem, f.name) for f in fields(problem) if f.name not in ("X", "sparse")}
-        return cls(**kept, sparse=sparse.csc_array(table, dtype=np.float64))
+        return cls(**kept, sparse=compressed(table))
 
     def __repr__(self) -> str:
         return f"SparseProblem(<{self.n_samples} × {self.n_features}, {self.sparse.nnz} stored>, task={self.task!r})"
@@ -84,8 +84,8 @@ class SparseProblem(Problem):
 
     def column(self, feature: int) -> FloatArray:
         cells = np.zeros(self.n_samples)
-        low, high = self.sparse.indptr[feature : feature + 2]
-        cells[self.sparse.indices[low:high]] = self.sparse.data[low:high]
+        low, high = self.by_column.indptr[feature : feature + 2]
+        cells[self.by_column.indices[low:high]] = self.by_column.data[low:high]
         return cells
 
     def as_dense(self) -> Problem:
@@ -104,7 +104,7 @@ class SparseProblem(Problem):
         Problem
             Dense.
         """
-        whole = self._plain(np.asarray(self.sparse[:, columns].toarray(), order="C"))
+        whole = self._plain(np.asarray(self.by_column[:, columns].toarray(), order="C"))
         return replace(
             whole,
             names=tuple(self.names[int(c)] for c in columns),
@@ -131,6 +131,23 @@ class SparseProblem(Problem):
         return int(self.sparse.shape[1])
 
     @cached_property
+    def by_column(self) -> Any:
+        """The table as a CSC array."""
+        return sparse.csc_array(self.sparse)
+
+    @cached_property
+    def n_missing(self) -> IntArray:
+        """How many cells of each column are missing."""
+        gone = np.flatnonzero(np.isnan(self.by_column.data)) if self.has_missing else np.zeros(0, dtype=np.int64)
+        columns = np.searchsorted(self.by_column.indptr, gone, side="right") - 1 if len(gone) else gone
+        return np.bincount(columns, minlength=self.n_features)
+
+    @cached_property
+    def nominal(self) -> BoolArray:
+        """Which columns compare only as equal or not: none."""
+        return np.zeros(self.n_features, dtype=bool)
+
+    @cached_property
     def constant(self) -> BoolArray:
         """Which columns hold at most one distinct value in these rows, missing cells apart."""
         low, high = self.ranges
@@ -139,12 +156,12 @@ class SparseProblem(Problem):
     @cached_property
     def ranges(self) -> tuple[FloatArray, FloatArray]:
         """The smallest and largest cell of each column; infinite where there is none."""
-        return column_ranges(self.sparse)
+        return column_ranges(self.by_column)
 
     def take(self, rows: NDArray[Any]) -> SparseProblem:
         return replace(
             self,
-            sparse=sparse.csc_array(self.sparse.tocsr()[rows]),
+            sparse=self.sparse.tocsr()[rows],
             y=self.y[rows],
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
             groups=None if self.groups is None else self.groups[rows],
@@ -153,14 +170,48 @@ class SparseProblem(Problem):
         )
 
 
+def compressed(table: Any) -> Any:
+    """Return a sparse table as a CSR array where it is one, else as a CSC array, of numbers, each cell stored once.
+
+    Examples
+    --------
+    >>> compressed(sparse.coo_array([[0, 2]])).format
+    'csc'
+    """
+    kind = sparse.csr_array if table.format == "csr" else sparse.csc_array
+    result = table if isinstance(table, kind) and table.dtype == np.float64 else kind(table, dtype=np.float64)
+    if not result.has_canonical_format:
+        result = result.copy()
+        result.sum_duplicates()
+    return result
+
+
+def surely_varies(table: Any) -> bool:
+    """Say whether the column of the first number that is not 0 has cells that are not stored: a look at few cells.
+
+    Examples
+    --------
+    >>> surely_varies(sparse.csr_array([[0.0, 2.0], [0.0, 0.0]])), surely_varies(sparse.csr_array([[2.0], [2.0]]))
+    (True, False)
+    """
+    places = np.flatnonzero(np.nan_to_num(table.data[:1000]))
+    if not len(places):
+        return False
+    if table.format == "csr":
+        return bool(np.count_nonzero(table.indices == table.indices[places[0]]) < table.shape[0])
+    column = np.searchsorted(table.indptr, places[0], side="right") - 1
+    return bool(table.indptr[column + 1] - table.indptr[column] < table.shape[0])
+
+
 def column_ranges(table: Any) -> tuple[FloatArray, FloatArray]:
-    """Return the smallest and largest cell of each column of a CSC array, cells that are not stored being zeros.
+    """Return the smallest and largest cell of each column of a sparse table, cells that are not stored being zeros.
 
     Examples
     --------
     >>> column_ranges(sparse.csc_array([[0.0, 2.0], [-1.0, 3.0]]))
     (array([-1.,  2.]), array([0., 3.]))
     """
+    table = sparse.csc_array(table)
     stored = np.diff(table.indptr)
     low, high = np.full(table.shape[1], np.inf), np.full(table.shape[1], -np.inf)
     full = stored > 0

@@ -43,36 +43,31 @@ def add_class_moments(X, shares, shift, mass, first, second):
 
 @njit(nogil=True, cache=True, fastmath=SUMS)
 def add_class_moments_by_row(X, order, ends, weights, shift, sums):
-    """Do the same for a table row by row without missing cells, and find what each column ranges over.
+    """Do the same for a table row by row without missing cells.
 
     Four rows of one class are added at a time, so that each sum is loaded and stored once for four cells.
 
     X : (n, p) float64, row by row
     order : (n,) int64, the rows of the first class, of the second, …; ends : (n_classes,) int64, where each class ends
     shift : (n_classes, p) float64
-    sums : (2 n_classes + 2, p) float64: the first moments, the second moments, the least and the most of each column
+    sums : (2 n_classes, p) float64: the first moments, the second moments
     """
-    p, n_classes = X.shape[1], shift.shape[0]
-    low, high, i = sums[2 * n_classes], sums[2 * n_classes + 1], 0
+    p, n_classes, i = X.shape[1], shift.shape[0], 0
     for c in range(n_classes):
         first, second, about = sums[c], sums[n_classes + c], shift[c]
         while i + 4 <= ends[c]:
             a, b, e, g = X[order[i]], X[order[i + 1]], X[order[i + 2]], X[order[i + 3]]
             wa, wb, we, wg = weights[order[i]], weights[order[i + 1]], weights[order[i + 2]], weights[order[i + 3]]
             for f in range(p):
-                s, x, y, z, t = about[f], a[f], b[f], e[f], g[f]
-                low[f] = min(low[f], min(min(x, y), min(z, t)))
-                high[f] = max(high[f], max(max(x, y), max(z, t)))
-                x, y, z, t = x - s, y - s, z - s, t - s
+                s = about[f]
+                x, y, z, t = a[f] - s, b[f] - s, e[f] - s, g[f] - s
                 first[f] += (wa * x + wb * y) + (we * z + wg * t)
                 second[f] += (wa * x * x + wb * y * y) + (we * z * z + wg * t * t)
             i += 4
         while i < ends[c]:
             row, w = X[order[i]], weights[order[i]]
             for f in range(p):
-                x = row[f]
-                low[f], high[f] = min(low[f], x), max(high[f], x)
-                x -= about[f]
+                x = row[f] - about[f]
                 first[f] += w * x
                 second[f] += w * x * x
             i += 1
@@ -105,6 +100,40 @@ def add_sparse_moments(table, y, weights, sums, low, high):
 
 
 @njit(nogil=True, cache=True)
+def add_sparse_moments_by_row(table, y, weights, sums):
+    """Do the same for a table compressed by rows, without missing cells: the same additions, in the same order.
+
+    To turn such a table takes longer than to add it up. What belongs to a column lies together, and a block of columns
+    that stays in the cache is done at a time; each row remembers how far it has come.
+
+    table : starts, columns (ascending in each row), data
+    sums : (p, 2 n_classes + 3) float64: the first and the second moments in each class; the least and the most stored
+        cell, and how many are stored
+    """
+    starts, columns, data = table
+    p, width = sums.shape
+    flat, place, block = sums.reshape(-1), starts[:-1].copy(), 262_144 // width
+    n_classes, least = (width - 3) // 2, np.uint64(width - 3)
+    for high in range(block, p + block, block):
+        for i in range(y.shape[0]):
+            k, end = place[i], starts[i + 1]
+            if k == end or columns[k] >= high:
+                continue
+            w, first, second = weights[i], np.uint64(y[i]), np.uint64(n_classes + y[i])
+            while k < end and columns[k] < high:
+                x, own = data[k], np.uint64(columns[k] * width)
+                flat[own + first] += w * x
+                flat[own + second] += w * x * x
+                if x < flat[own + least]:
+                    flat[own + least] = x
+                if x > flat[own + least + np.uint64(1)]:
+                    flat[own + least + np.uint64(1)] = x
+                flat[own + least + np.uint64(2)] += 1.0
+                k += 1
+            place[i] = k
+
+
+@njit(nogil=True, cache=True)
 def add_class_moments_by_code(X, y, weights, shift, mass, first, second):
     """Do the same for many classes, each row by its code.
 
@@ -128,27 +157,6 @@ def add_class_moments_by_code(X, y, weights, shift, mass, first, second):
             mass[f, c] += sums[c, 0]
             first[f, c] += sums[c, 1]
             second[f, c] += sums[c, 2]
-
-
-@njit(nogil=True, cache=True)
-def add_variation(X, known, varies):
-    """Note one present value of each column, and whether any other was met.
-
-    known : (p,) float64, NaN until a value was met
-    varies : (p,) bool
-    """
-    n, p = X.shape
-    for f in range(p):
-        column = X[:, f]
-        for i in range(n):
-            if varies[f]:
-                break
-            x = column[i]
-            if x == x:
-                if known[f] != known[f]:
-                    known[f] = x
-                elif x != known[f]:
-                    varies[f] = True
 
 
 @njit(nogil=True, cache=True, fastmath=SUMS)

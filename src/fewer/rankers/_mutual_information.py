@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from fewer.contracts import ROWS, Ranker, Ranking, Resources
@@ -25,7 +26,7 @@ class SparseBins:
     """Columns and target as codes, and the information between them, as `FeatureBins` has it, without a dense table."""
 
     def __init__(self, problem: Problem, n_bins: int, n_jobs: int = 1) -> None:
-        table = problem.sparse
+        table = csc_array(problem.sparse)
         self._starts, self._rows = table.indptr.astype(np.int64), table.indices.astype(np.int64)
         self._codes = np.empty(table.nnz, dtype=np.uint16)
         self._empty, self.levels = (np.zeros(problem.n_features, dtype=np.int64) for _ in range(2))

@@ -225,7 +225,9 @@ class RankSelector(Selector):
         alone = space.single_columns
         place = ranking[alone] if alone is not None else [ranking[unit].min() for unit in space.units]
         state = space.empty()
-        state[np.argsort(place, kind="stable")[: min(most, space.max_units)]] = True
+        n_kept = min(most, space.max_units)
+        if n_kept:
+            state[np.argpartition(place, n_kept - 1)[:n_kept]] = True  # no two units have one place
         return np.asarray(space.expand(state[None])[0], dtype=bool)
 
     def _judged(self, problem: Problem, rng: np.random.Generator) -> Problem:

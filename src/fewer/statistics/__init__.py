@@ -9,7 +9,7 @@ from fewer.statistics._base import Statistics, collect
 from fewer.statistics._counts import Bins, FoldCounts, JointCounts, PairCounts, information
 from fewer.statistics._folds import row_folds
 from fewer.statistics._gram import GramSums
-from fewer.statistics._moments import ClassMoments, LevelMoments, MissingCells, Ranges, TargetMoments, Variation
+from fewer.statistics._moments import ClassMoments, LevelMoments, MissingCells, Ranges, TargetMoments
 from fewer.statistics._sample import RowSample, SampledLevels
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "Statistics",
     "TargetMoments",
     "Uncertainties",
-    "Variation",
     "collect",
     "information",
     "row_folds",

@@ -13,8 +13,8 @@ from fewer.kernels.statistics import (
     add_class_moments_by_code,
     add_class_moments_by_row,
     add_sparse_moments,
+    add_sparse_moments_by_row,
     add_target_moments,
-    add_variation,
 )
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.statistics._base import Statistics
@@ -24,46 +24,6 @@ FEW_CELLS = 20_000
 """Cells for which compiled code, which takes a third of a second to load, is not worth loading."""
 HEAD = 64
 """Rows of a class whose mean is near enough to that of all."""
-
-
-class Variation(Statistics):
-    """Which columns hold more than one value.
-
-    Parameters
-    ----------
-    n_columns : int
-        How many there are.
-
-    Attributes
-    ----------
-    varies : bool array of shape (n_columns,)
-
-    Examples
-    --------
-    >>> variation = Variation(2)
-    >>> variation.add(Problem.from_arrays([[1.0, 5.0], [2.0, 5.0]], [0, 1]))
-    >>> variation.varies
-    array([ True, False])
-    """
-
-    def __init__(self, n_columns: int) -> None:
-        self._known = np.full(n_columns, np.nan)
-        self.varies: BoolArray = np.zeros(n_columns, dtype=bool)
-
-    def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
-        if chunk.sparse is None:
-            add_variation(chunk.X, self._known, self.varies)
-            return
-        own = Ranges(chunk.n_features)
-        own.add(chunk)
-        self._meet(np.where(np.isfinite(own.low), own.low, np.nan), own.low < own.high)
-
-    def merge(self, other: Variation) -> None:
-        self._meet(other._known, other.varies)
-
-    def _meet(self, known: FloatArray, varies: BoolArray) -> None:
-        self.varies |= varies | (known != self._known) & ~np.isnan(known) & ~np.isnan(self._known)
-        self._known = np.where(np.isnan(self._known), known, self._known)
 
 
 class Ranges(Statistics):
@@ -87,7 +47,7 @@ class Ranges(Statistics):
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         if chunk.sparse is None:
-            low, high = np.fmin.reduce(chunk.X, axis=0), np.fmax.reduce(chunk.X, axis=0)
+            low, high = chunk.extremes
         else:
             low, high = column_ranges(chunk.sparse)
         self.low, self.high = np.fmin(self.low, low), np.fmax(self.high, high)
@@ -169,10 +129,10 @@ class ClassMoments(Statistics):
         if chunk.sparse is not None:
             self._add_sparse(chunk.sparse, codes, chunk.row_weights)
             return
+        self.ranges.add(chunk)
         if chunk.X.flags.c_contiguous and not chunk.has_missing:
             self._add_rows(chunk.X, codes, chunk.row_weights)
             return
-        self.ranges.add(chunk)
         sums = self.shift, self.mass, self._first, self._second
         if self.shift.shape[1] > FEW_CLASSES:
             add_class_moments_by_code(chunk.X, codes, chunk.row_weights, *sums)
@@ -183,20 +143,17 @@ class ClassMoments(Statistics):
     def _add_rows(self, X: FloatArray, codes: IntArray, weights: FloatArray) -> None:
         """Add rows without missing cells of a table that lies row by row in memory."""
         p, n_classes = self.shift.shape
-        sums = np.zeros((2 * n_classes + 2, p))
-        sums[-2], sums[-1] = self.ranges.low, self.ranges.high
+        sums = np.zeros((2 * n_classes, p))
         if X.size <= FEW_CELLS:
             for code in range(n_classes):
                 rows, own = X[codes == code] - self.shift[:, code], weights[codes == code]
                 sums[code], sums[n_classes + code] = own @ rows, own @ rows**2
-            sums[-2], sums[-1] = np.fmin(sums[-2], X.min(axis=0)), np.fmax(sums[-1], X.max(axis=0))
         else:
             order, ends = np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes, minlength=n_classes))
             add_class_moments_by_row(X, order, ends, weights, np.ascontiguousarray(self.shift.T), sums)
         self.mass += np.bincount(codes, weights, minlength=n_classes)
         self._first += sums[:n_classes].T
-        self._second += sums[n_classes : 2 * n_classes].T
-        self.ranges.low, self.ranges.high = sums[-2], sums[-1]
+        self._second += sums[n_classes:].T
 
     def _count(self, chunk: Problem, codes: IntArray) -> None:
         """Count cells whose row has a weight, where weights are not counts by themselves."""
@@ -214,8 +171,18 @@ class ClassMoments(Statistics):
     def _add_sparse(self, X: Any, codes: IntArray, weights: FloatArray) -> None:
         """Add rows of a sparse table; its shift is zero, so that cells that are not stored add nothing but weight."""
         self.mass += np.bincount(codes, weights, minlength=self.shift.shape[1])
-        sums = self.mass, self._first, self._second
-        add_sparse_moments((X.indptr, X.indices, X.data), codes, weights, sums, self.ranges.low, self.ranges.high)
+        if X.format == "csc" or np.isnan(np.min(X.data, initial=0.0)):
+            X, sums = sparse.csc_array(X), (self.mass, self._first, self._second)
+            add_sparse_moments((X.indptr, X.indices, X.data), codes, weights, sums, self.ranges.low, self.ranges.high)
+            return
+        p, n_classes = self.shift.shape
+        found = np.zeros((p, 2 * n_classes + 3))
+        found[:, -3], found[:, -2] = self.ranges.low, self.ranges.high
+        add_sparse_moments_by_row((X.indptr, X.indices, X.data), codes, weights, found)
+        self._first += found[:, :n_classes]
+        self._second += found[:, n_classes:-3]
+        not_stored = np.where(found[:, -1] < X.shape[0], 0.0, found[:, -3])
+        self.ranges.low, self.ranges.high = np.minimum(found[:, -3], not_stored), np.maximum(found[:, -2], not_stored)
 
     def merge(self, other: ClassMoments) -> None:
         self.mass += other.mass
@@ -285,11 +252,11 @@ class TargetMoments(Statistics):
         self.sums = np.zeros((len(shift), 6))
         self.n_weighted = 0
         self._counts: FloatArray | None = None
-        self._variation = Variation(len(shift))
+        self.ranges = Ranges(len(shift))
 
     def add(self, chunk: Problem, part: int = 0, start: int = 0) -> None:
         y = chunk.y.astype(np.float64)
-        self._variation.add(chunk)
+        self.ranges.add(chunk)
         self.n_weighted += int(np.count_nonzero(chunk.row_weights))
         if chunk.sample_weight is not None:
             counted = chunk.row_weights > 0
@@ -302,8 +269,8 @@ class TargetMoments(Statistics):
 
     def _add_sparse(self, X: Any, t: FloatArray, weights: FloatArray) -> None:
         sides = np.stack([weights, weights * t, weights * t**2], axis=1)
-        bare = sparse.csc_array((np.where(np.isnan(X.data), 0.0, X.data), X.indices, X.indptr), shape=X.shape)
-        missing = sparse.csc_array((np.isnan(X.data).astype(np.float64), X.indices, X.indptr), shape=X.shape)
+        bare = type(X)((np.where(np.isnan(X.data), 0.0, X.data), X.indices, X.indptr), shape=X.shape)
+        missing = type(X)((np.isnan(X.data).astype(np.float64), X.indices, X.indptr), shape=X.shape)
         known = sides.sum(axis=0) - (np.asarray(missing.T @ sides) if missing.data.any() else np.zeros(3))
         products = bare.T @ sides[:, :2]
         bare.data = bare.data**2
@@ -318,7 +285,7 @@ class TargetMoments(Statistics):
         self.n_weighted += other.n_weighted
         if other._counts is not None:
             self._counts = other._counts if self._counts is None else self._counts + other._counts
-        self._variation.merge(other._variation)
+        self.ranges.merge(other.ranges)
 
     @property
     def mass(self) -> FloatArray:
@@ -333,7 +300,7 @@ class TargetMoments(Statistics):
     @property
     def constant(self) -> BoolArray:
         """Which columns hold at most one distinct value."""
-        return ~self._variation.varies
+        return ~(self.ranges.low < self.ranges.high)
 
     @property
     def correlation(self) -> FloatArray:
@@ -399,7 +366,7 @@ def missing_cells(chunk: Problem, rows: BoolArray) -> FloatArray:
     if chunk.sparse is None:
         return np.isnan(chunk.X[rows]).sum(axis=0).astype(np.float64)
     X = chunk.sparse
-    gaps = sparse.csc_array((np.isnan(X.data).astype(np.float64), X.indices, X.indptr), shape=X.shape)
+    gaps = type(X)((np.isnan(X.data).astype(np.float64), X.indices, X.indptr), shape=X.shape)
     return np.asarray(gaps.T @ rows.astype(np.float64))
 
 
