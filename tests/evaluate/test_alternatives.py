@@ -145,9 +145,9 @@ def test_subsets_of_many_trees_are_compared_as_one_by_one(monkeypatch):
     for module in (_knn, _knn_sweep):
         monkeypatch.setattr(module, "TREE", 4)
     problem = rows(120, 3)
-    found = good_subsets(KNN(1, cv="loo"), problem)
+    found = good_subsets(KNN(1, cv="loo"), problem, resources=Resources(n_jobs=2))
     assert found.n_undecided == 0
-    monkeypatch.setattr(_knn.KNNScorer, "count_right", lambda *rows: None)
+    monkeypatch.setattr(_knn.KNNScorer, "sweep_against", lambda *asked: None)
     slowly = good_subsets(KNN(1, cv="loo"), problem)
     assert np.array_equal(found.masks, slowly.masks)
     monkeypatch.setattr(_alternatives, "MOST_COMPARED", 5)

@@ -348,22 +348,26 @@ class PredictiveScorer(Scorer):
     array([0])
     """
 
-    def count_right(self, space: SearchSpace, states: BoolArray, rows: IntArray) -> IntArray | None:
-        """Count, among some rows, those that each of many subsets of a sweep predicts right.
+    def sweep_against(
+        self, space: SearchSpace, start: int, stop: int, wrong: IntArray, allowed: IntArray
+    ) -> Sweep | None:
+        """Score a range of subsets in Gray-code order and keep those that compare well with another one row by row.
 
         Parameters
         ----------
         space : SearchSpace
-            The space that was swept.
-        states : bool array of shape (m, n_units)
-            The subsets.
-        rows : int array
-            The rows that are asked.
+            Units and allowed sizes.
+        start, stop : int
+            The range of subset numbers.
+        wrong : int array
+            The rows that the other subset predicts wrong.
+        allowed : int array of shape (len(wrong) + 1,)
+            How many of the other rows a subset may get wrong that gets c of these right, for each c.
 
         Returns
         -------
-        int array of shape (m,) or None
-            None where only `outputs` can say it, or scores are not the share of rows that are right.
+        Sweep or None
+            All of them; None where only `outputs` can say it, or scores are not the share of rows that are right.
         """
         return None
 

@@ -38,7 +38,7 @@ from fewer.kernels.differences import CoarseRows, Differences, Scaling
 from fewer.kernels.distances import fill_distances
 from fewer.kernels.neighbors import column_gains
 from fewer.parallel import in_threads
-from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
+from fewer.problem import FloatArray, InputError, IntArray, Problem
 from fewer.validate import CV_OBJECT, assign_folds
 
 AUTO_NEIGHBORS = (1, 3, 5, 7, 9, 11)
@@ -323,9 +323,7 @@ class KNNScorer(PredictiveScorer):
                 return best
         if self._devices and space.n_units >= SMALLEST:
             return sweeper.judge_batches(self._devices, start, stop, top, floor)
-        # A tree for each thread at least, if there is work for them.
-        highest = TREE if n_jobs == 1 else max(min(TREE, (stop - start).bit_length() - n_jobs.bit_length() - 2), 4)
-        trees = list(trees_of(start, stop, highest, sweeper.typical))
+        trees = list(trees_of(start, stop, self._height(start, stop), sweeper.typical))
         for first in range(0, len(trees), 4 * n_jobs):
             some = trees[first : first + 4 * n_jobs]
             for found in in_threads(partial(sweeper.judge, top=top, floor=floor), some, n_jobs):
@@ -334,12 +332,30 @@ class KNNScorer(PredictiveScorer):
                 floor = max(floor, float(best.scores[-1]))
         return best
 
-    def count_right(self, space: SearchSpace, states: BoolArray, rows: IntArray) -> IntArray | None:
-        """Ask these rows alone, tree by tree."""
-        weights = self._rules.row_weights
-        if not self._rules.n_classes or len(self.ks) > 1 or not (weights == weights[0]).all():
+    def sweep_against(
+        self, space: SearchSpace, start: int, stop: int, wrong: IntArray, allowed: IntArray
+    ) -> Sweep | None:
+        """Judge tree by tree, on a device those subsets alone that have few enough errors."""
+        weights, n_jobs = self._rules.row_weights, self._resources.n_jobs
+        if not self._rules.n_classes or len(self.ks) > 1 or not (weights == weights[0]).all() or space.has_prices:
             return None
-        return self._sweeper(space).count_right(states, rows, self._resources.n_jobs)
+        sweeper, n_evaluated = self._sweeper(space), None
+        if self._devices:
+            n_errors = int((len(wrong) - np.arange(len(allowed)) + allowed).max())
+            found = self.sweep(space, start, stop, stop - start, 1.0 - (n_errors + 0.5) / len(weights))
+            parts, n_evaluated = list(sweeper.trees_with(found.states)), found.n_evaluated
+        else:
+            trees = trees_of(start, stop, self._height(start, stop), sweeper.typical)
+            parts = [(tree, sweeper.allowed(tree)) for tree in trees]
+        good = in_threads(partial(sweeper.judge_against, wrong=wrong, allowed=allowed), parts, n_jobs)
+        states = np.concatenate([nothing(space).states, *(part.states for part in good)])
+        scores = np.concatenate([np.empty(0), *(part.scores for part in good)])
+        return Sweep(states, scores, sum(part.n_evaluated for part in good) if n_evaluated is None else n_evaluated)
+
+    def _height(self, start: int, stop: int) -> int:
+        """Return how many units a tree of a sweep decides: a tree for each thread at least, if there is work."""
+        n_jobs = self._resources.n_jobs
+        return TREE if n_jobs == 1 else max(min(TREE, (stop - start).bit_length() - n_jobs.bit_length() - 2), 4)
 
     def _sweeper(self, space: SearchSpace) -> Sweeper:
         """Keep what was learnt about the rows of one space from one range of subsets to the next."""

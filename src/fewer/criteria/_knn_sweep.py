@@ -18,7 +18,6 @@ from fewer.kernels import sweep as kernels
 from fewer.kernels.bundles import Units
 from fewer.kernels.device import THREADS, Device, deal
 from fewer.kernels.nearest import UNSURE, WRONG
-from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -275,11 +274,15 @@ class Sweeper:
         self.n_looked = 0.0
         self._staged_rows: dict[OnDevice, list[Asked]] = {}
 
+    def allowed(self, tree: SubsetTree) -> BoolArray:
+        """Say which subsets of a tree have an allowed size."""
+        sizes = tree.sizes()
+        return (sizes >= self._space.min_units) & (sizes <= self._space.max_units)
+
     def judge(self, tree: SubsetTree, top: int, floor: float) -> Sweep:
         """Return the best subsets of a tree; those that score below the floor may be left out."""
         space, scorer = self._space, self._scorer
-        sizes = tree.sizes()
-        allowed = (sizes >= space.min_units) & (sizes <= space.max_units)
+        allowed = self.allowed(tree)
         against = np.where(allowed, 0.0, np.inf)
         if space.has_prices:
             against += scorer._unit * space.price(tree.states(np.arange(tree.n_subsets), space.n_units))
@@ -389,24 +392,36 @@ class Sweeper:
             comb(len(tree.free), size - fixed) for size in range(space.min_units, space.max_units + 1) if size >= fixed
         )
 
-    def count_right(self, states: BoolArray, rows: IntArray, n_jobs: int) -> IntArray:
-        """Count, among some rows, those that each subset predicts right; other subsets are out from the start."""
+    def trees_with(self, states: BoolArray) -> Iterator[tuple[SubsetTree, BoolArray]]:
+        """Return the trees that hold some subsets, and which of a tree's subsets these are."""
         height = min(TREE, self._space.n_units)
         free = np.argsort(self.typical[:height], kind="stable").astype(np.int64)
         leaves = states[:, free] @ (1 << np.arange(height))
         above = states[:, height:] @ (1 << np.arange(self._space.n_units - height))
         order = np.argsort(above, kind="stable")
-        parts = np.split(order, np.flatnonzero(np.diff(above[order])) + 1)
-
-        def lost(part: IntArray) -> FloatArray:
+        for part in np.split(order, np.flatnonzero(np.diff(above[order])) + 1) if len(order) else ():
             tree = SubsetTree(height + np.flatnonzero(states[part[0], height:]), free)
-            against = np.full(tree.n_subsets, np.inf)
-            against[leaves[part]] = 0.0
-            return self._losses(tree, against, self._bound(-np.inf), rows)[leaves[part], 0]
+            asked = np.zeros(tree.n_subsets, dtype=bool)
+            asked[leaves[part]] = True
+            yield tree, asked
 
-        right = np.empty(len(states), dtype=np.int64)
-        right[order] = len(rows) - np.concatenate(in_threads(lost, parts, n_jobs)) / self._rules.row_weights[0]
-        return right
+    def judge_against(self, part: tuple[SubsetTree, BoolArray], wrong: IntArray, allowed: IntArray) -> Sweep:
+        """Return a tree's subsets that compare well with another subset, which gets the `wrong` rows wrong.
+
+        These rows come first. They say how many others a subset may get wrong, and most subsets may few.
+        """
+        tree, asked = part
+        weight, most = self._rules.row_weights[0], int(allowed.max())
+        against = np.where(asked, 0.0, np.inf)
+        missed = self._losses(tree, against, self._bound(-np.inf), wrong)[:, 0]
+        right = np.where(asked, len(wrong) - np.rint(missed / weight), 0).astype(np.int64)
+        against += weight * (most - allowed[right])
+        rest = np.argsort(-self._worth, kind="stable")
+        losses = self._losses(tree, against, weight * (most + 0.5), rest[~np.isin(rest, wrong)])[:, 0]
+        leaves = np.flatnonzero(losses + against <= weight * (most + 0.5))
+        states = tree.states(leaves, self._space.n_units)
+        scores = self._scorer._best(self._most - (missed + losses)[leaves, None])
+        return Sweep(states, self._space.objective(scores, states), int(np.count_nonzero(asked)))
 
     def _losses(self, tree: SubsetTree, against: FloatArray, bound: float, asked: IntArray | None = None) -> FloatArray:
         """Sum the losses of all rows, or of those asked, under each subset of a tree: (2^h, t)."""
@@ -420,8 +435,7 @@ class Sweeper:
         worth = self._worth.copy()
         rows = np.argsort(-worth, kind="stable") if asked is None else asked
         self.n_looked += kernels.score_tree(rows, worth, bound, base, units, self._exact, self._rules, nodes)
-        if asked is None:
-            self._worth = worth
+        self._worth = worth
         losses = np.empty((tree.n_subsets, len(self._scorer.ks)))
         kernels.harvest(nodes, losses)
         # Rows were not judged where a subset was given up: what it lost so far is beyond the bound already.

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from fewer.contracts import Criterion, IncompatibleError, Objective, PredictiveScorer, Resources, Scorer, SearchSpace
+from fewer.contracts import Criterion, IncompatibleError, Objective, PredictiveScorer, Resources, SearchSpace, Sweep
 from fewer.contracts.trace import best_first
 from fewer.estimators import parse_costs
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
@@ -331,7 +331,7 @@ def good_subsets(
     search = _Looking(scorer, space, rule, max_features, max_subsets)
     search.look(search.start(rng))
     states, scores = search.found()
-    good, n_undecided = rule.compare(search.space, states, scores, search.swept)
+    good, n_undecided = rule.compare(search.space, states, scores, search.pairs is not None)
     masks, scores = space.expand(states[good]).astype(bool), scores[good]
     exact = search.largest is not None
     price = None if costs is None else parse_costs(dict(costs), problem.names)
@@ -388,34 +388,39 @@ class _Rule:
         by_unit = np.bincount(self._units, self._share * values)
         return float(np.sqrt(((by_unit - self._unit_share * by_unit.sum()) ** 2).sum()))
 
-    def compare(self, space: SearchSpace, states: BoolArray, scores: FloatArray, swept: bool) -> tuple[IntArray, int]:
-        """Return the places of the good ones among subsets above the floor, best first, and how many were too many.
+    def pairs(self, mask: BoolArray, score: float) -> tuple[IntArray, IntArray] | None:
+        """Return the rows that the best subset gets wrong, and how many others a good one may if c of them are right.
 
-        Of n equal rows let b be right with the best subset alone and c with the other alone. Scores say b − c, so that
-        the rows that the best gets wrong, few, say the rest: the squared differences add up to b + c.
+        Of n equal rows let b be right with the best subset alone and c with the other alone. The differences add up to
+        b − c and their squares to b + c, and for each c all b up to one are good. None where rows are not equal.
         """
-        if self.tolerance is not None:
+        if self.tolerance is not None or not self.exact or not self._even:
+            return None
+        wrong, n = np.flatnonzero(self._losses(mask)), self._problem.n_samples
+        if len(wrong) != round((1.0 - score) * n):
+            return None
+        b, c = np.arange(n + 1)[:, None], np.arange(len(wrong) + 1)
+        good = b - c <= WITHIN * np.sqrt(np.maximum(b + c - (b - c) ** 2 / n, 0.0))
+        return wrong, n - np.argmax(good[::-1], axis=0)
+
+    def compare(self, space: SearchSpace, states: BoolArray, scores: FloatArray, good: bool) -> tuple[IntArray, int]:
+        """Return the places of the good ones among subsets above the floor, best first, and how many were too many."""
+        if self.tolerance is not None or good:
             return np.arange(len(scores)), 0
         best = self._losses(space.expand(states[:1])[0])
-        wrong, n = np.flatnonzero(best), len(best)
-        if swept and self.exact and self._even and len(wrong) == round((1.0 - scores[0]) * n):
-            c = self._scorer.count_right(space, states, wrong)
-            if c is not None:
-                behind = np.rint((scores[0] - scores) * n)
-                return np.flatnonzero(behind <= WITHIN * np.sqrt(behind + 2 * c - behind**2 / n)), 0
-        good = [0]
+        places = [0]
         for place in range(1, min(len(states), MOST_COMPARED)):
             apart = self._losses(space.expand(states[place : place + 1])[0]) - best
             if float(self._share @ apart) <= WITHIN * self._standard_error(apart):
-                good.append(place)
-        return np.array(good), max(len(states) - MOST_COMPARED, 0)
+                places.append(place)
+        return np.array(places), max(len(states) - MOST_COMPARED, 0)
 
 
 class _Looking:
     """Goes through subsets and keeps those that reach the floor, which rises with the best score met."""
 
     def __init__(
-        self, scorer: Scorer, space: SearchSpace, rule: _Rule, max_features: int | None, max_subsets: int
+        self, scorer: Any, space: SearchSpace, rule: _Rule, max_features: int | None, max_subsets: int
     ) -> None:
         self._scorer, self._space, self._rule = scorer, space, rule
         self._most = max_subsets
@@ -423,6 +428,7 @@ class _Looking:
         self.space = replace(space, min_units=1, max_units=self.largest or space.n_units)
         self._n_subsets = sum(comb(space.n_units, size) for size in range(1, self.space.max_units + 1))
         self.swept = self.largest is not None and 2**space.n_units <= 4 * self._n_subsets
+        self.pairs: tuple[IntArray, IntArray] | None = None
         self.n_evaluated = 0
         self._states: list[BoolArray] = []
         self._scores: list[FloatArray] = []
@@ -456,6 +462,8 @@ class _Looking:
         first = float(self._objective(start[None])[0])
         self._rule.know(self._space.expand(start[None])[0].astype(bool))
         self._floor = self._rule.floor(first)
+        if self.swept and self._scorer.abandons:
+            self.pairs = self._rule.pairs(self._space.expand(start[None])[0].astype(bool), first)
         for states, scores in self._sweep() if self.largest is not None else self._from(start):
             if len(scores):
                 self._keep(states, scores)
@@ -485,7 +493,7 @@ class _Looking:
         q, start, block = self._space.n_units, 0, BLOCK
         while self.swept and start < 2**q:
             stop, began = min(start + block, 2**q), time.perf_counter()
-            found = self._scorer.sweep(self.space, start, stop, block, self._floor)
+            found = self._sweep_block(start, stop)
             self.n_evaluated += found.n_evaluated
             yield found.states, found.scores
             # Blocks start at multiples of their size: in Gray-code order such a block is a whole tree of subsets.
@@ -495,6 +503,14 @@ class _Looking:
             states = combination_block(q, 1, start, min(start + BLOCK, self._n_subsets))
             self.n_evaluated += len(states)
             yield states, self._objective(states)
+
+    def _sweep_block(self, start: int, stop: int) -> Sweep:
+        """Score a range of subsets: the good ones where the scorer compares rows, else those above a floor."""
+        found = None if self.pairs is None else self._scorer.sweep_against(self.space, start, stop, *self.pairs)
+        if found is None:
+            self.pairs = None
+            found = self._scorer.sweep(self.space, start, stop, stop - start, self._floor)
+        return found
 
     def _from(self, start: BoolArray) -> Iterator[tuple[BoolArray, FloatArray]]:
         """Expand the best subset not expanded yet: leave out, add and exchange one feature."""
