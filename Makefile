@@ -44,13 +44,21 @@ PEERS := .peers
 $(PEERS)/mlxtend-0.23.1.tar.gz:
 	$(BIN)/python -m pip download --quiet --no-deps --no-binary mlxtend --dest $(PEERS) mlxtend==0.23.1
 
-$(PEERS)/boruta_py:
-	git clone --quiet https://github.com/scikit-learn-contrib/boruta_py $@ && git -C $@ checkout --quiet dd7b020
+$(PEERS)/fastcan:
+	$(BIN)/python -m pip install --quiet --no-deps --target $@ fastcan==0.6.0
 
-# BorutaPy's tests are in its repository alone: make .peers/boruta_py fetches it, and test-peers uses it if it is there.
-test-peers: $(READY) $(PEERS)/mlxtend-0.23.1.tar.gz  ## tests of scikit-learn's, mlxtend's and BorutaPy's selectors, asked of ours
+# The tests of these two are in their repositories alone; where these cannot be reached, their tests are skipped.
+$(PEERS)/boruta_py:
+	-git clone --quiet https://github.com/scikit-learn-contrib/boruta_py $@ && git -C $@ checkout --quiet dd7b020
+
+$(PEERS)/feature_engine:
+	-git clone --quiet https://github.com/feature-engine/feature_engine $@ && git -C $@ checkout --quiet 43d6c89b
+
+test-peers: $(READY) $(PEERS)/mlxtend-0.23.1.tar.gz $(PEERS)/fastcan $(PEERS)/boruta_py $(PEERS)/feature_engine  ## tests of five other libraries' selectors, asked of ours
 	tar -xzf $(PEERS)/mlxtend-0.23.1.tar.gz -C $(PEERS)
-	MLXTEND_SOURCE=$(PEERS)/mlxtend-0.23.1 BORUTA_SOURCE=$(wildcard $(PEERS)/boruta_py) $(BIN)/python -m pytest -q -W default tests/peers
+	MLXTEND_SOURCE=$(PEERS)/mlxtend-0.23.1 FASTCAN_SOURCE=$(PEERS)/fastcan \
+	  BORUTA_SOURCE=$$(ls -d $(PEERS)/boruta_py) FEATURE_ENGINE_SOURCE=$$(ls -d $(PEERS)/feature_engine) \
+	  $(BIN)/python -m pytest -q -W default tests/peers
 
 lint: $(READY)  ## fix what can be fixed and show the rest
 	$(BIN)/ruff format .

@@ -92,3 +92,11 @@ def test_a_search_meets_one_column_of_each_cluster_and_sizes_are_kept():
     ranked = fewer.RankSelector(AUC(), control=Correlated(0.6), n_features_to_select=2).fit(X, y)
     assert ranked.support_.sum() == 2
     assert np.abs(np.corrcoef(X[:, ranked.support_].T))[0, 1] < 0.6
+
+
+def test_constant_columns_belong_to_no_cluster():
+    X, y = table(5)
+    X[:, 3] = 1.0
+    ranked = fewer.RankSelector(AUC(), control=Correlated(0.99)).fit(X, y)
+    assert ranked.trace_.extra["cluster"][3] == -1
+    assert not any("hardly vary" in note for note in ranked.trace_.notes)

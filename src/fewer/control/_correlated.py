@@ -125,7 +125,8 @@ class Correlated(RankingControl):
         keys = {"relevant": -scores, "cheap": prices, "complete": problem.missing.mean(axis=0)}
         first = keys.pop(self.keep)
         order = np.lexsort((columns, *reversed(keys.values()), first, ~space.base))
-        cluster = np.where(single & _hardly_varies(problem, self.constant), -1, columns)
+        flat = (single & _hardly_varies(problem, self.constant)) | (problem.constant & ~space.base)
+        cluster = np.where(flat, -1, columns)
         order = order[(single | space.base)[order] & (cluster[order] >= 0)]
         return leaders(pairs, order, space.base, self.threshold, cluster)
 
@@ -133,7 +134,7 @@ class Correlated(RankingControl):
         """Keep the clusters with the trace, what the picture of them needs, and name the first of them in a note."""
         trace.extra["cluster"] = cluster
         names = np.array(problem.names, dtype=object)
-        flat = names[cluster < 0].tolist()
+        flat = names[(cluster < 0) & ~problem.constant].tolist()  # constant columns are named elsewhere
         if flat:
             trace.note(f"Left out because they hardly vary: {_some(flat)}.")
         places = np.arange(len(cluster))
