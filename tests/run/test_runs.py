@@ -1,8 +1,12 @@
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import fewer
+from fewer.cli import main
 from fewer.contracts.trace import Step, Trace
 from fewer.errors import InputError
 from fewer.run.folder import RunFolder, check_folder, fingerprint, replacing
@@ -118,3 +122,28 @@ def test_a_replaced_run_comes_back_if_the_new_one_is_refused(tmp_path):
         assert not (tmp_path / "run.json").exists()
         open_folder(tmp_path, name="new").close()
     assert json.loads((tmp_path / "run.json").read_text())["fingerprint"] == "new"
+
+
+WRITTEN = Path(__file__).parent / "written_by_0.1.0"  # by `select` and `compare`, both with --out
+
+
+def test_what_the_first_version_wrote_is_still_read(tmp_path, monkeypatch, capsys):
+    shutil.copytree(WRITTEN, tmp_path / "old")
+    monkeypatch.chdir(tmp_path / "old")
+    before = json.loads(Path("run/result.json").read_text())
+    selection = fewer.Selection.from_json(Path("run/result.json").read_text())
+    assert selection.features == before["features"] == ["petal_width"]
+    assert selection.to_dict()["score_heldout"] == before["score_heldout"]
+    for command in (
+        "report run",
+        "report compared",
+        "transform run iris.csv",
+        "select iris.csv -t species -m knn-forward --folds 2 --out run --resume",
+        "compare iris.csv -t species --methods fisher,knn-forward --folds 2 --out compared --resume",
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(command.split())
+        assert not ended.value.code, capsys.readouterr().err
+    after = json.loads(Path("run/result.json").read_text())
+    for name in ("features", "score_search", "score_heldout", "score_heldout_all_features", "frequency"):
+        assert after[name] == before[name]

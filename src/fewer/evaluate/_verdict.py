@@ -130,7 +130,7 @@ class Verdict:
         narrow = f"± {amount.plain(TOLERATED).replace('2.0', '2')}"
         more = f"; about {rows_needed:,} rows would narrow this to {narrow}" if rows_needed else ""
         reach = f"between {amount(low)} and {amount(high, unit=True)} {of} (95 %)"
-        told = f"Not known whether {kept} are as good: {reach}{more}."
+        told = f"Not known whether {kept} {'is' if n_chosen == 1 else 'are'} as good: {reach}{more}."
         return cls(Kind.NOT_KNOWN, *numbers, told)
 
 
