@@ -17,7 +17,7 @@ class InputError(ValueError):
     ...     Problem.from_arrays([1.0, 2.0], [0, 1])
     ... except InputError as error:
     ...     print(error)
-    X has 1 dimension(s); it must be two-dimensional.
+    X has 1 dimension; it must be two-dimensional.
     """
 
 

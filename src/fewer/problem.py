@@ -215,7 +215,7 @@ class Problem:
         """
         table = np.ascontiguousarray(X, dtype=np.float64)
         if table.ndim != 2:
-            raise InputError(f"X has {table.ndim} dimension(s); it must be two-dimensional.")
+            raise InputError(f"X has {table.ndim} dimension{'s' * (table.ndim != 1)}; it must be two-dimensional.")
         n_samples, n_features = table.shape
         target = np.asarray(y)
         if target.shape != (n_samples,) and (target.ndim != 2 or len(target) != n_samples or target.shape[1] < 2):

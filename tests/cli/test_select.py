@@ -145,7 +145,7 @@ def test_a_parcel_that_was_stopped_or_killed_can_be_resumed(table, tmp_path, cap
     assert told(capsys.readouterr().out) == whole
     assert told((tmp_path / "run" / "result.json").read_text()) == whole
     assert run(*options, tmp_path / "run", "--resume", "--seed", 1) == 2
-    assert "holds a different run (its seed differ)" in capsys.readouterr().err
+    assert "holds a different run (its seed differs)" in capsys.readouterr().err
 
 
 def test_the_algorithm_as_printed_has_a_name_of_its_own(table, capsys):
@@ -214,7 +214,7 @@ def test_demo_says_what_and_why_and_how_long(capsys):
         (["select", "T", "--target", "y", "--method", "knn-forward", "--search", "forward"], "not both"),
         (["select", "T", "--target", "y", "--metod", "x"], "No such option: --metod"),
         (["selct", "T"], "No such command 'selct'"),
-        (["select", "T"], "Missing option '--target'"),
+        (["select", "T"], "to list the columns: fewer inspect"),
         (["select", "nowhere.csv", "--target", "y"], "nowhere.csv"),
     ],
 )  # fmt: skip
@@ -236,7 +236,7 @@ def test_runs_on_disk_resume_only_as_themselves(table, tmp_path, capsys):
     again = json.loads(capsys.readouterr().out)
     assert {**again, "seconds": 0} == {**first, "seconds": 0}
     assert run(*base, "--resume", "--seed", 1) == 2
-    assert "holds a different run (its seed differ)" in capsys.readouterr().err
+    assert "holds a different run (its seed differs)" in capsys.readouterr().err
     assert run(*base[:6], tmp_path / "nothing", "--resume") == 2
     capsys.readouterr()
     blocked = tmp_path / "file"

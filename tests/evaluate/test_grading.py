@@ -99,8 +99,8 @@ def test_a_score_that_a_fold_cannot_have_is_refused():
     assert not is_share("neg_log_loss")
 
 
-@pytest.mark.parametrize(("name", "ends"), [("accuracy", (0.0, 1.0)), ("f1_macro", (0.0, 1.0)), ("r2", (-0.5, 1.5))])
-def test_shares_end_at_zero_and_one_and_other_scores_where_they_end(name, ends):
+@pytest.mark.parametrize(("name", "ends"), [("accuracy", (0.0, 1.0)), ("f1_macro", (0.0, 1.0)), ("r2", (-0.5, 1.0))])
+def test_intervals_end_where_scores_do(name, ends):
     grader = Grader.__new__(Grader)
     grader.name = name
     wide = ConfidenceInterval(0.5, -0.5, 1.5, 0.95, "t", "")

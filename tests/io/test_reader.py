@@ -281,7 +281,7 @@ def test_the_task_is_inferred_and_can_be_overruled():
         ),
         ([[1, 2], [1, 2]], [0, 1], {}, "Every column is constant or empty; at least one must vary."),
         ([[None, 2], [None, 2]], [0, 1], {}, "Every column is constant or empty; at least one must vary."),
-        ([1, 2], [0, 1], {}, "X has 1 dimension(s); it must be two-dimensional."),
+        ([1, 2], [0, 1], {}, "X has 1 dimension; it must be two-dimensional."),
         (
             pl.LazyFrame({"a": [1, 2]}),
             [0, 1],

@@ -8,7 +8,8 @@ from fewer.contracts import SearchSpace
 from fewer.criteria import LeastSquares
 from fewer.problem import Problem
 from fewer.search import RegularizationPath
-from fewer.search._regularization_path import _PenalisedFit, entry_order, scaled_inputs
+from fewer.search._regularization_path import _PenalisedFit, entry_order
+from fewer.statistics.encoding import scaled_inputs
 
 
 def scaled(X):

@@ -13,7 +13,7 @@ def answer(**told):
 
 
 def test_what_is_said_of_a_choice():
-    margins = {"balanced": {"margin": 0.01, "expected": 0.004, "chance": 0.2}}
+    margins = {"balanced": {"margin": 0.01, "expected": 0.004, "chance": 0.2, "best": 9}}
     models = {"balanced": {"a forest": 0.9, "5 neighbors": 0.88, "boosting": 0.903, "a tree": 0.9}}
     made = answer(margins=margins, models=models)
     assert made.reason("balanced", False) == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import traceback
 import warnings
@@ -152,6 +153,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
+def _where_targets_are(told: str, typed: list[str]) -> str:
+    """Say how to find the name of the column to predict, where it was left out."""
+    if not told.startswith("Missing option '--target'"):
+        return ""
+    file = next((word for word in typed[1:] if os.path.exists(word)), "FILE")
+    return f" It names the column to predict; to list the columns: fewer inspect {shlex.quote(file)}"
+
+
 def _attempt(typed: list[str]) -> tuple[str, int]:
     """Run a command; say in a line what went wrong, and give the exit code."""
     try:
@@ -161,7 +170,8 @@ def _attempt(typed: list[str]) -> tuple[str, int]:
         return _refusal(error), 2
     except typer.TyperException as error:
         describe = getattr(error, "format_message", None)
-        return describe() if describe is not None else str(error), getattr(error, "exit_code", 2)
+        told = describe() if describe is not None else str(error)
+        return told + _where_targets_are(told, typed), getattr(error, "exit_code", 2)
     except (KeyboardInterrupt, typer.Abort):
         return "stopped.", exit_code()
     except MemoryError:

@@ -37,6 +37,7 @@ from fewer.kernels.classifiability import LabelledTable, spanning_tree
 from fewer.kernels.differences import Differences
 from fewer.models import MDLPDiscretizer
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
+from fewer.statistics.encoding import scaled_inputs
 
 MEASURES = ("mahalanobis", "bhattacharyya", "scatter")
 
@@ -97,8 +98,8 @@ class SeparabilityScorer(Scorer):
     """`Separability` bound to rows."""
 
     def __init__(self, problem: Problem, measure: str, shrinkage: float) -> None:
-        table, self._owner = encode(problem)
         weights = problem.row_weights
+        table, self._owner = scaled_inputs(problem, weights / weights.sum())
         present = [code for code in np.unique(problem.y) if weights[problem.y == code].sum() > 0]
         moments = [_moments(table[problem.y == code], weights[problem.y == code]) for code in present]
         mass = np.array([weights[problem.y == code].sum() for code in present])
@@ -145,26 +146,6 @@ class SeparabilityScorer(Scorer):
                 volumes = [np.linalg.slogdet(blocks)[1] for blocks in (middle, first, second)]
                 total += _square(middle, gap) / 8.0 + (volumes[0] - (volumes[1] + volumes[2]) / 2.0) / 2.0
         return total / max(len(pairs), 1)
-
-
-def encode(problem: Problem) -> tuple[FloatArray, IntArray]:
-    """Standardize and impute, nominal columns as indicators; say which feature each belongs to."""
-    weights = problem.row_weights
-    columns: list[FloatArray] = []
-    owner: list[int] = []
-    for feature, cells in enumerate(problem.X.T):
-        present = ~np.isnan(cells)
-        parts = [cells] if not problem.nominal[feature] else [cells == level for level in np.unique(cells[present])]
-        for part in parts:
-            values = part.astype(np.float64)
-            mass = weights * present
-            mean = float(mass @ np.where(present, values, 0.0)) / max(float(mass.sum()), 1e-300)
-            values = np.where(present, values - mean, 0.0)
-            spread = np.sqrt(float(weights @ values**2) / float(weights.sum()))
-            columns.append(values / spread if spread > 0 else values)
-            owner.append(feature)
-    table = np.column_stack(columns) if columns else np.zeros((problem.n_samples, 0))
-    return table, np.array(owner, dtype=np.int64)
 
 
 def _moments(rows: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -12,6 +12,7 @@ from fewer.contracts import ROWS, Criterion, Masks, PredictiveScorer, Resources
 from fewer.models.rann import Sampling, class_targets, classes_of, draw_weights, one_blas_thread
 from fewer.parallel import in_threads
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.statistics.encoding import coded_inputs, values_of
 
 CUT = 1e-15
 """Singular values below this share of the largest count as 0 in the pseudo-inverse, as in `numpy.linalg.pinv`."""
@@ -235,16 +236,9 @@ class RannEncoder:
     """Columns scaled to [−1, 1] by the range of these rows; levels of nominal columns as ±1; gaps filled by means."""
 
     def __init__(self, problem: Problem) -> None:
-        owners, levels = [np.flatnonzero(~problem.nominal)], [np.full(int((~problem.nominal).sum()), np.nan)]
-        for feature in np.flatnonzero(problem.nominal):
-            cells = problem.X[:, feature]
-            levels.append(np.unique(cells[~np.isnan(cells)]))
-            owners.append(np.full(len(levels[-1]), feature))
-        owner = np.concatenate(owners).astype(np.int64)
-        order = np.argsort(owner, kind="stable")
-        self.owner: IntArray = owner[order]
-        self._level = np.concatenate(levels)[order]
-        values, missing = self._values(problem.X, slice(None))
+        self.owner, self._level = coded_inputs(problem.X, problem.nominal)
+        values = values_of(problem.X, self.owner, self._level)
+        missing = np.isnan(values)
         seen = (~missing).any(axis=0)
         low = np.where(missing, np.inf, values).min(axis=0, initial=np.inf)
         high = np.where(missing, -np.inf, values).max(axis=0, initial=-np.inf)
@@ -254,14 +248,9 @@ class RannEncoder:
 
     def transform(self, X: FloatArray, columns: Any = slice(None)) -> FloatArray:
         """Encode rows: all inputs, or some of them."""
-        values, missing = self._values(X, columns)
-        filled = np.where(missing, self._mean[columns], values)
+        values = values_of(X, self.owner[columns], self._level[columns])
+        filled = np.where(np.isnan(values), self._mean[columns], values)
         return np.asarray(2.0 * (filled - self._low[columns]) / self._span[columns] - 1.0)
-
-    def _values(self, X: FloatArray, columns: Any) -> tuple[FloatArray, BoolArray]:
-        cells = X[:, self.owner[columns]]
-        level = self._level[columns]
-        return np.where(np.isnan(level), cells, cells == level), np.isnan(cells)
 
 
 def _hidden(inputs: FloatArray, used: BoolArray, layer: FloatArray) -> FloatArray:

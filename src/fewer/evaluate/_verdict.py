@@ -16,6 +16,8 @@ from fewer.text import metric_text, signed
 
 TOLERATED = 0.02
 """What may be lost with fewer features that are called as good: 2 points, or 0.02 of R²."""
+ONE_SIDED = 1.645 / 1.96
+"""The lower end of 95 % that looks at one side alone, as a share of that of the interval, which looks at both."""
 SMALL = 0.005
 """A gain below that is not called one: half a point."""
 
@@ -49,7 +51,7 @@ class Verdict:
     difference, low, high : float or None
         Held-out score with the chosen features less that with all, and its interval.
     at_most_lost : float or None
-        What may be lost, at the level of the interval.
+        What may be lost at most, with a confidence of 95 %: a bound on one side, nearer than that of the interval.
     baseline : float or None
         The score of knowing nothing (`baseline_score`).
     rows_needed : int
@@ -60,10 +62,10 @@ class Verdict:
     Examples
     --------
     >>> made = Verdict.of(-0.002, -0.011, 0.007, n_chosen=8, n_features=30, score_name="accuracy")
-    >>> made.kind.value, made.at_most_lost
-    ('as good', 0.011)
+    >>> made.kind.value, round(made.at_most_lost, 4)
+    ('as good', 0.0096)
     >>> print(made)
-    As good with 8 of 30 features: at most 1.1 points of held-out accuracy are lost (95 %).
+    As good with 8 of 30 features: at most 1.0 points of held-out accuracy are lost (95 %).
     """
 
     kind: Kind
@@ -82,7 +84,7 @@ class Verdict:
     def of(
         cls, difference: float | None, low: float | None, high: float | None, *,
         n_chosen: int, n_features: int, score_name: str, by: str = "", rows_needed: int = 0,
-        baseline: float | None = None,
+        baseline: float | None = None, one_sided: float = ONE_SIDED,
     ) -> Verdict:  # fmt: skip
         """Decide which of the kinds it is, other than that nothing was found.
 
@@ -100,6 +102,8 @@ class Verdict:
             How many rows would settle it; 0 if that is not known.
         baseline : float or None
             As in the class.
+        one_sided : float
+            The distance to the bound of what may be lost, as a share of that to `low`.
 
         Returns
         -------
@@ -114,7 +118,7 @@ class Verdict:
         if difference is None or low is None or high is None:
             return cls(Kind.NOT_KNOWN, difference, None, None, None, baseline, 0,
                        "Not known: whether this helps was not measured on held-out rows.")  # fmt: skip
-        lost = max(-low, 0.0)
+        lost = max(one_sided * (difference - low) - difference, 0.0)
         numbers = (difference, low, high, lost, baseline, rows_needed)
         span, of = f"{amount(low)} to {amount(high)}, 95 %", f"of held-out {metric}"
         if low > 0 and difference >= SMALL:
@@ -297,7 +301,7 @@ def _said(row: MethodScore, scoring: str, n_features: int) -> Verdict:
     high = row.difference_high if row.joint_high is None else row.joint_high
     return Verdict.of(
         row.difference, low, high, n_chosen=round(row.n_features), n_features=n_features, score_name=scoring,
-        by=f" for {name_of(row.estimator)} ({row.name})",
+        by=f" for {name_of(row.estimator)} ({row.name})", one_sided=ONE_SIDED if row.joint_low is None else 1.0,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -140,6 +141,8 @@ class Grader:
 
     def bounded(self, interval: ConfidenceInterval) -> ConfidenceInterval:
         """Cut off what a score cannot be."""
+        if self.name in ("r2", "R²"):
+            return interval.within(-math.inf, 1.0)
         return interval.within(0.0, 1.0) if is_share(self.name) else interval
 
     def _ask(self, scorer: PredictiveScorer, outputs: FloatArray, rows: Problem) -> float:

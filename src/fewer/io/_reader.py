@@ -420,7 +420,7 @@ def _as_array(X: Any) -> NDArray[Any]:
         X = unmasked(X)
     array = np.asarray(X) if isinstance(X, np.ndarray) else _array_of_lists(X)
     if array.ndim != 2:
-        raise InputError(f"X has {array.ndim} dimension(s); it must be two-dimensional.")
+        raise InputError(f"X has {array.ndim} dimension{'s' * (array.ndim != 1)}; it must be two-dimensional.")
     if array.dtype.kind not in "biufOUS":
         raise InputError(f"X has dtype {array.dtype.name}; numbers, booleans or text are needed.")
     return array
@@ -708,7 +708,7 @@ def _days(cell: date) -> float:
 def target_values(y: Any, place: Place) -> NDArray[Any]:
     """Return the target as numbers, truth values or text; refuse missing."""
     if y is None:
-        raise InputError("The target y is None; give one value for each row.")
+        raise InputError("The target y is None; give one value for each row, or the name of a column of X.")
     if isinstance(y, np.ma.MaskedArray):
         y = unmasked(y)
     if is_frame(y):

@@ -14,6 +14,7 @@ from fewer.contracts import ROWS, Ranker, Ranking, Resources
 from fewer.models import GMLVQClassifier
 from fewer.parallel import run_tasks
 from fewer.problem import FloatArray, IntArray, Problem, Task
+from fewer.statistics.encoding import coded_inputs, values_of
 from fewer.validate import assign_folds
 
 FOLDS = 4
@@ -257,15 +258,8 @@ class _Table:
 
     @classmethod
     def of(cls, problem: Problem) -> _Table:
-        feature: list[int] = []
-        level: list[float] = []
-        for column, nominal in enumerate(problem.nominal):
-            cells = problem.X[:, column]
-            levels = np.unique(cells[~np.isnan(cells)]).tolist() if nominal else []
-            levels = levels if len(levels) > 1 else [np.nan]
-            feature += [column] * len(levels)
-            level += levels
-        plain = cls(np.array(feature), np.array(level), np.zeros(len(level)), np.ones(len(level)), np.ones(len(level)))
+        feature, level = coded_inputs(problem.X, problem.nominal & ~problem.constant)
+        plain = cls(feature, level, np.zeros(len(level)), np.ones(len(level)), np.ones(len(level)))
         columns = plain.of_rows(problem.X)
         weights = problem.row_weights
         shift = _mean(columns, weights)
@@ -276,10 +270,7 @@ class _Table:
         return cls(plain.feature, plain.level, shift, scale, np.where(still, 0.0, variance / scale**2))
 
     def of_rows(self, X: FloatArray) -> FloatArray:
-        cells = X[:, self.feature]
-        levels = np.isfinite(self.level)
-        cells[:, levels] = np.where(np.isnan(cells[:, levels]), np.nan, cells[:, levels] == self.level[levels])
-        return (cells - self.shift) / self.scale
+        return (values_of(X, self.feature, self.level) - self.shift) / self.scale
 
     def gather(self, relevances: FloatArray) -> FloatArray:
         """Return each feature the relevances of its columns, times their variances, to a sum of one."""

@@ -33,6 +33,7 @@ from fewer.contracts import CHANGES, ROWS, IncompatibleError, Ranker, Ranking, R
 from fewer.kernels.path import TOLERANCE, fit_rows
 from fewer.parallel import run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
+from fewer.statistics.encoding import coded_inputs
 from fewer.validate import CV_OBJECT, Split, split_rows
 
 Way = Callable[[Any, Problem, int], FloatArray | None]
@@ -82,14 +83,7 @@ class ModelColumns(TransformerMixin, BaseEstimator):
 
     def fit(self, X: FloatArray, y: Any = None) -> ModelColumns:
         """Learn levels and medians."""
-        owner: list[int] = []
-        level: list[float] = []
-        for column, nominal in enumerate(self.nominal):
-            cells = X[:, column]
-            levels = np.unique(cells[~np.isnan(cells)]).tolist() if nominal else [np.nan]
-            owner += [column] * len(levels)
-            level += levels
-        self.owner_, self.level_ = np.array(owner, dtype=np.int64), np.array(level, dtype=np.float64)
+        self.owner_, self.level_ = coded_inputs(X, self.nominal)
         known = ~np.isnan(X).all(axis=0)
         self.middle_ = np.zeros(X.shape[1])
         self.middle_[known] = np.nanmedian(X[:, known], axis=0)

@@ -45,7 +45,7 @@ def row_digests(X: Any) -> Digests:
     else:
         table = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
         if table.ndim != 2:
-            raise InputError(f"X has {table.ndim} dimension(s); it must be two-dimensional.")
+            raise InputError(f"X has {table.ndim} dimension{'s' * (table.ndim != 1)}; it must be two-dimensional.")
         columns = [_bits(table[:, j]) for j in range(table.shape[1])]
         n_rows = len(table)
     state = np.zeros(n_rows, dtype=np.uint64)

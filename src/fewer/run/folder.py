@@ -222,7 +222,7 @@ class RunFolder:
         wanted = json.loads(to_json(components))
         if known.get("fingerprint") != self.name or known["components"] != wanted:
             changed = sorted(key for key in wanted if known["components"].get(key) != wanted[key])
-            what = f"its {', '.join(changed)} differ" if changed else "its data differ"
+            what = f"its {', '.join(changed)} differ{'s' * (len(changed) == 1)}" if changed else "its data differ"
             raise InputError(f"{self.path} holds a different run ({what}); choose another --out or omit --resume.")
 
     def _refuse_strange(self, name: str, found: Any) -> None:

@@ -480,7 +480,9 @@ class Selection(Suspected, Origin, Scores, Chosen):
                 f"The search's own score was {score_text(self.score_search)}; it is optimistic, because the features "
                 "were chosen by it."
             )
-        lines.append(f"{self.n_evaluations:,} subsets scored in {self.seconds:.1f} s; seed {self.seed}.")
+        n = self.n_evaluations
+        done = f"{n:,} subset{'s' * (n != 1)} scored" if n else "Done"  # rankings score no subsets
+        lines.append(f"{done} in {self.seconds:.1f} s; seed {self.seed}.")
         if self.set_aside:
             lines.append(f"Not used because constant: {', '.join(self.set_aside)}.")
         return [*lines, *(f"Note: {warning}" for warning in self.notes)]

@@ -14,7 +14,7 @@ from fewer.contracts import Objective, Search, SearchSpace
 from fewer.contracts.trace import Step, is_better
 from fewer.kernels.leaps import leap, open_node
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
-from fewer.search._regularization_path import scaled_inputs
+from fewer.statistics.encoding import scaled_inputs
 
 CHUNK = 20_000
 """Nodes between two reports."""

@@ -15,6 +15,7 @@ from fewer.contracts import Objective, Search, SearchSpace
 from fewer.contracts.trace import Step, is_better
 from fewer.kernels.path import TOLERANCE, Ever, descend, descend_singly, follow
 from fewer.problem import FloatArray, IntArray, Problem
+from fewer.statistics.encoding import scaled_inputs
 
 MOST_ROUNDS = 500
 MOST_HALVINGS = 20
@@ -340,40 +341,6 @@ class _PenalisedFit:
     def _learn(self, some: IntArray) -> None:
         self.place[some] = np.arange(len(self.gram), len(self.gram) + len(some))
         self.gram = np.concatenate([self.gram, self._rows(some)])
-
-
-def scaled_inputs(problem: Problem, weights: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Return columns of mean 0 and variance 1, nominal ones as indicators, and the column that each comes from.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows.
-    weights : array of shape (n_samples,)
-        Shares of the rows.
-
-    Returns
-    -------
-    inputs : array of shape (n_samples, n_inputs)
-    owner : int array of shape (n_inputs,)
-    """
-    if not problem.nominal.any() and not problem.has_missing:
-        centered = problem.X - weights @ problem.X
-        spreads = np.sqrt(weights @ centered**2)
-        return centered / np.where(spreads > 0, spreads, 1.0), np.arange(problem.n_features)
-    columns, owner = [], []
-    for j, nominal in enumerate(problem.nominal):
-        cells = problem.X[:, j]
-        known = ~np.isnan(cells)
-        made = [(cells == level).astype(np.float64) for level in np.unique(cells[known])] if nominal else [cells]
-        for column in made:
-            mass = weights[known].sum()
-            middle = weights[known] @ column[known] / mass if mass > 0 else 0.0
-            centered = np.where(known, column - middle, 0.0)
-            spread = np.sqrt(weights @ centered**2)
-            columns.append(centered / spread if spread > 0 else centered)
-            owner.append(j)
-    return np.array(columns).T, np.array(owner, dtype=np.int64)
 
 
 def _targets(problem: Problem, weights: FloatArray) -> FloatArray:

@@ -13,7 +13,18 @@ from fewer.contracts import Criterion
 from fewer.criteria import KNN
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.selectors._subset import SubsetSelector
-from fewer.selectors.auto._curve import DEPENDENT, EXCHANGE, MARGIN, Curve, Loss, Metric, chance_of, mean_and_error
+from fewer.selectors.auto._curve import (
+    DEPENDENT,
+    EXCHANGE,
+    LUCK,
+    MARGIN,
+    Curve,
+    Loss,
+    Metric,
+    balanced_weights,
+    chance_of,
+    mean_and_error,
+)
 from fewer.selectors.auto._race import MODELS, QUICK, PathRace, with_all_features
 
 NEAR = 0.005
@@ -53,9 +64,9 @@ class RaceAnswer:
                 f"(p = {self.p_value:.2g})."
             )
         told = [self.why, *self._other_models(prefer)]
-        size, best = self.curve["chosen"].get(prefer), self.curve["chosen"]["accuracy"]
-        if size is not None and size < best and prefer in self.margins:
-            told.append(self._given_up(prefer, size, best))
+        size, margin = self.curve["chosen"].get(prefer), self.margins.get(prefer, {"best": 0})
+        if size is not None and size < margin["best"]:
+            told.append(self._given_up(size, margin))
         return " ".join(told)
 
     def _other_models(self, prefer: str) -> list[str]:
@@ -67,13 +78,12 @@ class RaceAnswer:
         lost = ", ".join(f"{self._amount(behind)} with {name}" for name, behind in others.items())
         return [f"Selected for {own}; on held-out rows, {lost}. If you will train another model, name it (estimator)."]
 
-    def _given_up(self, prefer: str, size: int, best: int) -> str:
+    def _given_up(self, size: int, margin: dict[str, float]) -> str:
         """Say what a smaller size than the best is expected to lose."""
-        margin = self.margins[prefer]
+        more = f"more than {self._plain(margin['margin'])}" if margin["margin"] > 0 else "anything"
         return (
-            f"Held-out loss is lowest with {best} features; the {size} selected are expected to lose "
-            f"{self._plain(margin['expected'])} (more than {self._plain(margin['margin'])} with probability "
-            f"{margin['chance']:.2f})."
+            f"Held-out loss is lowest with {margin['best']} features; the {size} selected are expected to lose "
+            f"{self._plain(margin['expected'])} ({more} with probability {margin['chance']:.2f})."
         )
 
     def _plain(self, value: float) -> str:
@@ -196,20 +206,21 @@ def _unit(race: PathRace, curve: Curve, rate: float) -> float:
 
 
 def _places(race: PathRace, path: str, curve: Curve, rate: float) -> dict[str, int]:
-    """Choose a size for each preference, the smallest that is expected to lose no more than its margin; they nest."""
+    """Choose a size for each preference, the smallest that is not shown to lose more than its margin; they nest."""
     unit = _unit(race, curve, rate)
     free = race.allowed(path)
-    return {prefer: curve.smallest(margin * unit / rate, free) for prefer, margin in MARGIN.items()}
+    return {prefer: curve.smallest(margin * unit / rate, free, LUCK[prefer]) for prefer, margin in MARGIN.items()}
 
 
 def _margins(race: PathRace, curve: Curve, rate: float, places: dict[str, int]) -> dict[str, dict[str, float]]:
     """Tell what each choice is expected to lose, and how likely it loses more than its margin."""
     found = {}
+    best = int(race.sizes[int(np.argmax(curve.behind == 0.0))])
     for prefer, place in places.items():
         margin, expected = MARGIN[prefer] * _unit(race, curve, rate), rate * float(curve.behind[place])
         error = max(rate * float(curve.error[place]), 1e-12)
         chance = float(stats.norm.sf((margin - expected) / error)) if expected > 0 else 0.0
-        found[prefer] = {"margin": margin, "expected": expected, "chance": chance}
+        found[prefer] = {"margin": margin, "expected": expected, "chance": chance, "best": best}
     return found
 
 
@@ -246,7 +257,7 @@ def _luck(race: PathRace, whole: Mapping[str, FloatArray], seed: int) -> float:
     gains += [np.concatenate([loss.told(values[:, None], means) for values in whole.values()], axis=1)] if whole else []
     groups = loss.problem.groups
     clusters = np.arange(len(means)) if groups is None else groups
-    weights = loss.problem.row_weights
+    weights = balanced_weights(loss.problem)  # so that a rare class is seen
     chances = [chance_of(told, weights, clusters, seed, wider=DEPENDENT) for told in gains]
     return float(min(len(chances) * min(chances), 1.0))
 

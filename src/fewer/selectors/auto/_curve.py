@@ -15,7 +15,10 @@ from fewer.validate import Split as Rows
 
 Prefer = Literal["fewest", "balanced", "accuracy"]
 MARGIN: dict[str, float] = {"fewest": 0.03, "balanced": 0.01, "accuracy": 0.0}
-"""How much of the score a smaller size may be expected to lose, by what the user prefers: 3 points, 1, none."""
+"""How much of the score a smaller size may lose, by what the user prefers: 3 points, 1, none."""
+LUCK: dict[str, float] = {"fewest": 2.0, "balanced": 0.5, "accuracy": 0.5}
+"""Standard errors that are taken off what rows show to be lost before it is compared with the margin. The best size is
+the best partly by luck, so that others lose less than they seem to; with `"fewest"` rows must show a larger loss."""
 UNEVEN, RARE = 0.6, 0.2
 """A class with less than this share of what an equal class would have makes classes uneven, or is rare."""
 EXCHANGE = (0.3, 1.5)
@@ -30,6 +33,8 @@ BY_ROWS = {*SQUARED, "neg_log_loss", AREA, *ABSOLUTE}
 DEPENDENT = np.sqrt(2.0)
 """Rows that choose features for each other are not independent: one that leads by luck in all rows is chosen in every
 split, and its luck counts in each of them. So much larger than rows show are the standard errors taken."""
+FEWEST_RANKED = 10
+"""Rows that are held out together, at least, for their places among each other to count."""
 FEW_OF_A_CLASS = 5
 """Rows of classes smaller than that do not weigh more than if the class had so many."""
 
@@ -218,10 +223,18 @@ class Loss:
     def told(self, outputs: FloatArray, means: FloatArray) -> FloatArray:
         """Return what outputs tell about each row, on average nothing where they know nothing, (n_rows, n_sizes).
 
-        The product of what is predicted and what is, both from the mean of the training rows, summed over classes: how
-        sure of itself a model is does not matter, as it does for losses.
+        Of a quantity the product of what is predicted and what is, both from the mean of the training rows. Of classes
+        the place of the row among those held out with it, by what it is given for each class, as far above the middle
+        as it is in the class: neither how sure of itself a model is nor how large a class is matters, as for losses.
         """
-        return np.einsum("isc,ic->is", outputs - means[:, None, :], self.target - means)
+        if self.problem.task == "regression":
+            return np.einsum("isc,ic->is", outputs - means[:, None, :], self.target - means)
+        places = np.empty(outputs.shape)
+        small = len(self.folds) < FEWEST_RANKED * len(np.unique(self.folds))
+        for rows in [np.arange(len(outputs))] if small else [self.folds == fold for fold in np.unique(self.folds)]:
+            ranks = rankdata(np.round(outputs[rows], 9), axis=0)
+            places[rows] = (ranks - ranks.mean(axis=0)) / len(ranks)
+        return np.einsum("isc,ic->is", places, self.target - 1.0 / self.target.shape[1])
 
     def scores(self, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the score that people read at each size, and its standard error."""
@@ -308,9 +321,9 @@ class Curve:
         behind, error = mean_and_error(losses - losses[:, [best]], weights, clusters)
         return cls(sizes, mean, behind, error)
 
-    def smallest(self, spared: float, free: Any) -> int:
-        """Return the place of the smallest size that is behind the best by so much at most."""
-        return int(np.argmax((self.behind <= spared + 1e-12) & free))
+    def smallest(self, spared: float, free: Any, luck: float = 0.0) -> int:
+        """Return the place of the smallest size that is behind the best by so much at most, some of it by luck."""
+        return int(np.argmax((self.behind - luck * self.error <= spared + 1e-12) & free))
 
 
 def chance_of(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+from fewer.statistics.encoding import coded_inputs, values_of
 
 MOST_LEVELS = 8
 """Levels that become indicators; columns with more are coded by mean targets."""
@@ -108,8 +109,8 @@ class Encoder:
     @classmethod
     def of(cls, X: FloatArray, features: IntArray, nominal: BoolArray, weights: FloatArray) -> Encoder:
         """Learn from training rows, given all their columns, how to encode some features."""
-        columns, level = _inputs_of(X, features, nominal)
-        values = _values(X, columns, level)
+        columns, level = coded_inputs(X, nominal, features)
+        values = values_of(X, columns, level)
         present = ~np.isnan(values)
         mass = np.maximum(weights @ present, 1e-300)
         mean = weights @ np.where(present, values, 0.0) / mass
@@ -121,32 +122,7 @@ class Encoder:
 
     def transform(self, X: FloatArray) -> FloatArray:
         """Encode rows, given all their columns."""
-        return np.nan_to_num((_values(X, self.columns, self.level) - self.mean) / self.scale, copy=False)
-
-
-def _inputs_of(X: FloatArray, features: IntArray, nominal: BoolArray) -> tuple[IntArray, FloatArray]:
-    """Return the feature of each input, and its level where that is nominal (else NaN)."""
-    features = np.asarray(features, dtype=np.int64)
-    if not nominal[features].any():
-        return features.copy(), np.full(len(features), np.nan)
-    owners, levels = [], []
-    for feature in features:
-        own = np.array([np.nan])
-        if nominal[feature]:
-            own = np.unique(X[:, feature])
-            own = own[~np.isnan(own)]
-        owners.append(np.full(len(own), feature))
-        levels.append(own)
-    return np.concatenate(owners).astype(np.int64), np.concatenate(levels)
-
-
-def _values(X: FloatArray, columns: IntArray, level: FloatArray) -> FloatArray:
-    cells = X[:, columns]
-    coded = ~np.isnan(level)
-    if coded.any():
-        indicators = np.where(np.isnan(cells[:, coded]), np.nan, cells[:, coded] == level[coded])
-        cells[:, coded] = indicators
-    return cells
+        return np.nan_to_num((values_of(X, self.columns, self.level) - self.mean) / self.scale, copy=False)
 
 
 def constant_columns(X: FloatArray) -> BoolArray:

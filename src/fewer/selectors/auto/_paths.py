@@ -17,6 +17,7 @@ from fewer.selectors.auto._judges import NodeSplit, ridge_fit, seeded, trees
 
 N_TREES = 100
 MOST_FORWARD = 60
+MANY = 150
 
 TREES, LINEAR, RELIEF, MEAN = "forest importance", "ridge elimination", "ReliefF", "mean of rankings"
 FORWARD, OWN = "forward linear fit", "elimination by the given model"
@@ -53,14 +54,14 @@ def forest_order(split: NodeSplit, owner: IntArray, n: int) -> IntArray:
 
 
 def elimination_order(split: NodeSplit, owner: IntArray, n: int) -> IntArray:
-    """Order features by when a ridge that drops its least ones, a quarter at a time, lets them go."""
+    """Order features by when a ridge that drops its least ones, a quarter at a time (of many half), lets go."""
     kept, dropped = np.unique(owner), []
     while len(kept):
         used = np.isin(owner, kept)
         _, coefficients, _ = ridge_fit(split.train[:, used], split.target, split.weights)
         size = np.bincount(owner[used], (coefficients**2).sum(axis=1), minlength=n)[kept]
         order = np.argsort(np.round(size, 12), kind="stable")
-        out = kept[order[: max(len(kept) // 4, 1)]]
+        out = kept[order[: max(len(kept) // (2 if len(kept) > MANY else 4), 1)]]
         dropped.append(out)
         kept = np.setdiff1d(kept, out)
     return np.concatenate(dropped)[::-1].astype(np.int64)

@@ -92,15 +92,18 @@ class RaceUnits:
         return np.concatenate([self.members[i] for i in units]) if len(units) else np.empty(0, dtype=np.int64)
 
 
-SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 18, 25, 36, 50, 71, 100, 142, 200, 320, 500, 750)
-SCREENED = 1000
-"""Columns that rankings see; of more, those that tell most alone (and by Relief, where there is time for it)."""
+SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 18, 25, 36, 50, 71, 100, 142, 200)
+WIDE_SIZES = (1, 2, 3, 5, 8, 12, 18, 25, 36, 50, 100, 200)
+"""Sizes of tables with more than 200 columns: rows are few beside them, and tell sizes that are close no more apart."""
+SCREENED, KEPT = 1000, 500
+"""Columns up to which rankings see all; of more, those that tell most alone (and by Relief, where there is time)."""
 RELIEF_CELLS = 2e8
 """Rows² × columns up to which Relief sees all columns of a wide table."""
 HANDICAP: dict[str, float] = {"classification": 0.05, "regression": 0.0}
 """The share of what is gained over knowing nothing by which a search must be better than a ranking, to be believed."""
 HOPELESS = 2.0
 """Standard errors by which a slow model, asked about two sizes, is behind before it is asked about no more."""
+ALL = "all features"
 QUICK: dict[str, Judge] = {NEIGHBORS: neighbors, LINEAR: linear}
 SLOW: dict[str, Judge] = {FOREST: forest, BOOSTING: boosting}
 MODELS: dict[str, Judge] = {**QUICK, **SLOW}
@@ -130,7 +133,7 @@ class RacePart:
     columns: IntArray
     split: NodeSplit
     orders: dict[str, IntArray] = field(default_factory=dict)
-    said: dict[Any, FloatArray] = field(default_factory=dict)
+    said: dict[Any, Any] = field(default_factory=dict)
 
     def judged(self, path: str, name: str, who: Judge, sizes: IntArray, units: RaceUnits) -> FloatArray:
         """Predict the other rows from the first units of a path: (n_others, n_sizes, n_targets)."""
@@ -276,9 +279,9 @@ class PathRace:
         return paths.order_by(np.asarray(places))
 
     def finalists(self) -> list[str]:
-        """Name the paths that slow models look at: the best of the quick ones, that of trees, the model's own."""
-        best = self.leader(QUICK)[0]
-        return [best, *(path for path in (paths.DISTINCT, paths.OWN) if path in self.whole.orders and path != best)]
+        """Name the paths that slow models look at: the best of the quick ones, and the model's own or that of trees."""
+        own = paths.OWN if paths.OWN in self.whole.orders else paths.DISTINCT
+        return list(dict.fromkeys([self.leader(QUICK)[0], own]))
 
     @property
     def complete(self) -> bool:
@@ -338,7 +341,7 @@ class Rounds:
         whole, *parts = in_threads(self.part, keys, self.n_jobs)
         most = min(len(self.units.order(part.orders[paths.MEAN])) for part in (whole, *parts))
         low, high = sizes
-        grid = {*SIZES, most, min(low, most), min(high, most)}
+        grid = {*(SIZES if most <= SIZES[-1] else WIDE_SIZES), most, min(low, most), min(high, most)}
         tried = np.array(sorted(size for size in grid if max(len(self.units.forced), 1) <= size <= most))
         folds = [self.splits[i] for i in left]
         loss, held = Loss.of(self.problem, folds, scoring)
@@ -375,8 +378,8 @@ def _screened(
         if len(rows) ** 2 * len(varies) <= RELIEF_CELLS:
             part = paths.columns_of(replace(problem.take(rows), sample_weight=weights), varies)
             near = varies[paths.relief_order(part, seed)]
-            order = np.concatenate([order[: SCREENED * 3 // 4], near[: SCREENED // 4]])
-        varies = order[:SCREENED]
+            order = np.concatenate([order[: KEPT * 3 // 4], near[: KEPT // 4]])
+        varies = order[:KEPT]
     # A group comes whole.
     whole = units.features(np.unique(units.of_feature[varies]))
     return np.unique(np.concatenate([whole, forced])).astype(np.int64)
@@ -405,9 +408,10 @@ def with_all_features(race: PathRace, problem: Problem) -> dict[str, FloatArray]
     features = np.sort(race.units.features(np.arange(len(race.units.members))))
     out = {name: np.full((problem.n_samples, race.loss.target.shape[1]), np.nan) for name in QUICK}
     for part, fold in zip(race.parts, race.folds, strict=True):
-        rows, split = Rows(part.rows.train, fold), part.split
-        for name, values in _by_products(problem, rows, features, split).items():
-            out[name][fold] = values
+        if ALL not in part.said:
+            part.said[ALL] = _by_products(problem, part.rows, features, part.split)
+        for name, values in part.said[ALL].items():
+            out[name][fold] = values[np.searchsorted(part.rows.test, fold)]
     return {name: values[race.held] for name, values in out.items()}
 
 

@@ -33,8 +33,9 @@ ROWS, ROWS_OF_A_CLASS, FEWEST = 1000, 30, 400
 """Rows that the race sees at most, with a budget of three seconds; more for many classes, fewer for many columns."""
 EXACT = 30.0
 """Seconds of budget from which on a given model is asked about every size."""
-MOST_BOOSTED = 300
-"""Inputs up to which boosting is compared: its time grows with each, and on wide tables it would take most of it."""
+WIDE = 300
+"""Inputs from which on boosting is not compared, and a forest looks at the best order alone: they would take most of
+the time."""
 LEVEL = 0.05
 """How likely what was found may be by luck before the answer is that there is nothing."""
 
@@ -52,8 +53,9 @@ class AutoSelector(Selector):
     Parameters
     ----------
     prefer : {"fewest", "balanced", "accuracy"}, default="balanced"
-        How many: `"accuracy"` the number with the least held-out loss; `"balanced"` the smallest that is expected to
-        lose at most 1 point of the score against it; `"fewest"` at most 3 points. The three nest.
+        How many: `"accuracy"` as many as give the least held-out loss; `"balanced"` the smallest number that is
+        expected to lose at most 1 point of the score; `"fewest"` the smallest that rows do not show to lose more than 3
+        points (two standard errors). Half a standard error is the luck of the best number. The three nest.
     estimator : estimator or str, optional
         The model that the features are for. It alone decides, and where it has coefficients or importances it also
         orders. It is asked about the few sizes that quick models name; with a `budget` of 30 about every size. By name:
@@ -101,8 +103,8 @@ class AutoSelector(Selector):
     models_ : dict
         The held-out score of each model with the chosen number of features.
     margin_ : dict
-        The `margin` of the preference, what the choice is `expected` to lose against the best number, and the `chance`
-        that it loses more than the margin.
+        The `margin` of the preference, what the choice is `expected` to lose against the `best` number of features, and
+        the `chance` that it loses more than the margin.
     judge_, judge_all_ : Criterion
         Who predicts best with the chosen features, and with all; `judge_name_`, `judge_all_name_` say it in words.
     score_, trace_, candidates_, n_evaluations_, reason_, set_aside_
@@ -378,11 +380,12 @@ class AutoSelector(Selector):
             race.narrow(sizes_that_matter(race))
         for name, who in judges.items():
             slow = judges is MODELS and name not in QUICK
-            if slow and name == BOOSTING and len(race.whole.columns) > MOST_BOOSTED:
+            wide = slow and len(race.whole.columns) > WIDE
+            if wide and name == BOOSTING:
                 continue
             if slow and not race.hopeful(finalists[0], name, who, race.leader()):
                 continue
-            for path in finalists:
+            for path in finalists[:1] if wide else finalists:
                 race.run(path, name, who)
 
     def _keep(self, found: RaceAnswer, problem: Problem, trace: Trace) -> Answer:

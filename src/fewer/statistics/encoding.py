@@ -1,0 +1,103 @@
+"""Features as the inputs of a model: a number is one input, a nominal column one indicator for each of its levels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fewer.problem import BoolArray, FloatArray, IntArray, Problem
+
+__all__ = ["coded_inputs", "scaled_inputs", "values_of"]
+
+
+def coded_inputs(X: FloatArray, nominal: BoolArray, features: IntArray | None = None) -> tuple[IntArray, FloatArray]:
+    """Return the feature of each input, and its level where that is nominal.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        Cells; missing ones are NaN.
+    nominal : bool array of shape (n_features,)
+        Columns of levels.
+    features : int array, optional
+        Which features, in this order; all by default.
+
+    Returns
+    -------
+    owner : int array of shape (n_inputs,)
+    level : array of shape (n_inputs,)
+        NaN for a number.
+
+    Examples
+    --------
+    >>> coded_inputs(np.array([[1.5, 2.0], [2.5, 0.0]]), np.array([False, True]))
+    (array([0, 1, 1]), array([nan,  0.,  2.]))
+    """
+    features = np.arange(X.shape[1]) if features is None else np.asarray(features, dtype=np.int64)
+    levels = [np.array([np.nan])] * len(features)
+    for place in np.flatnonzero(nominal[features]):
+        cells = X[:, features[place]]
+        levels[place] = np.unique(cells[~np.isnan(cells)])
+    return np.repeat(features, [len(own) for own in levels]), np.concatenate([*levels, np.empty(0)])
+
+
+def values_of(X: FloatArray, owner: IntArray, level: FloatArray) -> FloatArray:
+    """Return the inputs of rows: numbers as they are, 0 or 1 for a level, NaN where the cell is missing.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        All columns of some rows.
+    owner, level : arrays of shape (n_inputs,)
+        From `coded_inputs`.
+
+    Returns
+    -------
+    array of shape (n_samples, n_inputs)
+
+    Examples
+    --------
+    >>> values_of(np.array([[1.5, 2.0], [2.5, np.nan]]), np.array([0, 1, 1]), np.array([np.nan, 0.0, 2.0]))
+    array([[1.5, 0. , 1. ],
+           [2.5, nan, nan]])
+    """
+    values = X[:, owner]
+    coded = ~np.isnan(level)
+    if coded.any():
+        cells = values[:, coded]
+        values[:, coded] = np.where(np.isnan(cells), np.nan, cells == level[coded])
+    return values
+
+
+def scaled_inputs(problem: Problem, weights: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Return inputs of mean 0 and variance 1, missing cells at the mean, and the feature that each comes from.
+
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    weights : array of shape (n_samples,)
+        Shares of the rows.
+
+    Returns
+    -------
+    inputs : array of shape (n_samples, n_inputs)
+    owner : int array of shape (n_inputs,)
+
+    Examples
+    --------
+    >>> from fewer.problem import Problem
+    >>> rows = Problem.from_arrays([[1.0, 2.0], [3.0, np.nan]], [0, 1], kinds=["numeric", "nominal"])
+    >>> scaled_inputs(rows, np.array([0.5, 0.5]))
+    (array([[-1.,  0.],
+           [ 1.,  0.]]), array([0, 1]))
+    """
+    owner, level = coded_inputs(problem.X, problem.nominal)
+    values = values_of(problem.X, owner, level)
+    if not problem.has_missing:
+        centered = values - weights @ values
+    else:
+        known = ~np.isnan(values)
+        middle = weights @ np.where(known, values, 0.0) / np.maximum(weights @ known, np.finfo(float).tiny)
+        centered = np.where(known, values - middle, 0.0)
+    spreads = np.sqrt(weights @ centered**2)
+    return centered / np.where(spreads > 0, spreads, 1.0), owner
