@@ -321,7 +321,7 @@ def _parcel_result(
         "seconds": round(seconds, 3),
         "seed": seed,
         "set_aside": [],
-        "warnings": [*problem.notes, "Held-out rates are those in operating_point, under expected."],
+        "warnings": list(problem.notes),
     }
 
 

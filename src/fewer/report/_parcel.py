@@ -147,9 +147,10 @@ def _intro(parcel: Parcel, calibrated: bool) -> str:
     subsets = {vertex.features for vertex in parcel.vertices_ if vertex.features}
     positive = parcel.classes_[parcel.mrroc_.positive]
     where = "on rows not used to build it" if calibrated else "on the rows used to build it, so it is optimistic"
+    many = "s" * (len(subsets) != 1)
     return (
-        f"{parcel.n_evaluated_} subsets were tried; the hull has {len(parcel.vertices_) - 2} vertices, with "
-        f"{len(subsets)} subsets of {int(parcel.support_.sum())} among {parcel.n_features_in_} features. "
+        f"{parcel.n_evaluated_:,} subsets were tried. The hull has {len(parcel.vertices_) - 2} vertices; they use "
+        f"{len(subsets)} subset{many}, with {int(parcel.support_.sum())} of {parcel.n_features_in_} features in all. "
         f"Area under their line, {where}: {parcel.area_:.2f}. Positive: {cut(positive)}, "
         f"{100 * parcel.prevalence_:.1f}\N{NO-BREAK SPACE}% of the rows."
     )

@@ -371,7 +371,8 @@ class OperatingPoint(RealisableClassifier):
         )
         if self.guaranteed_ is not None:
             lines.append(_text_of(self.guaranteed_))
-        lines.append(f"Needs {len(self.features_)} features:  {', '.join(self.features_) or 'none'}.")
+        needed = f"{len(self.features_)} feature{'s' * (len(self.features_) != 1)}"
+        lines.append(f"Needs {needed}:  {', '.join(self.features_) or 'none'}.")
         return "\n".join([*lines, *self.notes_])
 
     def to_json(self) -> dict[str, Any]:
@@ -427,4 +428,5 @@ def _three(band: ConfidenceInterval) -> list[float | None]:
 
 
 def _percent(band: ConfidenceInterval) -> str:
-    return f"{100 * band.estimate:.1f} % ({100 * band.low:.1f} to {100 * band.high:.1f})"
+    digits = int(band.high - band.low < 0.02)
+    return f"{100 * band.estimate:.{digits}f} % ({100 * band.low:.{digits}f} to {100 * band.high:.{digits}f})"
