@@ -35,7 +35,7 @@ def test_every_component_builds_for_both_tasks(kind):
 
 def test_options_reach_nested_components():
     criterion = registry.build("criterion", "cross-validated:estimator=tree,cv=3", "regression")
-    assert type(criterion.estimator).__name__ == "DecisionTreeRegressor"
+    assert [type(step).__name__ for _, step in criterion.estimator.steps] == ["SingleUnits", "DecisionTreeRegressor"]
     assert criterion.cv == 3
     control = registry.build("control", "aggregate:control=prefilter")
     assert type(control.control.ranker).__name__ == "Fisher"

@@ -278,7 +278,8 @@ def _ready(component: Any, arguments: dict[str, Any]) -> Any:
     if "max_iter" in inspect.signature(component).parameters and "max_iter" not in arguments:
         arguments = {"max_iter": 1000, **arguments} if component.__name__ == "LogisticRegression" else arguments
     if component.__name__.startswith(("DecisionTree", "RandomForest")):
-        return component(**{"random_state": 0, **arguments})
+        units = importlib.import_module("fewer.criteria._preparation").SingleUnits()
+        return make_pipeline(units, component(**{"random_state": 0, **arguments}))
     if component.__name__.startswith("LGBM"):
         return component(**{"random_state": 0, "verbosity": -1, **arguments})
     return make_pipeline(StandardScaler(), component(**arguments))

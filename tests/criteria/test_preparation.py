@@ -11,9 +11,13 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from fewer import SubsetSelector, registry
+from fewer.contracts import Resources
+from fewer.criteria import CrossValidated
 from fewer.criteria._preparation import Preparation
 from fewer.io import SparseProblem, to_problem
 from fewer.problem import Problem
+from fewer.search import Forward
 from making import make_problem
 
 
@@ -149,3 +153,56 @@ def test_what_a_model_takes_is_found_out_once_for_all_parts_of_a_table(monkeypat
     assert asked == [40]
     Preparation(DecisionTreeClassifier(max_depth=2), problem, np.arange(40), True, 0).decide()
     assert asked == [40, 40]
+
+
+@pytest.mark.parametrize("name", ["tree", "forest:n_estimators=5"])
+def test_named_trees_do_not_depend_on_the_units(name):
+    rng = np.random.default_rng(0)
+    X, masks = rng.normal(size=(60, 4)), np.array([[1, 0, 0, 0], [0, 1, 1, 0], [1, 1, 1, 1]], dtype=bool)
+    far = X + 1e9
+    y = (X[:, 0] + 0.5 * X[:, 1] + 0.4 * rng.normal(size=60) > 0).astype(int)
+    criterion = CrossValidated(registry.build("estimator", name), cv=3)
+
+    def scores(table, by=criterion):
+        return by.bind(to_problem(table, y), np.random.default_rng(0), Resources()).score(masks)
+
+    assert np.array_equal(scores(X), scores(X * 2.0**-300))
+    assert np.array_equal(scores(X), scores(X * 1e90))
+    assert np.array_equal(scores(far), scores(far - 1e9))
+    own = CrossValidated(registry.build("estimator", name)[-1], cv=3)
+    assert np.array_equal(scores(X), scores(X, own))
+    assert len(set(scores(far, own))) == 1  # as scikit-learn has it: all values are the same
+
+
+def test_columns_that_single_precision_merges_are_reported_for_own_trees():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    X[:, 1] += 1e9
+    tree = DecisionTreeClassifier(random_state=0)
+    notes = SubsetSelector(CrossValidated(tree), Forward(), random_state=0).fit(X, y).notes_
+    said = "DecisionTreeClassifier works in single precision, in which distinct values of 'x1' are the same"
+    assert any(note.startswith(said) for note in notes)
+    for quiet in (make_pipeline(StandardScaler(), tree), LogisticRegression()):
+        notes = SubsetSelector(CrossValidated(quiet), Forward(), random_state=0).fit(X, y).notes_
+        assert not any("single precision" in note for note in notes)
+
+
+def test_weights_reach_a_pipeline_behind_the_preparation():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=60), np.arange(60) % 3])
+    y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
+    weights = 1.0 + (np.arange(60) % 2) * 9.0
+    problem = to_problem(X, y, nominal=[1], sample_weight=weights)
+    plain = to_problem(X, y, nominal=[1])
+    mask, masks = np.ones(2, dtype=bool), np.ones((1, 2), dtype=bool)
+    alone, behind = LogisticRegression(), make_pipeline("passthrough", LogisticRegression())
+    heavy, light = (
+        CrossValidated(model).bind(rows, np.random.default_rng(0), Resources()).predict(mask, X)
+        for model, rows in ((behind, problem), (behind, plain))
+    )
+    assert not np.allclose(heavy, light)
+    one, other = (
+        CrossValidated(model).bind(problem, np.random.default_rng(0), Resources()) for model in (alone, behind)
+    )
+    assert np.allclose(one.predict(mask, X), heavy)
+    assert one.score(masks) == pytest.approx(other.score(masks))

@@ -88,6 +88,8 @@ class Objective:
         self._trace = trace
         self.n_evaluations = trace.n_evaluations
         self.n_undefined = trace.n_undefined
+        for text in self.scorer.notes:
+            trace.note(text)
 
     def refuse_undefined(self, best_score: float) -> None:
         """Refuse an answer that is none: not one subset of an allowed size could be scored.

@@ -203,6 +203,11 @@ class Scorer(ABC):
     failure: str = ""
     """Why the first subset that could not be scored failed, where that is known."""
 
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the result should know of these rows, in sentences."""
+        return []
+
     @abstractmethod
     def score(self, masks: Masks) -> FloatArray:
         """Score an (m, p) array of masks (bool) or weights (float): m numbers.

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csc_array, issparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import validate_data
 
 from fewer.contracts import Masks
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
@@ -141,8 +142,9 @@ class Preparation:
     def bare(self) -> Any:
         """Return the unfitted estimator with a seed, and one thread where threads do not pay."""
         model = clone(self._estimator)
-        if "random_state" in model.get_params(deep=False) and model.get_params(deep=False)["random_state"] is None:
-            model.set_params(random_state=self._seed)
+        last = last_of(model)[1]
+        if "random_state" in last.get_params(deep=False) and last.get_params(deep=False)["random_state"] is None:
+            last.set_params(random_state=self._seed)
         small = self._problem.n_samples * self._problem.n_features < WORTH_THREADS
         for name, n in model.get_params().items() if self._one_thread or small else ():
             if name.split("__")[-1] == "n_jobs" and self._is_one(n, model, name):
@@ -170,6 +172,81 @@ class Preparation:
         if not steps:
             return self.bare()
         return make_pipeline(ColumnTransformer(steps, remainder="passthrough"), self.bare())
+
+
+LEAST_APART = 1e-7
+"""Values that are no farther apart in single precision are one to scikit-learn's trees."""
+ROOM = 1e6
+"""Steps of single precision in the range of a column from which on nothing is gained by another unit."""
+
+
+def single_steps(X: FloatArray) -> FloatArray:
+    """Return how many values the range of each column has room for in the single precision of trees; 0 if constant."""
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = np.fmax(np.abs(low), np.abs(high))
+        step = np.maximum(LEAST_APART, largest * np.finfo(np.float32).eps)
+        room = np.where(largest > np.finfo(np.float32).max, np.minimum(1.0, high - low), (high - low) / step)
+    return np.nan_to_num(room)
+
+
+class SingleUnits(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Shift and scale the columns that single precision, in which trees work, would not tell apart.
+
+    The middle of the range is subtracted where it is larger than the range, and a power of two brings the range
+    near 1: both keep the order of the values, and nearly always the values to the bit. Other columns stay as they are.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> SingleUnits:
+        """Learn the units of the columns that need others."""
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan")
+        self.center_, self.power_ = np.zeros(X.shape[1]), np.zeros(X.shape[1], dtype=np.int64)
+        if issparse(X):
+            return self
+        room = single_steps(X)
+        odd = np.flatnonzero((room > 0.0) & (room < ROOM))
+        low, high = np.fmin.reduce(X[:, odd], axis=0), np.fmax.reduce(X[:, odd], axis=0)
+        middle = low / 2.0 + high / 2.0
+        half = high / 2.0 - low / 2.0
+        self.center_[odd] = np.where(np.abs(middle) > 2.0 * half, middle, 0.0)
+        self.power_[odd] = -np.frexp(np.fmax(half, np.abs(middle - self.center_[odd])))[1]
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the columns in these units."""
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        plain = issparse(X) or not (self.power_.any() or self.center_.any())
+        return X if plain else np.ldexp(X - self.center_, self.power_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        return tags
+
+
+def merged_columns(problem: Problem) -> list[int]:
+    """Return the columns of numbers of which single precision makes fewer values than there are."""
+    if problem.sparse is not None:
+        return []
+    room = single_steps(problem.X)
+    suspects = np.flatnonzero((room > 0.0) & (room < 10.0 * problem.n_samples) & ~problem.nominal)
+    merged = []
+    for column in suspects.tolist():
+        values = np.unique(problem.X[:, column][~np.isnan(problem.X[:, column])])
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = np.diff(values.astype(np.float32)) > LEAST_APART
+        if not apart.all():
+            merged.append(column)
+    return merged
+
+
+def last_of(model: Any) -> tuple[str, Any]:
+    """Return the estimator at the end of nested pipelines, and what stands before the names of its fit's arguments."""
+    path = ""
+    while isinstance(model, Pipeline):
+        name, model = model.steps[-1]
+        path += f"{name}__"
+    return path, model
 
 
 def _looks_at_names(estimator: Any) -> bool:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.metrics import check_scoring, get_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import HasMethods, StrOptions
@@ -22,9 +23,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from fewer.contracts import CHANGES, ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
-from fewer.criteria._preparation import WORTH_THREADS, Preparation
+from fewer.criteria._preparation import WORTH_THREADS, Preparation, last_of, merged_columns
 from fewer.criteria._racing import ceiling_of, race
-from fewer.criteria.engines import PartMaker, find_engine, find_part
+from fewer.criteria.engines import PartMaker, find_engine, find_part, in_single_precision
 from fewer.criteria.engines._engine import Engine, Split
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting
 from fewer.criteria.engines._parts import Part
@@ -288,6 +289,22 @@ class CrossValidatedScorer(PredictiveScorer):
         rows = max((train for train, _ in self._splits), key=len)
         native = self.problem.has_missing and self._preparation.is_native
         return find_part(self._preparation.bare(), self.problem, rows, native, self._preprocess)
+
+    @property
+    def notes(self) -> list[str]:
+        """Columns that a tree of the user's would not see as they are."""
+        last = last_of(self._estimator)[1]
+        steps = self._estimator.steps[:-1] if isinstance(self._estimator, Pipeline) else []
+        if not in_single_precision(last) or any(not isinstance(step, SimpleImputer) for _, step in steps):
+            return []
+        names = [self.problem.names[column] for column in merged_columns(self.problem)]
+        if not names:
+            return []
+        which = ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        return [
+            f"{type(last).__name__} works in single precision, in which distinct values of {which} are the same: "
+            "subtract their mean or change their unit, for example with StandardScaler in a pipeline."
+        ]
 
     @property
     def _way_of_fits(self) -> str:
@@ -663,7 +680,7 @@ class CrossValidatedScorer(PredictiveScorer):
     def _fit(self, mask: Masks, train: IntArray, new_missing: Any = False) -> Any:
         rows = self.problem
         model = self._preparation.model(np.flatnonzero(mask), new_missing)
-        name, final = model.steps[-1] if isinstance(model, Pipeline) else ("", model)
+        path, final = last_of(model)
         kept = train[:0]
         if stops_early(final):
             # On rows that are no test rows of the split: those would choose the number of trees that they score.
@@ -674,14 +691,22 @@ class CrossValidatedScorer(PredictiveScorer):
             asked["sample_weight"] = rows.sample_weight[train]
         cells = self._preparation.cells(mask, train)
         if len(kept):
-            held = self._preparation.cells(mask, kept)
-            if isinstance(model, Pipeline) and len(model) > 1:
-                held = model[:-1].fit(cells, self._labels[train]).transform(held)
+            held = _before_last(model, cells, self._labels[train], self._preparation.cells(mask, kept))
             if has_fit_parameter(final, "eval_X"):  # LightGBM from 4.7 on
                 asked |= {"eval_X": held, "eval_y": self._labels[kept]}
             else:
                 asked["eval_set"] = [(held, self._labels[kept])]
-        return model.fit(cells, self._labels[train], **{f"{name}__{key}" if name else key: asked[key] for key in asked})
+        return model.fit(cells, self._labels[train], **{f"{path}{key}": asked[key] for key in asked})
+
+
+def _before_last(model: Any, cells: Any, labels: NDArray[Any], held: Any) -> Any:
+    """Return what the last step of nested pipelines would see of other rows."""
+    while isinstance(model, Pipeline):
+        if len(model) > 1:
+            steps = model[:-1].fit(cells, labels)
+            cells, held = steps.transform(cells), steps.transform(held)
+        model = model.steps[-1][1]
+    return held
 
 
 def stops_early(model: Any) -> bool:

@@ -320,8 +320,8 @@ def build_estimator(estimator: Any, problem: Problem) -> Any:
     Examples
     --------
     >>> problem = Problem.from_arrays([[0.0], [1.0]], [0, 1])
-    >>> type(build_estimator("tree", problem)).__name__
-    'DecisionTreeClassifier'
+    >>> build_estimator("tree", problem)[-1]
+    DecisionTreeClassifier(random_state=0)
     """
     return build_component("estimator", estimator, problem)
 

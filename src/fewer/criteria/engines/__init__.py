@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
+from fewer.criteria._preparation import SingleUnits, last_of
 from fewer.criteria.engines._additive import BernoulliEngine, CentroidEngine, GaussianEngine
 from fewer.criteria.engines._engine import Engine, EngineMetric, Folds, Split, metric_of
 from fewer.criteria.engines._histogram_boosting import BOOSTINGS as HISTOGRAM_BOOSTINGS
@@ -26,12 +27,12 @@ from fewer.criteria.engines._logistic import LinearSVCEngine, logistic_engine
 from fewer.criteria.engines._neighbors import NeighborsEngine
 from fewer.criteria.engines._parts import Part, agrees
 from fewer.criteria.engines._support_vectors import SupportVectors
-from fewer.criteria.engines._trees import BOOSTINGS, FORESTS, TREES, BoostingPart, ForestPart
+from fewer.criteria.engines._trees import BOOSTINGS, FORESTS, TREES, BoostingPart, ForestPart, TreePart
 from fewer.problem import FloatArray, IntArray, Problem
 
-__all__ = ["Engine", "find_engine", "find_part", "forest_importances"]
+__all__ = ["Engine", "find_engine", "find_part", "forest_importances", "in_single_precision"]
 
-TRANSFORMERS = (StandardScaler, MinMaxScaler, SimpleImputer)
+TRANSFORMERS = (StandardScaler, MinMaxScaler, SimpleImputer, SingleUnits)
 
 NEIGHBORS = {"weights": "uniform", "algorithm": "auto", "metric": "minkowski", "p": 2, "metric_params": None}
 
@@ -257,17 +258,22 @@ def forest_importances(estimator: Any, problem: Problem, seed: int) -> FloatArra
     >>> forest_importances(DecisionTreeClassifier(), problem, 0)
     array([1., 0.])
     """
-    if PARTS.get(type(estimator)) is not ForestPart or problem.has_missing:
+    if PARTS.get(type(last_of(estimator)[1])) is not ForestPart or problem.has_missing:
         return None
     model = clone(estimator)
-    if model.random_state is None:
-        model.set_params(random_state=seed)
+    if (last := last_of(model)[1]).random_state is None:
+        last.set_params(random_state=seed)
     way = find_part(model, problem, np.arange(problem.n_samples), False, False)
     part = None if isinstance(way, str) else way.make(problem.X, problem.y, problem.X[:1], problem.sample_weight)
     if not isinstance(part, ForestPart):
         return None
     part.outputs(np.arange(problem.n_features))
     return part.importances()
+
+
+def in_single_precision(model: Any) -> bool:
+    """Say whether a model is one of scikit-learn's trees, forests or boosted trees, which work in single precision."""
+    return issubclass(PARTS.get(type(model), object), TreePart)
 
 
 def _is_one_of(given: Any, allowed: Any) -> bool:
