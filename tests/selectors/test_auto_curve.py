@@ -67,8 +67,27 @@ def test_the_smallest_size_that_loses_so_much():
     free = np.ones(3, dtype=bool)
     curve = Curve.of(np.array([1, 2, 3]), losses, np.ones(4), np.arange(4), free)
     assert [curve.smallest(spared, free) for spared in (0.0, 0.5, 1.0)] == [1, 1, 0]
+    two = np.array([[0.3, 0.0], [0.1, 0.0], [0.2, 0.0]])  # 0.2 behind, with a standard error of 0.1 / √3
+    noisy = Curve.of(np.array([1, 2]), two, np.ones(3), np.arange(3), np.ones(2, dtype=bool))
+    assert [noisy.smallest(0.1, np.ones(2, dtype=bool), luck) for luck in (1.7, 1.8)] == [1, 0]
     only = np.array([True, False, True])
     assert Curve.of(np.array([1, 2, 3]), losses, np.ones(4), np.arange(4), only).smallest(0.0, only) == 2
+
+
+def test_what_predictions_of_classes_tell_is_their_rank():
+    y = np.arange(60) % 6 == 0  # a sixth of the rows
+    problem = Problem.from_arrays(np.zeros((60, 1)), y)
+    splits = split_rows(problem, 4, np.random.default_rng(0))
+    loss, _ = Loss.of(problem, splits)
+    second = RNG.uniform(size=(60, 1))
+    outputs, means = np.stack([1.0 - second, second], axis=2), np.tile([5 / 6, 1 / 6], (60, 1))
+    told = loss.told(outputs, means)
+    assert np.allclose(told, loss.told(outputs**3, means)[:, [0]], atol=1e-12)  # only the order counts
+    area = np.mean([roc_auc_score(y[s.test], second[s.test, 0]) for s in splits])
+    weights = balanced_weights(problem)
+    # Mean ranks of the two classes are half an area apart, in rows of a fold.
+    assert weights @ told[:, 0] / weights.sum() == pytest.approx((area - 0.5) / 2, abs=0.02)
+    assert np.allclose(loss.told(np.full((60, 1, 2), 0.5), means), 0.0)
 
 
 def test_luck_is_told_with_its_probability():

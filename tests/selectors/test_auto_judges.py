@@ -12,6 +12,7 @@ from fewer.selectors.auto._judges import (
     estimator_named,
     forest,
     linear,
+    logistic,
     neighbors,
     ridge,
     ridge_fit,
@@ -63,6 +64,18 @@ def test_the_linear_model_for_classes_is_logistic_regression(n_classes, n_column
     own = LogisticRegression(max_iter=5000, tol=1e-8).fit(X[:n], y[:n], sample_weight=weights)
     found = list(linear(split, [np.array([1]), np.delete(np.arange(n_columns), 1)]))[1]
     assert found == pytest.approx(own.predict_proba(X[n:]), abs=tolerance)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_products_that_grow_take_the_steps_of_the_axes(n_classes):
+    rng = np.random.default_rng(n_classes)
+    X = rng.normal(size=(120, 70))
+    y = np.digitize(X[:, 0] + rng.normal(size=120), [0.0, 0.8][: n_classes - 1])
+    weights = rng.uniform(0.5, 2.0, size=100)
+    split = NodeSplit(X[:100], X[100:], np.eye(n_classes)[y[:100]], np.ones(100), weights, True, 0)
+    first, second = linear(split, [np.arange(65), np.arange(65, 70)])
+    assert first == pytest.approx(logistic(split, np.arange(65)), abs=1e-9)
+    assert second == pytest.approx(logistic(split, np.arange(70)), abs=1e-9)
 
 
 def test_the_penalty_has_the_least_error_of_leaving_rows_out():

@@ -300,7 +300,8 @@ class RowProducts:
             new_dual, new_given = ahead + moved, ahead_given + (rest - moved) / bound
             new_constant = ahead_constant + weights @ gap / (bound * weights.sum())
             following = (1.0 + np.sqrt(1.0 + 4.0 * momentum**2)) / 2.0
-            if float(((ahead - new_dual) * (new_given - given)).sum()) > 0.0:
+            uphill = ((ahead - new_dual) * (new_given - given)).sum()
+            if float(uphill + (ahead_constant - new_constant) @ (new_constant - constant)) > 0.0:
                 following = momentum = 1.0
             speed, momentum = (momentum - 1.0) / following, following
             ahead = new_dual + speed * (new_dual - dual)
