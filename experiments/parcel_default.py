@@ -107,29 +107,40 @@ def read(name: str) -> Problem:
     return read_table(file, "target", task="classification") if file.exists() else load(name).problem
 
 
+def area_and_need(problem: Problem, seed: int, **settings: Any) -> tuple[float, float]:
+    """Return the area of a Parcel's line on other rows, and the median of features needed at some limits."""
+    fit, judge = halves(problem, seed, 1500)
+    judge = judge.take(np.arange(min(judge.n_samples, 5000)))
+    parcel = Parcel(random_state=seed, **settings).fit_problem(fit)
+    needed = [len(parcel.operating_point(max_fpr=limit).features_) for limit in LIMITS]
+    return parcel.held_out_problem(judge).area, float(np.median(needed))
+
+
 def sizes_part(n_splits: int, tables: tuple[str, ...]) -> None:
-    """Compare the default price of size with none: held-out area of the hull's line, and features needed."""
-    print("| table | columns | rows | area, no price | with a price | difference | needed, no price | with | share |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    gaps = []
+    """Compare the default price of size with none; where more than a quarter is needed, with a quarter at most."""
+    print("| table | columns | area, no price | with a price | difference | needed, no price | with | share |")
+    print("|---|---|---|---|---|---|---|---|")
+    gaps, above = [], []
     for name in tables:
         problem = read(name)
-        found = np.zeros((2, n_splits, 2))
-        for seed in range(n_splits):
-            fit, judge = halves(problem, seed, 1500)
-            judge = judge.take(np.arange(min(judge.n_samples, 5000)))
-            for i, penalty in enumerate((0.0, 0.05)):
-                parcel = Parcel(size_penalty=penalty, random_state=seed).fit_problem(fit)
-                needed = [len(parcel.operating_point(max_fpr=limit).features_) for limit in LIMITS]
-                found[i, seed] = parcel.held_out_problem(judge).area, np.median(needed)
+        settings: list[dict[str, Any]] = [{"size_penalty": 0.0}, {}]
+        found = np.array([[area_and_need(problem, seed, **each) for seed in range(n_splits)] for each in settings])
         areas, needed = found[:, :, 0].mean(axis=1), np.median(found[:, :, 1], axis=1)
         gaps.append(areas[1] - areas[0])
+        share = needed[1] / problem.n_features
         print(
-            f"| {name} | {problem.n_features} | {fit.n_samples} | {areas[0]:.4f} | {areas[1]:.4f} | {gaps[-1]:+.4f} | "
-            f"{needed[0]:.1f} | {needed[1]:.1f} | {needed[1] / problem.n_features:.2f} |",
+            f"| {name} | {problem.n_features} | {areas[0]:.4f} | {areas[1]:.4f} | {gaps[-1]:+.4f} | "
+            f"{needed[0]:.1f} | {needed[1]:.1f} | {share:.2f} |",
             flush=True,
         )
+        if share > 0.25:
+            few = {"max_features": max(1, problem.n_features // 4)}
+            limited = np.array([area_and_need(problem, seed, **few) for seed in range(n_splits)])
+            above.append((name, few["max_features"], limited[:, 0].mean() - areas[0], np.median(limited[:, 1])))
     print(f"\nMean difference {np.mean(gaps):+.4f}, the lowest {min(gaps):+.4f}.\n")
+    for name, most, gap, need in above:
+        print(f"- {name} with `max_features={most}`: difference {gap:+.4f}, needed {need:.1f}.")
+    print()
 
 
 def strong_split(name: str, seed: int, most: int, out: Path | None) -> list[float]:

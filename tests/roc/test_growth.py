@@ -1,8 +1,21 @@
 import numpy as np
 import pytest
 
-from fewer.roc._growth import NOBODY, Front, GrowthPlan, _neighbors, _reaching, grow
-from fewer.roc._learners import Learner, Points
+from fewer.models import DiscreteNaiveBayes
+from fewer.problem import Problem
+from fewer.roc._growth import (
+    NOBODY,
+    Front,
+    GrowthPlan,
+    HullGrowth,
+    Member,
+    _neighbors,
+    _reaching,
+    best_subset,
+    few_of,
+    grow,
+)
+from fewer.roc._learners import Learner, Points, deal_out, learner_of
 
 
 def test_guessing_has_half_of_the_area():
@@ -67,3 +80,66 @@ def test_corners_that_own_the_first_subset_of_a_round_give_it_children():
     plain, owned = subsets_tried(False), subsets_tried(True)
     assert plain == {(0,), (1,), (2,), (3,), (0, 3), (1, 3), (2, 3), (0, 2, 3), (1, 2, 3)}
     assert owned - plain == {(0, 1), (0, 2), (0, 1, 2), (0, 1, 3)}
+
+
+def own_hull(positive, *all_scores):
+    """Area under the highest lines between any two ROC points of some scores: a slow twin of the hull."""
+    points = {(0.0, 0.0), (1.0, 1.0)}
+    for scores in all_scores:
+        points |= {((scores >= c)[~positive].mean(), (scores >= c)[positive].mean()) for c in np.unique(scores)}
+    grid = sorted({x for x, _ in points})
+    high = []
+    for x in grid:
+        lines = [
+            b if u == v else b + (d - b) * (x - u) / (v - u)
+            for u, b in points for v, d in points if u <= x <= v and (u < v or u == x)
+        ]  # fmt: skip
+        high.append(max(lines))
+    return np.trapezoid(high, grid)
+
+
+def test_few_subsets_are_those_whose_hull_earns_their_features():
+    rng = np.random.default_rng(0)
+    positive = np.arange(60) % 2 == 0
+    scores = [np.round(rng.normal(size=60) + shift * positive, 1) for shift in (1.5, 0.0, 1.4)]
+    members = [Member(0, (0, 1)), Member(0, (2,)), Member(0, (1, 3))]
+    growth = HullGrowth(Front.diagonal(30.0, 30.0), members, [])
+
+    def chosen(price):
+        found = few_of(growth, scores, positive, None, np.full(4, price), (30, 30))
+        return found.front, [members.index(member) for member in found.members]
+
+    alone = [own_hull(positive, each) for each in scores]
+    front, order = chosen(0.02)
+    assert order[0] == np.argmax([a - 0.02 * len(m.features) for a, m in zip(alone, members, strict=True)])
+    assert front.area == pytest.approx(own_hull(positive, *(scores[n] for n in order)))
+    assert sorted(order) == [0, 2]
+    assert chosen(0.1)[1] == order[:1]  # two more features would have to add 0.1 or 0.2 of area
+    front, order = chosen(0.3)
+    assert (order, front.area) == ([], 0.5)
+
+
+def test_the_best_subset_is_found_step_by_step():
+    rng = np.random.default_rng(1)
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, 4)) + y[:, None] * np.array([1.2, 0.0, 0.9, 0.1])
+    lessons, _ = deal_out(Problem.from_arrays(X, y), 0.0, 5, 1 / 3, rng, repeats=2)
+    assert (lessons.repeats, lessons.sizes, lessons.totals) == (2, (60, 60), (120.0, 120.0))
+    learner = learner_of("bayes", DiscreteNaiveBayes(), lessons, 1)
+    plan = GrowthPlan("flip", 0.5, True, 4, None, 1, np.zeros(4), np.ones(4, dtype=bool))
+    positive = lessons.positive == 1
+
+    def worth(subset, price):
+        mask = np.isin(np.arange(4), subset)
+        return own_hull(positive, learner.validation_scores(mask)) - price * len(subset) if subset else 0.5
+
+    for price in (0.0, 0.03, 0.2):
+        here = ()
+        while True:
+            steps = [tuple(sorted({*here} ^ {f})) for f in range(4)]
+            best = max(steps, key=lambda s: worth(s, price))
+            if worth(best, price) <= worth(here, price) + 1e-12:
+                break
+            here = best
+        found = best_subset(learner, plan, np.full(4, price), lessons.totals)
+        assert tuple(np.flatnonzero(found)) == here

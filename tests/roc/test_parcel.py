@@ -495,14 +495,15 @@ def test_nothing_to_find_is_an_answer(options):
     assert parcel.operating_point(cost_fp=1, cost_fn=1).predict(X).mean() < 0.5
 
 
-def test_the_size_penalty_is_a_price_that_all_features_share():
+def test_the_size_penalty_leaves_few_features_to_an_operating_point():
     X, y = load_breast_cancer(return_X_y=True)
-    ours = Parcel(size_penalty=0.06, random_state=0).fit(X, y)
-    priced = Parcel(size_penalty=0.0, feature_costs=np.ones(30), cost_weight=0.002, random_state=0).fit(X, y)
-    assert ours.vertices_ == priced.vertices_
-    free = Parcel(size_penalty=0.0, random_state=0).fit(X, y)
+    ours, free = (Parcel(random_state=0, **more).fit(X, y) for more in ({}, {"size_penalty": 0.0}))
     limits = (0.02, 0.05, 0.1, 0.2)
     needed = [np.median([len(p.operating_point(max_fpr=a).features_) for a in limits]) for p in (ours, free)]
     assert needed[0] <= 30 / 4 < needed[1]
+    assert ours.support_.sum() <= 30 / 4
+    nothing = Parcel(random_state=0, size_penalty=1000.0).fit(X, y)
+    assert not nothing.support_.any()
+    assert nothing.scoring_support_.any()  # the votes are those of the whole hull
     scott = [Parcel(method="scott", size_penalty=s, random_state=0).fit(X, y).vertices_ for s in (0.0, 0.5)]
     assert scott[0] == scott[1]

@@ -11,12 +11,16 @@ import numpy as np
 
 from fewer.kernels.roc import upper_chain
 from fewer.problem import BoolArray, FloatArray, IntArray
-from fewer.roc._learners import Frontier, Learner
-from fewer.roc._significance import critical_ratio
+from fewer.roc._curve import hull_vertices
+from fewer.roc._learners import Frontier, Learner, Points, weighted_points
+from fewer.roc._significance import critical_ratio, hanley_mcneil
 
 Children = Literal["forward", "flip", "floating", "stochastic"]
 
 NOBODY = -1
+
+SHARE_OF_ERROR = 0.1
+"""Standard errors of the area that one more subset must add to the hull of few."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,9 +340,140 @@ def _random_children(
     return masks[masks.sum(axis=1) <= max_features]
 
 
+def best_subset(learner: Learner, plan: GrowthPlan, prices: FloatArray, totals: tuple[float, float]) -> BoolArray:
+    """Search the subset whose own hull has the largest area less the prices of its features.
+
+    From no feature on, one more or one less at a time, for as long as that pays.
+
+    Parameters
+    ----------
+    learner : Learner
+        What is fitted to subsets.
+    plan : GrowthPlan
+        Columns that may enter, and how many.
+    prices : array of shape (n_features,)
+        What each feature costs, in area.
+    totals : (float, float)
+        What all negative and all positive validation rows count.
+
+    Returns
+    -------
+    bool array of shape (n_features,)
+    """
+    frontier = Front.diagonal(*totals).frontier
+    mask, best = np.zeros(len(plan.usable), dtype=bool), 0.5
+    while True:
+        children = _neighbors(mask, plan.usable, plan.max_features, drops=True)
+        children = children[children.any(axis=1)]
+        if not len(children):
+            return mask
+        points = learner.outside(mask, children, np.zeros(len(children)), frontier)
+        worth = _hull_areas(points, len(children), totals) - children @ prices
+        first = int(np.argmax(worth))
+        if worth[first] <= best + 1e-12:
+            return mask
+        mask, best = children[first], float(worth[first])
+
+
+def _hull_areas(points: Points, n_owners: int, totals: tuple[float, float]) -> FloatArray:
+    """Return the area under the hull of each owner's points and the two corners."""
+    order = np.lexsort([points.tp, points.fp, points.owner])
+    cuts = np.searchsorted(points.owner[order], np.arange(n_owners + 1))
+    areas = np.empty(n_owners)
+    for owner in range(n_owners):
+        own = order[cuts[owner] : cuts[owner + 1]]
+        fp = np.concatenate([[0.0], points.fp[own], [totals[0]]])
+        tp = np.concatenate([[0.0], points.tp[own], [totals[1]]])
+        areas[owner] = np.trapezoid(tp, fp) / (totals[0] * totals[1])
+    return areas
+
+
+def few_of(
+    growth: HullGrowth,
+    scores: Sequence[FloatArray],
+    positive: BoolArray,
+    weight: FloatArray | None,
+    prices: FloatArray,
+    sizes: tuple[int, int],
+) -> HullGrowth:
+    """Choose few members, one after the other, by the area of their hull less the prices of the features they add.
+
+    The hull of everything tried is the best of many on the same rows, and each operating point needs the features of
+    two of its subsets. A subset that adds little to the others is more often luck than worth its features.
+
+    Parameters
+    ----------
+    growth : HullGrowth
+        The members to choose from.
+    scores : sequence of arrays of shape (n_samples,)
+        Of each member, on the validation rows.
+    positive : bool array of shape (n_samples,)
+        Their class.
+    weight : array of shape (n_samples,) or None
+        How much each counts.
+    prices : array of shape (n_features,)
+        What each feature costs, in area.
+    sizes : (int, int)
+        Negative and positive rows, for standard errors.
+
+    Returns
+    -------
+    HullGrowth
+    """
+    curves = [curve_front(values, positive, weight) for values in scores]
+    tolerance = 0.0 if weight is None else 1e-9
+    every = np.ones(len(positive)) if weight is None else weight
+    front = Front.diagonal(float(every[~positive].sum()), float(every[positive].sum()))
+    chosen: list[int] = []
+    needed = np.zeros(len(prices), dtype=bool)
+    while len(chosen) < len(curves):
+        best = (0.0, -1, front)
+        for number in (n for n in range(len(curves)) if n not in chosen):
+            hull = joined([curves[n] for n in (*chosen, number)], tolerance)
+            added = [f for f in growth.members[number].features if not needed[f]]
+            gain = hull.area - front.area - float(prices[added].sum())
+            best = max(best, (gain, number, hull), key=lambda found: found[0])
+        gain, number, hull = best
+        if number == -1:
+            break
+        error = hanley_mcneil(min(hull.area, 1.0), sizes[1], sizes[0])
+        if chosen and hull.area - front.area < SHARE_OF_ERROR * error:
+            break
+        chosen.append(number)
+        front = hull
+        needed[list(growth.members[number].features)] = True
+    return HullGrowth(front, [growth.members[n] for n in chosen], growth.passes)
+
+
+def curve_front(scores: FloatArray, positive: BoolArray, weight: FloatArray | None) -> Front:
+    """Return the hull of one classifier's ROC curve; it is member 0."""
+    every = np.ones(len(positive)) if weight is None else weight
+    front = Front.diagonal(float(every[~positive].sum()), float(every[positive].sum()))
+    found = weighted_points(
+        np.array([0]), scores[None, :], positive.astype(np.int64), every, np.zeros(1), front.frontier
+    )
+    fp, tp, threshold, member = (
+        np.concatenate(pair)
+        for pair in zip(
+            (front.fp, front.tp, front.threshold, front.member),
+            (found.fp, found.tp, found.threshold, found.owner),
+            strict=True,
+        )
+    )
+    return joined([Front(fp, tp, tp, threshold, member)], 0.0 if weight is None else 1e-9)
+
+
+def joined(fronts: Sequence[Front], tolerance: float = 0.0) -> Front:
+    """Return the hull of several; member i is the only one of front i, and of equal points the first is kept."""
+    fp, tp, threshold = (np.concatenate([getattr(each, name) for each in fronts]) for name in ("fp", "tp", "threshold"))
+    member = np.concatenate([np.where(each.member == NOBODY, NOBODY, i) for i, each in enumerate(fronts)])
+    kept = hull_vertices(fp, tp, tolerance)
+    return Front(fp[kept], tp[kept], tp[kept], threshold[kept], member[kept])
+
+
 def with_edges(
     front: Front,
-    all_scores: Sequence[FloatArray],
+    scores_of: Callable[[int], FloatArray],
     positive: BoolArray,
     n_points: int,
     weight: FloatArray | None = None,
@@ -351,7 +486,7 @@ def with_edges(
         member = int(front.member[vertex])
         if not on_edge or member == NOBODY or n_points == 0:
             continue
-        scores = all_scores[member]
+        scores = scores_of(member)
         cuts = np.unique(scores)
         cuts = cuts[cuts > front.threshold[vertex]] if left else cuts[cuts < front.threshold[vertex]]
         fp, tp = (_reaching(scores, side * every, cuts) for side in (~positive, positive))

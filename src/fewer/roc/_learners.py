@@ -78,10 +78,13 @@ class Lessons:
         Training rows, and rows that judge what was learnt from them: one pair, or the folds of a cross-validation.
     whole : Problem
         Rows that the classifiers on the hull learn from in the end.
+    repeats : int
+        How often each row is among those that judge, in folds dealt anew each time.
     """
 
     pairs: tuple[tuple[Problem, Problem], ...]
     whole: Problem
+    repeats: int = 1
 
     @cached_property
     def positive(self) -> IntArray:
@@ -95,6 +98,15 @@ class Lessons:
             return None
         return np.concatenate([held.row_weights for _, held in self.pairs])
 
+    @property
+    def once(self) -> slice:
+        """The validation rows of the folds dealt first: each row once."""
+        return slice(len(self.positive) // self.repeats)
+
+    def dealt_once(self) -> Lessons:
+        """Return the folds dealt first alone."""
+        return Lessons(self.pairs[: len(self.pairs) // self.repeats], self.whole)
+
     @cached_property
     def totals(self) -> tuple[float, float]:
         """What all negative and all positive validation rows count."""
@@ -104,9 +116,10 @@ class Lessons:
     @cached_property
     def sizes(self) -> tuple[int, int]:
         """How many negative and positive validation rows of equal weight would tell as much (Kish)."""
+        positive = self.positive[self.once]
         if self.weight is None:
-            return int((self.positive == 0).sum()), int((self.positive == 1).sum())
-        sides = [self.weight[self.positive == code] for code in (0, 1)]
+            return int((positive == 0).sum()), int((positive == 1).sum())
+        sides = [self.weight[self.once][positive == code] for code in (0, 1)]
         negative, positive = (max(1, round(float(w.sum() ** 2 / (w**2).sum()))) for w in sides)
         return negative, positive
 
@@ -357,7 +370,14 @@ def weighted_points(
 
 
 def deal_out(
-    problem: Problem, calibration: float, cv: Any, validation: float, rng: np.random.Generator, *, in_folds: bool = True
+    problem: Problem,
+    calibration: float,
+    cv: Any,
+    validation: float,
+    rng: np.random.Generator,
+    *,
+    in_folds: bool = True,
+    repeats: int = 1,
 ) -> tuple[Lessons, Problem | None]:
     """Keep rows aside for calibration and make lessons of the others.
 
@@ -377,6 +397,8 @@ def deal_out(
         Draws all that is random.
     in_folds : bool, default=True
         Whether every row trains and judges in turn; a class too small for it, or in too few groups, gets one split.
+    repeats : int, default=1
+        How often to deal the folds, where `cv` is a number and rows have no time.
 
     Returns
     -------
@@ -393,7 +415,11 @@ def deal_out(
         raise InputError("The rows kept for calibration, and their groups, leave no row of one class to train with.")
     pairs = _folds(problem, np.flatnonzero(rest), cv, rng) if in_folds else ()
     if pairs:
-        return Lessons(pairs, problem.take(rest)), aside
+        repeats = repeats if isinstance(cv, Integral) and problem.time is None else 1
+        more = [_folds(problem, np.flatnonzero(rest), cv, rng) for _ in range(repeats - 1)]
+        if not all(more):
+            more = []
+        return Lessons(sum(more, pairs), problem.take(rest), 1 + len(more)), aside
     return _one_split(problem.take(rest), validation, rng), aside
 
 

@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from fewer.io import is_frame
 from fewer.problem import BoolArray, FloatArray, InputError
-from fewer.roc._curve import ChordPoint, RocHull, hull_vertices, positives
-from fewer.roc._growth import NOBODY, Front, with_edges
-from fewer.roc._learners import ConstantRule, LearnedRule, weighted_points
+from fewer.roc._curve import ChordPoint, RocHull, positives
+from fewer.roc._growth import NOBODY, curve_front, joined, with_edges
+from fewer.roc._learners import ConstantRule, LearnedRule
 from fewer.roc._operating_point import Guarantee, OperatingPoint, Reader, Vertex, VertexClassifier, WholeRows
 from fewer.roc._rates import (
     DISTINCT,
@@ -464,7 +464,9 @@ def mrroc(
     scores = [rule.scores(hull_rows) for rule in rules]
     on_hull = positive[~kept]
     own_weight = None if weight is None else weight[~kept]
-    front = with_edges(_front(scores, on_hull, own_weight), scores, on_hull, edge_points, own_weight)
+    curves = [curve_front(values, on_hull, own_weight) for values in scores]
+    hull = joined(curves, 0.0 if weight is None else 1e-9)
+    front = with_edges(hull, scores.__getitem__, on_hull, edge_points, own_weight)
     fpr, tpr = front.fp / front.fp[-1], front.tp / front.tp[-1]
     vertices = [
         Vertex(named[m][0] if m != NOBODY else "constant", (), (), float(cut), float(x), float(y_))
@@ -494,22 +496,6 @@ def mrroc(
         witnesses,
         {},
     )
-
-
-def _front(scores: Sequence[FloatArray], positive: BoolArray, weight: FloatArray | None) -> Front:
-    """Return the hull of all points of all scores; of equal points the first classifier's is kept."""
-    every = np.ones(len(positive)) if weight is None else weight
-    front = Front.diagonal(float(every[~positive].sum()), float(every[positive].sum()))
-    nothing = np.zeros(1)
-    columns = [(front.fp, front.tp, front.threshold, front.member)]
-    for number, values in enumerate(scores):
-        found = weighted_points(
-            np.array([number]), values[None, :], positive.astype(np.int64), every, nothing, front.frontier
-        )
-        columns.append((found.fp, found.tp, found.threshold, found.owner))
-    fp, tp, threshold, member = (np.concatenate(column) for column in zip(*columns, strict=True))
-    kept = hull_vertices(fp, tp, tolerance=0.0 if weight is None else 1e-9)
-    return Front(fp[kept], tp[kept], tp[kept], threshold[kept], member[kept].astype(np.int64))
 
 
 def _kept_aside(positive: BoolArray, share: float, seed: int | None) -> BoolArray:

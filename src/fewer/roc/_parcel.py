@@ -20,7 +20,18 @@ from fewer.models import DiscreteNaiveBayes
 from fewer.problem import BoolArray, FloatArray, InputError, Problem
 from fewer.roc._committee import Committee, CommitteeBallot, elect, hull_shares
 from fewer.roc._curve import RocHull, auroc
-from fewer.roc._growth import NOBODY, Children, GrowthPlan, HullGrowth, Pass, grow, with_edges
+from fewer.roc._growth import (
+    NOBODY,
+    Children,
+    GrowthPlan,
+    HullGrowth,
+    Member,
+    Pass,
+    best_subset,
+    few_of,
+    grow,
+    with_edges,
+)
 from fewer.roc._learners import ConstantRule, LearnedRule, Learner, Lessons, deal_out, learner_of
 from fewer.roc._mrroc import MRROC, HeldOutCurve, calls, digests_of
 from fewer.roc._operating_point import CellReader, OperatingPoint, Vertex
@@ -31,9 +42,12 @@ from fewer.validate import CV_OBJECT
 MAX_SLOW = 30
 """Subsets that an algorithm which is fitted anew for each may try in a round."""
 
-PRICED = 60
-"""Rows of the smaller class from which on features have a price. With fewer a step of the hull is much more than any
-price, which then only breaks ties towards subsets that these few rows flatter."""
+PRICED = 30
+"""Rows of the smaller class, without those for calibration, from which on few subsets are chosen. With fewer a step of
+the hull is much more than any price, and the choice falls on subsets that these few rows flatter."""
+
+REPEATS = 3
+"""How often folds are dealt where few subsets are chosen: the choice by one dealing is partly luck."""
 
 ENOUGH = 0.5
 """Critical ratio below which a round is the last, where every row judges; the report's is 1.96."""
@@ -57,10 +71,10 @@ class Parcel(TableClassifier):
         anew for each subset, with missing cells filled and levels one-hot encoded, and tries the subsets on the hull,
         all features, and some children.
     method : {"auto", "scott"}, default="auto"
-        `"auto"`: every row that is not kept for calibration trains and judges in turn (`cv` folds), subsets may lose
-        features as well as gain them, the growth also starts from large subsets, features have a price
-        (`size_penalty`), and the classifiers on the hull are fitted to all these rows. `"scott"`: as in the report: one
-        split into training and validation rows, subsets grow from nothing, a round must be significant.
+        `"auto"`: every row that is not kept for calibration trains and judges in turn (`cv` folds, dealt three times
+        for naive Bayes), subsets may lose features as well as gain them, the growth also starts from large subsets, few
+        subsets are chosen by a price of their features (`size_penalty`), and fitted to all these rows. `"scott"`: as in
+        the report: one split into training and validation rows, subsets grow from nothing, a round must be significant.
     cv : int, "loo", splitter or list of (train, test), default=5
         Folds of `"auto"`. A list is for the rows of the whole table; those kept for calibration are left out of it.
         Where rows have a time, a number means splits that go forward.
@@ -89,9 +103,9 @@ class Parcel(TableClassifier):
     cost_weight : float, default=0.0
         Points of true positive rate that one unit of cost must earn.
     size_penalty : float, default=0.05
-        True positive rate that all features together would have to earn, in equal shares: with 50 columns a subset
-        needs 0.001 more for each feature. A higher penalty gives operating points that need fewer features; 0 asks for
-        the largest area alone. There is none with fewer than 60 rows of the smaller class, and for `"scott"`.
+        Area that all features together would have to earn, in equal shares: with 50 columns each feature must add
+        0.001. Few subsets that earn their features are then chosen from the hull; 0 keeps all of the hull, for the
+        largest area alone. There is none with fewer than 30 rows of the smaller class, and for `"scott"`.
     pos_label : label, optional
         The positive class; the last one of two if left out. With several classes it is set against all others; without
         it each class is, see `parcels_`.
@@ -269,9 +283,11 @@ class Parcel(TableClassifier):
         if problem.n_classes > 2:
             return self._fit_several(problem)
         rng = self._generator()
+        fast = all(isinstance(estimator, DiscreteNaiveBayes) for _, estimator in self._named_estimators())
         lessons, calibration = deal_out(
-            problem, self.calibration, self.cv, self.validation, rng, in_folds=self.method == "auto"
-        )
+            problem, self.calibration, self.cv, self.validation, rng, in_folds=self.method == "auto",
+            repeats=REPEATS if fast and self.calibration else 1,
+        )  # fmt: skip
         return self._fit(lessons, calibration, problem, rng)
 
     def fit_parts(self, train: Problem, validation: Problem, calibration: Problem | None = None) -> Parcel:
@@ -328,34 +344,53 @@ class Parcel(TableClassifier):
         lessons = Lessons(
             tuple((self._turned(train), self._turned(held)) for train, held in lessons.pairs),
             self._turned(lessons.whole),
+            lessons.repeats,
         )
+        thinned = self.method == "auto" and self.size_penalty > 0 and min(lessons.sizes) >= PRICED
+        if not thinned:
+            lessons = lessons.dealt_once()
         if lessons.pairs[0][0].X is lessons.whole.X:
             lessons = Lessons(lessons.pairs, lessons.pairs[0][0])
         calibration = None if calibration is None else self._turned(calibration)
         judges = [held for _, held in lessons.pairs] if len(lessons.pairs) == 1 else []
         self.prevalence_ = _prevalence([lessons.whole, *judges, *([calibration] if calibration else [])])
-        named = self._named_estimators()
         n_jobs = effective_n_jobs(self.n_jobs)
-        learners = [learner_of(name, estimator, lessons, n_jobs) for name, estimator in named]
+        learners = [learner_of(name, estimator, lessons, n_jobs) for name, estimator in self._named_estimators()]
         plan = self._plan(learners, lessons)
         growth = grow(learners, plan, lessons.totals, lessons.sizes, rng)
-        placed = [(learners[m.learner], mask_of(m.features, len(plan.usable))) for m in growth.members]
-        scores = [learner.validation_scores(mask) for learner, mask in placed]
-        front = with_edges(growth.front, scores, lessons.positive == 1, self.edge_points, lessons.weight)
-        growth = replace(growth, front=front)
-        rules = [learner.rule(mask) for learner, mask in placed]
-        self._keep(growth, lessons, rules, scores, calibration, [name for name, _ in named])
-        self._vote(growth, lessons, calibration, everything, learners)
+        few = self._few(growth, learners, plan, lessons) if thinned else growth
+        self._keep(few, learners, lessons, calibration)
+        self._vote(self._edged(growth, learners, lessons), lessons, calibration, everything, learners)
         return self
+
+    def _few(self, growth: HullGrowth, learners: Sequence[Learner], plan: GrowthPlan, lessons: Lessons) -> HullGrowth:
+        """Choose few subsets: of those on the hull, and of the one with the best curve of its own, for its price."""
+        prices = self._costs(lessons.whole) + self.size_penalty / max(int(plan.usable.sum()), 1)
+        mask = best_subset(_fast_one(learners, lessons), plan, prices, lessons.totals)
+        own = tuple(np.flatnonzero(mask).tolist())
+        at_hull = {(m.learner, m.features) for m in growth.members}
+        more = [Member(n, own) for n in range(len(learners)) if own and (n, own) not in at_hull]
+        growth = replace(growth, members=[*growth.members, *more])
+        scores = [_scores(member, learners, lessons) for member in growth.members]
+        return few_of(growth, scores, lessons.positive == 1, lessons.weight, prices, lessons.sizes)
+
+    def _costs(self, whole: Problem) -> FloatArray:
+        return self.cost_weight * parse_costs(self.feature_costs, whole.names)
+
+    def _edged(self, growth: HullGrowth, learners: Sequence[Learner], lessons: Lessons) -> HullGrowth:
+        """Add thresholds along the edges of ROC space."""
+
+        def scores_of(number: int) -> FloatArray:
+            return _scores(growth.members[number], learners, lessons)
+
+        front = with_edges(growth.front, scores_of, lessons.positive == 1, self.edge_points, lessons.weight)
+        return replace(growth, front=front)
 
     def _plan(self, learners: Sequence[Learner], lessons: Lessons) -> GrowthPlan:
         """Say how the hull is to grow."""
         whole, scott = lessons.whole, self.method == "scott"
         usable = ~whole.constant
         most = whole.n_features if self.max_features is None else self.max_features
-        free = scott or min(lessons.sizes) < PRICED
-        each = 0.0 if free else self.size_penalty / max(int(usable.sum()), 1)
-        prices = lessons.totals[1] * (self.cost_weight * parse_costs(self.feature_costs, whole.names) + each)
         return GrowthPlan(
             children=self.children or ("forward" if scott else "flip"),
             critical=self.critical_ratio if self.critical_ratio is not None else 1.96 if scott else ENOUGH,
@@ -363,28 +398,24 @@ class Parcel(TableClassifier):
             max_features=most,
             max_passes=self.max_passes,
             n_children=self.n_children,
-            prices=prices,
+            prices=lessons.totals[1] * self._costs(whole),
             usable=usable,
             starts=() if scott else _starts(learners, lessons, usable, most),
             limit=None if scott else MAX_SLOW,
         )
 
     def _keep(
-        self,
-        growth: HullGrowth,
-        lessons: Lessons,
-        rules: list[LearnedRule],
-        scores: list[FloatArray],
-        calibration: Problem | None,
-        names: list[str],
+        self, growth: HullGrowth, learners: Sequence[Learner], lessons: Lessons, calibration: Problem | None
     ) -> None:
         """Remember the hull with its classifiers, and what they do to rows that judge them."""
+        growth = self._edged(growth, learners, lessons)
         front, whole = growth.front, lessons.whole
+        rules = [learners[m.learner].rule(mask_of(m.features, whole.n_features)) for m in growth.members]
         fpr, tpr = front.fp / front.fp[-1], front.tp / front.tp[-1]
         vertices = []
         for i, m in enumerate(front.member.tolist()):
             features = growth.members[m].features if m != NOBODY else ()
-            algorithm = names[growth.members[m].learner] if m != NOBODY else "constant"
+            algorithm = learners[growth.members[m].learner].name if m != NOBODY else "constant"
             labels = tuple(whole.names[f] for f in features)
             vertices.append(
                 Vertex(algorithm, features, labels, float(front.threshold[i]), float(fpr[i]), float(tpr[i]))
@@ -393,6 +424,7 @@ class Parcel(TableClassifier):
         reader = CellReader(self.reader_)
         if calibration is None:
             nobody = np.zeros(len(lessons.positive))
+            scores = [_scores(member, learners, lessons) for member in growth.members]
             pairs = zip(front.member.tolist(), front.threshold, strict=True)
             called = np.array([(scores[m] if m != NOBODY else nobody) >= cut for m, cut in pairs])
             cells = np.concatenate([held.X for _, held in lessons.pairs])
@@ -427,11 +459,13 @@ class Parcel(TableClassifier):
         whole = lessons.whole
         usable = ~whole.constant
         placed = [(learners[m.learner], mask_of(m.features, len(usable))) for m in growth.members]
-        paid = self.cost_weight > 0 and parse_costs(self.feature_costs, whole.names).any()
+        paid = bool(self._costs(whole).any())
         free = self.method == "auto" and self.max_features is None and not paid
         rivals = [(learner, usable) for learner in learners] if free else []
-        own, others = (tuple(learner.validation_scores(m) for learner, m in side) for side in (placed, rivals))
-        ballot = CommitteeBallot(own, others, lessons.positive, lessons.weight)
+        once = lessons.once
+        own, others = (tuple(learner.validation_scores(m)[once] for learner, m in side) for side in (placed, rivals))
+        weight = None if lessons.weight is None else lessons.weight[once]
+        ballot = CommitteeBallot(own, others, lessons.positive[once], weight)
         judges = None
         if rivals and calibration is not None:
             seen = [tuple(learner.rule(m).scores(calibration.X) for learner, m in side) for side in (placed, rivals)]
@@ -637,9 +671,7 @@ def _starts(
     learners: Sequence[Learner], lessons: Lessons, usable: BoolArray, max_features: int
 ) -> tuple[BoolArray, ...]:
     """Return all features, the better half, quarter, … of them by the area of each alone."""
-    fast = next((learner for learner in learners if not learner.slow), None) or learner_of(
-        "ranking", DiscreteNaiveBayes(), lessons, 1
-    )
+    fast = _fast_one(learners, lessons)
     columns = np.flatnonzero(usable)
     areas = [auroc(lessons.positive, fast.validation_scores(mask_of([f], len(usable)))) for f in columns.tolist()]
     order = columns[np.argsort(-np.array(areas), kind="stable")]
@@ -648,6 +680,17 @@ def _starts(
         sizes.append(size)
         size //= 2
     return tuple(mask_of(order[:size].tolist(), len(usable)) for size in sizes if size <= max_features)
+
+
+def _fast_one(learners: Sequence[Learner], lessons: Lessons) -> Learner:
+    """Return the first learner that can try every child, naive Bayes if there is none."""
+    found = next((learner for learner in learners if not learner.slow), None)
+    return found or learner_of("ranking", DiscreteNaiveBayes(), lessons, 1)
+
+
+def _scores(member: Member, learners: Sequence[Learner], lessons: Lessons) -> FloatArray:
+    """Return a member's scores of the validation rows."""
+    return learners[member.learner].validation_scores(mask_of(member.features, lessons.whole.n_features))
 
 
 def _prevalence(parts: Sequence[Problem]) -> float:
