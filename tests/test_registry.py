@@ -39,6 +39,8 @@ def test_options_reach_nested_components():
     assert criterion.cv == 3
     control = registry.build("control", "aggregate:control=prefilter")
     assert type(control.control.ranker).__name__ == "Fisher"
+    search = registry.build("search", "annealing:by_weights=true,max_tries=none")
+    assert (search.by_weights, search.max_tries) == (True, None)
 
 
 @pytest.mark.parametrize(

@@ -298,7 +298,8 @@ def _options(options: str, text: str) -> dict[str, Any]:
 
 
 def _value(node: ast.expr) -> Any:
-    return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
+    words = {"true": True, "false": False, "none": None}
+    return words.get(node.id, node.id) if isinstance(node, ast.Name) else ast.literal_eval(node)
 
 
 if __name__ == "__main__":
