@@ -116,10 +116,10 @@ class Lessons:
     @cached_property
     def sizes(self) -> tuple[int, int]:
         """How many negative and positive validation rows of equal weight would tell as much (Kish)."""
-        positive = self.positive[self.once]
+        codes = self.positive[self.once]
         if self.weight is None:
-            return int((positive == 0).sum()), int((positive == 1).sum())
-        sides = [self.weight[self.once][positive == code] for code in (0, 1)]
+            return int((codes == 0).sum()), int((codes == 1).sum())
+        sides = [self.weight[self.once][codes == code] for code in (0, 1)]
         negative, positive = (max(1, round(float(w.sum() ** 2 / (w**2).sum()))) for w in sides)
         return negative, positive
 
