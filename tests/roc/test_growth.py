@@ -15,7 +15,7 @@ from fewer.roc._growth import (
     few_of,
     grow,
 )
-from fewer.roc._learners import Learner, Points, deal_out, learner_of
+from fewer.roc._learners import Learner, Lessons, Points, deal_out, learner_of
 
 
 def test_guessing_has_half_of_the_area():
@@ -104,9 +104,11 @@ def test_few_subsets_are_those_whose_hull_earns_their_features():
     scores = [np.round(rng.normal(size=60) + shift * positive, 1) for shift in (1.5, 0.0, 1.4)]
     members = [Member(0, (0, 1)), Member(0, (2,)), Member(0, (1, 3))]
     growth = HullGrowth(Front.diagonal(30.0, 30.0), members, [])
+    rows = Problem.from_arrays(np.zeros((60, 1)), positive.astype(int))
+    lessons = Lessons(((rows, rows),), rows)
 
     def chosen(price):
-        found = few_of(growth, scores, positive, None, np.full(4, price), (30, 30))
+        found = few_of(growth, scores, lessons, np.full(4, price))
         return found.front, [members.index(member) for member in found.members]
 
     alone = [own_hull(positive, each) for each in scores]

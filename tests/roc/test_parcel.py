@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from fewer.io import to_problem
 from fewer.models import DiscreteNaiveBayes, LeastSquaresClassifier
 from fewer.problem import InputError, Problem
-from fewer.roc import Parcel, auroc, critical_ratio, expected_cost, one_vs_rest, roc_hull
+from fewer.roc import Parcel, auroc, critical_ratio, expected_cost, roc_hull
 
 # Rows are dealt out to folds and to calibration by their number: a row of weight 2 is not two rows.
 EXPECTED = {"check_sample_weight_equivalence_on_dense_data": "rows are split at random"}
@@ -317,10 +317,6 @@ def test_several_classes_with_one_object():
     assert one.operating_point(max_fpr=0.2).promised_.fpr <= 0.2
     with pytest.raises(InputError, match="'b' against all others"):
         one.predict(X)
-    y = np.arange(300) % 3
-    detectors = one_vs_rest(Parcel(random_state=0), X, y)
-    assert list(detectors) == [0, 1, 2]
-    assert detectors[2].classes_.tolist() == [False, True]
 
 
 def test_a_class_of_one_row_is_refused():

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from fewer.problem import InputError, Problem
-from fewer.roc import Parcel
-from fewer.roc._parcel import parcel_selection
+from fewer.roc import Parcel, describe, fit_parcel
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +16,7 @@ def problem():
 
 
 def test_it_says_what_the_parcel_found(problem):
-    found = parcel_selection(problem, 0, max_fpr=0.2, guarantee=0.9)
+    found = describe(*fit_parcel(problem, 0, max_fpr=0.2, guarantee=0.9))
     parcel = Parcel(random_state=0).fit_problem(problem)
     point = parcel.operating_point(max_fpr=0.2, guarantee=0.9)
     assert found == json.loads(json.dumps(found))
@@ -28,9 +27,9 @@ def test_it_says_what_the_parcel_found(problem):
 
 
 def test_equal_costs_unless_asked_and_settings_go_to_parcel(problem):
-    found = parcel_selection(problem, 1, pos_label="ill", max_fpr=None)
+    found = describe(*fit_parcel(problem, 1, pos_label="ill", max_fpr=None))
     parcel = Parcel(random_state=1, pos_label="ill").fit_problem(problem)
     assert found["operating_point"]["promised"]["fpr"] == parcel.operating_point(cost_fp=1, cost_fn=1).promised_.fpr
     assert found["positive"] == "ill"
     with pytest.raises(InputError, match="either max_fpr"):
-        parcel_selection(problem, 0, max_fpr=0.1, cost_fp=2.0)
+        describe(*fit_parcel(problem, 0, max_fpr=0.1, cost_fp=2.0))

@@ -13,7 +13,7 @@ from fewer.roc._curve import (
 )
 from fewer.roc._mrroc import MRROC, HeldOutCurve, mrroc
 from fewer.roc._operating_point import OperatingPoint, Vertex
-from fewer.roc._parcel import Parcel, describe, fit_parcel, one_vs_rest, parcel_selection
+from fewer.roc._parcel import Parcel, describe, fit_parcel
 from fewer.roc._realisable import RealisableClassifier
 from fewer.roc._significance import AreaComparison, RocBand, bootstrap_band, critical_ratio, delong_test, hanley_mcneil
 
@@ -41,7 +41,5 @@ __all__ = [
     "iso_cost_line",
     "iso_cost_slope",
     "mrroc",
-    "one_vs_rest",
-    "parcel_selection",
     "roc_hull",
 ]

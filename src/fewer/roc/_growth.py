@@ -12,7 +12,7 @@ import numpy as np
 from fewer.kernels.roc import upper_chain
 from fewer.problem import BoolArray, FloatArray, IntArray
 from fewer.roc._curve import hull_vertices
-from fewer.roc._learners import Frontier, Learner, Points, weighted_points
+from fewer.roc._learners import Frontier, Learner, Lessons, Points, weighted_points
 from fewer.roc._significance import critical_ratio, hanley_mcneil
 
 Children = Literal["forward", "flip", "floating", "stochastic"]
@@ -388,14 +388,7 @@ def _hull_areas(points: Points, n_owners: int, totals: tuple[float, float]) -> F
     return areas
 
 
-def few_of(
-    growth: HullGrowth,
-    scores: Sequence[FloatArray],
-    positive: BoolArray,
-    weight: FloatArray | None,
-    prices: FloatArray,
-    sizes: tuple[int, int],
-) -> HullGrowth:
+def few_of(growth: HullGrowth, scores: Sequence[FloatArray], lessons: Lessons, prices: FloatArray) -> HullGrowth:
     """Choose few members, one after the other, by the area of their hull less the prices of the features they add.
 
     The hull of everything tried is the best of many on the same rows, and each operating point needs the features of
@@ -407,60 +400,42 @@ def few_of(
         The members to choose from.
     scores : sequence of arrays of shape (n_samples,)
         Of each member, on the validation rows.
-    positive : bool array of shape (n_samples,)
-        Their class.
-    weight : array of shape (n_samples,) or None
-        How much each counts.
+    lessons : Lessons
+        With the classes of these rows.
     prices : array of shape (n_features,)
         What each feature costs, in area.
-    sizes : (int, int)
-        Negative and positive rows, for standard errors.
 
     Returns
     -------
     HullGrowth
     """
-    curves = [curve_front(values, positive, weight) for values in scores]
-    tolerance = 0.0 if weight is None else 1e-9
-    every = np.ones(len(positive)) if weight is None else weight
-    front = Front.diagonal(float(every[~positive].sum()), float(every[positive].sum()))
-    chosen: list[int] = []
-    needed = np.zeros(len(prices), dtype=bool)
-    while len(chosen) < len(curves):
-        best = (0.0, -1, front)
+    curves = [curve_front(values, lessons.positive == 1, lessons.weight) for values in scores]
+    tolerance = 0.0 if lessons.weight is None else 1e-9
+    front, chosen, needed = Front.diagonal(*lessons.totals), list[int](), set[int]()
+    while True:
+        best = (0.0, NOBODY, front)
         for number in (n for n in range(len(curves)) if n not in chosen):
             hull = joined([curves[n] for n in (*chosen, number)], tolerance)
-            added = [f for f in growth.members[number].features if not needed[f]]
+            added = [f for f in growth.members[number].features if f not in needed]
             gain = hull.area - front.area - float(prices[added].sum())
             best = max(best, (gain, number, hull), key=lambda found: found[0])
-        gain, number, hull = best
-        if number == -1:
-            break
-        error = hanley_mcneil(min(hull.area, 1.0), sizes[1], sizes[0])
-        if chosen and hull.area - front.area < SHARE_OF_ERROR * error:
-            break
-        chosen.append(number)
-        front = hull
-        needed[list(growth.members[number].features)] = True
-    return HullGrowth(front, [growth.members[n] for n in chosen], growth.passes)
+        _, number, hull = best
+        least = SHARE_OF_ERROR * hanley_mcneil(min(hull.area, 1.0), *lessons.sizes[::-1]) if chosen else 0.0
+        if number == NOBODY or hull.area - front.area < least:
+            return HullGrowth(front, [growth.members[n] for n in chosen], growth.passes)
+        front, chosen, needed = hull, [*chosen, number], needed.union(growth.members[number].features)
 
 
 def curve_front(scores: FloatArray, positive: BoolArray, weight: FloatArray | None) -> Front:
     """Return the hull of one classifier's ROC curve; it is member 0."""
     every = np.ones(len(positive)) if weight is None else weight
-    front = Front.diagonal(float(every[~positive].sum()), float(every[positive].sum()))
+    ends = Front.diagonal(float(every[~positive].sum()), float(every[positive].sum()))
     found = weighted_points(
-        np.array([0]), scores[None, :], positive.astype(np.int64), every, np.zeros(1), front.frontier
+        np.array([0]), scores[None, :], positive.astype(np.int64), every, np.zeros(1), ends.frontier
     )
-    fp, tp, threshold, member = (
-        np.concatenate(pair)
-        for pair in zip(
-            (front.fp, front.tp, front.threshold, front.member),
-            (found.fp, found.tp, found.threshold, found.owner),
-            strict=True,
-        )
-    )
-    return joined([Front(fp, tp, tp, threshold, member)], 0.0 if weight is None else 1e-9)
+    pairs = ((ends.fp, found.fp), (ends.tp, found.tp), (ends.threshold, found.threshold), (ends.member, found.owner))
+    fp, tp, threshold, member = (np.concatenate([end[:1], inner, end[1:]]) for end, inner in pairs)
+    return Front(fp, tp, tp, threshold, member)
 
 
 def joined(fronts: Sequence[Front], tolerance: float = 0.0) -> Front:

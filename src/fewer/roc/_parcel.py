@@ -372,7 +372,7 @@ class Parcel(TableClassifier):
         more = [Member(n, own) for n in range(len(learners)) if own and (n, own) not in at_hull]
         growth = replace(growth, members=[*growth.members, *more])
         scores = [_scores(member, learners, lessons) for member in growth.members]
-        return few_of(growth, scores, lessons.positive == 1, lessons.weight, prices, lessons.sizes)
+        return few_of(growth, scores, lessons, prices)
 
     def _costs(self, whole: Problem) -> FloatArray:
         return self.cost_weight * parse_costs(self.feature_costs, whole.names)
@@ -705,40 +705,6 @@ def mask_of(features: Sequence[int], n_features: int) -> BoolArray:
     return mask
 
 
-def one_vs_rest(parcel: Parcel, X: Any, y: Any, groups: Any = None) -> dict[Any, Parcel]:
-    """Fit one Parcel for each class against all others; `Parcel` does it itself and can then tell classes apart.
-
-    Parameters
-    ----------
-    parcel : Parcel
-        Its parameters; it is not fitted itself.
-    X : array or data frame
-        The rows.
-    y : array of shape (n_samples,)
-        Their target.
-    groups : array of shape (n_samples,), optional
-        Rows of one group stay together.
-
-    Returns
-    -------
-    dict of label to fitted Parcel
-        The positive class of each is True: the row has that label.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> X, y = load_wine(return_X_y=True)
-    >>> detectors = one_vs_rest(Parcel(random_state=0), X, y)
-    >>> detectors[0].predict(X[:2])
-    array([ True,  True])
-    """
-    labels = np.asarray(y)
-    return {
-        label: clone(parcel).set_params(pos_label=True).fit(X, labels == label, groups=groups)
-        for label in np.unique(labels).tolist()
-    }
-
-
 def fit_parcel(problem: Problem, seed: int | None = 0, **question: Any) -> tuple[Parcel, OperatingPoint]:
     """Fit a Parcel to a problem and go to the operating point that is asked for.
 
@@ -773,35 +739,6 @@ def fit_parcel(problem: Problem, seed: int | None = 0, **question: Any) -> tuple
     if not set(asked) & {"max_fpr", "cost_fp", "cost_fn"}:
         asked["cost_fp"] = asked["cost_fn"] = 1.0
     return parcel, parcel.operating_point(**asked)
-
-
-def parcel_selection(problem: Problem, seed: int | None = 0, **question: Any) -> dict[str, Any]:
-    """Fit a Parcel to a problem and say what it found.
-
-    Parameters
-    ----------
-    problem : Problem
-        The rows.
-    seed : int
-        Of all that is random.
-    **question
-        As for `fit_parcel`.
-
-    Returns
-    -------
-    dict
-        See `describe`.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from fewer.io import to_problem
-    >>> problem = to_problem(*load_breast_cancer(return_X_y=True, as_frame=True))
-    >>> found = parcel_selection(problem, 0, max_fpr=0.1)
-    >>> set(found["features"]) <= set(found["all_features"]), round(found["area"], 1)
-    (True, 1.0)
-    """
-    return describe(*fit_parcel(problem, seed, **question))
 
 
 def describe(parcel: Parcel, point: OperatingPoint) -> dict[str, Any]:
