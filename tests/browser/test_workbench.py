@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import fewer
 from browser.conftest import each_look, overflows
 from browser.workbench import Workbench, picture
 from fewer.run.selection import Selection
@@ -428,3 +429,27 @@ def test_the_page_that_opens_the_browser_leads_to_the_workbench(shared_bench, op
     page = open_page(opener(tmp_path, shared_bench.address))
     page.get_by_role("heading", name="Which columns of your table matter?").wait_for()
     assert "token" not in page.url
+
+
+def test_what_cannot_be_measured_is_ticked_in_the_report_of_a_run(shared_bench, open_page):
+    page = open_page(shared_bench.address)
+    drop(page, "ticks.csv", simple())
+    choose(page, "state", method="knn-forward", folds="2", alternatives="100")
+    start(page)
+    finished(page)
+    report = page.frame_locator("#page")
+    status = report.locator("#choice")
+    rows = pl.read_csv(shared_bench.folder / "ticks.csv")
+    selection = Selection.from_json(Path(download(page, "All results (JSON)").path()).read_text(encoding="utf-8"))
+    found = fewer.alternatives(selection, rows.drop("state"), rows["state"], max_subsets=100)
+    status.filter(has_text=f"{found.n_good} good subsets remain").wait_for()
+    out, inside = found.names.index("more"), found.names.index("marker")
+    report.get_by_label("more cannot be measured").check()
+    report.get_by_label("marker must be in").check()
+    left = ~found.masks[:, out] & found.masks[:, inside]
+    assert 0 < left.sum() < found.n_good
+    status.filter(has_text=f"{left.sum()} good subset").wait_for()
+    assert f"score {found.scores[left].max():.4f}" in status.text_content()
+    report.get_by_label("marker cannot be measured").check()
+    status.filter(has_text="No good subset remains.").wait_for()
+    picture(page, "ticks")

@@ -5,10 +5,13 @@ import zlib
 import numpy as np
 import pytest
 
+import fewer
 from fewer.criteria import KNN
 from fewer.evaluate import good_subsets
+from fewer.plots import AlternativesDisplay
 from fewer.problem import Problem
-from fewer.report import alternatives_report, write_alternatives_report
+from fewer.report import alternatives_report, selection_report, write_alternatives_report
+from fewer.report._alternatives import packed_pictures
 from pages import EVIL
 
 
@@ -52,3 +55,27 @@ def test_the_page_is_whole_and_names_are_text(found, tmp_path):
     assert "cannot be measured" in page
     start = page.index('id="good">') + len('id="good">')
     assert json.loads(page[start : page.index("</script>", start)])["n_good"] == found.n_good
+
+
+def test_the_line_along_prices_is_the_best_that_each_price_buys(found):
+    x, y = AlternativesDisplay(found, kind="prices").plot().ax_.lines[1].get_data()
+    prices = found.masks @ found.costs
+    assert x[0] == prices.min()
+    for price in np.unique(prices):
+        assert y[np.flatnonzero(x <= price)[-1]] == found.scores[prices <= price].max()
+
+
+def test_pictures_of_a_kept_selection_are_those_of_all_good_subsets(found):
+    texts = [picture["text"].split(" ")[0] for picture in packed_pictures(json.loads(json.dumps(found.packed())))]
+    assert texts == ["Score", "Score", "Good"]
+    assert alternatives_report(found).count("<figure>") == 3
+
+
+def test_a_selection_with_prices_draws_scores_against_them():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 90)
+    X = rng.normal(size=(90, 4)) + y[:, None] * [2.0, 1.0, 0.5, 0.0]
+    asked = {"criterion": KNN(3), "search": "forward", "n_features_to_select": 3, "cv": 0, "random_state": 0}
+    page = selection_report(fewer.select(X, y, feature_costs={f"x{i}": float(i + 1) for i in range(4)}, **asked))
+    assert "price of all features together" in page
+    assert "price of all features together" not in selection_report(fewer.select(X, y, **asked))

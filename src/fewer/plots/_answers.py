@@ -185,9 +185,10 @@ class AlternativesDisplay(Display):
     ----------
     found : Alternatives
         What `fewer.alternatives` returned.
-    kind : {"sizes", "matrix"}, default="sizes"
-        A point for each subset; or a column for each of at most 400 of them, a row for each feature, subsets that are
-        alike beside each other.
+    kind : {"sizes", "prices", "matrix"}, default="sizes"
+        A point for each subset, at its size or at what its features cost together, and a line along the best for each
+        price; or a column for each of at most 400 subsets, a row for each feature, subsets that are alike beside each
+        other.
 
     Examples
     --------
@@ -206,10 +207,7 @@ class AlternativesDisplay(Display):
     def plot(self, ax: Axes | None = None) -> AlternativesDisplay:
         with style():
             ax = axes_or_new(ax)
-            if self.kind == "sizes":
-                self._draw_sizes(ax)
-            else:
-                self._draw_matrix(ax)
+            {"sizes": self._draw_sizes, "prices": self._draw_prices, "matrix": self._draw_matrix}[self.kind](ax)
         self.ax_, self.figure_ = ax, figure_of(ax)
         return self
 
@@ -217,10 +215,25 @@ class AlternativesDisplay(Display):
         shown = np.linspace(0, len(self.found.scores) - 1, min(len(self.found.scores), 4000)).astype(np.int64)
         sizes = self.found.masks[shown].sum(axis=1)
         aside = (np.arange(len(shown)) * 0.618 % 1.0 - 0.5) * 0.6  # points of one size beside each other
-        ax.plot(sizes + aside, self.found.scores[shown], ".", color=COLORS[0], markersize=3, alpha=0.5)
+        self._points(ax, sizes + aside, shown)
         ax.set_xlabel("number of features")
         ax.set_ylabel("score")
         ax.set_xticks(np.unique(sizes))
+
+    def _points(self, ax: Axes, x: FloatArray, shown: IntArray) -> None:
+        size = 3 if len(shown) > 200 else 7
+        ax.plot(x, self.found.scores[shown], ".", color=COLORS[0], markersize=size, alpha=0.5)
+
+    def _draw_prices(self, ax: Axes) -> None:
+        prices = self.found.masks @ np.asarray(self.found.costs)
+        order = np.lexsort((-self.found.scores, prices))
+        best = order[np.flatnonzero(np.diff(np.maximum.accumulate(self.found.scores[order]), prepend=-np.inf) > 0)]
+        shown = np.linspace(0, len(prices) - 1, min(len(prices), 4000)).astype(np.int64)
+        self._points(ax, prices[shown], shown)
+        ends = np.append(prices[best], prices.max()), np.append(self.found.scores[best], self.found.scores.max())
+        ax.step(*ends, where="post", color=COLORS[1], label="best for at most this price")
+        ax.set(xlabel="price", ylabel="score")
+        legend_below(ax)
 
     def _draw_matrix(self, ax: Axes) -> None:
         from scipy.cluster.hierarchy import leaves_list, linkage

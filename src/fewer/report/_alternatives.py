@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 from fewer.evaluate import Alternatives
 from fewer.report._page import as_svg, in_script, render, write_page
@@ -32,17 +37,46 @@ def alternatives_report(found: Alternatives) -> str:
     >>> "</html>" in alternatives_report(good_subsets(KNN(), rows))
     True
     """
+    return render("alternatives.html", found=found, good_pictures=_pictures(found), **good_rows(found.packed()))
+
+
+def _pictures(found: Any) -> list[dict[str, Any]]:
+    """Draw good subsets: scores against sizes and prices, and which features they have."""
     import matplotlib.pyplot as plt
 
     from fewer.plots import AlternativesDisplay
 
+    kinds = {"sizes": "Score against the number of features of the good subsets.",
+             "prices": "Score against what the features of a good subset cost together.",
+             "matrix": "Good subsets, one a column, those alike side by side; dark: has the feature."}  # fmt: skip
     pictures = []
-    for kind, text in (("sizes", "Score against the number of features of the good subsets."),
-                       ("matrix", "Good subsets, one a column, those alike beside each other.")):  # fmt: skip
-        drawn = AlternativesDisplay(found, kind=kind).plot()
-        pictures.append({"svg": as_svg(drawn.figure_, text), "text": text})
-        plt.close(drawn.figure_)
-    return render("alternatives.html", found=found, pictures=pictures, **good_rows(found.packed()))
+    for kind, text in kinds.items():
+        if kind != "prices" or found.costs is not None:
+            drawn = AlternativesDisplay(found, kind=kind).plot()
+            pictures.append({"svg": as_svg(drawn.figure_, text), "text": text})
+            plt.close(drawn.figure_)
+    return pictures
+
+
+def packed_pictures(good: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Draw the good subsets that a selection keeps.
+
+    Parameters
+    ----------
+    good : dict
+        What `Alternatives.packed` returned.
+
+    Returns
+    -------
+    list of dict
+        `svg` and `text`.
+    """
+    bits = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(good["bits"])), dtype=np.uint8))
+    masks = np.zeros((good["n"], len(good["names"])), dtype=bool)
+    masks[:, good["features"]] = bits[: good["n"] * len(good["features"])].reshape(good["n"], -1)
+    scores = np.repeat([score for score, _ in good["groups"]], [count for _, count in good["groups"]])
+    kept = {"names": good["names"], "costs": good["costs"], "counts": np.array(good["counts"])}
+    return _pictures(SimpleNamespace(masks=masks, scores=scores, **kept))
 
 
 def good_rows(good: Mapping[str, Any]) -> dict[str, Any]:

@@ -307,6 +307,40 @@ def curve_picture(curve: Mapping[str, Any]) -> Markup:
     return canvas.svg(_curve_as_text(curve), class_="plot", id="curve")
 
 
+def price_picture(stops: Sequence[Mapping[str, Any]], title: str) -> Markup | None:
+    """Draw the score against what the features cost together; None where fewer than two sizes have both.
+
+    Parameters
+    ----------
+    stops : sequence of dict
+        `size`, `value` and `price` of each.
+    title : str
+        What the score is called.
+
+    Returns
+    -------
+    Markup or None
+    """
+    known = sorted((stop["price"], stop["value"], stop["size"]) for stop in stops if "price" in stop and stop["value"])
+    if len({price for price, _, _ in known}) < 2:
+        return None
+    prices, scores, sizes = zip(*known, strict=True)
+    margin = (max(scores) - min(scores)) * 0.12 or 0.02
+    canvas = Canvas((min(0, *prices), max(prices)), (min(scores) - margin, max(scores) + margin), size=(640, 300))
+    canvas.left, canvas.right = 72.0, 26.0
+    canvas.axes("price of all features together", title)
+    canvas.line(prices, scores, "line0")
+    for price, score, size in known:
+        canvas.add("circle", cx=canvas.px(price), cy=canvas.py(score), r=4.0, class_="point")
+        canvas.add("text", str(size), x=canvas.px(price), y=canvas.py(score) - 9, text_anchor="middle", class_="legend")
+    best = max(range(len(known)), key=scores.__getitem__)
+    return canvas.svg(
+        f"{title[:1].upper()}{title[1:]} against price: {score_text(scores[0])} for {prices[0]:.4g}, highest "
+        f"{score_text(scores[best])} for {prices[best]:.4g} ({sizes[best]} features).",
+        class_="plot",
+    )
+
+
 def _marks(canvas: Canvas, curve: Mapping[str, Any]) -> None:
     """Name the marked sizes above the curve, in as many rows as keep the names apart."""
     taken = [-1e9] * 3

@@ -16,13 +16,14 @@ from fewer.evaluate.grading import is_share
 from fewer.plots import DendrogramDisplay, SearchCurveDisplay
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, new_figure, style
-from fewer.report._alternatives import good_rows
+from fewer.report._alternatives import good_rows, packed_pictures
 from fewer.report._page import as_svg, cut, in_script, judge_as_text, render, write_page
 from fewer.report._pictures import (
     calibration_picture,
     curve_picture,
     key_of,
     plane_picture,
+    price_picture,
     redundancy_picture,
     roc_picture,
     truth_picture,
@@ -194,7 +195,7 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
     good = selection.evidence.get("alternatives")
     return render(
         "selection.html",
-        **({"good": None} if good is None else good_rows(good)),
+        **({"good": None} if good is None else {**good_rows(good), "good_pictures": packed_pictures(good)}),
         selection=selection,
         suspected=selection,
         rows=[row for row in rows if row["chosen"] or stops],
@@ -206,6 +207,7 @@ def selection_report(selection: Selection, trace: Trace | None = None) -> str:
         planes=[*_planes(selection)],
         costs=known_costs(selection),
         cheaper=_cheaper(selection),
+        prices=price_picture(stops, curve["title"]) if curve else None,
         wrong={"rows": [], **({} if selection.nothing_found else selection.evidence.get("wrong") or {})},
         judge=selection.judges.get("chosen") or cut(judge_as_text(selection.evidence.get("judge", "its judge")), 120),
         runners_up=_runners_up(selection),

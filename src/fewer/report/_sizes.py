@@ -194,9 +194,9 @@ def answers(selection: Selection, curve: dict[str, Any] | None) -> list[dict[str
     Returns
     -------
     list of dict
-        `size`, `places` (rows of the table), `score` and `interval` as text, `told`, a sentence; by place `losses`, as
-        text and where their dots are drawn, and `stand_ins`; `measured`: whether there are losses of this size; `cost`
-        of all features together, where costs are known.
+        `size`, `places` (rows of the table), `score` and `interval` as text, `value`, `told`, a sentence; by place
+        `losses`, as text and where their dots are drawn, and `stand_ins`; `measured`: whether there are losses of this
+        size; `cost` and `price` of all features together, where costs are known.
     """
     if curve is None or selection.nothing_found:
         return []
@@ -215,6 +215,7 @@ def answers(selection: Selection, curve: dict[str, Any] | None) -> list[dict[str
                 "size": size,
                 "places": answer["places"],
                 "score": score_text(score, *(ends or ())),
+                "value": score,
                 "interval": "" if ends is None else f"{score_text(ends[0], *ends)} to {score_text(ends[1], *ends)}",
                 "told": _told(selection, curve, size, score, ends),
                 **_at_size(selection, answer),
@@ -271,7 +272,8 @@ def _at_size(selection: Selection, answer: Mapping[str, Any]) -> dict[str, Any]:
         }
     known = known_costs(selection)
     if known and all(name in known for _, name in names):
-        told["cost"] = f"{sum(known[name] for _, name in names):.4g}"
+        told["price"] = sum(known[name] for _, name in names)
+        told["cost"] = f"{told['price']:.4g}"
     return told
 
 
