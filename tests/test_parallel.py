@@ -6,6 +6,8 @@ import pickle
 import signal
 import time
 import warnings
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -22,10 +24,11 @@ from fewer.control import Aggregate, EarlyStopping, OneStandardError, StabilityS
 from fewer.criteria import KNN, CrossValidated
 from fewer.errors import InputError
 from fewer.io import open_stream
-from fewer.parallel import Shared, _ObjectHandle, connect, in_threads, leaves_machine, run_tasks
+from fewer.parallel import Shared, _ObjectHandle, connect, in_threads, leaves_machine, reduce_tasks, run_tasks
 from fewer.problem import Problem
 from fewer.rankers import MRMR
 from fewer.search import Annealing, Forward
+from fewer.statistics import GramSums, collect
 
 distributed = pytest.importorskip("distributed")
 
@@ -126,6 +129,98 @@ def test_a_streamed_ranking_on_a_cluster_is_the_serial_one(client, table, tmp_pa
         assert streamed_rank(X, y, tmp_path / "t.parquet") == serial
     direct, _ = streaming.rank(open_stream(tmp_path / "t.parquet", "y"), MRMR(), resources=Resources(executor=client))
     assert direct.scores.tolist() == serial[1]
+
+
+def made(number, n_rows=30, n_columns=5, kill=""):
+    """A partition that is made where it is read; the first that finds no file ends its worker."""
+    import pandas as pd
+
+    if kill and number == 2 and not os.path.exists(kill):
+        Path(kill).touch()
+        os._exit(1)
+    rng = np.random.default_rng(number)
+    X = rng.normal(size=(n_rows, n_columns))
+    X[0, 1] = np.nan
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(n_columns)])
+    frame["word"] = rng.choice(["a", "b", "c"], n_rows)
+    return frame.assign(y=np.where(X[:, 0] + 0.3 * rng.normal(size=n_rows) > 0, "u", "v"))
+
+
+def partitions(n, **how):
+    dd = pytest.importorskip("dask.dataframe")
+    return dd.from_map(made, range(n), meta=made(0, **{key: how[key] for key in how if key != "kill"})[:0], **how)
+
+
+def gram_answer(frame):
+    """What a table in parts answers: a selection by sums, a ranking, and the sums themselves."""
+    stream = open_stream(frame, "y")
+    words = {"criterion": "least-squares:cv=3", "n_features_to_select": 2, "cv": 2, "random_state": 0}
+    found = streaming.select(stream, **words)
+    sums = collect(stream, partial(GramSums, stream.like, 2), Resources())
+    return found.features, found.score_search, found.score_heldout, sums.products.tobytes(), sums.about.tobytes()
+
+
+@pytest.mark.parametrize("way", ["lazy", "persisted", "killed"])
+def test_a_dask_frame_is_read_where_it_lies_and_gives_the_serial_answer(way, client, tmp_path, monkeypatch):
+    with monkeypatch.context() as without:
+        without.setattr("fewer.io._source.PartitionSource._client", lambda self, resources: None)
+        serial = gram_answer(partitions(7))
+    # here no partition is computed and no frame opened
+    monkeypatch.setattr("fewer.io._source._computed", lambda part: pytest.fail("a part was computed here"))
+    monkeypatch.setattr("fewer.io._source._slices", lambda *_: pytest.fail("a frame was opened here"))
+    frame = partitions(7, kill=str(tmp_path / "killed") if way == "killed" else "")
+    assert gram_answer(frame.persist() if way == "persisted" else frame) == serial
+    assert (tmp_path / "killed").exists() == (way == "killed")
+
+
+@pytest.fixture
+def traffic(client, monkeypatch):
+    """Count the bytes that the client reads from the scheduler and writes to it."""
+    from tornado.iostream import IOStream
+
+    port = int(client.scheduler.address.rpartition(":")[2])
+    seen = []
+
+    def counted(plain):
+        def count(self, data):
+            n_bytes = plain(self, data)
+            if self.socket is not None and self.socket.getpeername()[1] == port:
+                seen.append(n_bytes or 0)
+            return n_bytes
+
+        return count
+
+    for name in ("read_from_fd", "write_to_fd"):
+        monkeypatch.setattr(IOStream, name, counted(getattr(IOStream, name)))
+    return seen
+
+
+def test_one_result_comes_back_however_many_parts_there_are(client, traffic):
+    through = {}
+    for n_parts in (2, 32):
+        frame = partitions(n_parts, n_rows=6, n_columns=1000)
+        del traffic[:]
+        stream = open_stream(frame, "y", exclude=["word"])
+        collect(stream, partial(GramSums, stream.like, 5), Resources())
+        through[n_parts] = sum(traffic)
+    each = (through[32] - through[2]) / 30
+    assert 20e6 < through[32] < 50e6
+    assert through[32] + 968 * each < 50e6  # computed for 1,000 parts
+
+
+def test_neighbors_are_merged_in_one_tree_wherever_tasks_run(client):
+    tree = [reduce_tasks(leaf, pair, [(i,) for i in range(11)], resources) for resources in
+            (Resources(), Resources(2), Resources(executor=client))]  # fmt: skip
+    assert tree[0] == tree[1] == tree[2]
+    assert tree[0] == "(((0+1)+(2+3))+((4+5)+(6+7)))+((8+9)+10)"
+
+
+def leaf(_, number):
+    return str(number)
+
+
+def pair(one, other):
+    return f"{one if one.isdigit() else f'({one})'}+{other if other.isdigit() else f'({other})'}"
 
 
 class Mortal(DecisionTreeClassifier):

@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from copy import deepcopy
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -162,6 +163,69 @@ def run_tasks(
             yield function(placed.value, *task)
     else:
         yield from _on_joblib(backend, function, tasks, resources, placed, prefer, ordered)
+
+
+def reduce_tasks(
+    function: Callable[..., Result],
+    merge: Callable[[Result, Result], Result],
+    tasks: Sequence[tuple[Any, ...]],
+    resources: Resources,
+    *,
+    shared: Any = None,
+) -> Result:
+    """Run `function(shared, *task)` for each task, merge neighbors pairwise where they are, and return one result.
+
+    Merged are neighbors, then neighbors of these, so that the result is the same wherever tasks run. On a Dask cluster
+    results stay on the workers, arguments may be Dask's delayed objects, and this process gets the last result only.
+
+    Parameters
+    ----------
+    function : callable
+        Importable by the workers.
+    merge : callable
+        Makes one result of two; it may change the first.
+    tasks : sequence of tuples
+        The arguments of each task, at least one.
+    resources : Resources
+        Who runs them, as in `run_tasks`; threads, where nobody else is asked.
+    shared : object
+        What all tasks need.
+
+    Returns
+    -------
+    object
+        The result of all tasks.
+
+    Examples
+    --------
+    >>> from operator import add
+    >>> reduce_tasks(pow, add, [(1,), (2,), (3,)], Resources(), shared=10)
+    1110
+    """
+    client = cluster_of(resources)
+    if client is not None:
+        return _reduced_on_dask(client, function, merge, tasks, Shared(shared))
+    runs: list[tuple[int, Result]] = []  # neighbors of equal length are merged as soon as both are there
+    for one in run_tasks(function, tasks, resources, shared=shared, prefer="threads"):
+        length = 1
+        while runs and runs[-1][0] == length:
+            one, length = merge(runs.pop()[1], one), 2 * length
+        runs.append((length, one))
+    result = runs.pop()[1]
+    while runs:
+        result = merge(runs.pop()[1], result)
+    return result
+
+
+def cluster_of(resources: Resources) -> Any:
+    """Return the Dask client that does the tasks, or None.
+
+    Examples
+    --------
+    >>> cluster_of(Resources()) is None
+    True
+    """
+    return _where(resources, "threads")[0]
 
 
 def parallelism(resources: Resources) -> int:
@@ -386,6 +450,37 @@ def _on_dask(
                     f"The cluster lost its workers {ATTEMPTS} times, perhaps for lack of memory; give them more, or "
                     "use --resume if the run has a folder."
                 ) from error
+
+
+def _reduced_on_dask(
+    client: Any, function: Callable[..., Result], merge: Callable[[Result, Result], Result],
+    tasks: Sequence[tuple[Any, ...]], shared: Shared,
+) -> Result:  # fmt: skip
+    """Run and merge on the workers of a Dask client, as one graph: it merges what is there before it reads more."""
+    from dask import delayed as later
+
+    for attempt in range(ATTEMPTS):
+        handle = later(shared.on_client(client, attempt > 0))
+        results = [later(_call_flat, pure=False)(function, handle, *task) for task in tasks]
+        while len(results) > 1:
+            pairs = [results[i : i + 2] for i in range(0, len(results), 2)]
+            results = [later(_merged, pure=False)(merge, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
+        try:
+            found: Result = client.compute(results[0], retries=ATTEMPTS).result()
+            return found
+        except Exception as error:
+            if not _is_lost(error) or attempt == ATTEMPTS - 1:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _call_flat(function: Callable[..., Result], shared: Any, *task: Any) -> Result:
+    return function(shared, *task)
+
+
+def _merged(merge: Callable[[Result, Result], Result], into: Result, other: Result) -> Result:
+    """Merge a copy: a result that a worker holds may be asked for again after another worker was lost."""
+    return merge(deepcopy(into), other)
 
 
 def _is_lost(error: Exception) -> bool:

@@ -1,7 +1,9 @@
 import numpy as np
+import polars as pl
 import pytest
 
 from fewer.contracts import Resources
+from fewer.io import Source
 from fewer.statistics._base import Statistics, collect
 from making import make_problem
 
@@ -19,18 +21,30 @@ class Places(Statistics):
         self.rows += other.rows
 
 
+class Numbers(Source):
+    """The numbers of rows, in two parts of 30."""
+
+    travels, n_parts = True, 2
+    columns = {"row": pl.Int64()}  # noqa: RUF012
+
+    def batches(self, part, columns, n_rows):
+        for low in range(0, 30, n_rows):
+            yield pl.DataFrame({"row": np.arange(30 * part + low, 30 * part + min(low + n_rows, 30))})
+
+
 class Parts:
     """A table of two parts in chunks of 7 rows."""
 
-    travels, n_parts = True, 2
+    source, columns, chunk_rows = Numbers(), ("row",), 7
 
     def __init__(self, problem):
         self.problem = problem
 
-    def chunks(self, part):
-        own = np.arange(30) + 30 * part
-        for low in range(0, 30, 7):
-            yield self.problem.take(own[low : low + 7])
+    def sent(self):
+        return self
+
+    def problems(self, part, frames):
+        return (self.problem.take(frame["row"].to_numpy()) for frame in frames)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -6,19 +6,85 @@ import glob
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fewer.contracts import Resources
 from fewer.io._text import find_separator
 from fewer.io.frames import pl, refuse_repeated_names
 from fewer.io.memory import available_memory, needed_memory
+from fewer.parallel import cluster_of, reduce_tasks
 from fewer.problem import InputError
 
 PART_ROWS = 1_000_000
 """Rows of a Parquet file that one task reads, about."""
 SUFFIXES = (".parquet", ".pq", ".csv", ".tsv", ".txt", ".gz")
 GLOB = "*?["
+
+
+class PartWork(ABC):
+    """What is done with each part of a table where it lies, and how two results become one.
+
+    Attributes
+    ----------
+    columns : list of str
+        What is read; other columns stay where they are.
+    n_rows : int
+        About how many rows at a time.
+
+    See Also
+    --------
+    Source.reduce : Does it.
+
+    Examples
+    --------
+    >>> class Sum(PartWork):
+    ...     columns, n_rows = ["a"], 1000
+    ...
+    ...     def read(self, part, frames):
+    ...         return sum(frame["a"].sum() for frame in frames)
+    ...
+    ...     def merge(self, into, other):
+    ...         return into + other
+    >>> open_source(pl.LazyFrame({"a": [1.0, 2.0], "b": ["x", "y"]})).reduce(Sum(), Resources())
+    3.0
+    """
+
+    columns: list[str]
+    n_rows: int
+
+    @abstractmethod
+    def read(self, part: int, frames: Iterator[pl.DataFrame]) -> Any:
+        """Work on one part.
+
+        Parameters
+        ----------
+        part : int
+            Its number.
+        frames : iterator of polars.DataFrame
+            Its rows, in order.
+
+        Returns
+        -------
+        object
+            Small enough to travel.
+        """
+
+    @abstractmethod
+    def merge(self, into: Any, other: Any) -> Any:
+        """Make one result of two neighbors; the first may be changed.
+
+        Parameters
+        ----------
+        into, other : object
+            Results of parts, or of runs of parts, one after the other.
+
+        Returns
+        -------
+        object
+            That of both.
+        """
 
 
 class Source(ABC):
@@ -72,6 +138,45 @@ class Source(ABC):
         iterator of polars.DataFrame
             In the order of the rows.
         """
+
+    def reduce(self, work: PartWork, resources: Resources, parts: Sequence[int] | None = None) -> Any:
+        """Work on parts where they lie, merge neighbors pairwise there, and return one result.
+
+        The tree of merges is the same wherever parts lie: neighbors in pairs, then neighbors of these. So the result
+        depends on the parts alone. An engine that keeps its own tables has its own `reduce`.
+
+        Parameters
+        ----------
+        work : PartWork
+            What is done.
+        resources : Resources
+            Who does it.
+        parts : sequence of int, optional
+            All by default.
+
+        Returns
+        -------
+        object
+            What `work.merge` makes of all parts.
+        """
+        tasks = [(part,) for part in (range(self.n_parts) if parts is None else parts)]
+        resources = resources if self.travels else resources.alone()
+        return reduce_tasks(_work_on_part, work.merge, tasks, resources, shared=(self, work))
+
+
+def _work_on_part(shared: tuple[Source, PartWork], part: int) -> Any:
+    source, work = shared
+    return work.read(part, source.batches(part, work.columns, work.n_rows))
+
+
+class Nowhere(Source):
+    """No table: what a stream has for a source where its frames are given."""
+
+    columns: dict[str, pl.DataType] = {}  # noqa: RUF012
+
+    def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
+        """Refuse."""
+        raise InputError("The rows of this table lie elsewhere.")
 
 
 def is_path(data: Any) -> bool:
@@ -442,9 +547,42 @@ class PartitionSource(Source):
 
     def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
         """Compute some columns of a part and hand them out in chunks."""
-        frame = pl.from_pandas(_computed(self._frame[list(columns)].to_delayed()[part]))
-        for low in range(0, frame.height, n_rows):
-            yield frame.slice(low, n_rows)
+        yield from _slices(_computed(self._frame[list(columns)].to_delayed()[part]), n_rows)
+
+    def reduce(self, work: PartWork, resources: Resources, parts: Sequence[int] | None = None) -> Any:
+        """Work on the workers of the frame's cluster, where its partitions are; without one, here."""
+        client = self._client(resources)
+        if client is None:
+            return super().reduce(work, resources.alone(), parts)
+        there = self._frame[list(work.columns)].to_delayed()
+        tasks = [(part, there[part]) for part in (range(self.n_parts) if parts is None else parts)]
+        return reduce_tasks(_work_on_frame, work.merge, tasks, replace(resources, executor=client), shared=work)
+
+    def _client(self, resources: Resources) -> Any:
+        """Return the client whose workers compute the frame: the one that keeps it, that is asked for, or that is."""
+        if "distributed" not in sys.modules:
+            return None
+        from distributed import default_client, futures_of
+
+        if kept := futures_of(self._frame):
+            return kept[0].client
+        if (client := cluster_of(resources)) is not None:
+            return client
+        try:
+            return default_client()
+        except ValueError:
+            return None
+
+
+def _work_on_frame(work: PartWork, part: int, frame: Any) -> Any:
+    return work.read(part, _slices(frame, work.n_rows))
+
+
+def _slices(frame: Any, n_rows: int) -> Iterator[pl.DataFrame]:
+    """Hand a frame of pandas out in chunks."""
+    table = pl.from_pandas(frame)
+    for low in range(0, table.height, n_rows):
+        yield table.slice(low, n_rows)
 
 
 def _computed(part: Any) -> Any:

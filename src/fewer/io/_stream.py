@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from fewer.contracts import Resources
 from fewer.io._cells import MOSTLY
 from fewer.io._files import find_target
 from fewer.io._kinds import MISSING
 from fewer.io._reader import EPOCH, LARGEST, MAX_INTEGER_CLASSES, encode, number_label
-from fewer.io._source import Source, open_source
+from fewer.io._source import Nowhere, PartWork, Source, open_source
 from fewer.io.frames import pl, row_number
 from fewer.problem import FloatArray, InputError, IntArray, Kind, Problem, Task, column_number
 
 CHUNK_BYTES = 1 << 24
+HEAD_CELLS = 1 << 19
+"""Cells of the first rows that a stream keeps, and sends to whoever reads its parts."""
 MOST_LEVELS = 10_000
 """Levels of a nominal column; more are names of rows."""
 MOST_NUMBERS = 1_000
@@ -73,10 +78,15 @@ class Stream:
         """How many parts can be read apart from each other."""
         return self.source.n_parts
 
-    @property
-    def travels(self) -> bool:
-        """Parts can be read by another process that sees the same files."""
-        return self.source.travels
+    def sent(self) -> Stream:
+        """Return the stream without its source, for whoever gets the frames of a part.
+
+        Returns
+        -------
+        Stream
+            Small enough to travel.
+        """
+        return replace(self, source=Nowhere())
 
     @property
     def n_features(self) -> int:
@@ -96,14 +106,35 @@ class Stream:
         part : int
             Which part.
 
+        Returns
+        -------
+        iterator of Problem
+            Some rows, in order.
+        """
+        return self.problems(part, self.source.batches(part, self.columns, self.chunk_rows))
+
+    @property
+    def columns(self) -> list[str]:
+        """What is read: the features, the target and the weights."""
+        return [*self.like.names, self.target, *([self.weights] if self.weights else [])]
+
+    def problems(self, part: int, frames: Iterator[pl.DataFrame]) -> Iterator[Problem]:
+        """Turn frames of a part into problems; the table of one is only there until the next.
+
+        Parameters
+        ----------
+        part : int
+            Which part.
+        frames : iterator of polars.DataFrame
+            With `columns`, in order.
+
         Yields
         ------
         Problem
             Some rows, in order.
         """
-        columns = [*self.like.names, self.target, *([self.weights] if self.weights else [])]
         cells = np.empty(0)
-        for frame in self.source.batches(part, columns, self.chunk_rows):
+        for frame in frames:
             if frame.height:
                 # Fresh memory costs as much as the copy: the same is filled again and again.
                 n_cells = frame.height * self.n_features
@@ -226,9 +257,8 @@ def open_stream(
         raise InputError(f"{source.name} has only the target column {label!r}; there is nothing to select.")
     forced: dict[str, Kind] = {names[column_number(column, names, "nominal")]: "nominal" for column in nominal}
     forced |= {names[column_number(column, names, "numeric")]: "numeric" for column in numeric}
-    survey = _Survey(source, label, features, forced, task)
-    survey.pass_over()
-    readers = tuple(survey.reader(name) for name in features)
+    survey = _Survey.of(source, label, features, forced, task)
+    readers = tuple(survey.reader(name, source) for name in features)
     target_reader, found, classes, counts = survey.target()
     like = Problem(
         X=np.empty((0, len(features))),
@@ -244,12 +274,24 @@ def open_stream(
         },
         notes=tuple(survey.notes),
     )
-    stream = Stream(source, label, like, survey.n_rows, counts, weights, readers, target_reader)
-    first = next((chunk for part in range(stream.n_parts) for chunk in stream.chunks(part)), None)
-    if first is None:
-        raise InputError(f"{source.name} has columns but no rows.")
-    kept = first.take(np.arange(min(first.n_samples, 20_000)))
+    stream = Stream(source, label, like, survey.n_seen, counts, weights, readers, target_reader)
+    n_rows = int(np.clip(HEAD_CELLS // len(features), 256, 20_000))
+    first = (source.reduce(_Head(stream.sent(), n_rows), Resources(), [part]) for part in range(stream.n_parts))
+    kept = next(own for own in first if own is not None)  # the survey found rows
     return replace(stream, like=replace(kept, sample_weight=None))
+
+
+class _Head(PartWork):
+    """The first rows of a part."""
+
+    def __init__(self, stream: Stream, n_rows: int) -> None:
+        self.stream, self.columns, self.n_rows = stream, stream.columns, n_rows
+
+    def read(self, part: int, frames: Iterator[pl.DataFrame]) -> Problem | None:
+        return next((rows.take(np.arange(rows.n_samples)) for rows in self.stream.problems(part, frames)), None)
+
+    def merge(self, into: Problem | None, other: Problem | None) -> Problem | None:
+        return other if into is None else into
 
 
 def _refuse_endless(cells: FloatArray, name: str) -> None:
@@ -265,32 +307,88 @@ def _label(level: Any) -> str:
     return number_label(float(level)) if isinstance(level, int | float) else str(level)
 
 
-class _Survey:
-    """One pass over the columns whose cells decide kinds, levels or classes."""
+class _Survey(PartWork):
+    """What one pass over the columns says whose cells decide kinds, levels or classes; parts of it merge."""
 
     def __init__(
         self, source: Source, target: str, features: Sequence[str], forced: dict[str, Kind], task: Task | None
     ) -> None:
-        self.source, self._target, self._forced, self._task = source, target, forced, task
-        self.notes: list[str] = []
-        self.n_rows = 0
+        self._target, self._forced, self._task = target, forced, task
+        self._source_name, self._is_text, self._types = source.name, source.is_text, source.columns
         types = source.columns
-        self._types = types
         unusable = next((n for n in features if types[n].is_nested() or types[n] in (pl.Binary, pl.Time)), None)
         if unusable is not None:
             raise InputError(
                 f"Column {unusable!r} holds {types[unusable]} values; convert them to numbers or text, or drop it."
             )
         self._asked = [
-            name for name in features if source.is_text or self._is_nominal(name) or self._is_text_of_numbers(name)
+            name for name in features if self._is_text or self._is_nominal(name) or self._is_text_of_numbers(name)
         ]
-        self._distinct: dict[str, set[Any]] = {name: set() for name in (*self._asked, target)}
+        self.columns = [*self._asked, target]
+        self.n_rows = int(np.clip(CHUNK_BYTES // (8 * len(self.columns)), 256, 1 << 18))
+        self.notes: list[str] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self.n_seen = 0
+        self._distinct: dict[str, set[Any]] = {name: set() for name in self.columns}
         self._counts: dict[Any, int] = {}
-        self._fit: dict[str, NDArray[np.int64]] = {name: np.zeros(6, dtype=np.int64) for name in self._distinct}
+        self._fit: dict[str, NDArray[np.int64]] = {name: np.zeros(6, dtype=np.int64) for name in self.columns}
         # Columns with too many different texts to keep them all: numbers, as a rule, which need no levels.
         self._late: set[str] = set()
         self._missing_target = 0
         self._too_many = False
+
+    @classmethod
+    def of(
+        cls, source: Source, target: str, features: Sequence[str], forced: dict[str, Kind], task: Task | None
+    ) -> _Survey:
+        """Read the columns once, each part where it lies."""
+        empty = cls(source, target, features, forced, task)
+        found: _Survey = source.reduce(empty, Resources(effective_n_jobs(None)))
+        return found
+
+    def read(self, part: int, frames: Iterator[pl.DataFrame]) -> _Survey:
+        own = copy(self)
+        own._begin()
+        for frame in frames:
+            own.n_seen += frame.height
+            for name in own._asked:
+                own._see(name, frame[name])
+            own._see_target(frame[own._target])
+        return own
+
+    def merge(self, into: _Survey, other: _Survey) -> _Survey:
+        into.n_seen += other.n_seen
+        into._missing_target += other._missing_target
+        into._too_many |= other._too_many
+        into._late |= other._late
+        for name in into.columns:
+            into._fit[name] += other._fit[name]
+            into._learn(name, other._distinct[name])
+        into._count(other._counts.items())
+        return into
+
+    def _learn(self, name: str, cells: Iterable[Any]) -> None:
+        """Keep the different cells of a column, as long as they may be levels."""
+        known = self._distinct[name]
+        if name not in self._late:
+            known.update(cells)
+        if self._is_text or self._is_text_of_numbers(name):
+            there, numbers = self._fit[name][:2]
+            if len(known) > (MOST_NUMBERS if numbers == there else MOST_LEVELS):
+                self._late.add(name)
+            if name in self._late:
+                known.clear()
+        elif len(known) > MOST_LEVELS:
+            raise _names_rows(name)
+
+    def _count(self, values: Iterable[tuple[Any, int]]) -> None:
+        """Count the different values of the target, as long as they may be classes."""
+        if not self._too_many:
+            for value, count in values:
+                self._counts[value] = self._counts.get(value, 0) + count
+            self._too_many = len(self._counts) > MOST_LEVELS
 
     def _is_nominal(self, name: str) -> bool:
         kind, forced = self._types[name], self._forced.get(name)
@@ -301,59 +399,28 @@ class _Survey:
     def _is_text_of_numbers(self, name: str) -> bool:
         return self._forced.get(name) == "numeric" and self._types[name] in (pl.String, pl.Categorical, pl.Enum)
 
-    def pass_over(self) -> None:
-        """Read the columns once."""
-        columns = [*self._asked, self._target]
-        n_rows = int(np.clip(CHUNK_BYTES // (8 * len(columns)), 256, 1 << 18))
-        for part in range(self.source.n_parts):
-            for frame in self.source.batches(part, columns, n_rows):
-                self.n_rows += frame.height
-                for name in self._asked:
-                    self._see(name, frame[name])
-                self._see_target(frame[self._target])
-
     def _see(self, name: str, cells: pl.Series) -> None:
-        known = self._distinct[name]
-        if self.source.is_text or self._is_text_of_numbers(name):
+        if self._is_text or self._is_text_of_numbers(name):
             cells = _blanked(cells.cast(pl.String))
             self._fit[name] += _fits(cells)
-            if name not in self._late:
-                known.update(cells.drop_nulls().unique().to_list())
-                there, numbers = self._fit[name][:2]
-                if len(known) > (MOST_NUMBERS if numbers == there else MOST_LEVELS):
-                    self._late.add(name)
-                    known.clear()
-            return
-        known.update(_plain_cells(cells).drop_nulls().unique().to_list())
-        if len(known) > MOST_LEVELS:
-            raise self._names_rows(name)
-
-    def _names_rows(self, name: str) -> InputError:
-        return InputError(
-            f"Column {name!r} has more than {MOST_LEVELS:,} categories; drop it (--exclude {name}), or declare it "
-            "numeric if it holds numbers."
-        )
+        if name not in self._late:
+            self._learn(name, _plain_cells(cells).drop_nulls().unique().to_list())
 
     def _see_target(self, cells: pl.Series) -> None:
-        if self.source.is_text:
+        if self._is_text:
             cells = _blanked(cells)
             self._fit[self._target] += _fits(cells)
         self._missing_target += cells.null_count()
         if cells.dtype.is_float():
             self._missing_target += int(cells.is_nan().sum())
-        if self._too_many:
-            return
         values = _plain_cells(cells).drop_nulls().value_counts()
-        for value, count in zip(values[values.columns[0]].to_list(), values["count"].to_list(), strict=True):
-            self._counts[value] = self._counts.get(value, 0) + count
-        if len(self._counts) > MOST_LEVELS:
-            self._too_many = True
+        self._count(zip(values[values.columns[0]].to_list(), values["count"].to_list(), strict=True))
 
-    def reader(self, name: str) -> ColumnReader:
+    def reader(self, name: str, source: Source) -> ColumnReader:
         """Say how a column is read."""
         forced, kind = self._forced.get(name), self._types[name]
-        if self.source.is_text or self._is_text_of_numbers(name):
-            return self._text_reader(name, forced)
+        if self._is_text or self._is_text_of_numbers(name):
+            return self._text_reader(name, forced, source)
         if self._is_nominal(name):
             return ColumnReader(name, "nominal", False, "level", _ordered(self._distinct[name]))
         if kind == pl.Boolean:
@@ -364,7 +431,7 @@ class _Survey:
             self.notes.append(f"Column {name!r} holds dates, used as days since {EPOCH:%Y-%m-%d}.")
         return ColumnReader(name, "numeric", False, "other")
 
-    def _text_reader(self, name: str, forced: Kind | None) -> ColumnReader:
+    def _text_reader(self, name: str, forced: Kind | None, source: Source) -> ColumnReader:
         there, numbers, truths, dates, digits, zeros = self._fit[name].tolist()
         codes = forced is None and zeros > 0 and digits == there
         if codes:
@@ -382,28 +449,21 @@ class _Survey:
             if dates == there:
                 self.notes.append(f"Column {name!r} holds dates, used as days since {EPOCH:%Y-%m-%d}.")
                 return ColumnReader(name, "numeric", True, "date")
+        known = self._distinct[name]
         if name in self._late:
-            self._see_levels(name)
-        return ColumnReader(name, "nominal", True, "level", _ordered(self._distinct[name]))
-
-    def _see_levels(self, name: str) -> None:
-        """Read a column again whose many numbers were passed over before a word came."""
-        for part in range(self.source.n_parts):
-            for frame in self.source.batches(part, [name], 1 << 16):
-                self._distinct[name].update(_blanked(frame[name]).drop_nulls().unique().to_list())
-                if len(self._distinct[name]) > MOST_LEVELS:
-                    raise self._names_rows(name)
+            known = source.reduce(_Levels(name), Resources(effective_n_jobs(None)))
+        return ColumnReader(name, "nominal", True, "level", _ordered(known))
 
     def target(self) -> tuple[ColumnReader, Task, tuple[Any, ...], IntArray]:
         """Say how the target is read, what it is for, and its classes."""
-        name, kind, text = self._target, self._types[self._target], self.source.is_text
+        name, kind, text = self._target, self._types[self._target], self._is_text
         if self._missing_target:
             raise InputError(
                 f"The target {name!r} is missing in {self._missing_target:,} rows; fill these cells "
                 "or leave the rows out."
             )
-        if not self.n_rows:
-            raise InputError(f"{self.source.name} has columns but no rows.")
+        if not self.n_seen:
+            raise InputError(f"{self._source_name} has columns but no rows.")
         there, numbers = self._fit[name][:2].tolist()
         quantity = numbers == there if text else kind.is_numeric()
         if quantity:
@@ -418,8 +478,8 @@ class _Survey:
         if task == "regression":
             if len(self._counts) < 2:
                 raise InputError(f"The target has only one value, {next(iter(self._counts))}; choose another target.")
-            return ColumnReader(name, "numeric", text, "number"), task, (), np.array([self.n_rows])
-        if self._too_many or len(self._counts) == self.n_rows > 2:
+            return ColumnReader(name, "numeric", text, "number"), task, (), np.array([self.n_seen])
+        if self._too_many or len(self._counts) == self.n_seen > 2:
             raise InputError(
                 f"The target {name!r} has more than {MOST_LEVELS:,} classes, or one for each row; "
                 "choose another target, or task regression if it is a quantity."
@@ -438,6 +498,34 @@ class _Survey:
         counts = np.array([merged[label] for label in labels], dtype=np.int64)
         meaning = "class number" if quantity and text else "truth" if truths else "level"
         return ColumnReader(name, "nominal", text, meaning, labels), "classification", labels, counts
+
+
+class _Levels(PartWork):
+    """The different texts of a column whose many numbers were passed over before a word came."""
+
+    n_rows = 1 << 16
+
+    def __init__(self, name: str) -> None:
+        self.columns = [name]
+
+    def read(self, part: int, frames: Iterator[pl.DataFrame]) -> set[str]:
+        found: set[str] = set()
+        for frame in frames:
+            self.merge(found, set(_blanked(frame[self.columns[0]]).drop_nulls().unique().to_list()))
+        return found
+
+    def merge(self, into: set[str], other: set[str]) -> set[str]:
+        into |= other
+        if len(into) > MOST_LEVELS:
+            raise _names_rows(self.columns[0])
+        return into
+
+
+def _names_rows(name: str) -> InputError:
+    return InputError(
+        f"Column {name!r} has more than {MOST_LEVELS:,} categories; drop it (--exclude {name}), or declare it "
+        "numeric if it holds numbers."
+    )
 
 
 def _ordered(values: Iterable[Any]) -> tuple[Any, ...]:

@@ -11,12 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from fewer.contracts import Resources, SearchSpace
 from fewer.criteria.folded_least_squares import FoldedLeastSquaresScorer
-from fewer.io import Stream
+from fewer.io import Source, Stream
 from fewer.problem import BoolArray, FloatArray, IntArray, Kind, Problem
 from fewer.selectors.auto import MARGIN
 from fewer.statistics import GramSums, RowSample, Statistics, collect, row_folds
@@ -162,8 +163,8 @@ class Terms:
         """
         X = self.inputs(rows.X)
         names = tuple(map(str, range(X.shape[1])))
-        kinds: tuple[Kind, ...] = ("numeric",) * len(names)
-        return replace(rows, X=X, names=names, kinds=kinds, levels={})
+        kinds: list[Kind] = ["numeric"] * len(names)
+        return replace(rows, X=X, names=names, kinds=tuple(kinds), levels={})
 
 
 def memberships(rows: Problem) -> FloatArray:
@@ -205,22 +206,39 @@ class OtherRows:
     shares: FloatArray | None = None
 
     @property
-    def n_parts(self) -> int:
-        """How many parts can be read apart from each other."""
-        return self.stream.n_parts
+    def source(self) -> Source:
+        """Where the parts lie."""
+        return self.stream.source
 
     @property
-    def travels(self) -> bool:
-        """Parts can be read by another process that sees the same files."""
-        return self.stream.travels
+    def columns(self) -> list[str]:
+        """What is read of them."""
+        return self.stream.columns
 
-    def chunks(self, part: int) -> Iterator[Problem]:
-        """Read a part, chunk by chunk.
+    @property
+    def chunk_rows(self) -> int:
+        """How many rows are read at a time."""
+        return self.stream.chunk_rows
+
+    def sent(self) -> OtherRows:
+        """Return the same without its source.
+
+        Returns
+        -------
+        OtherRows
+            For whoever gets the frames of a part.
+        """
+        return replace(self, stream=self.stream.sent())
+
+    def problems(self, part: int, frames: Iterator[Any]) -> Iterator[Problem]:
+        """Turn frames of a part into inputs.
 
         Parameters
         ----------
         part : int
             Which part.
+        frames : iterator of polars.DataFrame
+            Its rows.
 
         Yields
         ------
@@ -228,7 +246,7 @@ class OtherRows:
             Some rows, in order.
         """
         start = 0
-        for chunk in self.stream.chunks(part):
+        for chunk in self.stream.problems(part, frames):
             others = chunk.take(~self.sample.holds(chunk, part, start))
             start += chunk.n_samples
             yield self.weighted(self.terms.problem(others))

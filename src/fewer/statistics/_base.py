@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from fewer.parallel import run_tasks
+from fewer.io import PartWork, Source
 from fewer.problem import Problem
 
 if TYPE_CHECKING:
@@ -61,21 +61,47 @@ class InParts(Protocol):
     """Rows that are read part by part: a `Stream`, or what is made of one."""
 
     @property
-    def n_parts(self) -> int:
-        """How many parts can be read apart from each other."""
+    def source(self) -> Source:
+        """Where the parts lie."""
 
     @property
-    def travels(self) -> bool:
-        """Parts can be read by another process that sees the same files."""
+    def columns(self) -> list[str]:
+        """What is read of them."""
 
-    def chunks(self, part: int) -> Iterator[Problem]:
-        """Read a part, chunk by chunk."""
+    @property
+    def chunk_rows(self) -> int:
+        """How many rows are read at a time."""
+
+    def problems(self, part: int, frames: Iterator[Any]) -> Iterator[Problem]:
+        """Turn frames of a part into problems."""
+
+    def sent(self) -> InParts:
+        """Return the same without its source, for whoever gets the frames of a part."""
+
+
+class _Collecting(PartWork):
+    """Statistics of a part, and how they merge."""
+
+    def __init__(self, table: InParts, make: Callable[[], Any]) -> None:
+        self.columns, self.n_rows = table.columns, table.chunk_rows
+        self._table, self._make = table.sent(), make
+
+    def read(self, part: int, frames: Iterator[Any]) -> Any:
+        statistics, start = self._make(), 0
+        for chunk in self._table.problems(part, frames):
+            for own in _as_tuple(statistics):
+                own.add(chunk, part, start)
+            start += chunk.n_samples
+        return statistics
+
+    def merge(self, into: Any, other: Any) -> Any:
+        for own, new in zip(_as_tuple(into), _as_tuple(other), strict=True):
+            own.merge(new)
+        return into
 
 
 def collect(stream: InParts, make: Callable[[], Any], resources: Resources) -> Any:
-    """Pass a table through statistics: one (or a tuple) for each part, merged in the order of the parts.
-
-    Where the parts can travel, whatever runs tasks (`Resources.executor`) reads them, each by itself.
+    """Pass a table through statistics: one (or a tuple) for each part, neighbors merged pairwise where they lie.
 
     Parameters
     ----------
@@ -101,27 +127,7 @@ def collect(stream: InParts, make: Callable[[], Any], resources: Resources) -> A
     >>> collect(stream, lambda: Ranges(1), Resources()).high
     array([4.])
     """
-    whole: Any = None
-    if not stream.travels:
-        resources = resources.alone()
-    parts = [(part,) for part in range(stream.n_parts)]
-    for one in run_tasks(_read_part, parts, resources, shared=(stream, make), prefer="threads"):
-        if whole is None:
-            whole = one
-            continue
-        for into, new in zip(_as_tuple(whole), _as_tuple(one), strict=True):
-            into.merge(new)
-    return whole
-
-
-def _read_part(shared: tuple[InParts, Callable[[], Any]], part: int) -> Any:
-    stream, make = shared
-    statistics, start = make(), 0
-    for chunk in stream.chunks(part):
-        for own in _as_tuple(statistics):
-            own.add(chunk, part, start)
-        start += chunk.n_samples
-    return statistics
+    return stream.source.reduce(_Collecting(stream, make), resources)
 
 
 def _as_tuple(statistics: Any) -> tuple[Statistics, ...]:

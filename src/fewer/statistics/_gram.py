@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -204,12 +205,34 @@ class GramSums(Statistics):
         wider[:, :old, :old] = self.products
         self.products = wider
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Products travel as triangles: they are symmetric."""
+        upper = np.triu_indices(self.products.shape[1])
+        return self.__dict__ | {"products": np.array([own[upper] for own in self.products])}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        n = 1 + self.n_inputs + self.n_targets + len(self._incomplete)
+        upper = np.triu_indices(n)
+        self.products = np.zeros((self.n_folds, n, n))
+        for own, half in zip(self.products, state["products"], strict=True):
+            own[upper] = half
+            own.T[upper] = half
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GramSums:
+        new = object.__new__(GramSums)
+        new.__dict__.update({name: deepcopy(value, memo) for name, value in self.__dict__.items()})
+        return new
+
     def merge(self, other: GramSums) -> None:
         fixed = 1 + self.n_inputs + self.n_targets
-        self._incomplete += [feature for feature in other._incomplete if feature not in self._incomplete]
-        self._widen(fixed + len(self._incomplete))
-        places = [*range(fixed), *(fixed + self._incomplete.index(feature) for feature in other._incomplete)]
-        self.products[np.ix_(range(self.n_folds), places, places)] += other.products
+        if self._incomplete == other._incomplete:
+            self.products += other.products
+        else:
+            self._incomplete += [feature for feature in other._incomplete if feature not in self._incomplete]
+            self._widen(fixed + len(self._incomplete))
+            places = [*range(fixed), *(fixed + self._incomplete.index(feature) for feature in other._incomplete)]
+            self.products[np.ix_(range(self.n_folds), places, places)] += other.products
         self.about[:, :, :2] += other.about[:, :, :2]
         self.about[:, :, 2] = np.minimum(self.about[:, :, 2], other.about[:, :, 2])
         self.about[:, :, 3] = np.maximum(self.about[:, :, 3], other.about[:, :, 3])
