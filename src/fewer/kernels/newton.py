@@ -279,6 +279,34 @@ def predict_added(members, added, rows, fit, tolerance, start, out, open_rows, s
 
 
 @njit(nogil=True, cache=True)
+def predict_with_reach(members, added, rows, fit, slack, start, out, reach, sure):
+    """Do the same for one class against the others: decisions (q, n), and how far off another solver's may be, (q, n).
+
+    slack : (f,) float64
+        The largest gradient at which the other solver stops.
+    """
+    k = members.shape[0] + 2
+    theta, gradient, hessian, x = np.empty(k), np.empty(k), np.empty((k, k)), np.ones(k)
+    work = np.empty((3, fit.trains.shape[2]))
+    columns = np.empty(members.shape[0] + 1, np.int64)
+    columns[: members.shape[0]] = members
+    for fold in range(rows.bounds.shape[0] - 1):
+        for q in range(added.shape[0]):
+            columns[members.shape[0]] = added[q]
+            theta[: k - 1] = start[fold]
+            theta[k - 1] = 0.0
+            sure[q, fold] &= climb(fit, fold, columns, theta, work, gradient, hessian)
+            for i in range(rows.bounds[fold], rows.bounds[fold + 1]):
+                x[0], total = 1.0, theta[0]
+                for a in range(1, k):
+                    x[a] = rows.columns[columns[a - 1], i]
+                    total += theta[a] * x[a]
+                out[q, i] = total
+                solve(hessian, k, x)
+                reach[q, i] = slack[fold] * np.abs(x).sum()
+
+
+@njit(nogil=True, cache=True)
 def fit_members(members, fit, start):
     """Fit the members in every fold: (f, k + 1) coefficients."""
     k = members.shape[0] + 1

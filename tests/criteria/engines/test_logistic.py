@@ -24,13 +24,15 @@ def test_logistic_regression_scores_as_scikit_learns(scoring):
     assert ours == pytest.approx(truth, abs=1e-6)
 
 
-def liblinear_differs(make, seed):
+def liblinear_differs(make, seed, n_classes=2):
     """Say whether a score of a drawn table differs from that of scikit-learn's model."""
     rng = np.random.default_rng(seed)
     n, p = int(rng.integers(40, 200)), int(rng.integers(1, 8))
     X = rng.normal(size=(n, p)).round(int(rng.integers(0, 4)))
-    y = np.where(X[:, 0] - X[:, -1] + rng.normal(size=n) > 0.3, "b", "a")
-    model = make(C=float(rng.choice([0.1, 1.0, 10.0])), class_weight=[None, "balanced"][seed % 2])
+    y = np.array(list("abcd"))[np.digitize(X[:, 0] - X[:, -1] + rng.normal(size=n), [0.3, 0.9, 1.8][: n_classes - 1])]
+    model = make(C=float(rng.choice([0.1, 1.0, 10.0])))
+    if n_classes == 2:
+        model.set_params(class_weight=[None, "balanced"][seed % 2])
     cv = [(np.flatnonzero(np.arange(n) % 3 != k), np.flatnonzero(np.arange(n) % 3 == k)) for k in range(3)]
     bound = CrossValidated(model, cv=cv).bind(Problem.from_arrays(X, y), np.random.default_rng(0), Resources())
     masks = np.concatenate([np.eye(p, dtype=bool), np.ones((1, p), dtype=bool)])
@@ -44,6 +46,13 @@ def test_classes_of_liblinears_models_are_those_of_scikit_learn(make):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert not any(liblinear_differs(make, seed) for seed in range(50))
+
+
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_linear_support_vectors_of_several_classes_are_those_of_scikit_learn(n_classes):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert not any(liblinear_differs(LinearSVC, seed, n_classes) for seed in range(25))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -72,10 +81,13 @@ def test_other_penalties_go_the_ordinary_way(options):
     assert "solver='saga'" in bound.way
 
 
-def test_linear_support_vectors_of_several_classes_go_the_ordinary_way():
+@pytest.mark.parametrize(
+    "model", [LinearSVC(class_weight="balanced"), LogisticRegression(l1_ratio=1, solver="liblinear")]
+)
+def test_several_classes_that_are_not_covered_go_the_ordinary_way(model):
     problem = Problem.from_arrays(np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3)
-    bound = CrossValidated(LinearSVC()).bind(problem, np.random.default_rng(0), Resources())
-    assert "more than two classes" in bound.way
+    bound = CrossValidated(model).bind(problem, np.random.default_rng(0), Resources())
+    assert "classes" in bound.way
 
 
 def test_folds_left_to_scikit_learn_take_its_steps_to_its_end():

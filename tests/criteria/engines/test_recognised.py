@@ -150,7 +150,7 @@ def test_predictions_are_those_of_scikit_learn(estimator, kind):
 
 
 def test_every_recognised_estimator_is_among_them():
-    # LinearSVC is compiled for two classes only and has drawn tables of its own in test_logistic.py.
+    # LinearSVC has drawn tables of its own in test_logistic.py.
     assert {type(estimator) for estimator in ESTIMATORS} == set(ENGINES) - {LinearSVC}
 
 

@@ -23,7 +23,7 @@ from fewer.criteria.engines._engine import Engine, EngineMetric, Folds, Split, m
 from fewer.criteria.engines._histogram_boosting import BOOSTINGS as HISTOGRAM_BOOSTINGS
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting
 from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine, QuadraticEngine
-from fewer.criteria.engines._logistic import LinearSVCEngine, logistic_engine
+from fewer.criteria.engines._logistic import linear_svc_engine, logistic_engine
 from fewer.criteria.engines._neighbors import NeighborsEngine
 from fewer.criteria.engines._parts import Part, agrees
 from fewer.criteria.engines._support_vectors import SupportVectors
@@ -59,7 +59,7 @@ ENGINES: Recognised = {
         True,
     ),
     LogisticRegression: (logistic_engine, LOGISTIC, True),
-    LinearSVC: (LinearSVCEngine, LINEAR_SVC, True),
+    LinearSVC: (linear_svc_engine, LINEAR_SVC, True),
     KNeighborsClassifier: (NeighborsEngine, NEIGHBORS, False),
     KNeighborsRegressor: (NeighborsEngine, NEIGHBORS, False),
     LinearDiscriminantAnalysis: (

@@ -225,14 +225,57 @@ class LinearSVCEngine(LiblinearEngine):
 
     hinge = True
 
-    def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
-        if min(len(train) for train, _ in folds.splits) <= folds.problem.n_features:
-            raise ValueError("fewer rows than columns, for which it takes another solver")
-        super().__init__(estimator, folds, metric)
-
     def _pull_at_zero(self, members: IntArray, added: IntArray) -> FloatArray:
         pulls = 4.0 * self._sums**2
         return np.sqrt(pulls[:, -1] + pulls[:, members].sum(axis=1) + pulls[:, added].max(axis=1))
+
+
+class OneVsRestSVCEngine(LogisticEngine):
+    """`LinearSVC` of several classes: a squared hinge for each class against the others, the largest decision wins.
+
+    Folds in which LIBLINEAR's tolerance could change a class are left to it.
+    """
+
+    hinge = True
+
+    def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
+        if estimator.class_weight is not None:
+            raise ValueError("class_weight with several classes")
+        super().__init__(estimator, folds, metric)
+        self._fits = [self._fit._replace(y=(self._y == c).astype(np.float64)) for c in range(self._n_outputs)]
+        self._pulls, self._shares = [], []
+        for c, fit in enumerate(self._fits):
+            sides = self._weights * (2.0 * fit.y - 1.0)
+            sums = np.column_stack([np.einsum("fpt,ft->fp", self._trains, sides), sides.sum(axis=1)])
+            share = np.array([np.mean(folds.problem.y[train] == c) for train, _ in folds.splits])
+            self._pulls.append(4.0 * sums**2)
+            self._shares.append(SAFETY * float(estimator.tol) * np.minimum(share, 1.0 - share))
+
+    def _predict(self, members: IntArray, added: IntArray, out: FloatArray) -> tuple[BoolArray, BoolArray]:
+        decisions, reach = np.empty((2, self._n_outputs, *out.shape[:2]))
+        sure = np.ones((len(added), self.folds.n_folds), dtype=bool)
+        for c, (fit, pulls) in enumerate(zip(self._fits, self._pulls, strict=True)):
+            start = np.zeros((self.folds.n_folds, len(members) + 1))
+            newton.fit_members(members, fit, start)
+            slack = np.sqrt(pulls[:, -1] + pulls[:, members].sum(axis=1) + pulls[:, added].max(axis=1))
+            slack *= self._shares[c]
+            newton.predict_with_reach(members, added, self._rows, fit, slack, start, decisions[c], reach[c], sure)
+        out[:] = np.moveaxis(decisions, 0, -1)
+        winner = decisions.argmax(axis=0)[None]
+        least = np.take_along_axis(decisions - reach, winner, axis=0)
+        most = decisions + reach
+        np.put_along_axis(most, winner, -np.inf, axis=0)
+        return most.max(axis=0) >= least[0], sure
+
+    examine = LiblinearEngine.examine
+
+
+def linear_svc_engine(estimator: Any, folds: Folds, metric: EngineMetric) -> Engine:
+    """Return the engine for a `LinearSVC` of two or of several classes."""
+    if min(len(train) for train, _ in folds.splits) <= folds.problem.n_features:
+        raise ValueError("fewer rows than columns, for which it takes another solver")
+    several = folds.problem.n_classes > 2
+    return (OneVsRestSVCEngine if several else LinearSVCEngine)(estimator, folds, metric)
 
 
 class AbsoluteEngine(LiblinearEngine):
