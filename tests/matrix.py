@@ -154,12 +154,21 @@ def _rows_broken(one, what, task, expected, seed):
         other = seed + 10
         plain = value(one, to_problem(*table(task, other), task=task))
         ignored = not differs(got, expected) and not differs(attempt(one, with_rows(what, task, other)), plain)
-        return ["weights: ignored"] * ignored + ["weights of 0 count"] * differs(dropped, there)
+        broken = ["weights: ignored"] * ignored + ["weights of 0 count"] * differs(dropped, there)
+        return broken + ["a weight is not a row repeated"] * (one.weights_repeat_rows and not _repeats(one, X, y, task))
     if what == "groups":
         alone = value(one, to_problem(X, y, task=task, groups=np.arange(N)))
         same = not differs(alone, expected) or hasattr(one, "cv") or one.depends_on & {"row order"}
         return [] if same else ["groups of one row each change the result"]
     return []
+
+
+def _repeats(one, X, y, task):
+    """Say whether rows with whole weights score as their copies do; copies share their group, and so their fold."""
+    copies = 1 + np.arange(N) % 3
+    rows = np.repeat(np.arange(N), copies)
+    weighted = to_problem(X, y, task=task, sample_weight=copies.astype(float), groups=np.arange(N))
+    return not differs(value(one, weighted), value(one, to_problem(X[rows], y[rows], task=task, groups=rows)))
 
 
 # ------------------------------------------------------------------------------- searches, controls, named methods

@@ -62,7 +62,10 @@ def property_table():
     lines = [
         "# What components can use",
         "",
-        "Made from the components' tags (`takes`, `depends_on`), which `tests/test_matrix.py` checks for all of them.",
+        "Made from the components' tags (`takes`, `depends_on`, `weights_repeat_rows`), which `tests/test_matrix.py`",
+        "checks for all of them. Weights: a row of weight 0 is not there, and equal weights are none, whatever their",
+        "size. *As copies*: a weight of 3 means what three copies of the row mean. *As shares*: weights say how much a",
+        "row counts beside the others; copies would also change neighbors, bins, folds or the number of rows.",
         "",
     ]
     for kind in ("criterion", "ranker"):
@@ -70,7 +73,8 @@ def property_table():
         lines += [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
         for name in registry.INDEX[kind]:
             one = registry.build(kind, name)
-            cells = ["yes" if what in one.takes else "refused" for what in rows]
+            usable = {"weights": "yes, as copies" if one.weights_repeat_rows else "yes, as shares"}
+            cells = [usable.get(what, "yes") if what in one.takes else "refused" for what in rows]
             cells += [
                 "yes" if getattr(one, "multi_output", False) else "refused",
                 "yes" if one.supports_device else "–",

@@ -60,9 +60,38 @@ def test_weights_and_columns_left_out(frame, tmp_path):
     stream = open_stream(path, -1, exclude=["word", 0], weights="whole")
     assert stream.like.names == ("truth", "day", "gap")
     chunk = next(stream.chunks(0))
-    assert chunk.sample_weight.tolist() == frame["whole"].to_list()[: chunk.n_samples]
+    weights = frame["whole"].to_numpy()
+    assert chunk.sample_weight == pytest.approx(weights[weights > 0][: chunk.n_samples] / weights[weights > 0].mean())
     with pytest.raises(InputError, match="no column 'w' for the row weights"):
         open_stream(path, "label", weights="w")
+
+
+def test_rows_of_weight_0_are_not_there(tmp_path):
+    rng = np.random.default_rng(0)
+    kept = rng.random(400) < 0.6
+    table = pl.DataFrame(
+        {"a": rng.normal(size=400), "b": rng.choice(["x", "y"], 400), "w": kept * 2.5, "y": np.arange(400) % 3}
+    )
+    spoiled = table.with_columns(
+        a=pl.when(pl.Series(kept)).then("a").otherwise(1e300),
+        b=pl.when(pl.Series(kept)).then("b").otherwise(pl.lit("z")),
+        y=pl.when(pl.Series(kept)).then("y").otherwise(9),
+    )
+    spoiled.write_csv(tmp_path / "t.csv")
+    absent = open_stream(table.filter(pl.Series(kept)).drop("w").lazy(), "y")
+    for data in (spoiled.lazy(), tmp_path / "t.csv"):
+        stream = open_stream(data, "y", weights="w")
+        assert (
+            stream.like.notes[0]
+            == f"{(~kept).sum()} of 400 rows have weight 0; they were left out before anything else."
+        )
+        assert (stream.n_samples, stream.like.levels) == (absent.n_samples, absent.like.levels)
+        assert stream.class_counts.tolist() == absent.class_counts.tolist()
+        assert np.allclose(gathered(stream)[0], gathered(absent)[0])
+        assert next(stream.chunks(0)).sample_weight is None  # equal weights are none
+    for wrong in (np.zeros(400), np.full(400, -1.0), np.full(400, np.nan)):
+        with pytest.raises(InputError, match="Row weights must be finite"):
+            open_stream(table.with_columns(w=pl.Series(wrong)).lazy(), "y", weights="w")
 
 
 def test_mistakes_are_named(frame, tmp_path):

@@ -94,3 +94,11 @@ def test_wrong_values_are_named():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="tolerance"):
         RelevantContextClassifier(-1.0).fit(X, y)
+
+
+def test_the_layout_of_the_table_does_not_matter():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)) + 1e7, rng.integers(0, 3, 200)
+    one, other = (RelevantContextClassifier().fit(np.asarray(X, order=order), y) for order in "CF")
+    assert (one._mean == other._mean).all()
+    assert (one.predict(X) == other.predict(np.asfortranarray(X))).all()

@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
+from scipy.special import digamma
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
+import matrix
 from fewer.contracts import Resources
+from fewer.io import to_problem
 from fewer.problem import InputError, Problem
 from fewer.rankers import MutualInformation
 
@@ -73,3 +76,47 @@ def test_a_constant_says_nothing_and_too_few_rows_are_refused():
     assert information(X, y, task="regression")[0] == 0
     with pytest.raises(InputError, match="only 10 known cells"):
         information(X, y, 12, task="regression")
+
+
+def by_counting(column, target, classes, k=3):
+    """The estimate without noise, pair by pair."""
+    n, total = len(column), 0.0
+    for i in range(n):
+        x = np.delete(np.abs(column - column[i]), i)
+        if classes:
+            own = np.delete(target == target[i], i)
+            reach = np.sort(x[own])[min(k, own.sum()) - 1] + 1e-9
+            total += digamma((x[own] <= reach).sum()) - digamma((x <= reach).sum()) - digamma(own.sum() + 1)
+            continue
+        y = np.delete(np.abs(target - target[i]), i)
+        both = np.maximum(x, y)
+        if (same := (both == 0).sum()) >= k:
+            total += digamma(same) - digamma((x == 0).sum()) - digamma((y == 0).sum())
+        else:
+            reach = np.sort(both)[k - 1] - 1e-9
+            total += digamma(k) - digamma((x < reach).sum() + 1) - digamma((y < reach).sum() + 1)
+    return max(0.0, digamma(n) + total / n)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_without_noise_equal_numbers_stay_equal_and_nothing_is_drawn(task):
+    rng = np.random.default_rng(0)
+    X = np.column_stack(
+        [rng.normal(size=60), rng.integers(0, 4, 60), rng.integers(0, 2, 60), rng.normal(size=60).round(1)]
+    )
+    y = rng.integers(0, 3, 60) if task == "classification" else np.round(X[:, 0] + X[:, 1], 0)
+    quiet = MutualInformation(noise=False)
+    found = quiet.rank(to_problem(X, y, task=task), np.random.default_rng(0), Resources()).scores
+    spread = X.std(axis=0)
+    target = y if task == "classification" else y / y.std()
+    slow = [by_counting(column, target, task == "classification") for column in (X / spread).T]
+    assert found == pytest.approx(slow, abs=1e-9)
+    assert found.max() > 0.05
+    assert matrix.dependence(quiet, task) == set()
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] > 0).astype(int) if task == "classification" else X[:, 0] + rng.normal(size=80)
+    with_noise, without = (
+        MutualInformation(noise=noise, random_state=0).rank(to_problem(X, y, task=task), rng, Resources()).scores
+        for noise in (True, False)
+    )
+    assert with_noise == pytest.approx(without, abs=1e-6)

@@ -82,3 +82,11 @@ def test_cells_are_shuffled_before_they_are_prepared():
     assert losses[0] > 0.3
     assert abs(losses[1]) < 0.1
     assert (ranked(Permutation(), X, y, kinds=["nominal", "numeric"]).order == [0, 1]).all()
+
+
+def test_a_missing_cell_in_a_test_fold_alone_is_filled():
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 2
+    X[4, 1] = np.nan
+    problem = Problem.from_arrays(X, y)
+    scores = Permutation(cv=5).rank(problem, np.random.default_rng(0), Resources()).scores
+    assert np.isfinite(scores).all()

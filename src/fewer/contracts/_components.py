@@ -107,6 +107,8 @@ class Component(BaseEstimator, ABC):
     """What of `ROWS` a criterion or ranker can use; rows that come with anything else are refused by its name."""
     depends_on: ClassVar[frozenset[str]] = frozenset()
     """What of `CHANGES` changes its result."""
+    weights_repeat_rows: ClassVar[bool] = False
+    """A weight of 3 means what three copies of the row mean; otherwise weights are shares of the rows' total."""
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -75,6 +75,7 @@ class Separability(Criterion):
 
     command_name = "separability"
     takes: ClassVar[frozenset[str]] = ROWS
+    weights_repeat_rows: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "measure": [StrOptions({"mahalanobis", "bhattacharyya", "scatter"})],
         "shrinkage": [Interval(Real, 0, 1, closed="both")],
@@ -188,6 +189,7 @@ class LinearSeparability(Criterion):
 
     command_name = "linear-separability"
     takes: ClassVar[frozenset[str]] = ROWS
+    weights_repeat_rows: ClassVar[bool] = True
 
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
 
@@ -275,6 +277,7 @@ class FisherRatio(Criterion):
 
     command_name = "fisher-ratio"
     takes: ClassVar[frozenset[str]] = ROWS
+    weights_repeat_rows: ClassVar[bool] = True
 
     monotone: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)

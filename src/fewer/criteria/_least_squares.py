@@ -177,6 +177,7 @@ class LeastSquares(Criterion):
 
     command_name = "least-squares"
     takes: ClassVar[frozenset[str]] = ROWS - {"time"}
+    weights_repeat_rows: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "score": [StrOptions({"r2", "aic", "bic", "cp", "adjusted_r2"})],

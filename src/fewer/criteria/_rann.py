@@ -60,6 +60,7 @@ class RANN(Criterion):
 
     command_name = "rann"
     takes: ClassVar[frozenset[str]] = ROWS - {"time"}
+    weights_repeat_rows: ClassVar[bool] = True
     depends_on: ClassVar[frozenset[str]] = frozenset({"row order", "column order", "sign"})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_hidden": [Interval(Integral, 1, None, closed="left")],

@@ -19,7 +19,7 @@ from fewer.io._kinds import MISSING
 from fewer.io._reader import EPOCH, LARGEST, MAX_INTEGER_CLASSES, encode, number_label
 from fewer.io._source import Nowhere, PartWork, Source, open_source
 from fewer.io.frames import pl, row_number
-from fewer.problem import FloatArray, InputError, IntArray, Kind, Problem, Task, column_number
+from fewer.problem import LARGEST_WEIGHT, FloatArray, InputError, IntArray, Kind, Problem, Task, column_number
 
 CHUNK_BYTES = 1 << 24
 HEAD_CELLS = 1 << 19
@@ -27,6 +27,7 @@ HEAD_CELLS = 1 << 19
 MOST_LEVELS = 10_000
 """Levels of a nominal column; more are names of rows."""
 MOST_NUMBERS = 1_000
+WEIGHTS = "Row weights must be finite and not negative, and not all zero."
 """Different numbers of a column of text that are kept in case they turn out to be levels."""
 
 
@@ -146,15 +147,104 @@ class Stream:
             X[:, place] = reader.numbers(frame[reader.name])
             _refuse_endless(X[:, place], reader.name)
         y = self.target_reader.numbers(frame[self.target])
-        weights = None if self.weights is None else frame[self.weights].cast(pl.Float64).to_numpy()
-        if weights is not None and not (np.isfinite(weights).all() and (weights >= 0).all()):
-            raise InputError("Row weights must be finite and at least 0.")
+        weights = None if self.weights is None else frame[self.weights].to_numpy()
         return replace(
             self.like,
             X=X,
             y=y.astype(np.int64 if self.like.task == "classification" else np.float64),
             sample_weight=weights,
         )
+
+
+class _WeightSums(PartWork):
+    """Count rows, those of weight 0, and add up the other weights; the smallest and the largest of them."""
+
+    n_rows = 1 << 18
+
+    def __init__(self, column: str) -> None:
+        self.columns = [column]
+
+    def read(self, part: int, frames: Iterator[pl.DataFrame]) -> tuple[int, int, float, float, float]:
+        """Look at the weights of one part."""
+        found = (0, 0, 0.0, np.inf, 0.0)
+        for frame in frames:
+            weights = _weights_of(frame[self.columns[0]])
+            there = weights[weights > 0.0]
+            own = (len(weights), len(there), float(there.sum()), there.min(initial=np.inf), there.max(initial=0.0))
+            found = self.merge(found, own)
+        return found
+
+    def merge(self, into: Any, other: Any) -> Any:
+        """Return what both parts have together."""
+        sums = (one + another for one, another in zip(into[:3], other[:3], strict=True))
+        return (*sums, min(into[3], other[3]), max(into[4], other[4]))
+
+
+@dataclass
+class _OfWeight(PartWork):
+    """Other work, on rows of a weight above 0, whose weights are relative to their mean."""
+
+    work: PartWork
+    column: str
+    mean: float
+
+    def __post_init__(self) -> None:
+        self.columns, self.n_rows = list(dict.fromkeys([*self.work.columns, self.column])), self.work.n_rows
+
+    def read(self, part: int, frames: Iterator[pl.DataFrame]) -> Any:
+        """Do the work on what is left of a part."""
+        return self.work.read(part, self.kept(frames, self.work.columns))
+
+    def kept(self, frames: Iterator[pl.DataFrame], columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Leave out rows of weight 0."""
+        for frame in frames:
+            weights = _weights_of(frame[self.column])
+            relative = pl.Series(self.column, weights / self.mean)
+            yield frame.with_columns(relative).filter(pl.Series(weights > 0.0)).select(columns)
+
+    def merge(self, into: Any, other: Any) -> Any:
+        """Merge as the other work does."""
+        return self.work.merge(into, other)
+
+
+class WeightedSource(Source):
+    """The rows of a source that have a weight above 0; weights are relative to their mean, as in memory.
+
+    Attributes
+    ----------
+    n_dropped, n_rows : int
+        Rows of weight 0, and all rows.
+    equal : bool
+        The others have the same weight, which is the same as none.
+    """
+
+    def __init__(self, inner: Source, column: str) -> None:
+        if column not in inner.columns:
+            raise InputError(f"{inner.name} has no column {column!r} for the row weights.")
+        self._inner, self._column = inner, column
+        self.name, self.is_text, self.travels = inner.name, inner.is_text, inner.travels
+        self.columns, self.n_parts = inner.columns, inner.n_parts
+        self.n_rows, n_kept, total, low, high = inner.reduce(_WeightSums(column), Resources())
+        if self.n_rows and not n_kept:
+            raise InputError(WEIGHTS)
+        self.n_dropped, self.equal, self._mean = self.n_rows - n_kept, bool(low == high), total / max(n_kept, 1)
+
+    def batches(self, part: int, columns: Sequence[str], n_rows: int) -> Iterator[pl.DataFrame]:
+        """Read some columns of a part in chunks, without rows of weight 0."""
+        asked = list(dict.fromkeys([*columns, self._column]))
+        filtering = _OfWeight(_WeightSums(self._column), self._column, self._mean)
+        return filtering.kept(self._inner.batches(part, asked, n_rows), columns)
+
+    def reduce(self, work: PartWork, resources: Resources, parts: Sequence[int] | None = None) -> Any:
+        """Work on parts where they lie, without rows of weight 0."""
+        return self._inner.reduce(_OfWeight(work, self._column, self._mean), resources, parts)
+
+
+def _weights_of(cells: pl.Series) -> FloatArray:
+    weights = cells.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    if not (np.isfinite(weights).all() and (weights >= 0.0).all() and (weights <= LARGEST_WEIGHT).all()):
+        raise InputError(WEIGHTS)
+    return np.asarray(weights, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -246,13 +336,17 @@ def open_stream(
     >>> [chunk.X.tolist() for chunk in stream.chunks(0)]
     [[[1.0, 0.0], [2.0, 1.0], [4.0, 0.0]]]
     """
-    source = open_source(data)
+    source, notes = open_source(data), []
+    if weights is not None:
+        source = WeightedSource(source, weights)
+        if source.n_dropped:
+            notes.append(
+                f"{source.n_dropped} of {source.n_rows} rows have weight 0; they were left out before anything else."
+            )
     names = list(source.columns)
     label = names[find_target(target, names, source.name)]
     left_out = {names[column_number(column, names, "exclude")] for column in exclude} | {label, weights}
     features = [name for name in names if name not in left_out]
-    if weights is not None and weights not in names:
-        raise InputError(f"{source.name} has no column {weights!r} for the row weights.")
     if not features:
         raise InputError(f"{source.name} has only the target column {label!r}; there is nothing to select.")
     forced: dict[str, Kind] = {names[column_number(column, names, "nominal")]: "nominal" for column in nominal}
@@ -272,8 +366,9 @@ def open_stream(
             for place, reader in enumerate(readers)
             if reader.kind == "nominal"
         },
-        notes=tuple(survey.notes),
+        notes=(*notes, *survey.notes),
     )
+    weights = None if isinstance(source, WeightedSource) and source.equal else weights
     stream = Stream(source, label, like, survey.n_seen, counts, weights, readers, target_reader)
     n_rows = int(np.clip(HEAD_CELLS // len(features), 256, 20_000))
     first = (source.reduce(_Head(stream.sent(), n_rows), Resources(), [part]) for part in range(stream.n_parts))

@@ -215,7 +215,7 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         """
         with one_line():
             self._validate_params()
-            X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+            X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
             check_classification_targets(y)
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         X, y, weights = X[weights > 0], y[weights > 0], weights[weights > 0]
@@ -451,7 +451,7 @@ class GMLVQClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         return self._class_distances(self._scaled(self._validated(X)))
 
     def _validated(self, X: Any) -> FloatArray:
-        return validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        return validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite="allow-nan", reset=False)
 
     def _scaled(self, X: FloatArray) -> FloatArray:
         return (X - self.mean_) / self.scale_

@@ -53,7 +53,7 @@ class LeastSquaresClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
             Itself.
         """
         with one_line():
-            X, y = validate_data(self, X, y, dtype=np.float64)
+            X, y = validate_data(self, X, y, dtype=np.float64, order="C")
             check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -86,5 +86,5 @@ class LeastSquaresClassifier(ClassifierMixin, ClassScoresMixin, BaseEstimator):
         array
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         return np.asarray(X @ self.coef_.T + self.intercept_ - (0.5 if len(self.classes_) == 2 else 0.0))

@@ -99,7 +99,7 @@ class RelevantContextClassifier(ClassifierMixin, BaseEstimator):
         """
         with one_line():
             self._validate_params()
-            X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+            X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=2)
             check_classification_targets(y)
         if len(X) > MOST_ROWS:
             raise InputError(f"There are {len(X)} rows, whose distances take {8e-9 * len(X) ** 2:.0f} GB; sample some.")
@@ -146,7 +146,7 @@ class RelevantContextClassifier(ClassifierMixin, BaseEstimator):
 
     def _nearest(self, X: Any) -> IntArray:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         Z = (X - self._mean) / self._scale
         parts = [distances_to(Z[low : low + CHUNK], self._rows, self.masks_) for low in range(0, len(Z), CHUNK)]
         return np.concatenate([part.argmin(axis=1) for part in parts])

@@ -71,7 +71,7 @@ class _RANN(BaseEstimator):
 
     def _outputs(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_data(self, X, reset=False, dtype=np.float64, order="C")
         return np.asarray(np.tanh(with_bias(self._scaled(X)) @ self.hidden_weights_) @ self.output_weights_)
 
     def _scaled(self, X: FloatArray) -> FloatArray:
@@ -137,7 +137,7 @@ class RANNClassifier(ClassifierMixin, ClassScoresMixin, _RANN):
         """
         with one_line():
             self._validate_params()
-            X, y = validate_data(self, X, y, dtype=np.float64)
+            X, y = validate_data(self, X, y, dtype=np.float64, order="C")
             check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -215,7 +215,7 @@ class RANNRegressor(RegressorMixin, MultiOutputMixin, _RANN):
         """
         with one_line():
             self._validate_params()
-            X, y = validate_data(self, X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+            X, y = validate_data(self, X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True)
         self._flat = y.ndim == 1
         targets = y.reshape(len(y), -1).astype(np.float64)
         self._mean = targets.mean(axis=0)

@@ -265,6 +265,7 @@ class Fisher(Ranker):
 
     command_name = "fisher"
     takes: ClassVar[frozenset[str]] = ROWS
+    weights_repeat_rows: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
 

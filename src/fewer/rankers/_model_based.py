@@ -128,7 +128,7 @@ def is_frozen(model: Any) -> bool:
     return type(model).__name__ == "FrozenEstimator"
 
 
-def fit_model(estimator: Any, problem: Problem, seed: int, *, scale: bool = False) -> Any:
+def fit_model(estimator: Any, problem: Problem, seed: int, *, scale: bool = False, fill: bool = False) -> Any:
     """Fit a copy of an estimator to the rows of a problem; rows given to it later have the problem's columns.
 
     Parameters
@@ -141,13 +141,15 @@ def fit_model(estimator: Any, problem: Problem, seed: int, *, scale: bool = Fals
         Of estimators that draw and have no seed of their own.
     scale : bool, default=False
         Give it columns of unit variance.
+    fill : bool, default=False
+        Later rows may have missing cells, also where these have none.
     """
     model = clone(default_estimator(problem.task) if estimator is None else estimator)
     final = last_step(model)
     if "random_state" in final.get_params(deep=False) and final.get_params(deep=False)["random_state"] is None:
         final.set_params(random_state=seed)
     steps: list[Any] = []
-    if problem.nominal.any() or problem.missing.any():
+    if fill or problem.nominal.any() or problem.missing.any():
         steps.append(ModelColumns(problem.nominal))
     if scale:
         steps.append(StandardScaler())
@@ -503,7 +505,7 @@ def _losses(
     shared: tuple[Permutation, Problem, IntArray, int], train: IntArray, test: IntArray, seed: int
 ) -> FloatArray:
     ranker, problem, groups, model_seed = shared
-    model = fit_model(ranker.estimator, problem.take(train), model_seed)
+    model = fit_model(ranker.estimator, problem.take(train), model_seed, fill=problem.has_missing)
     return shuffle_losses(model, problem.take(test), groups, ranker.scoring, ranker.n_repeats, seed)
 
 
@@ -687,7 +689,7 @@ class Shap(ModelRanker):
         found = []
         for part in parts:
             train, test = problem.take(part.train), problem.take(part.test)
-            model = fit_model(self.estimator, train, seed)
+            model = fit_model(self.estimator, train, seed, fill=problem.has_missing)
             sizes = shap_sizes(model, train.X, test, seed)
             found.append(gather(sizes, model, problem.n_features))
         return np.array(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -18,6 +19,8 @@ from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.rankers._information import count_information
 
 NOISE = 1e-10
+SLACK = 1e-12
+"""Distances that differ by less than this share of the largest value are equal: rounding must not part them."""
 
 
 class MutualInformation(Ranker):
@@ -36,6 +39,10 @@ class MutualInformation(Ranker):
         k. More neighbors, less chance in the estimate and more blur.
     random_state : int or None, default=None
         Seed of the noise; the same number gives scikit-learn's values. From the run's own generator if left out.
+    noise : bool, default=True
+        Part equal numbers by a little noise, as scikit-learn does. With False nothing is drawn: equal numbers stay
+        equal, and the order of rows and columns, signs and units do not matter. A row then counts as many neighbors of
+        its class as lie within the distance to the k-th, and at distance 0 all that are equal to it (Gao).
 
     Notes
     -----
@@ -50,6 +57,7 @@ class MutualInformation(Ranker):
     ----------
     A. Kraskov, H. Stögbauer and P. Grassberger, Estimating mutual information, Physical Review E 69, 2004.
     B. Ross, Mutual information between discrete and continuous data sets, PLoS ONE 9, 2014.
+    W. Gao and others, Estimating mutual information for discrete-continuous mixtures, NeurIPS 2017.
 
     Examples
     --------
@@ -63,20 +71,26 @@ class MutualInformation(Ranker):
 
     command_name = "mutual-information"
     takes: ClassVar[frozenset[str]] = ROWS - {"weights", "groups"}
-    depends_on: ClassVar[frozenset[str]] = CHANGES - {"labels"}
     unit: ClassVar[str] = "nats"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both"), None],
+        "noise": ["boolean"],
     }
 
-    def __init__(self, n_neighbors: int = 3, random_state: int | None = None) -> None:
+    def __init__(self, n_neighbors: int = 3, random_state: int | None = None, noise: bool = True) -> None:
         self.n_neighbors = n_neighbors
         self.random_state = random_state
+        self.noise = noise
+
+    @property
+    def depends_on(self) -> frozenset[str]:  # type: ignore[override]
+        """The noise is drawn row by row and column by column; without it nothing is."""
+        return CHANGES - {"labels"} if self.noise else frozenset()
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
         seed = int(rng.integers(2**31)) if self.random_state is None else int(self.random_state)
-        columns, target = _with_noise(problem, np.random.RandomState(seed))
+        columns, target = _with_noise(problem, np.random.RandomState(seed) if self.noise else None)
         classes, nominal = problem.task == "classification", problem.nominal
         has_missing: BoolArray = np.asarray(problem.missing.any(axis=0))
         digammas = digammas_to(problem.n_samples)
@@ -99,16 +113,20 @@ class MutualInformation(Ranker):
         if nominal and classes:
             return count_information(column, target, np.ones(len(column)))
         if nominal:
-            return class_information(target, column.astype(np.int64), k, digammas)
+            return class_information(target, column.astype(np.int64), k, digammas, ties=not self.noise)
         if classes:
-            return class_information(column, target, k, digammas)
+            return class_information(column, target, k, digammas, ties=not self.noise)
         if len(column) <= k:
             raise InputError(f"n_neighbors={k}, but a feature has only {len(column)} known cells; take fewer.")
-        return plane_information(column, target, k, digammas)
+        return (plane_information if self.noise else tied_plane_information)(column, target, k, digammas)
 
 
-def class_information(values: FloatArray, codes: IntArray, n_neighbors: int, digammas: FloatArray) -> float:
+def class_information(
+    values: FloatArray, codes: IntArray, n_neighbors: int, digammas: FloatArray, ties: bool = False
+) -> float:
     """Return the information of a quantity and a class, given as codes; classes of one row take no part.
+
+    With `ties`, neighbors at equal distances count alike: all that are no farther than the k-th.
 
     Examples
     --------
@@ -135,6 +153,12 @@ def class_information(values: FloatArray, codes: IntArray, n_neighbors: int, dig
         if stop > start:
             _class_radii(within[start:stop], by_class[start:stop], k)
     radii[places] = within
+    if ties:
+        radii += SLACK * np.abs(values).max()
+        parts = [places[start:stop] for start, stop in pairwise(bounds) if stop > start]
+        near = sum(float(digammas[_around(values[part], radii[part])].sum()) for part in parts)
+        chance = digammas[_around(values, radii)].sum() + sizes @ digammas[sizes]
+        return max(0.0, float(digammas[len(values)] + (near - chance) / len(values)))
     counts = np.empty(len(values), dtype=np.int64)
     line_counts(counts, values, np.nextafter(radii, 0.0))
     met = sizes > 0
@@ -162,6 +186,36 @@ def plane_information(one: FloatArray, other: FloatArray, n_neighbors: int, diga
     return max(0.0, float(digammas[n] + digammas[n_neighbors] - chance))
 
 
+def tied_plane_information(one: FloatArray, other: FloatArray, n_neighbors: int, digammas: FloatArray) -> float:
+    """Return the information of two quantities with equal numbers, which count as one place of the plane.
+
+    Examples
+    --------
+    >>> values = np.arange(200) % 4
+    >>> round(tied_plane_information(values, values, 3, digammas_to(200)), 2)
+    1.41
+    """
+    pairs = np.column_stack([one, other]).astype(np.float64)
+    _, place, sizes = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+    tree = NearestNeighbors(n_neighbors=n_neighbors, metric="chebyshev").fit(pairs)
+    radii, same = tree.kneighbors()[0][:, -1], sizes[place.ravel()] - 1
+    at_once = same >= n_neighbors
+    near = digammas[np.where(at_once, same, n_neighbors)].sum()
+    for values in pairs.T:
+        order = np.argsort(values)
+        slack = SLACK * np.abs(values).max()
+        # Nearer than the k-th and the row itself; at one place, all others of the same number.
+        reach = np.where(at_once, slack, radii - slack)[order]
+        near -= digammas[_around(values[order], reach) + ~at_once[order]].sum()
+    return max(0.0, float(digammas[len(one)] + near / len(one)))
+
+
+def _around(values: FloatArray, radii: FloatArray) -> IntArray:
+    """Count the other values within a distance of each of some ascending values."""
+    high = np.searchsorted(values, values + radii, side="right")
+    return np.maximum(high - np.searchsorted(values, values - radii, side="left") - 1, 0)
+
+
 def _class_radii(out: FloatArray, values: FloatArray, k: int) -> None:
     """Write the distance of each ascending value to its k-th nearest other one."""
     if k < len(values) // 2:
@@ -181,17 +235,19 @@ def digammas_to(n: int) -> FloatArray:
     return np.asarray(digamma(np.maximum(np.arange(n + 1), 1).astype(np.float64)))
 
 
-def _with_noise(problem: Problem, random: np.random.RandomState) -> tuple[list[FloatArray], NDArray[Any]]:
-    """Return columns and target, quantities scaled and with the noise of scikit-learn's estimate."""
+def _with_noise(problem: Problem, random: np.random.RandomState | None) -> tuple[list[FloatArray], NDArray[Any]]:
+    """Return columns and target, quantities scaled and with the noise of scikit-learn's estimate, if any."""
     quantities = np.flatnonzero(~problem.nominal)
     columns = [np.ascontiguousarray(column) for column in problem.X.T]
-    noise = random.standard_normal(size=(problem.n_samples, len(quantities)))
+    shape = (problem.n_samples, len(quantities))
+    noise = np.zeros(shape) if random is None else random.standard_normal(size=shape)
     for feature, own in zip(quantities.tolist(), noise.T, strict=True):
         columns[feature] = _noisy(columns[feature], own, ~np.isnan(columns[feature]))
     if problem.task == "classification":
         return columns, problem.y
     everywhere = np.ones(problem.n_samples, dtype=bool)
-    return columns, _noisy(problem.y, random.standard_normal(size=problem.n_samples), everywhere)
+    own = np.zeros(problem.n_samples) if random is None else random.standard_normal(size=problem.n_samples)
+    return columns, _noisy(problem.y, own, everywhere)
 
 
 def _noisy(values: FloatArray, noise: FloatArray, present: BoolArray) -> FloatArray:

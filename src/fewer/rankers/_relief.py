@@ -261,6 +261,7 @@ class Relief(Ranker):
 
     command_name = "relief"
     takes: ClassVar[frozenset[str]] = ROWS
+    weights_repeat_rows: ClassVar[bool] = True
     supports_device: ClassVar[bool] = True
     tasks: ClassVar[tuple[Task, ...]] = ("classification",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
