@@ -126,6 +126,34 @@ def test_new_rows_are_predicted_from_all_rows(problem):
     np.testing.assert_allclose(scorer.predict(mask, new), peer.predict(new), atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(50))
+def test_trees_over_few_columns_find_the_neighbors_that_all_distances_find(seed, monkeypatch):
+    """To the bit: ties, weights, outliers that change the scale of a fold, every voting, classes and quantities."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(20, 200)), 7
+    X = np.round(rng.normal(size=(n, p)), int(rng.choice([0, 1, 8])))
+    X[0, rng.integers(p)] *= rng.choice([1.0, 1000.0])
+    y = X[:, 0] + rng.normal(size=n)
+    task = "regression" if seed % 3 == 0 else "classification"
+    problem = Problem.from_arrays(
+        X, y if task == "regression" else np.digitize(y, [-0.5, 0.7][: 1 + seed % 2]), task=task,
+        sample_weight=rng.uniform(0.5, 2.0, n) if seed % 4 == 0 else None,
+    )  # fmt: skip
+    criterion = KNN(
+        [1, 5, [1, 3, 5]][seed % 3], cv="loo" if seed % 5 == 0 else 5,
+        voting=["neighborhood", "neighbors"][seed % 2], scaling=["training", "global", "none"][seed % 3],
+    )  # fmt: skip
+    mask = np.zeros(p)
+    mask[: rng.integers(1, 5)] = rng.choice([0.5, 1.0])
+    units, new = [np.array([f]) for f in np.flatnonzero(mask == 0)], np.ones(int((mask == 0).sum()))
+    scorer = bind(criterion, problem)
+    truth = scorer.flips(mask, units, new)
+    for name, value in (("WORTH_A_TREE", 1), ("TREE_COST", (0, 0)), ("TRIED", 1)):
+        monkeypatch.setattr(f"fewer.criteria._knn.{name}", value)
+    assert scorer._tree_flips(mask, units, new) is not None
+    np.testing.assert_array_equal(scorer.flips(mask, units, new), truth)
+
+
 def test_a_sweep_counts_and_keeps_the_allowed_subsets():
     problem = make_problem(n_features=6)
     scorer = bind(KNN(), problem)

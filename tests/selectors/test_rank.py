@@ -6,7 +6,8 @@ from fewer.contracts import IncompatibleError, Ranker, Ranking
 from fewer.control import Aggregate
 from fewer.errors import InputError
 from fewer.problem import Problem
-from fewer.rankers import Fisher, FTest
+from fewer.rankers import MRMR, Fisher, FTest
+from fewer.rankers._information import FeatureBins
 from fewer.selectors._rank import one_standard_error, size_curve
 from making import make_problem
 
@@ -21,6 +22,18 @@ class Backwards(Ranker):
 def chosen(**options):
     problem = make_problem(n_features=6)
     return RankSelector(Backwards(), random_state=0, **options).fit(problem.X, problem.y)
+
+
+def test_a_greedy_ranker_ranks_as_many_as_are_asked_for(monkeypatch):
+    problem = make_problem(n_features=9)
+    whole = RankSelector(MRMR(), n_features_to_select=9).fit(problem.X, problem.y)
+    asked = []
+    redundancy = FeatureBins.redundancy
+    monkeypatch.setattr(FeatureBins, "redundancy", lambda self, f: asked.append(f) or redundancy(self, f))
+    some = RankSelector(MRMR(), n_features_to_select=3, exclude=[8]).fit(problem.X, problem.y)
+    assert len(asked) == 4  # the fourth may have to stand in for the one that is left out
+    rest = np.argsort(whole.ranking_)
+    assert set(np.flatnonzero(some.support_)) == set(rest[rest != 8][:3])
 
 
 def test_the_best_so_many():

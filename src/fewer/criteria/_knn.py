@@ -38,7 +38,7 @@ from fewer.kernels.differences import CoarseRows, Differences, Scaling
 from fewer.kernels.distances import fill_distances
 from fewer.kernels.neighbors import column_gains
 from fewer.parallel import in_threads
-from fewer.problem import FloatArray, InputError, IntArray, Problem
+from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem
 from fewer.validate import CV_OBJECT, assign_folds
 
 AUTO_NEIGHBORS = (1, 3, 5, 7, 9, 11)
@@ -51,6 +51,9 @@ MOVES_AT_ONCE = 1 << 28  # distances of one run of moves: the interpreter is dea
 DEVICE_LIMIT = 1 << 36  # subsets that an exhaustive search may have on a GPU
 WORTH_A_DEVICE = 4096  # rows: with fewer, running distances on the CPU try a change faster than a GPU starts
 WORTH_SORTING = 1024  # rows: with fewer, columns by themselves are judged before another kernel is loaded
+WORTH_A_TREE = 4096  # rows: with fewer, all distances are summed before a tree is built
+TREE_COST = 600, 60  # distances, coarse and exact, that are summed while a search in a tree looks at one row
+TRIED = 256  # rows on which it is tried how many rows a search looks at
 WORTH_A_THREAD = 1_000_000  # distances: less than this is done before a thread has woken up
 
 
@@ -233,6 +236,34 @@ class KNNScorer(PredictiveScorer):
             scores[others] = self._running_flips(weights, [units[u] for u in others.tolist()], new[others])
         return scores
 
+    def _tree_flips(self, weights: FloatArray, units: Sequence[IntArray], new: FloatArray) -> FloatArray | None:
+        """Judge columns that come to a few others: (u, t). None where a tree over these does not pay."""
+        n, exact, used = self.problem.n_samples, self._differences.arrays(), np.flatnonzero(weights)
+        tried = np.array([unit[0] if len(unit) == 1 else -1 for unit in units])
+        both = np.append(used, tried)
+        if self._devices or n < WORTH_A_TREE or not len(used) or (both < 0).any() or weights[tried].any():
+            return None
+        if not (new > 0).all() or exact.nominal[both].any() or exact.missing[both].any():
+            return None
+        tree = kernels.tree_of(exact, used, tried, new)
+
+        def judge(places: IntArray) -> tuple[FloatArray, BoolArray, int]:
+            gains, left = np.zeros((len(units), len(self.ks))), np.empty((len(units), len(places)), dtype=bool)
+            return gains, left, kernels.score_tree(places, tree, weights, exact, self._rules, gains, left)
+
+        first = np.arange(0, n, n // TRIED)
+        _, left, n_seen = judge(first)
+        if n_seen * TREE_COST[self._coarse is None] > len(first) * n * len(units) or left.mean() > 1 / TRIED:
+            return None
+        blocks = [np.arange(*block) for block in in_parts(n, 4 * self._resources.n_jobs)]
+        parts = in_threads(judge, blocks, self._resources.n_jobs)
+        gains, left = sum(part[0] for part in parts), np.concatenate([part[1] for part in parts], axis=1)
+        for u in np.flatnonzero(left.any(axis=1)).tolist():
+            mask = weights.copy()
+            mask[tried[u]] = new[u]
+            kernels.score_listed(tree.order[left[u]], mask, exact, self._rules, gains[u])
+        return np.asarray(gains)
+
     @property
     def _sorts(self) -> bool:
         """Whether columns by themselves are judged by sorting them."""
@@ -257,6 +288,8 @@ class KNNScorer(PredictiveScorer):
             places = np.arange(len(units))
             run = partial(OnDevice.flip_gains, mask=weights, units=units, values=new)
             return self._best(np.concatenate([np.empty((0, len(self.ks))), *self._deal(run, places)]))
+        if (gains := self._tree_flips(weights, units, new)) is not None:
+            return self._best(gains)
         if coarse is None:
             return self._best(self._flip_gains(flips))
 

@@ -25,8 +25,11 @@ from fewer.kernels.bundles import Exact, Flips, Rules
 from fewer.kernels.compiling import inner
 from fewer.kernels.distances import CLIP, FAR, add_masks, add_terms, change_row
 from fewer.kernels.nearest import UNSURE
-from fewer.kernels.votes import ballot_for, count_votes, gain, judge, vote
+from fewer.kernels.votes import ballot_for, count_votes, farthest_complete, gain, judge, vote
 from fewer.problem import FloatArray
+
+LEAF = 16
+"""Rows in a leaf of a tree, at most."""
 
 
 @njit(nogil=True, cache=True)
@@ -406,3 +409,158 @@ def column_gains(exact: Exact, f: int, weight: float, rules: Rules) -> FloatArra
         gains,
     )  # fmt: skip
     return gains
+
+
+class Tree(NamedTuple):
+    """Rows in a balanced tree: node 1 is the root, 2v and 2v + 1 are the halves of v, the last nodes are the leaves.
+
+    order, fold : (n,) int64
+        The rows of leaf after leaf, and their folds.
+    bounds : (leaves + 1,) int64
+    low, high : (2 leaves, q) float64
+        What the rows of each node range over, in the columns of the tree.
+    used, cells : (q,) int64, (n, q) float64
+        The columns of the tree, and their cells in this order of rows.
+    tried, new, values : (u,) int64, (u,) float64, (n, u) float64
+        Columns that are tried beside those, each with its weight, and their cells.
+    """
+
+    order: Any
+    fold: Any
+    bounds: Any
+    low: Any
+    high: Any
+    used: Any
+    cells: Any
+    tried: Any
+    new: Any
+    values: Any
+
+
+def tree_of(exact: Exact, used: Any, tried: Any, new: Any) -> Tree:
+    """Halve the rows again and again, each part in the column in which it is widest.
+
+    Parameters
+    ----------
+    exact : Exact
+        The rows.
+    used : array of shape (q,)
+        Columns of numbers without missing cells.
+    tried, new : arrays of shape (u,)
+        Such columns that are tried beside them, and with which weight.
+    """
+    points, scale = exact.columns[used].T, np.sqrt(exact.scale[:, used].max(axis=0))
+    n, depth = len(points), max(int(np.ceil(np.log2(exact.columns.shape[1] / LEAF))), 0)
+    order, bounds = np.arange(n), np.array([0, n])
+    low, high = np.empty((2, 2 << depth, len(used)))
+    for level in range(depth + 1):
+        cells, nodes = points[order], slice(1 << level, 2 << level)
+        low[nodes], high[nodes] = np.minimum.reduceat(cells, bounds[:-1]), np.maximum.reduceat(cells, bounds[:-1])
+        if level < depth:
+            widest = ((high[nodes] - low[nodes]) * scale).argmax(axis=1)
+            part = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+            order = order[np.lexsort((cells[np.arange(n), widest[part]], part))]
+            bounds = np.sort(np.append(bounds, (bounds[:-1] + bounds[1:]) // 2))
+    columns = (np.ascontiguousarray(exact.columns[some][:, order].T) for some in (used, tried))
+    return Tree(order, exact.fold[order], bounds, low, high, used, next(columns), tried, new, next(columns))
+
+
+@inner(no_cpython_wrapper=True)
+def _box_distance(node, x, factor, tree):
+    """Return a distance that no row of a node is below, but for roundings."""
+    total = 0.0
+    for f in range(x.shape[0]):
+        gap = max(max(tree.low[node, f] - x[f], x[f] - tree.high[node, f]), 0.0)
+        total += min(factor[f, 0] * gap * gap, CLIP) * factor[f, 1]
+    return total
+
+
+@inner(no_cpython_wrapper=True)
+def _list(j, distance, near, near_d):
+    """Put a row into a list of the nearest rows, earlier rows first among equally near ones, if it belongs there."""
+    place = near.shape[0] - 1
+    if distance == near_d[place] and j > near[place]:
+        return
+    while place > 0 and (near_d[place - 1] > distance or (near_d[place - 1] == distance and near[place - 1] > j)):
+        near_d[place], near[place] = near_d[place - 1], near[place - 1]
+        place -= 1
+    near_d[place], near[place] = distance, j
+
+
+@inner(no_cpython_wrapper=True)
+def _search(place, tree, factors, shift, room, near, near_d):
+    """List the nearest rows of a row for each column that is tried; return how many rows were looked at.
+
+    A row's distance in the columns of the tree is part of its distance with any column beside them. So nodes and rows
+    are passed over whose part alone is beyond the last row of every list.
+    """
+    nodes, ahead, sums, last = room
+    base, (scale, weight) = factors
+    x, y, k = tree.cells[place], tree.values[place], tree.fold[place]
+    first_leaf, slack = tree.bounds.shape[0] - 1, (x.shape[0] + 1) * shift * 2.0**-52
+    n_seen, top, bound, nodes[0], ahead[0] = 0, 1, FAR, 1, 0.0
+    last[:] = FAR
+    while top > 0:
+        top -= 1
+        node = nodes[top]
+        if ahead[top] > bound:
+            continue
+        if node < first_leaf:
+            one, other = _box_distance(2 * node, x, base, tree), _box_distance(2 * node + 1, x, base, tree)
+            nearer = 2 * node if one <= other else 2 * node + 1
+            nodes[top], ahead[top] = 4 * node + 1 - nearer, max(one, other) * (1.0 - 1e-12) - slack
+            nodes[top + 1], ahead[top + 1] = nearer, min(one, other) * (1.0 - 1e-12) - slack
+            top += 2
+            continue
+        for r in range(tree.bounds[node - first_leaf], tree.bounds[node - first_leaf + 1]):
+            if tree.fold[r] == k:
+                continue
+            n_seen += 1
+            total = 0.0
+            for f in range(x.shape[0]):
+                d = x[f] - tree.cells[r, f]
+                total += (min(base[f, 0] * d * d, CLIP) * base[f, 1] + shift) - shift
+            if total > bound:
+                continue
+            closer, z = 0, tree.values[r]
+            for u in range(y.shape[0]):
+                d = y[u] - z[u]
+                square = scale[u] * d * d
+                square = CLIP if square > CLIP else square
+                part = total + ((weight[u] * square + shift) - shift)
+                sums[u] = part
+                closer += part <= last[u]
+            if closer:
+                for u in range(y.shape[0]):
+                    if sums[u] <= last[u]:
+                        _list(tree.order[r], sums[u], near[u], near_d[u])
+                        last[u] = near_d[u, near.shape[1] - 1]
+                bound = last.max()
+    return n_seen
+
+
+@njit(nogil=True, cache=True)
+def score_tree(places, tree, weights, exact, rules, gains, left):
+    """Judge the rows at some places of a tree with each of the columns that are tried; gains (u, t).
+
+    left : (u, places) bool, set where the lists do not suffice, as more rows are equally near than they hold
+    """
+    ballot, shift, n_seen = ballot_for(rules), 1.5 * 2.0**52 * exact.quantum, 0
+    u, c = tree.tried.shape[0], rules.ks[-1] + 1
+    near, near_d = np.empty((u, c), np.uint32), np.empty((u, c))
+    room = np.empty(128, np.int64), np.empty(128), np.empty(u), np.empty(u)
+    base, scale = np.empty((tree.used.shape[0], 2)), np.empty(u)
+    base[:, 1] = weights[tree.used]
+    for p in range(places.shape[0]):
+        i, k = tree.order[places[p]], tree.fold[places[p]]
+        base[:, 0], scale[:] = exact.scale[k][tree.used], exact.scale[k][tree.tried]
+        near[:], near_d[:] = 0, FAR
+        n_seen += _search(places[p], tree, (base, (scale, tree.new)), shift, room, near, near_d)
+        for v in range(u):
+            count = np.searchsorted(near_d[v], FAR)
+            reach = farthest_complete(near_d[v, :count], c)
+            left[v, p] = not count_votes(near[v, :count], near_d[v, :count], reach, near_d[v, :0], rules, ballot)
+            if not left[v, p]:
+                for t in range(rules.ks.shape[0]):
+                    gains[v, t] += gain(i, t, rules, ballot)
+    return n_seen

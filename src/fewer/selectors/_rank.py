@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils._param_validation import HasMethods, StrOptions
 
 from fewer.contracts import Answer, Control, IncompatibleError, OnStep, Ranker, Resources, SearchSpace, best_so_far
@@ -162,7 +164,7 @@ class RankSelector(Selector):
         if self.device != "cpu" and not ranker.supports_device:
             tell(type(ranker).__name__, "it has no kernels for one")
         rng, resources = self._generator(), Resources(effective_n_jobs(self.n_jobs), device=self.device)
-        ranking = ranker.rank(problem, rng, resources)
+        ranking = self._of_as_many(ranker).rank(problem, rng, resources)
         self.scores_, self.extra_ = ranking.scores, ranking.extra
         places = np.empty(problem.n_features, dtype=np.int64)
         places[ranking.order] = np.arange(1, problem.n_features + 1)
@@ -243,6 +245,14 @@ class RankSelector(Selector):
 
     def _ranker(self) -> Ranker:
         return Fisher() if self.ranker is None else self.ranker
+
+    def _of_as_many(self, ranker: Ranker) -> Ranker:
+        """Let a ranker whose time grows with the features that it ranks rank those that are asked for alone."""
+        asked, own = self.n_features_to_select, ranker.get_params(deep=False)
+        if "n_ranked" not in own or not isinstance(asked, Integral) or self.control or self.feature_groups is not None:
+            return ranker
+        asked = int(asked) + (0 if self.exclude is None else len(self.exclude))
+        return clone(ranker).set_params(n_ranked=min(own["n_ranked"] or asked, max(asked, 1)))
 
     def _tasks(self) -> tuple[Task, ...]:
         return self._ranker().tasks
