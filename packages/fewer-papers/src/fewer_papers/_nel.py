@@ -527,7 +527,10 @@ def tried(cell: Cell) -> str:
             "training shares from 2/3 to all rows, k up to 5, 11, 21, 31 and 51, even k, scaling by training rows and "
             "z-scores, other splits (experiments/nel_levels.md)."
         )
-    return "weights in ±0.2, ±0.5 and normal ones, cut-offs, hidden sizes, with a bias and without."
+    return (
+        "weights in ±0.1, ±0.2, ±0.5 and normal ones, cut-offs, with a bias and without, 2 to 50 hidden units, also "
+        "by the test rows, other shares of rows, columns from the right, distinct rows (experiments/nel_levels.md)."
+    )
 
 
 DOCUMENT = Document(
