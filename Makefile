@@ -22,7 +22,7 @@ $(DEMO)/.ready: pyproject.toml constraints.txt
 	$(DEMO)/bin/python -m pip install --quiet --constraint constraints.txt .
 	@touch $@
 
-demo: $(DEMO)/.ready  ## install what the demo needs, then select features of heart scans: fewer-demo.html
+demo: $(DEMO)/.ready  ## install what the demo needs, then select features of radar returns: fewer-demo.html
 	$(DEMO)/bin/fewer demo --report fewer-demo.html
 
 test: $(READY)  ## set up, then lint, types, tests and doctests
@@ -90,7 +90,7 @@ mutants: $(READY)  ## put 400 faults into the code, one by one: how many do the 
 BENCH  := .venv-bench
 $(BENCH)/.ready: pyproject.toml constraints.txt benchmarks/requirements.txt
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --constraint constraints.txt --editable . --editable packages/fewer-papers --requirement benchmarks/requirements.txt
+	$(BENCH)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[plots]' --editable packages/fewer-papers --requirement benchmarks/requirements.txt
 	@touch $@
 
 bench: $(BENCH)/.ready  ## compare speed and memory with other libraries (minutes)
@@ -107,7 +107,7 @@ study: $(BENCH)/.ready  ## features kept by auto and by its peers, judged on oth
 DOCS   := .venv-docs
 $(DOCS)/.ready: pyproject.toml constraints.txt docs/requirements.txt
 	$(PYTHON) -m venv $(DOCS)
-	$(DOCS)/bin/python -m pip install --quiet --constraint constraints.txt --editable . --requirement docs/requirements.txt
+	$(DOCS)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[plots]' --requirement docs/requirements.txt
 	@touch $@
 
 docs: $(DOCS)/.ready  ## build the documentation site and check its links, warnings are errors: docs/_build/html/index.html

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAPERS = ROOT / "packages" / "fewer-papers"
-EXTRAS = "[serve,stream]"  # the doctests of the workbench and of files in chunks
+EXTRAS = "[plots,serve,stream]"  # the doctests of pictures, of the workbench and of files in chunks
 DOCTESTS = ["pytest", "pandas"]
 
 
@@ -48,6 +48,7 @@ def try_alone(wheel, interpreter, quick):
             found = subprocess.run([python, "-c", home], capture_output=True, text=True, check=True, cwd=place)
             options = ["-q", "--doctest-modules", "-o", "doctest_optionflags=NORMALIZE_WHITESPACE ELLIPSIS"]
             run(python, "-m", "pytest", *options, "-p", "no:cacheprovider", found.stdout.strip(), where=place)
+        run(python, "-m", "pip", "install", "--quiet", f"{wheel}[plots]", where=place)
         for papers in wheel.parent.glob("fewer_papers-*.whl"):
             run(python, "-m", "pip", "install", "--quiet", "--no-deps", papers, where=place)
             run(command, "reproduce", "scott", "--table", "6.1", "--quick", where=place)

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import matplotlib as mpl
 import numpy as np
 
@@ -35,3 +38,26 @@ def test_long_labels_are_broken_and_short_ones_not():
     assert wrapped("accuracy") == "accuracy"
     assert wrapped("") == ""
     assert max(map(len, wrapped("a word after a word " * 5, 20).splitlines())) <= 20
+
+
+WITHOUT = """
+import sys
+sys.modules["matplotlib"] = None  # as if it were not installed
+import fewer
+from sklearn.datasets import load_iris
+from fewer.report import alternatives_report, selection_report
+X, y = load_iris(return_X_y=True, as_frame=True)
+selection = fewer.select(X, y, "knn-forward", cv=2, random_state=0)
+for page in (selection_report(selection), alternatives_report(fewer.alternatives(selection, X, y))):
+    assert page.rstrip().endswith("</html>")
+assert selection_report(selection).count("<svg") > 3
+try:
+    selection.plot()
+except fewer.errors.InputError as error:
+    print(error)
+"""
+
+
+def test_without_matplotlib_pages_are_written_and_plots_say_what_to_install():
+    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True)
+    assert done.stdout.strip() == "Pictures need matplotlib: pip install 'fewer[plots]'.", done.stderr

@@ -155,10 +155,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _where_targets_are(told: str, typed: list[str]) -> str:
     """Say how to find the name of the column to predict, where it was left out."""
-    if not told.startswith("Missing option '--target'"):
-        return ""
     file = next((word for word in typed[1:] if os.path.exists(word)), "FILE")
-    return f" It names the column to predict; to list the columns: fewer inspect {shlex.quote(file)}"
+    how = f" It names the column to predict; to list the columns: fewer inspect {shlex.quote(file)}"
+    return how if told.startswith("Missing option '--target'") else ""
 
 
 def _attempt(typed: list[str]) -> tuple[str, int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Self
 
 from fewer.errors import InputError
@@ -54,9 +55,16 @@ STYLE: dict[str, Any] = {
 }
 
 
+def refuse_without_matplotlib() -> None:
+    """Refuse to draw where matplotlib is not installed; pages draw most of their pictures without it."""
+    if find_spec("matplotlib") is None:
+        raise InputError("Pictures need matplotlib: pip install 'fewer[plots]'.")
+
+
 @contextmanager
 def style() -> Iterator[None]:
     """Draw in the house style inside the block."""
+    refuse_without_matplotlib()
     import matplotlib as mpl
     from cycler import cycler
 
@@ -91,6 +99,7 @@ def axes_or_new(axes: Axes | None) -> Axes:
     """Return these axes, or new ones in a window, as scikit-learn's displays do."""
     if axes is not None:
         return axes
+    refuse_without_matplotlib()
     import matplotlib.pyplot as plt
 
     return plt.subplots(layout="constrained")[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,7 +42,9 @@ def alternatives_report(found: Alternatives) -> str:
 
 
 def _pictures(found: Any) -> list[dict[str, Any]]:
-    """Draw good subsets: scores against sizes and prices, and which features they have."""
+    """Draw good subsets: scores against sizes and prices, and which features they have; none without matplotlib."""
+    if find_spec("matplotlib") is None:
+        return []
     import matplotlib.pyplot as plt
 
     from fewer.plots import AlternativesDisplay

@@ -6,6 +6,7 @@ The page of one selection, in the order of its reader's questions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -331,8 +332,9 @@ def _plane(selection: Selection, told: Mapping[str, Any], key: str) -> dict[str,
 
 
 def _searching(selection: Selection, trace: Trace | None) -> list[dict[str, Any]]:
-    """Return the pictures of how the answer came about."""
+    """Return the pictures of how the answer came about; those of the search need matplotlib."""
     pictures = []
+    trace = None if find_spec("matplotlib") is None else trace
     if trace is not None and "validation" in trace.extra:
         pictures.append(_stopping_picture(selection, trace))
     if trace is not None and len(trace.steps) > 1 and not selection.prefer:  # the steps of `auto` are losses

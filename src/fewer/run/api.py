@@ -182,15 +182,13 @@ def _without_excluded(X: Any, request: Request) -> tuple[Any, Request]:
     """
     asked = (request.exclude, request.include, request.start, *(request.feature_groups or ()))
     listed = [names for names in asked if names is not None]
-    if request.exclude is None or not is_frame(X) or not all(isinstance(names, list | tuple) for names in listed):
+    names = [name for part in listed for name in (part if isinstance(part, list | tuple) else [part])]
+    if request.exclude is None or not is_frame(X) or not all(isinstance(name, str) for name in names):
         return X, request
-    excluded, others = list(request.exclude), [name for names in listed[1:] for name in names]
-    if not all(isinstance(name, str) for name in [*excluded, *others]):
+    excluded, frame = set(request.exclude), nw.from_native(X, eager_only=True)
+    if excluded - set(frame.columns) or len(names) > len({*names}) or request.feature_costs is not None:
         return X, request
-    frame = nw.from_native(X, eager_only=True)
-    if set(excluded) - set(frame.columns) or set(excluded) & set(others) or request.feature_costs is not None:
-        return X, request
-    return frame.drop(excluded).to_native(), replace(request, exclude=None)
+    return frame.drop(list(excluded)).to_native(), replace(request, exclude=None)
 
 
 def _select_source(
