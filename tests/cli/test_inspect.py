@@ -76,6 +76,8 @@ def test_shuffled_targets_say_whether_a_search_overfits(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)["overfitting"]
     truth = search_overfitting(read_table(table, "y"), rng=np.random.default_rng(0))
     assert (found["believed"], found["fresh"], found["gap"]) == (truth.believed, truth.fresh, truth.gap)
+    drawn = search_overfitting(read_table(table, "y"), simulated=True, rng=np.random.default_rng(0))
+    assert found["gap_simulated"] == drawn.gap
     with pytest.raises(SystemExit) as stop:
         main(["inspect", str(table), "--overfitting"])
     assert stop.value.code == 2

@@ -126,3 +126,15 @@ def test_searches_overfit_shuffled_targets_the_more_the_fewer_rows_and_the_more_
     for found in (narrow, wide, long):  # a shuffled target is a coin, whatever the features say of the true one
         assert found.fresh == pytest.approx(0.5, abs=0.12)
     assert (wide.n_rows, wide.n_features) == (30, 30)
+
+
+def test_columns_that_repeat_each_other_overfit_less_than_simulated_ones():
+    y = np.arange(60) % 2
+    column = np.random.default_rng(0).normal(size=(60, 1))
+    copies = Problem.from_arrays(np.repeat(column, 30, axis=1), y)
+    own, drawn = (search_overfitting(copies, simulated=s, rng=np.random.default_rng(2)) for s in (False, True))
+    noise = Problem.from_arrays(np.random.default_rng(1).normal(size=(60, 30)), y)
+    assert drawn.gap > own.gap + 0.05
+    assert drawn.gap == pytest.approx(search_overfitting(noise, rng=np.random.default_rng(2)).gap, abs=0.15)
+    values = Problem.from_arrays(column, column[:, 0])
+    assert search_overfitting(values, simulated=True, rng=np.random.default_rng(0)).n_features == 1

@@ -113,15 +113,17 @@ def _show_drift(new: Path, old: Path, target: str | None, columns: Any, *, as_js
 
 
 def _overfitting(problem: Problem) -> tuple[dict[str, float], str]:
-    """Search shuffled targets of the table."""
+    """Search shuffled targets of the table, and of simulated columns."""
     import numpy as np
 
     from fewer.evaluate import search_overfitting
 
     found = search_overfitting(problem, rng=np.random.default_rng(0))
-    return {**asdict(found), "gap": found.gap}, (
+    drawn = search_overfitting(problem, simulated=True, rng=np.random.default_rng(0))
+    return {**asdict(found), "gap": found.gap, "gap_simulated": drawn.gap}, (
         f"Will a search overfit? On shuffled targets forward selection with nearest neighbors believed "
-        f"{found.believed:.2f} of {found.n_rows} rows, and other rows gave {found.fresh:.2f}."
+        f"{found.believed:.2f} of {found.n_rows} rows, and other rows gave {found.fresh:.2f}. With simulated columns "
+        f"of the same shape it believed {drawn.believed:.2f}, and other rows gave {drawn.fresh:.2f}."
     )
 
 

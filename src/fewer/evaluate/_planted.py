@@ -310,6 +310,7 @@ def search_overfitting(
     *,
     criterion: Criterion | None = None,
     search: Search | None = None,
+    simulated: bool = False,
     n_rounds: int = 5,
     rng: np.random.Generator,
     resources: Resources | None = None,
@@ -327,6 +328,9 @@ def search_overfitting(
         Nearest neighbors if left out.
     search : Search, optional
         Forward selection if left out.
+    simulated : bool, default=False
+        Search independent normal columns of the same shape instead of these features. Where that overfits more, the
+        features are fewer than they seem, because they repeat each other or have few values.
     n_rounds : int, default=5
         How often to shuffle and search.
     rng : Generator
@@ -349,7 +353,10 @@ def search_overfitting(
     criterion, search, resources = criterion or KNN(), search or Forward(), resources or Resources()
     scores = []
     for draw in rng.spawn(n_rounds):
-        shuffled = replace(problem.as_dense(), y=problem.y[draw.permutation(problem.n_samples)])
+        table = problem.as_dense()
+        if simulated:
+            table = Problem.from_arrays(draw.normal(size=table.X.shape), table.y, task=problem.task)
+        shuffled = replace(table, y=problem.y[draw.permutation(problem.n_samples)], classes=problem.classes)
         rows = draw.permutation(problem.n_samples)
         halves = np.sort(rows[: len(rows) // 2]), np.sort(rows[len(rows) // 2 :])
         train, test = shuffled.take(halves[0]), shuffled.take(halves[1])
