@@ -1,6 +1,7 @@
 """Every public component on one small table, in every way that must not matter; see test_matrix."""
 
 import contextlib
+import multiprocessing
 import pickle
 from dataclasses import replace
 
@@ -169,6 +170,25 @@ def _repeats(one, X, y, task):
     rows = np.repeat(np.arange(N), copies)
     weighted = to_problem(X, y, task=task, sample_weight=copies.astype(float), groups=np.arange(N))
     return not differs(value(one, weighted), value(one, to_problem(X[rows], y[rows], task=task, groups=rows)))
+
+
+def scores_of(job):
+    """Return what a component says of the usual table, for a process of its own."""
+    kind, name, task = job
+    return attempt(component(kind, name, task), to_problem(*table(task), task=task))
+
+
+def unlike_in_a_fork(pairs):
+    """List the components that say something else in a forked child of a process that has used them."""
+    jobs = [(kind, name, task) for kind, name in pairs for task in component(kind, name, "regression").tasks]
+    here = [scores_of(job) for job in jobs]
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        there = pool.map_async(scores_of, jobs).get(timeout=300)
+    return [
+        job
+        for job, one, other in zip(jobs, here, there, strict=True)
+        if (one != other if isinstance(one, str) else differs(other, one))
+    ]
 
 
 # ------------------------------------------------------------------------------- searches, controls, named methods

@@ -48,6 +48,11 @@ def test_named_methods_keep_their_promises(method):
     assert matrix.unlike(selector, task) == []
 
 
+def test_a_forked_process_says_the_same():
+    slow = {"shap", "permutation", "gmlvq", "each", "importance", "cross-validated"}  # in the long version
+    assert matrix.unlike_in_a_fork([pair for pair in PAIRS if pair[1] not in slow]) == []
+
+
 def test_what_a_component_says_of_itself_is_among_the_known_words():
     for kind, name in PAIRS:
         one = matrix.component(kind, name, "classification")

@@ -207,3 +207,17 @@ def test_a_forward_step_needs_no_copy_of_the_table():
     mask[3] = True
     assert scorer.best_flip(mask, np.flatnonzero(~mask)) is not None
     assert "_inputs" not in vars(scorer)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_levels_lose_no_digits(seed):
+    """The indicators of a nominal column add up to a constant: only the ridge holds the matrix in that direction."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.normal(size=(24, 3)), rng.integers(0, 3, 24), rng.integers(0, 4, 24)])
+    problem = to_problem(X, X[:, 0] + rng.normal(size=24), task="regression", nominal=[3, 4])
+    scorer = LeastSquares().bind(problem, np.random.default_rng(0), Resources())
+    for mask, change in ((np.ones(5, dtype=bool), range(5)), (np.array([0, 0, 0, 1, 1], dtype=bool), range(3))):
+        children = np.repeat(mask[None], len(change), axis=0)
+        children[np.arange(len(change)), list(change)] ^= True
+        found = scorer.flips(mask, [np.array([c]) for c in change], children[np.arange(len(change)), list(change)])
+        assert found == pytest.approx(scorer.score(children), abs=1e-9)

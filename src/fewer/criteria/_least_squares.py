@@ -422,8 +422,22 @@ class LeastSquaresScorer(PredictiveScorer):
         )
         ridge = np.full(inputs.shape[2], self._ridge)
         ridge[0] = 0.0
-        inverse = np.asarray(np.linalg.inv(weighted @ inputs + np.diag(ridge)), dtype=np.float64)
-        return inputs, inverse, weighted @ self._targets
+        gram = weighted @ inputs + np.diag(ridge)
+        if not self._all_numbers:
+            gram[:, 1:, 1:] += self._between_levels(columns)
+        return inputs, np.asarray(np.linalg.inv(gram), dtype=np.float64), weighted @ self._targets
+
+    def _between_levels(self, columns: IntArray) -> FloatArray:
+        """Return what keeps Gram matrices of m lists of inputs well conditioned where all levels of a column are in.
+
+        The indicators of a nominal column, without their means, add up to 0 in every row. Along this direction only
+        the ridge holds the matrix, and half of the digits were lost. A multiple of its projection changes no fit and
+        no leverage, since inputs and moments have nothing along it.
+        """
+        owner = self._owner[columns]
+        count = np.bincount(self._owner, minlength=self.problem.n_features)[owner]
+        several = np.where(self.problem.nominal[owner] & (count > 1), float(self._weights.sum()) / count, 0.0)
+        return (owner[:, :, None] == owner[:, None, :]) * several[:, :, None]
 
 
 def with_constant(inputs: FloatArray) -> FloatArray:
