@@ -56,14 +56,21 @@ def inspect(
     Exit status 2 means that select would refuse some cells. With --against OLD, show instead which columns changed
     since an older table, and whether a model can tell the rows of the two apart.
     """
-    from fewer.io import TableError, inspect_table, read_table
+    from fewer.io import TableError, beyond_memory, inspect_chunks, inspect_table, read_table
 
     if against is not None:
         _show_drift(file, against, target, columns, as_json=as_json)
         return
     if write_schema is not None:
         _check_schema(write_schema, file)
-    found = inspect_table(file, target, task=columns.parsed_task, **table_options(columns))
+    options = table_options(columns)
+    if beyond_memory(file):
+        given = [name for name, value in options.items() if name != "exclude" and value != table_options().get(name)]
+        if given or write_schema is not None or overfitting or noise:
+            raise InputError(f"{file} is larger than memory: it is read in chunks, with --target and --exclude only.")
+        found = inspect_chunks(file, target, tuple(map(str, options["exclude"])))
+    else:
+        found = inspect_table(file, target, task=columns.parsed_task, **options)
     answer = Printout()
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
     text = found.to_json() if as_json else found.to_text(width)
@@ -79,8 +86,8 @@ def inspect(
 
         schema = found.schema.to_json().encode()
         answer.attempt(write_schema, lambda: write_atomically(write_schema, schema))
-    if found.problems and not as_json and (options := TableError(found.problems).options):
-        answer.show(f"How to fix: correct the cells, or go on without them:\n  {repaired(options)}")
+    if found.problems and not as_json and (fixes := TableError(found.problems).options):
+        answer.show(f"How to fix: correct the cells, or go on without them:\n  {repaired(fixes)}")
     answer.leave()
     if found.problems:
         raise typer.Exit(2)

@@ -21,7 +21,7 @@ from fewer.files import refuse_unwritable, write_atomically
 from fewer.text import printable, printable_json
 
 if TYPE_CHECKING:
-    from fewer.io import TableOptions
+    from fewer.io import Contract, TableOptions
 
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite the run in --out and the --save file.")]
 LEAST_MEMORY = 1024 << 20
@@ -210,3 +210,13 @@ def saver(save: Path | None, file: Path, target: str, options: TableOptions) -> 
         return f"{frame.height:,} rows, {frame.width} columns in {save}"
 
     return write
+
+
+def write_in_chunks(save: Path | None, file: Path, columns: list[str], contract: Contract | None = None) -> str:
+    """Write columns of a table in chunks; return what to say of it."""
+    from fewer.io import write_columns
+
+    n_rows, notes = write_columns(file, columns, save, contract)
+    for note in notes:
+        say(f"Note: {note}")
+    return f"{n_rows:,} rows, {len(columns)} columns in {save}"

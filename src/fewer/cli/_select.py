@@ -23,6 +23,7 @@ from fewer.cli._outputs import (
     saver,
     say,
     shown,
+    write_in_chunks,
 )
 from fewer.cli._shared import (
     ClusterOption,
@@ -138,10 +139,7 @@ class Outputs:
         if self.save is not None:
             check_save(self.save, file, force=self.force)
             if not one_table:
-                raise InputError(
-                    "--save does not work with parcel, stdin or chunks; use fewer transform afterwards, or --no-stream "
-                    "if memory holds the table."
-                )
+                raise InputError("--save does not work with parcel or stdin; use fewer transform afterwards.")
 
 
 @spread
@@ -166,18 +164,20 @@ def select(
     Ctrl-C prints the best subset so far and saves the run; --resume continues it.
     """
     in_chunks, parcel = wants_stream(file, where.stream), request.method in PARCELS
-    outputs.check(file, one_table=not (parcel or str(file) == "-" or in_chunks))
+    outputs.check(file, one_table=not (parcel or str(file) == "-"))
     options = table_options(columns, rows)
     if parcel:
         refuse_ignored(request)
     request = replace(request, n_jobs=jobs_on(where.cluster, request.n_jobs))
+    from fewer.parallel import on_cluster
+
     if in_chunks:
         if parcel:
             raise InputError("parcel needs the table in memory (--no-stream).")
-        _run_chunks(open_chunks(file, target, columns.parsed_task, options), request, where.cluster, outputs)
+        with on_cluster(where.cluster):
+            _run_chunks(file, open_chunks(file, target, columns.parsed_task, options), request, outputs)
         return
     from fewer.io import calendar_groups, read_table
-    from fewer.parallel import on_cluster
     from fewer.run.folder import replacing
 
     problem = read_table(file, target, task=columns.parsed_task, **options)
@@ -214,16 +214,15 @@ def reading_lines(file: Path, target: str, task: str | None, options: Any) -> st
     return "\n".join([*lines, f"problem = read_table({', '.join(arguments)})"])
 
 
-def _run_chunks(chunks: Stream, request: Request, cluster: str | None, outputs: Outputs) -> None:
+def _run_chunks(file: Path, chunks: Stream, request: Request, outputs: Outputs) -> None:
     """Select on a table that is read in chunks."""
-    from fewer.parallel import on_cluster
     from fewer.run.folder import RUN, replacing
     from fewer.run.running import Interrupted
     from fewer.run.streaming import select_stream
 
     if outputs.resume and outputs.out is not None and not (outputs.out / RUN).exists():
         raise InputError(f"No run to resume in {outputs.out}; omit --resume to start one.")
-    with on_cluster(cluster), replacing(outputs.out, outputs.force and not outputs.resume):
+    with replacing(outputs.out, outputs.force and not outputs.resume):
         resources = resources_of(request.n_jobs, request.memory)
         try:
             with StatusLine("reading in chunks"):
@@ -233,6 +232,9 @@ def _run_chunks(chunks: Stream, request: Request, cluster: str | None, outputs: 
         answer = Printout()
         answer.show(_text(selection, outputs.as_json), as_json=outputs.as_json)
         _write_report(answer, outputs.report, selection)
+        if (save := outputs.save) is not None:
+            columns = [*selection.names, chunks.target]
+            answer.attempt(save, lambda: say(write_in_chunks(save, file, columns)))
         answer.leave()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fewer.cli._outputs import Printout, SaveOption, check_save
+from fewer.cli._outputs import Printout, SaveOption, check_save, write_in_chunks
 from fewer.cli._table import EncodingOption, FileArgument, HeaderOption, SheetOption
 from fewer.errors import InputError
 from fewer.files import write_atomically
@@ -36,12 +36,19 @@ def transform(
     Columns may come in any order; other columns are ignored. New levels are reported. An absent column, or one with
     text where there were numbers, is refused by name.
     """
-    from fewer.io import frame_bytes, reduce_table
+    from fewer.io import beyond_memory, frame_bytes, reduce_table
 
     contract = chosen_by(run)
     columns = list(dict.fromkeys([*names_of(keep), *contract.features]))
     if save is not None:
         check_save(save, file, force=force)
+    if beyond_memory(file):
+        if encoding or sheet or header:
+            raise InputError(f"{file} is larger than memory; --encoding, --sheet and --header need it in memory.")
+        written = write_in_chunks(save, file, columns, contract)
+        if save is not None:
+            Printout().show(written)
+        return
     typed = save is not None and save.suffix.lower() == ".parquet"
     frame = reduce_table(
         file, columns, typed=typed, contract=contract, encoding=encoding, sheet=sheet, header=header

@@ -26,11 +26,11 @@ Rules of the reader
 
 from fewer.io._cells import calendar_groups
 from fewer.io._files import TableOptions, frame_bytes, read_frame, read_table, reduce_table
-from fewer.io._inspect import ColumnSummary, Inspection, describe_columns, inspect_table
+from fewer.io._inspect import ColumnSummary, Inspection, describe_columns, inspect_chunks, inspect_table
 from fewer.io._kinds import ParseProblem, Schema, TableError
 from fewer.io._reader import Contract, features_of, infer_task, refuse_constant, refuse_useless_target, to_problem
-from fewer.io._source import PartWork, Source, in_chunks, is_lazy, is_path, open_source
-from fewer.io._stream import Stream, open_stream
+from fewer.io._source import PartWork, Source, beyond_memory, in_chunks, is_lazy, is_path, open_source
+from fewer.io._stream import Stream, open_stream, write_columns
 from fewer.io.frames import is_frame, own_labels, plain_frame, text_name, without_arrow_text
 from fewer.io.memory import refuse_unfit
 from fewer.io.sparse import SparseProblem
@@ -49,12 +49,14 @@ __all__ = [
     "Suspicion",
     "TableError",
     "TableOptions",
+    "beyond_memory",
     "calendar_groups",
     "describe_columns",
     "features_of",
     "frame_bytes",
     "in_chunks",
     "infer_task",
+    "inspect_chunks",
     "inspect_table",
     "is_frame",
     "is_lazy",
@@ -72,4 +74,5 @@ __all__ = [
     "text_name",
     "to_problem",
     "without_arrow_text",
+    "write_columns",
 ]

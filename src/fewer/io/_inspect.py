@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import Path
@@ -11,9 +11,14 @@ from typing import Any, Unpack
 
 import narwhals as nw
 import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
 
-from fewer.io._files import TableOptions, UnderstoodTable, display_name, understand_table
+from fewer.contracts import Resources
+from fewer.io._files import TableOptions, UnderstoodTable, display_name, find_target, understand_table
 from fewer.io._kinds import MOSTLY_MISSING, ParseProblem, Reading, Schema
+from fewer.io._source import PartWork, Source, open_source
+from fewer.io._stream import CHUNK_BYTES, blanked, fits_of
 from fewer.io.frames import pl
 from fewer.problem import Problem, Task
 from fewer.text import printable
@@ -21,6 +26,8 @@ from fewer.text import printable
 PICTURED = 200
 """Columns of which values are counted for a small histogram."""
 N_EXAMPLES = 3
+SURE_NAMES = 0.8
+"""The share of different values from which on a column of words names its rows; the count is within about 10 %."""
 MOST_LEVELS = 200
 """Levels of a column that are kept, to say later which are new."""
 
@@ -332,3 +339,161 @@ def _table(columns: Sequence[ColumnSummary], width: int) -> list[str]:
 
 def _short(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def inspect_chunks(path: Path | str, target: str | int | None = None, exclude: Sequence[str] = ()) -> Inspection:
+    """Say what one pass over a table in chunks shows of each column, in little memory.
+
+    Parameters
+    ----------
+    path : path
+        A file, a folder or a glob of Parquet or text files.
+    target : str or int, optional
+        The column to predict.
+    exclude : sequence of str
+        Columns that are not read.
+
+    Returns
+    -------
+    Inspection
+        Without histograms and schema; more than 1,023 different values of a column are estimated.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("age,y" + chr(10) + "30,no" + chr(10) + "40,yes" + chr(10))
+    ...     file.flush()
+    ...     [(column.kind, column.distinct) for column in inspect_chunks(file.name, "y").columns]
+    [('numeric', 2), ('nominal', 2)]
+    """
+    source = open_source(path)
+    names = [name for name in source.columns if name not in exclude]
+    label = None if target is None else names[find_target(target, names, source.name)]
+    seen = source.reduce(ColumnsSeen(source, names), Resources(effective_n_jobs(None)))
+    columns = []
+    for name, own in seen.items():
+        share = own.missing / max(own.n_rows, 1)
+        notes = ["mostly missing" if share < 1 else "empty"] * (share >= MOSTLY_MISSING)
+        notes += ["constant"] * (own.distinct == 1 and share < MOSTLY_MISSING)
+        notes += [f"{own.low:.6g} to {own.high:.6g}"] * bool(own.low < own.high)
+        kind, role = own.kind(source.columns[name], source.is_text), "target" if name == label else "feature"
+        if kind == "nominal" and own.distinct > SURE_NAMES * (own.n_rows - own.missing) and own.n_rows > K:
+            notes.append("nearly every row has its own value")
+        columns.append(ColumnSummary(name, role, kind, share, own.distinct, own.examples, "; ".join(notes)))
+    n_rows = next(iter(seen.values())).n_rows
+    note = (
+        f"Read in chunks: all rows, {source.n_parts} part(s). From 1,024 on, counts of different values are estimates."
+    )
+    return Inspection(display_name(path), n_rows, columns, [note], [], Schema())
+
+
+K = 1024
+"""Hashes of a column that are kept: up to so many different values are counted exactly."""
+
+
+@dataclass
+class ColumnSeen:
+    """What a pass over a column leaves: cells, missing ones, ends, a few examples, a sketch of how many differ.
+
+    Attributes
+    ----------
+    fit : int array
+        Of text: how many cells are there, and how many of them are numbers, truth values, dates, digits, zeros.
+    hashes : array of uint64
+        The smallest hashes of the different cells, ascending.
+    """
+
+    n_rows: int = 0
+    missing: int = 0
+    low: float = np.inf
+    high: float = -np.inf
+    examples: list[str] = field(default_factory=list)
+    fit: NDArray[np.int64] = field(default_factory=lambda: np.zeros(6, dtype=np.int64))
+    hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+
+    def add(self, cells: pl.Series, is_text: bool) -> None:
+        """Look at some cells."""
+        self.n_rows += len(cells)
+        if is_text:
+            cells = blanked(cells)
+            self.fit += fits_of(cells)
+        there = cells.drop_nulls()
+        there = there.drop_nans() if there.dtype.is_float() else there
+        self.missing += len(cells) - len(there)
+        if not len(there):
+            return
+        if there.dtype.is_numeric():
+            self.low, self.high = min(self.low, float(there.min())), max(self.high, float(there.max()))  # type: ignore[arg-type]
+        self._show(str(cell) for cell in there.head(50).to_list())
+        if not there.dtype.is_nested():
+            found = there.hash(seed=7).to_numpy()
+            if len(self.hashes) == K:
+                found = found[found < self.hashes[-1]]
+            self._keep(np.unique(found))
+
+    def _show(self, cells: Iterable[str]) -> None:
+        for cell in cells:
+            if len(self.examples) < 3 and cell not in self.examples:
+                self.examples.append(cell)
+
+    def _keep(self, hashes: NDArray[np.uint64]) -> None:
+        self.hashes = np.union1d(self.hashes, hashes)[:K]
+
+    def merge(self, other: ColumnSeen) -> None:
+        """Add what another one has seen of the same column."""
+        self.n_rows += other.n_rows
+        self.missing += other.missing
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self._show(other.examples)
+        self.fit += other.fit
+        self._keep(other.hashes)
+
+    @property
+    def distinct(self) -> int:
+        """How many cells differ: exactly below 1,024, else by the largest of the smallest hashes, within about 10 %."""
+        if len(self.hashes) < K:
+            return len(self.hashes)
+        return min(int((K - 1) / (float(self.hashes[-1]) / 2.0**64)), self.n_rows - self.missing)
+
+    def kind(self, dtype: pl.DataType, is_text: bool) -> str:
+        """Name what the cells are."""
+        if is_text:
+            there, numbers, truths, dates, digits, zeros = self.fit.tolist()
+            if there and zeros and digits == there:
+                return "nominal"
+            named = (("numeric", numbers), ("boolean", truths), ("date", dates))
+            return next((kind for kind, count in named if there and count == there), "nominal")
+        if dtype == pl.Boolean or dtype.is_numeric():
+            return "boolean" if dtype == pl.Boolean else "numeric"
+        return "date" if dtype.is_temporal() else "nominal"
+
+
+class ColumnsSeen(PartWork):
+    """All columns of a table, in one pass.
+
+    Parameters
+    ----------
+    source : Source
+        The table.
+    columns : list of str
+        Which columns.
+    """
+
+    def __init__(self, source: Source, columns: list[str]) -> None:
+        self.columns, self._is_text = columns, source.is_text
+        self.n_rows = int(np.clip(CHUNK_BYTES // (16 * len(columns)), 256, 1 << 17))
+
+    def read(self, part: int, frames: Iterator[pl.DataFrame]) -> dict[str, ColumnSeen]:
+        """Look at one part."""
+        seen = {name: ColumnSeen() for name in self.columns}
+        for frame in frames:
+            for name, own in seen.items():
+                own.add(frame[name], self._is_text)
+        return seen
+
+    def merge(self, into: dict[str, ColumnSeen], other: dict[str, ColumnSeen]) -> dict[str, ColumnSeen]:
+        """Put what two runs of parts show together."""
+        for name, own in into.items():
+            own.merge(other[name])
+        return into

@@ -292,6 +292,30 @@ def in_chunks(path: Path | str, command: str = "select") -> bool:
     return names_many(path)
 
 
+def beyond_memory(path: Path | str) -> bool:
+    """Say whether the files that a path names are larger than memory together.
+
+    Parameters
+    ----------
+    path : path
+        A file, a folder or a glob.
+
+    Returns
+    -------
+    bool
+        True where they can only be read in chunks.
+
+    Examples
+    --------
+    >>> beyond_memory("-")  # standard input
+    False
+    """
+    if str(path) == "-" or not (Path(path).is_file() or names_many(path)):
+        return False
+    files = files_of(path)
+    return needed_memory(files[0], "rank") + sum(map(needed_memory, files[1:])) > available_memory()
+
+
 def names_many(path: Path | str) -> bool:
     """Say whether a path names a folder or, by a pattern, several files."""
     return Path(path).is_dir() or (any(mark in str(path) for mark in GLOB) and not Path(path).exists())

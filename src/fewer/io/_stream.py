@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import narwhals as nw
 import numpy as np
@@ -16,10 +18,11 @@ from fewer.contracts import Resources
 from fewer.io._cells import MOSTLY
 from fewer.io._files import find_target
 from fewer.io._kinds import MISSING
-from fewer.io._reader import EPOCH, LARGEST, MAX_INTEGER_CLASSES, encode, number_label
+from fewer.io._reader import EPOCH, LARGEST, MAX_INTEGER_CLASSES, Contract, encode, number_label
 from fewer.io._source import Nowhere, PartWork, Source, open_source
 from fewer.io.frames import pl, row_number
 from fewer.problem import LARGEST_WEIGHT, FloatArray, InputError, IntArray, Kind, Problem, Task, column_number
+from fewer.text import nearest
 
 CHUNK_BYTES = 1 << 24
 HEAD_CELLS = 1 << 19
@@ -284,7 +287,7 @@ class ColumnReader:
 
     def _codes(self, cells: pl.Series) -> FloatArray:
         if self.text:
-            cells = _blanked(cells)
+            cells = blanked(cells)
         known = self.levels
         if cells.dtype.is_numeric() and all(type(level) in (int, float) and abs(level) < 2**53 for level in known):
             return _places(cells, np.array(known, dtype=np.float64))  # others are too large to be exact, or decimals
@@ -496,15 +499,15 @@ class _Survey(PartWork):
 
     def _see(self, name: str, cells: pl.Series) -> None:
         if self._is_text or self._is_text_of_numbers(name):
-            cells = _blanked(cells.cast(pl.String))
-            self._fit[name] += _fits(cells)
+            cells = blanked(cells.cast(pl.String))
+            self._fit[name] += fits_of(cells)
         if name not in self._late:
             self._learn(name, _plain_cells(cells).drop_nulls().unique().to_list())
 
     def _see_target(self, cells: pl.Series) -> None:
         if self._is_text:
-            cells = _blanked(cells)
-            self._fit[self._target] += _fits(cells)
+            cells = blanked(cells)
+            self._fit[self._target] += fits_of(cells)
         self._missing_target += cells.null_count()
         if cells.dtype.is_float():
             self._missing_target += int(cells.is_nan().sum())
@@ -606,7 +609,7 @@ class _Levels(PartWork):
     def read(self, part: int, frames: Iterator[pl.DataFrame]) -> set[str]:
         found: set[str] = set()
         for frame in frames:
-            self.merge(found, set(_blanked(frame[self.columns[0]]).drop_nulls().unique().to_list()))
+            self.merge(found, set(blanked(frame[self.columns[0]]).drop_nulls().unique().to_list()))
         return found
 
     def merge(self, into: set[str], other: set[str]) -> set[str]:
@@ -642,13 +645,13 @@ def _plain_cells(cells: pl.Series) -> pl.Series:
     return cells.cast(pl.String) if cells.dtype in (pl.Categorical, pl.Enum) else cells
 
 
-def _blanked(cells: pl.Series) -> pl.Series:
+def blanked(cells: pl.Series) -> pl.Series:
     """Strip cells of text, and take out those that mean a missing one."""
     cells = cells.str.strip_chars()
     return cells.set(cells.is_in(list(MISSING)), None)
 
 
-def _fits(cells: pl.Series) -> NDArray[np.int64]:
+def fits_of(cells: pl.Series) -> NDArray[np.int64]:
     """Count the cells that are there; of them numbers, truth values, dates, digits alone, and leading zeros."""
     there = cells.drop_nulls()
     numbers = len(there) - there.cast(pl.Float64, strict=False).null_count()
@@ -662,7 +665,7 @@ def _fits(cells: pl.Series) -> NDArray[np.int64]:
 
 def _meant(cells: pl.Series, meaning: str) -> pl.Series:
     """Turn text into what it means."""
-    cells = _blanked(cells)
+    cells = blanked(cells)
     if meaning == "truth":
         return cells.str.to_lowercase() == "true"
     if meaning == "date":
@@ -672,3 +675,97 @@ def _meant(cells: pl.Series, meaning: str) -> pl.Series:
         stamped = moments.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False)
         return stamped.dt.timestamp("us") / 86_400e6
     return cells.cast(pl.Float64, strict=False)
+
+
+def write_columns(
+    path: Path | str, columns: Sequence[str], save: Path | None, contract: Contract | None = None
+) -> tuple[int, list[str]]:
+    """Write some columns of a table in chunks to a file, as they stand; without one, to standard output as CSV.
+
+    Parameters
+    ----------
+    path : path
+        A file, a folder or a glob of Parquet or text files.
+    columns : sequence of str
+        Which, in this order.
+    save : path or None
+        Its ending says the kind; nothing is left there if it fails.
+    contract : Contract, optional
+        What the columns held when they were chosen.
+
+    Returns
+    -------
+    n_rows : int
+        How many rows were written.
+    notes : list of str
+        What the contract noticed, each once.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pl.DataFrame({"a": [1, 2], "b": [3, 4]}).write_parquet(f"{folder}/t.parquet")
+    ...     write_columns(f"{folder}/t.parquet", ["b"], Path(folder) / "b.csv")
+    (2, [])
+    """
+    source = open_source(path)
+    absent = [name for name in columns if name not in source.columns]
+    if absent:
+        raise InputError(f"{source.name} has no column {absent[0]!r}; {nearest(absent[0], list(source.columns))}")
+    kind = "csv" if save is None else save.suffix.lower().removeprefix(".")
+    if kind == "parquet" and source.is_text:
+        raise InputError("Text in chunks is written as text; use --save with .csv or .tsv.")
+    others = [name for name in source.columns if name not in columns]
+    place = None if save is None else save.with_name(f".{save.name}.part")
+    n_rows, notes = 0, dict[str, None]()
+    try:
+        with sys.stdout.buffer if place is None else place.open("wb") as file:
+            write = _Writer(file, kind)
+            for part in range(source.n_parts):
+                for frame in source.batches(part, columns, 1 << 17):
+                    if contract is not None:
+                        notes |= dict.fromkeys(contract.check(_numbers_of(frame, contract), others=others))
+                    write.add(frame)
+                    n_rows += frame.height
+            write.close()
+        if place is not None and save is not None:
+            place.replace(save)
+    finally:
+        if place is not None:
+            place.unlink(missing_ok=True)
+    return n_rows, list(notes)
+
+
+def _numbers_of(frame: pl.DataFrame, contract: Contract) -> pl.DataFrame:
+    """Read columns of text that held numbers as numbers, where all their cells are."""
+    kinds = {column["name"]: column["kind"] for column in contract.columns if not column.get("date")}
+    named = [name for name in frame.columns if frame.schema[name] == pl.String and kinds.get(name) == "numeric"]
+    read = {name: _meant(frame[name], "number") for name in named}
+    return frame.with_columns(
+        own.alias(name) for name, own in read.items() if own.null_count() == blanked(frame[name]).null_count()
+    )
+
+
+class _Writer:
+    """Writes frames one after the other into one file."""
+
+    def __init__(self, file: IO[bytes], kind: str) -> None:
+        self._file, self._kind = file, kind
+        self._parquet: Any = None
+        self._begun = False
+
+    def add(self, frame: pl.DataFrame) -> None:
+        if self._kind != "parquet":
+            frame.write_csv(self._file, include_header=not self._begun, separator="," if self._kind == "csv" else "\t")
+            self._begun = True
+            return
+        import pyarrow.parquet as pq
+
+        table = frame.to_arrow()
+        if self._parquet is None:
+            self._parquet = pq.ParquetWriter(self._file, table.schema)
+        self._parquet.write_table(table.cast(self._parquet.schema))
+
+    def close(self) -> None:
+        if self._parquet is not None:
+            self._parquet.close()
