@@ -70,6 +70,7 @@ def test_the_smallest_size_that_loses_so_much():
     two = np.array([[0.3, 0.0], [0.1, 0.0], [0.2, 0.0]])  # 0.2 behind, with a standard error of 0.1 / √3
     noisy = Curve.of(np.array([1, 2]), two, np.ones(3), np.arange(3), np.ones(2, dtype=bool))
     assert [noisy.smallest(0.1, np.ones(2, dtype=bool), luck) for luck in (1.7, 1.8)] == [1, 0]
+    assert noisy.smallest(0.1, np.ones(2, dtype=bool), 1.8, 0.05) == 1
     only = np.array([True, False, True])
     assert Curve.of(np.array([1, 2, 3]), losses, np.ones(4), np.arange(4), only).smallest(0.0, only) == 2
 

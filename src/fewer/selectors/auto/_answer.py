@@ -207,9 +207,12 @@ def _unit(race: PathRace, curve: Curve, rate: float) -> float:
 
 def _places(race: PathRace, path: str, curve: Curve, rate: float) -> dict[str, int]:
     """Choose a size for each preference, the smallest that is not shown to lose more than its margin; they nest."""
-    unit = _unit(race, curve, rate)
-    free = race.allowed(path)
-    return {prefer: curve.smallest(margin * unit / rate, free, LUCK[prefer]) for prefer, margin in MARGIN.items()}
+    unit, free = _unit(race, curve, rate) / rate, race.allowed(path)
+    most = MARGIN["balanced"]
+    return {
+        prefer: curve.smallest(margin * unit, free, LUCK[prefer], max(margin, most) * unit)
+        for prefer, margin in MARGIN.items()
+    }
 
 
 def _margins(race: PathRace, curve: Curve, rate: float, places: dict[str, int]) -> dict[str, dict[str, float]]:

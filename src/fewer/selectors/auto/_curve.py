@@ -18,7 +18,8 @@ MARGIN: dict[str, float] = {"fewest": 0.03, "balanced": 0.01, "accuracy": 0.0}
 """How much of the score a smaller size may lose, by what the user prefers: 3 points, 1, none."""
 LUCK: dict[str, float] = {"fewest": 2.0, "balanced": 0.5, "accuracy": 0.5}
 """Standard errors that are taken off what rows show to be lost before it is compared with the margin. The best size is
-the best partly by luck, so that others lose less than they seem to; with `"fewest"` rows must show a larger loss."""
+the best partly by luck, so that others lose less than they seem to; with `"fewest"` rows must show a larger loss. No
+more is taken off than the margin (1 point for `"accuracy"`), so that few rows do not excuse everything."""
 UNEVEN, RARE = 0.6, 0.2
 """A class with less than this share of what an equal class would have makes classes uneven, or is rare."""
 EXCHANGE = (0.3, 1.5)
@@ -321,9 +322,9 @@ class Curve:
         behind, error = mean_and_error(losses - losses[:, [best]], weights, clusters)
         return cls(sizes, mean, behind, error)
 
-    def smallest(self, spared: float, free: Any, luck: float = 0.0) -> int:
-        """Return the place of the smallest size that is behind the best by so much at most, some of it by luck."""
-        return int(np.argmax((self.behind - luck * self.error <= spared + 1e-12) & free))
+    def smallest(self, spared: float, free: Any, luck: float = 0.0, most: float = np.inf) -> int:
+        """Return the place of the smallest size behind the best by so much at most, luck (at most `most`) apart."""
+        return int(np.argmax((self.behind - np.minimum(luck * self.error, most) <= spared + 1e-12) & free))
 
 
 def chance_of(
