@@ -57,10 +57,10 @@ def test_the_table_is_placed_once_and_batches_carry_a_handle(monkeypatch):
         "fewer.parallel.delayed", lambda call: lambda *job: sizes.append(len(dumps(job))) or (call, job, {})
     )
     problem = make_problem(n_rows=3000, n_features=50)
-    scorer = bind(CrossValidated(KNeighborsClassifier(weights="distance")), problem, n_jobs=2)
+    scorer = bind(CrossValidated(KNeighborsClassifier(algorithm="brute")), problem, n_jobs=2)
     masks = np.eye(50, dtype=bool)[:3]
     np.testing.assert_array_equal(
-        scorer.score(masks), bind(CrossValidated(KNeighborsClassifier(weights="distance")), problem).score(masks)
+        scorer.score(masks), bind(CrossValidated(KNeighborsClassifier(algorithm="brute")), problem).score(masks)
     )
     assert len(sizes) == 3
     assert max(sizes) < 2000
@@ -71,7 +71,7 @@ def test_the_table_is_placed_once_and_batches_carry_a_handle(monkeypatch):
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_any_backend_gives_the_same_scores(backend, problem):
-    criterion = CrossValidated(KNeighborsClassifier(1, weights="distance"), cv=3)
+    criterion = CrossValidated(KNeighborsClassifier(1, algorithm="brute"), cv=3)
     masks = np.random.default_rng(0).random((9, 6)) < 0.6
     alone = bind(criterion, problem).score(masks)
     with parallel_config(backend=backend):

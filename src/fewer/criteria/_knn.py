@@ -257,12 +257,12 @@ class KNNScorer(PredictiveScorer):
             return None
         blocks = [np.arange(*block) for block in in_parts(n, 4 * self._resources.n_jobs)]
         parts = in_threads(judge, blocks, self._resources.n_jobs)
-        gains, left = sum(part[0] for part in parts), np.concatenate([part[1] for part in parts], axis=1)
+        gains, left = np.sum([part[0] for part in parts], axis=0), np.concatenate([part[1] for part in parts], axis=1)
         for u in np.flatnonzero(left.any(axis=1)).tolist():
             mask = weights.copy()
             mask[tried[u]] = new[u]
             kernels.score_listed(tree.order[left[u]], mask, exact, self._rules, gains[u])
-        return np.asarray(gains)
+        return np.asarray(gains, dtype=np.float64)
 
     @property
     def _sorts(self) -> bool:

@@ -289,7 +289,7 @@ class _Classes:
         part are errors in the part.
         """
         low, high = problem.extremes
-        small = [i for i in columns if low[i] >= 0 and high[i] < MOST_CODES]
+        small = np.array([i for i in columns if low[i] >= 0 and high[i] < MOST_CODES], dtype=np.int64)
         few, k = part[:QUICK], self.n_classes
         cells = problem.X[np.ix_(few, small)]
         codes = np.nan_to_num(cells).astype(np.int64)
@@ -297,7 +297,7 @@ class _Classes:
         counts = np.bincount(places.ravel(), minlength=MOST_CODES * len(small) * k)
         errors = len(few) - counts.reshape(len(small), MOST_CODES, k).max(axis=2).sum(axis=1)
         allowed = (1.0 - NEAR_COPY) * (1.0 - float(self.shares.max())) * len(part)
-        innocent = set(np.asarray(small)[(errors > allowed) & (codes == cells).all(axis=0)].tolist())
+        innocent = set(small[(errors > allowed) & (codes == cells).all(axis=0)].tolist())
         return [i for i in columns if i not in innocent]
 
     def tells(self, column: FloatArray, rows: IntArray | slice) -> bool:

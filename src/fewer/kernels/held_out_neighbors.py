@@ -528,3 +528,24 @@ def vote(standing, members, added, tables, rule, race, votes):
         votes.lost[q] = -total if given_up else total
         if not is_open and not given_up:
             most = min(most, total + SLACK)
+
+
+@njit(nogil=True, cache=True)
+def list_with(base, cells, column, squared, near, near_d):
+    """List the nearest training rows of each test row when a column's differences are added to the distances (m, t).
+
+    near, near_d : (m, c) int64 and float64
+        Written: the nearest rows in order, earlier ones first among equally near ones, and their distances.
+    """
+    last = near.shape[1] - 1
+    for i in range(base.shape[0]):
+        near_d[i] = np.inf
+        for t in range(base.shape[1]):
+            a = cells[i] - column[t]
+            d = base[i, t] + (a * a if squared else abs(a))
+            if d < near_d[i, last]:
+                place = last
+                while place > 0 and d < near_d[i, place - 1]:
+                    near_d[i, place], near[i, place] = near_d[i, place - 1], near[i, place - 1]
+                    place -= 1
+                near_d[i, place], near[i, place] = d, t

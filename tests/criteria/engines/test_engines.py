@@ -147,7 +147,7 @@ def test_columns_that_are_constant_in_a_fold(estimator):
     [
         (RandomForestClassifier(warm_start=True), None, "RandomForestClassifierwarm_start=True is not covered"),
         (MLPClassifier(), None, "MLPClassifier is not among the recognised estimators"),
-        (KNeighborsClassifier(weights="distance"), None, "KNeighborsClassifier.weights='distance'. is not covered"),
+        (KNeighborsClassifier(algorithm="brute"), None, "KNeighborsClassifier.algorithm='brute'. is not covered"),
         (make_pipeline(PolynomialFeatures(), GaussianNB()), None, "PolynomialFeatures is not covered"),
         (GaussianNB(), "top_k_accuracy", "the metric 'top_k_accuracy' is not covered"),
         (RidgeClassifier(), "neg_log_loss", "the metric 'neg_log_loss' is not covered"),

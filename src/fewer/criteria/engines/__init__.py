@@ -24,7 +24,7 @@ from fewer.criteria.engines._histogram_boosting import BOOSTINGS as HISTOGRAM_BO
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting
 from fewer.criteria.engines._linear import DiscriminantEngine, LinearEngine, QuadraticEngine
 from fewer.criteria.engines._logistic import linear_svc_engine, logistic_engine
-from fewer.criteria.engines._neighbors import NeighborsEngine
+from fewer.criteria.engines._neighbors import neighbors_engine
 from fewer.criteria.engines._parts import Part, agrees
 from fewer.criteria.engines._support_vectors import SupportVectors
 from fewer.criteria.engines._trees import BOOSTINGS, FORESTS, TREES, BoostingPart, ForestPart, TreePart
@@ -34,7 +34,10 @@ __all__ = ["Engine", "find_engine", "find_part", "forest_importances", "in_singl
 
 TRANSFORMERS = (StandardScaler, MinMaxScaler, SimpleImputer, SingleUnits)
 
-NEIGHBORS = {"weights": "uniform", "algorithm": "auto", "metric": "minkowski", "p": 2, "metric_params": None}
+NEIGHBORS = {
+    "weights": ("uniform", "distance"), "algorithm": "auto", "metric": ("minkowski", "euclidean", "manhattan"),
+    "p": (1, 2), "metric_params": None,
+}  # fmt: skip
 
 LOGISTIC = {
     "fit_intercept": True,
@@ -60,8 +63,8 @@ ENGINES: Recognised = {
     ),
     LogisticRegression: (logistic_engine, LOGISTIC, True),
     LinearSVC: (linear_svc_engine, LINEAR_SVC, True),
-    KNeighborsClassifier: (NeighborsEngine, NEIGHBORS, False),
-    KNeighborsRegressor: (NeighborsEngine, NEIGHBORS, False),
+    KNeighborsClassifier: (neighbors_engine, NEIGHBORS, False),
+    KNeighborsRegressor: (neighbors_engine, NEIGHBORS, False),
     LinearDiscriminantAnalysis: (
         DiscriminantEngine,
         {"solver": "svd", "shrinkage": None, "covariance_estimator": None, "priors": None},

@@ -13,6 +13,8 @@ from fewer.problem import BoolArray, FloatArray, IntArray
 
 TREE_FEATURES = 15
 """Up to so many columns scikit-learn grows a tree, if it may choose."""
+NEAR, MOST_DISTANCES = 1e-10, 2 * 10**7
+"""Distances nearer to each other than this share count as equal; as many distances at most are kept."""
 
 
 class NeighborsEngine(Engine):
@@ -202,6 +204,96 @@ class NeighborsEngine(Engine):
                 out[rows] = (votes[:, :, None] == np.arange(self._n_outputs)).mean(axis=1)
             else:
                 out[rows, 0] = votes.mean(axis=1)
+
+
+class WeightedNeighborsEngine(Engine):
+    """Neighbors that vote by the reciprocals of their distances, or whose differences are added up without squares.
+
+    Distances are computed in double precision, to all training rows. Where another row is as near as the last neighbor,
+    scikit-learn's tree is asked; subsets for which it grows none are left to it.
+    """
+
+    by_share = True
+
+    def __init__(self, estimator: Any, folds: Folds, metric: EngineMetric) -> None:
+        rows = folds.problem
+        super().__init__(folds, metric, max(rows.n_classes, 1))
+        self._k, self._weighted = int(estimator.n_neighbors), estimator.weights == "distance"
+        self._leaf_size = int(estimator.leaf_size)
+        self._squared = estimator.p == 2 if estimator.metric == "minkowski" else estimator.metric == "euclidean"
+        self.tolerance = 1e-9 if self._weighted else 0.0
+        smallest, largest = (how(len(train) for train, _ in folds.splits) for how in (min, max))
+        if not 1 <= self._k < smallest // 2 or folds.n_tests * largest > MOST_DISTANCES:
+            raise ValueError(f"{self._k} neighbors of {smallest} training rows, {folds.n_tests} rows to predict")
+        self._parts = [(X.T.copy(), y) for X, y, _ in folds.training()]
+        self._kept: tuple[IntArray, list[FloatArray]] = (np.empty(0, dtype=np.int64), self._nothing())
+
+    def _nothing(self) -> list[FloatArray]:
+        return [
+            np.zeros((int(n), len(y))) for n, (_, y) in zip(np.diff(self.folds.bounds), self._parts, strict=True)
+        ]  # fmt: skip
+
+    def _cells(self, fold: int, column: Any) -> tuple[FloatArray, FloatArray]:
+        """Return the test rows' and the training rows' cells of a column, or of several."""
+        rows = slice(self.folds.bounds[fold], self.folds.bounds[fold + 1])
+        return self.folds.columns[column, rows], self._parts[fold][0][column]
+
+    def _add(self, distances: FloatArray, fold: int, column: int) -> FloatArray:
+        tests, trains = self._cells(fold, column)
+        apart = tests[:, None] - trains
+        return np.asarray(distances + (apart * apart if self._squared else np.abs(apart)))
+
+    def predict_added(self, members: IntArray, added: IntArray, out: FloatArray) -> BoolArray:
+        """Add each column's differences to the distances of the members, which may be known from the call before."""
+        before, kept = self._kept
+        if not np.isin(before, members).all():
+            before, kept = members[:0], self._nothing()
+        for column in members[~np.isin(members, before)].tolist():
+            kept = [self._add(distances, fold, column) for fold, distances in enumerate(kept)]
+        self._kept = members, kept
+        sure = np.full((len(added), self.folds.n_folds), len(members) < TREE_FEATURES)
+        for fold, distances in enumerate(kept):
+            rows = slice(self.folds.bounds[fold], self.folds.bounds[fold + 1])
+            for q, column in enumerate(added.tolist()):
+                near, far = self._nearest(distances, fold, column, members)
+                out[q, rows] = self._vote(near, far, self._parts[fold][1])
+        return sure
+
+    def predict_members(self, members: IntArray, out: FloatArray) -> BoolArray:
+        """Add the last member to the others."""
+        return self.predict_added(members[:-1], members[-1:], out[None])[0]
+
+    def _nearest(self, distances: FloatArray, fold: int, column: int, members: IntArray) -> tuple[IntArray, FloatArray]:
+        """Return the nearest rows with a column added, and how far they are; where rows tie, those of a tree."""
+        near = np.empty((len(distances), self._k + 1), dtype=np.int64)
+        far = np.empty(near.shape)
+        kernels.list_with(distances, *self._cells(fold, column), self._squared, near, far)
+        tied = far[:, -1] - far[:, -2] <= NEAR * far[:, -2]
+        near, far = near[:, :-1], np.sqrt(far[:, :-1]) if self._squared else far[:, :-1]
+        if tied.any() and len(members) < TREE_FEATURES:
+            columns = np.sort([*members, column])
+            tests, trains = (np.ascontiguousarray(cells.T) for cells in self._cells(fold, columns))
+            tree = KDTree(trains, self._leaf_size, metric="euclidean" if self._squared else "manhattan")
+            far[tied], near[tied] = tree.query(tests[tied], self._k)
+        return near, far
+
+    def _vote(self, near: IntArray, far: FloatArray, targets: Any) -> FloatArray:
+        """Return the shares of the classes, or the means."""
+        votes = np.ones_like(far)
+        if self._weighted:  # rows at no distance outvote all others
+            same = far == 0.0
+            votes = np.where(same.any(axis=1, keepdims=True), same, 1.0 / np.where(same, 1.0, far))
+        votes = votes / votes.sum(axis=1, keepdims=True)
+        if self.folds.problem.task == "regression":
+            return np.asarray((votes * targets[near]).sum(axis=1)[:, None])
+        return np.stack([(votes * (targets[near] == c)).sum(axis=1) for c in range(self._n_outputs)], axis=1)
+
+
+def neighbors_engine(estimator: Any, folds: Folds, metric: EngineMetric) -> Engine:
+    """Return the engine for the weights and the distance of neighbors."""
+    euclidean = estimator.metric == "euclidean" or (estimator.metric == "minkowski" and estimator.p == 2)
+    plain = euclidean and estimator.weights == "uniform"
+    return (NeighborsEngine if plain else WeightedNeighborsEngine)(estimator, folds, metric)
 
 
 def _shares_between(columns: FloatArray, codes: IntArray) -> FloatArray:
