@@ -129,3 +129,10 @@ def test_components_that_cannot_use_weights_or_groups_say_so():
         RankSelector(MutualInformation()).fit(X, y, sample_weight=weights + 1)
     with pytest.raises(IncompatibleError, match="^MutualInformation cannot use row groups"):
         RankSelector(MutualInformation()).fit(X, y, groups=np.arange(150) // 2)
+
+
+@pytest.mark.parametrize(("y", "words"), [(5, "The target is 5"), (None, "The target y is None")])
+def test_no_target_is_refused_beside_weights_too(y, words):
+    X, _, weights = table()
+    with pytest.raises(InputError, match=words):
+        to_problem(X, y, sample_weight=weights)

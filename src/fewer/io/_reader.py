@@ -206,7 +206,9 @@ class ProblemReader:
         for name in ("groups", "time"):
             if self.rows.get(name) is not None:  # before rows of weight 0 leave
                 row_codes(self.rows[name], n_rows, name)
-        kept, y = np.flatnonzero(weights), y if hasattr(y, "__len__") else list(y)
+        if not hasattr(y, "__len__"):
+            y = list(y) if isinstance(y, Iterable) else target_values(y, self.place)  # which refuses it
+        kept = np.flatnonzero(weights)
         notes, dropped = [*self.notes, *renamed], n_rows - len(kept)
         if dropped:
             if len(y) != n_rows:

@@ -247,7 +247,8 @@ class Parcel(TableClassifier):
         y : array of shape (n_samples,)
             Two classes, or several.
         sample_weight : array of shape (n_samples,), optional
-            How much each row counts, in training and in the rates.
+            How much each row counts, in training and in the rates. A row of weight 2 is learnt from or calibrates, as
+            a whole; two copies of it can come to both, so that their results differ.
         groups : array of shape (n_samples,), optional
             Rows of one group stay together.
         time : array of shape (n_samples,), optional
