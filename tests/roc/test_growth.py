@@ -136,12 +136,14 @@ def test_the_best_subset_is_found_step_by_step():
         return own_hull(positive, learner.validation_scores(mask)) - price * len(subset) if subset else 0.5
 
     for price in (0.0, 0.03, 0.2):
-        here = ()
+        here, n_rounds = (), 0
         while True:
+            n_rounds += 1
             steps = [tuple(sorted({*here} ^ {f})) for f in range(4)]
             best = max(steps, key=lambda s: worth(s, price))
             if worth(best, price) <= worth(here, price) + 1e-12:
                 break
             here = best
-        found = best_subset(learner, plan, np.full(4, price), lessons.totals)
+        found, n_tried = best_subset(learner, plan, np.full(4, price), lessons.totals)
         assert tuple(np.flatnonzero(found)) == here
+        assert 4 * n_rounds - 1 <= n_tried <= 4 * n_rounds  # from one column on, none at all is not tried again

@@ -83,11 +83,12 @@ class Pass:
 
 @dataclass(frozen=True, eq=False)
 class HullGrowth:
-    """What came out: the hull, who stands on it, and the rounds."""
+    """What came out: the hull, who stands on it, the rounds, and how many subsets were tried beside them."""
 
     front: Front
     members: list[Member]
     passes: list[Pass]
+    n_searched: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,7 +341,9 @@ def _random_children(
     return masks[masks.sum(axis=1) <= max_features]
 
 
-def best_subset(learner: Learner, plan: GrowthPlan, prices: FloatArray, totals: tuple[float, float]) -> BoolArray:
+def best_subset(
+    learner: Learner, plan: GrowthPlan, prices: FloatArray, totals: tuple[float, float]
+) -> tuple[BoolArray, int]:
     """Search the subset whose own hull has the largest area less the prices of its features.
 
     From no feature on, one more or one less at a time, for as long as that pays.
@@ -358,20 +361,22 @@ def best_subset(learner: Learner, plan: GrowthPlan, prices: FloatArray, totals: 
 
     Returns
     -------
-    bool array of shape (n_features,)
+    (bool array of shape (n_features,), int)
+        The subset, and how many were tried.
     """
     frontier = Front.diagonal(*totals).frontier
-    mask, best = np.zeros(len(plan.usable), dtype=bool), 0.5
+    mask, best, n_tried = np.zeros(len(plan.usable), dtype=bool), 0.5, 0
     while True:
         children = _neighbors(mask, plan.usable, plan.max_features, drops=True)
         children = children[children.any(axis=1)]
+        n_tried += len(children)
         if not len(children):
-            return mask
+            return mask, n_tried
         points = learner.outside(mask, children, np.zeros(len(children)), frontier)
         worth = _hull_areas(points, len(children), totals) - children @ prices
         first = int(np.argmax(worth))
         if worth[first] <= best + 1e-12:
-            return mask
+            return mask, n_tried
         mask, best = children[first], float(worth[first])
 
 
@@ -422,7 +427,7 @@ def few_of(growth: HullGrowth, scores: Sequence[FloatArray], lessons: Lessons, p
         _, number, hull = best
         least = SHARE_OF_ERROR * hanley_mcneil(min(hull.area, 1.0), *lessons.sizes[::-1]) if chosen else 0.0
         if number == NOBODY or hull.area - front.area < least:
-            return HullGrowth(front, [growth.members[n] for n in chosen], growth.passes)
+            return replace(growth, front=front, members=[growth.members[n] for n in chosen])
         front, chosen, needed = hull, [*chosen, number], needed.union(growth.members[number].features)
 
 

@@ -367,11 +367,11 @@ class Parcel(TableClassifier):
     def _few(self, growth: HullGrowth, learners: Sequence[Learner], plan: GrowthPlan, lessons: Lessons) -> HullGrowth:
         """Choose few subsets: of those on the hull, and of the one with the best curve of its own, for its price."""
         prices = self._costs(lessons.whole) + self.size_penalty / max(int(plan.usable.sum()), 1)
-        mask = best_subset(_fast_one(learners, lessons), plan, prices, lessons.totals)
+        mask, n_tried = best_subset(_fast_one(learners, lessons), plan, prices, lessons.totals)
         own = tuple(np.flatnonzero(mask).tolist())
         at_hull = {(m.learner, m.features) for m in growth.members}
         more = [Member(n, own) for n in range(len(learners)) if own and (n, own) not in at_hull]
-        growth = replace(growth, members=[*growth.members, *more])
+        growth = replace(growth, members=[*growth.members, *more], n_searched=n_tried)
         scores = [_scores(member, learners, lessons) for member in growth.members]
         return few_of(growth, scores, lessons, prices)
 
@@ -445,7 +445,7 @@ class Parcel(TableClassifier):
         self.hull_, self.vertices_ = self.mrroc_.hull, vertices
         self.area_ = self.mrroc_.expected_area
         self.passes_ = growth.passes
-        self.n_evaluated_ = sum(step.n_evaluated for step in growth.passes)
+        self.n_evaluated_ = growth.n_searched + sum(step.n_evaluated for step in growth.passes)
         self.support_ = mask_of([f for vertex in vertices for f in vertex.features], whole.n_features)
 
     def _vote(
