@@ -183,7 +183,7 @@ def test_the_page_in_a_browser(parcel, browser, width, tmp_path):
     assert browser.run("document.getElementById('limit').value") == "0.15"
     truth = parcel.operating_point(max_fpr=0.15)
     cells = browser.run("[...document.querySelectorAll('#rates td')].slice(0, 3).map(c => c.textContent)")
-    assert cells == ["promised by the hull", percent(0.15), percent(truth.promised_.tpr)]
+    assert cells == ["read off the hull", percent(0.15), percent(truth.promised_.tpr)]
     needs = browser.run("[...document.querySelectorAll('#needs li')].map(c => c.textContent)")
     assert needs == list(truth.features_)
     assert_same_numbers(browser, truth)

@@ -264,7 +264,7 @@ def refuse_unmet_needs(
     names = [type(component).__name__ for component in (criterion, search)]
     if problem.task not in criterion.tasks:
         raise IncompatibleError(
-            f"{names[0]} works for {' and '.join(criterion.tasks)}, but the target is for {problem.task}."
+            f"{names[0]} works for {' and '.join(criterion.tasks)}, but the task is {problem.task}."
         )
     if problem.n_outputs > 1 and (control is not None or not criterion.multi_output):
         name = names[0] if control is None else type(control).__name__

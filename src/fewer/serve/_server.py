@@ -88,7 +88,7 @@ def serve(
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{number}{place}token={quote(access.token, safe='')}"
     say(f"Workbench: {address}")
-    say(f"Tables and runs are kept in {Path(folder).resolve()}. Ctrl-C ends it; runs keep their best.")
+    say(f"Files are stored in {Path(folder).resolve()}. Press Ctrl-C to quit; running jobs save their best result.")
     if away:
         say(
             f"Everybody who reaches {host} and has the token can read and write that folder and use this machine's "

@@ -218,11 +218,11 @@ function showRates(point, fpr, tpr, limit, costs, sure, unkept) {
   const table = get("rates");
   table.replaceChildren();
   row(table, ["", "false positives", "true positives"], true);
-  row(table, ["promised by the hull", percent(fpr), percent(tpr)]);
+  row(table, ["read off the hull", percent(fpr), percent(tpr)]);
   const f = wilson(between(point, "fpr_new"), data.sizes[0]), t = wilson(between(point, "tpr_new"), data.sizes[1]);
   row(table, [data.calibrated ? "expected on new rows" : "on the rows used to build the hull (optimistic)", band(f, percent), band(t, percent)]);
   const right = predictive(f, t, prevalence), wrong = predictive(turned(t), turned(f), 1 - prevalence);
-  row(table, ["a call that is right", `negative ${band(wrong, percent)}`, `positive ${band(right, percent)}`]);
+  row(table, ["predictive value", `negative ${band(wrong, percent)}`, `positive ${band(right, percent)}`]);
   const asks = costs.fp + " and " + costs.fn;
   if (mode === "cost") {
     const last = data.vertices.length - 1, alone = point.share === 0 && (point.low === 0 || point.low === last);
