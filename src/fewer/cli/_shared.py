@@ -226,10 +226,14 @@ def wants_stream(file: Path, asked: bool | None, command: str = "select") -> boo
     """Say whether a table is read in chunks: as asked, or if it is many files, or larger than memory."""
     if asked:
         return True
-    from fewer.io import in_chunks, refuse_unfit
+    from fewer.cli._outputs import say
+    from fewer.io import in_chunks, memory_plan, refuse_unfit
 
     if asked is None:
-        return in_chunks(file, command)
+        found = in_chunks(file, command)
+        if found and str(file) != "-":
+            say(f"{file.name} is read in chunks: {memory_plan(file, command)}.")
+        return found
     if file.is_file():
         refuse_unfit(file, command)
     return False

@@ -29,7 +29,7 @@ from fewer.io._files import TableOptions, frame_bytes, read_frame, read_table, r
 from fewer.io._inspect import ColumnSummary, Inspection, describe_columns, inspect_chunks, inspect_table
 from fewer.io._kinds import ParseProblem, Schema, TableError
 from fewer.io._reader import Contract, features_of, infer_task, refuse_constant, refuse_useless_target, to_problem
-from fewer.io._source import PartWork, Source, beyond_memory, in_chunks, is_lazy, is_path, open_source
+from fewer.io._source import PartWork, Source, beyond_memory, in_chunks, is_lazy, is_path, memory_plan, open_source
 from fewer.io._stream import Stream, open_stream, write_columns
 from fewer.io.frames import is_frame, own_labels, plain_frame, text_name, without_arrow_text
 from fewer.io.memory import refuse_unfit
@@ -61,6 +61,7 @@ __all__ = [
     "is_frame",
     "is_lazy",
     "is_path",
+    "memory_plan",
     "open_source",
     "open_stream",
     "own_labels",

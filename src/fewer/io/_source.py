@@ -13,7 +13,7 @@ from typing import Any
 from fewer.contracts import Resources
 from fewer.io._text import find_separator
 from fewer.io.frames import pl, refuse_repeated_names
-from fewer.io.memory import available_memory, needed_memory
+from fewer.io.memory import PROGRAM, amount, available_memory, needed_memory
 from fewer.parallel import cluster_of, reduce_tasks
 from fewer.problem import InputError
 
@@ -312,8 +312,39 @@ def beyond_memory(path: Path | str) -> bool:
     """
     if str(path) == "-" or not (Path(path).is_file() or names_many(path)):
         return False
-    files = files_of(path)
-    return needed_memory(files[0], "rank") + sum(map(needed_memory, files[1:])) > available_memory()
+    return _needed_by_all(path, "rank") > available_memory()
+
+
+def memory_plan(path: Path | str, command: str = "select") -> str:
+    """Say before the work what a table would need as a whole, and what is free.
+
+    Parameters
+    ----------
+    path : path
+        A file, a folder or a glob.
+    command : {"rank", "select", "compare"}
+        What is to be done with it.
+
+    Returns
+    -------
+    str
+        Words for a sentence.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     memory_plan(file.name).partition(" of memory")[0]
+    'as a whole it needs about 371.9 MiB'
+    """
+    free = amount(available_memory())
+    return f"as a whole it needs about {amount(_needed_by_all(path, command))} of memory, and {free} is free"
+
+
+def _needed_by_all(path: Path | str, command: str) -> int:
+    """Add up what the files of a path need; the program is there once."""
+    needed = [needed_memory(file, command) for file in files_of(path)]
+    return sum(needed) - PROGRAM[command] * (len(needed) - 1)
 
 
 def names_many(path: Path | str) -> bool:

@@ -716,6 +716,7 @@ def write_columns(
     if kind == "parquet" and source.is_text:
         raise InputError("Text in chunks is written as text; use --save with .csv or .tsv.")
     others = [name for name in source.columns if name not in columns]
+    checked = [] if contract is None else [name for name in columns if name in contract.features]
     place = None if save is None else save.with_name(f".{save.name}.part")
     n_rows, notes = 0, dict[str, None]()
     try:
@@ -724,7 +725,9 @@ def write_columns(
             for part in range(source.n_parts):
                 for frame in source.batches(part, columns, 1 << 17):
                     if contract is not None:
-                        notes |= dict.fromkeys(contract.check(_numbers_of(frame, contract), others=others))
+                        notes |= dict.fromkeys(
+                            contract.check(_numbers_of(frame.select(checked), contract), others=others)
+                        )
                     write.add(frame)
                     n_rows += frame.height
             write.close()

@@ -31,6 +31,8 @@ DRAWN = 10.0
 MOST_PRODUCTS, SURE = 40, 5.0
 """Products that join the fit at most, and the standard errors by which each must differ from zero."""
 RIDGE = 1e-7
+BLOCK_ROWS = 8192
+"""Rows whose inputs are there at a time: they fit into the cache, and beside the table into little memory."""
 LARGEST = 40
 """Sizes that are scored, beside all features."""
 
@@ -247,9 +249,10 @@ class OtherRows:
         """
         start = 0
         for chunk in self.stream.problems(part, frames):
-            others = chunk.take(~self.sample.holds(chunk, part, start))
+            others = np.flatnonzero(~self.sample.holds(chunk, part, start))
             start += chunk.n_samples
-            yield self.weighted(self.terms.problem(others))
+            for low in range(0, len(others), BLOCK_ROWS):
+                yield self.weighted(self.terms.problem(chunk.take(others[low : low + BLOCK_ROWS])))
 
     def weighted(self, rows: Problem) -> Problem:
         """Weigh rows by their classes, where these count the same.
