@@ -82,7 +82,20 @@ def property_table():
             cells += ["may differ" if change in one.depends_on else "yes" for change in changes]
             lines.append(f"| `{name}` | {' | '.join(cells)} |")
         lines.append("")
-    return "\n".join(lines)
+    lines += ["Searches and controls use rows as their criterion or ranker does.", ""]
+    lines += ["| search | the criterion must be | random |", "|---|---|---|"]
+    for name in registry.INDEX["search"]:
+        one = registry.build("search", name)
+        lines.append(f"| `{name}` | {_words(one.needs)} | {'yes' if one.stochastic else 'no'} |")
+    lines += ["", "| control | works over a ranker | the criterion or ranker must be |", "|---|---|---|"]
+    for name in registry.INDEX["control"]:
+        one = registry.build("control", name)
+        lines.append(f"| `{name}` | {'yes' if hasattr(one, 'choose') else 'no'} | {_words(one.needs)} |")
+    return "\n".join([*lines, ""])
+
+
+def _words(needs):
+    return ", ".join(sorted(need.replace("_", " ") for need in needs)) or "any"
 
 
 def write(name, text):

@@ -194,6 +194,8 @@ METHODS: dict[str, Method] = {
     "stability": Method("chosen in most half-samples", ranker="importance:cv=None", control="stability"),
     "knockoffs": Method("features beating their lasso knockoff", ranker="lasso:cv=None", control="knockoffs"),
     "fdr": Method("univariate tests at a false-discovery rate", ranker="f-test", control="fdr"),
+    "correlated": Method("one of each cluster of like columns, by the F test", ranker="f-test", control="correlated"),
+    "cfs": Method("near the target, far from each other (Hall's CFS)", "cfs", "best-first"),
     "probe": Method("features beating random columns (forest)", ranker="forest-importance:cv=None", control="probe"),
 }
 
@@ -260,14 +262,14 @@ def build_foreign(text: str, task: str = "classification") -> Any:
 
 
 def method_named(name: str) -> Method:
-    """Look a named method up."""
+    """Look a named method up; the name of a ranker is one, too."""
     if not isinstance(name, str):
         raise InputError(
             f"method={' '.join(repr(name).split())} is no name; give one of fewer.registry.METHODS, or 'auto'."
         )
-    if name not in METHODS:
-        raise InputError(f"Unknown method {name!r}; {nearest(name, [*METHODS, 'auto'], 'methods')}")
-    return METHODS[name]
+    if name in METHODS or name in INDEX["ranker"]:
+        return METHODS.get(name) or Method(INDEX["ranker"][name][1], ranker=name)
+    raise InputError(f"Unknown method {name!r}; {nearest(name, [*METHODS, *INDEX['ranker'], 'auto'], 'methods')}")
 
 
 def _ready(component: Any, arguments: dict[str, Any]) -> Any:

@@ -273,3 +273,19 @@ def test_lightgbm_stops_early_in_each_fold():
     assert fitted.best_iteration_ == truth.best_iteration_ < 300
     ours = select(X, y, criterion, Elimination(importance="gain"), n_features_to_select=3)
     assert ours.support_.sum() == 3
+
+
+def test_xgboost_stops_early_in_each_fold_and_prints_nothing(capfd):
+    xgboost = pytest.importorskip("xgboost")
+    X, y = scaled(load_wine, 6)
+    model = xgboost.XGBClassifier(n_estimators=300, early_stopping_rounds=5, max_depth=3, n_jobs=1)
+    problem = Problem.from_arrays(X, y)
+    scorer = CrossValidated(model, cv=3).bind(problem, np.random.default_rng(0), Resources())
+    train = scorer._splits[0][0]
+    fitted = scorer._fit(np.ones(6, dtype=bool), train)
+    inner = split_rows(problem.take(train), 4, np.random.default_rng(0))[-1]
+    rows, kept = train[inner.train], train[inner.test]
+    truth = clone(model).fit(X[rows], y[rows], eval_set=[(X[kept], y[kept])], verbose=False)
+    assert fitted.best_iteration == truth.best_iteration < 295
+    assert select(X, y, CrossValidated(model, cv=3), Elimination(), n_features_to_select=3).support_.sum() == 3
+    assert capfd.readouterr().out == ""

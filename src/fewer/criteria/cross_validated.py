@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property, partial
+from inspect import signature
 from numbers import Real
 from operator import attrgetter
 from typing import Any, ClassVar, Literal
@@ -696,6 +697,9 @@ class CrossValidatedScorer(PredictiveScorer):
                 asked |= {"eval_X": held, "eval_y": self._labels[kept]}
             else:
                 asked["eval_set"] = [(held, self._labels[kept])]
+            loud = signature(final.fit).parameters.get("verbose")
+            if loud is not None and loud.default is True:  # XGBoost prints each round
+                asked["verbose"] = False
         return model.fit(cells, self._labels[train], **{f"{path}{key}": asked[key] for key in asked})
 
 
