@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
@@ -64,6 +64,8 @@ def cpu_time(work: Callable[[], Any], repeats: int = 5) -> float:
 
 
 def table_of(name: str) -> tuple[Any, Any]:
+    if name == "wine":
+        return load_wine(return_X_y=True)
     if name == "WDBC":
         return load_breast_cancer(return_X_y=True)
     table = load(name.lower())
@@ -101,7 +103,9 @@ def forward(estimator: Any, table: str, target: float, race: Any = None) -> Row:
 
 def name_of(estimator: Any) -> str:
     last = getattr(estimator, "steps", [("", estimator)])[-1][1]
-    return type(last).__name__ + (", balanced" if getattr(last, "class_weight", None) else "")
+    odd = {"balanced": getattr(last, "class_weight", None), "by distance": getattr(last, "weights", "") == "distance",
+           "Manhattan": getattr(last, "p", 2) == 1}  # fmt: skip
+    return ", ".join([type(last).__name__, *(name for name in odd if odd[name])])
 
 
 def least_squares(n: int, p: int, correlated: bool) -> Row:
@@ -364,25 +368,31 @@ ROWS |= {
     for table in ("WDBC", "sonar")
     for boosting in (False, True)
 }
-ROWS |= {
-    f"{name_of(estimator)} {table}": partial(forward, estimator, table, target)
-    for table in ("WDBC", "sonar")
-    for estimator, target in (
-        (DecisionTreeClassifier(random_state=0), 10.0),
-        (make_pipeline(StandardScaler(), SVC()), 6.0),
-        (make_pipeline(StandardScaler(), LinearSVC()), 8.0),
-        (BALANCED, 25.0),
-    )
-} | {
-    f"{name_of(estimator)}{' race' if race else ''} {table}": partial(sampled, estimator, table, target, race)
-    for table in ("WDBC", "sonar")
-    for estimator, target, race in (
-        (HistGradientBoostingClassifier(max_iter=50), 10.0, None),
-        (HistGradientBoostingClassifier(max_iter=50), 14.0, "exact"),
-        (FOREST, 12.0, None),
-        (ABSOLUTE, 10.0, None),
-    )
-}
+ROWS |= (
+    {
+        f"{name_of(estimator)} {table}": partial(forward, estimator, table, target)
+        for table in ("WDBC", "sonar")
+        for estimator, target in (
+            (DecisionTreeClassifier(random_state=0), 10.0),
+            (make_pipeline(StandardScaler(), SVC()), 6.0),
+            (make_pipeline(StandardScaler(), LinearSVC()), 8.0),
+            (BALANCED, 25.0),
+        )
+    }
+    | {
+        f"{name_of(estimator)}{' race' if race else ''} {table}": partial(sampled, estimator, table, target, race)
+        for table in ("WDBC", "sonar")
+        for estimator, target, race in (
+            (HistGradientBoostingClassifier(max_iter=50), 10.0, None),
+            (HistGradientBoostingClassifier(max_iter=50), 14.0, "exact"),
+            (FOREST, 12.0, None),
+            (ABSOLUTE, 10.0, None),
+            (make_pipeline(StandardScaler(), KNeighborsClassifier(weights="distance")), 8.0, None),
+            (make_pipeline(StandardScaler(), KNeighborsClassifier(p=1)), 8.0, None),
+        )
+    }
+    | {"LinearSVC wine": partial(forward, make_pipeline(StandardScaler(), LinearSVC()), "wine", 8.0)}
+)
 ROWS |= {
     "Elimination logistic": partial(elimination, LOGISTIC, "named_steps.logisticregression.coef_", 5.0),
     "Elimination forest": partial(elimination, RandomForestClassifier(30, random_state=0), "auto", 3.0),
