@@ -24,8 +24,8 @@ TINY = 1e-290
 """P-values below it lose their digits; their logarithms are taken another way."""
 FEW_FREEDOMS = 20
 """Degrees of freedom up to which the tail of chi-squared is summed."""
-MANY_ROWS = 10_000
-"""Degrees of freedom from which Hill's expansion of the t distribution has all digits that a p-value can have."""
+MANY_ROWS = 1_000
+"""Degrees of freedom from which Hill's expansion of the t distribution has all digits of p-values that are not rare."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +70,16 @@ def _t_tails(freedom: FloatArray, F: FloatArray) -> FloatArray:
     """Return how likely F of one and many degrees of freedom, which is t², is exceeded.
 
     Hill, Algorithm 395 (Communications of the ACM 13, 1970): the normal deviate with the same tail, expanded in
-    1 / freedom. A tenth of the time of the incomplete beta function; both have an error of 3e-13 from 10,000 on.
+    1 / freedom. A tenth of the time of the incomplete beta function, which has the rare p-values that need more terms:
+    from 1,000 degrees on the expansion is off by 2e-14 above 1e-10, and by 5e-9 at 1e-280.
     """
     a = freedom - 0.5
     b, y = 48.0 * a * a, a * np.log1p(F / freedom)
     inner = (((-0.4 * y - 3.3) * y - 24.0) * y - 85.5) / (0.8 * y * y + 100.0 + b)
-    return np.asarray(erfc(((inner + y + 3.0) / b + 1.0) * np.sqrt(y / 2.0)))
+    p = np.asarray(erfc(((inner + y + 3.0) / b + 1.0) * np.sqrt(y / 2.0)))
+    rare = p < 1e-10
+    p[rare] = fdtrc(1.0, freedom[rare], F[rare])
+    return p
 
 
 def _chi2_tails(freedom: FloatArray, statistic: FloatArray) -> FloatArray:
