@@ -145,3 +145,18 @@ def test_the_model_may_be_named_and_an_unknown_one_is_refused_in_a_line(notebook
     with pytest.raises(InputError, match="lightgbm") as told:
         fewer.select(frame, "outcome", estimator="lightgmb", random_state=0)
     assert "\n" not in str(told.value)
+
+
+def test_few_positives_are_scored_by_a_metric_that_sees_them():
+    """Of 3,000 rows 54 are frauds, and two columns show them: not twelve of twelve features by accuracy."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 12))
+    suspect = X[:, 2] + X[:, 7] + 0.5 * rng.normal(size=3000)
+    fraud = suspect > np.sort(suspect)[-55]
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(12)]).assign(fraud=np.where(fraud, "yes", "no"))
+    selection = fewer.select(frame, "fraud", random_state=0, cv=2)
+    assert {"x2", "x7"} <= set(selection.features)
+    assert len(selection.features) <= 4
+    shown = str(selection)
+    assert re.search(r"Held-out ROC AUC: 0\.\d+ .*, 0\.50+ knowing nothing", shown)
+    assert "since class yes has 1.8% of the rows" in shown

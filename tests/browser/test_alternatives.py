@@ -27,7 +27,7 @@ def found(rows):
 def remaining(found, out, inside):
     """The best that remain, by hand: their score, and how many there are."""
     left = ~found.masks[:, out].any(axis=1) & found.masks[:, inside].all(axis=1)
-    return f"score {found.scores[left].max():.4f}", f"{left.sum():,} good subsets remain"
+    return f"score {found.scores[left].max():.3f}", f"{left.sum():,} good subsets remain"
 
 
 def test_ticks_show_the_best_that_remains(found, tmp_path, open_page):

@@ -8,6 +8,7 @@ from fewer.serve._folder import OURS, Folder, safe_name, table_name
 HOSTILE = [
     "../secret.csv", "..", ".", "", "/etc/passwd", "a/../../secret.csv", "..\\secret.csv", "t.csv\0", "\0", ".hidden",
     OURS, f"{OURS}/x.json", "%2e%2e/secret.csv", "t.csv/", "C:\\t.csv", "x" * 5000, "\u202egnp.csv", None, 3, ["t.csv"],
+    "https://127.0.0.1/t.csv", "http://127.0.0.1/t.csv", "sqlite:///t.db::t",
 ]  # fmt: skip
 
 

@@ -42,7 +42,7 @@
     const chosen = data.features.filter((_, place) => has(first, place));
     const cost = data.costs ? `, cost ${chosen.reduce((sum, column) => sum + data.costs[column], 0)}` : "";
     const few = data.n < data.n_good ? ` of the best ${data.n.toLocaleString("en")}` : "";
-    status_.textContent = `${chosen.map(column => data.names[column]).join(", ")}: score ${score.toFixed(4)}, ` +
+    status_.textContent = `${chosen.map(column => data.names[column]).join(", ")}: score ${score.toFixed(3)}, ` +
       `${chosen.length} feature${chosen.length === 1 ? "" : "s"}${cost}. ${n.toLocaleString("en")}${few} good subsets remain.`;
   }
 

@@ -93,7 +93,7 @@ class Metric:
             return cls("accuracy")
         said = f"class {problem.classes[code]!s} has {least:.1%} of the rows"
         if len(counts) == 2 and least * len(counts) < RARE:
-            why = f"Scores are areas under the ROC curve, since {said}: who never predicts it is right nearly always."
+            why = f"Scores are areas under the ROC curve, since {said}: never to predict it is almost always right."
             return cls(AREA, why)
         return cls("balanced_accuracy", f"Scores are balanced accuracy, in which every class counts the same: {said}.")
 
