@@ -22,6 +22,7 @@ from fewer.contracts import ROWS, Criterion, Masks, Resources, Run, Scorer, Sear
 from fewer.criteria import Classifiability
 from fewer.datasets import make_m_of_n
 from fewer.io import to_problem
+from fewer.parallel import Shared, run_tasks
 from fewer.problem import BoolArray, FloatArray, Problem, Task
 from fewer.search import BestFirst, Forward
 from fewer.selectors import SubsetSelector
@@ -126,11 +127,10 @@ def _accuracy(run: Rerun, name: str, features: Sequence[int] | None, classifier:
         problem = _problem(run, name)
         columns = np.arange(problem.n_features) if features is None else np.array(features, dtype=np.int64) - 1
         run.report(f"dong-kothari: {classifier} on {name}, {len(columns)} features")
-        X, levels = problem.X[:, columns], _levels(problem)[columns]
-        n_passes = 2 if run.quick else 10
-        rng = run.rng(f"folds {name}")
-        seeds = rng.integers(2**31, size=n_passes)
-        return [100.0 * _cross_validate(X, problem.y, levels, CLASSIFIERS[classifier], int(seed)) for seed in seeds]
+        seeds = run.rng(f"folds {name}").integers(2**31, size=2 if run.quick else 10)
+        shared = problem.X, problem.y, _levels(problem), CLASSIFIERS[classifier]
+        tasks = [(columns, int(seed)) for seed in seeds]
+        return [100.0 * share for share in run_tasks(_cross_validate, tasks, Resources(run.n_jobs), shared=shared)]
 
     return mean_and_sd(run.once(f"accuracy {name} {features} {classifier}", compute))
 
@@ -140,7 +140,9 @@ def _levels(problem: Problem) -> BoolArray:
     return np.array([kind != "numeric" for kind in problem.kinds], dtype=bool)
 
 
-def _cross_validate(X: FloatArray, y: Any, levels: BoolArray, classifier: type[Any], seed: int) -> float:
+def _cross_validate(shared: tuple[FloatArray, Any, BoolArray, type[Any]], columns: Any, seed: int) -> float:
+    X, y, levels, classifier = shared
+    X, levels = X[:, columns], levels[columns]
     if not X.shape[1]:
         return float(np.bincount(y).max() / len(y))
     right = 0
@@ -159,22 +161,17 @@ class _Wrapper(Criterion):
         self.classifier = classifier
 
     def bind(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Scorer:
-        return _WrapperScorer(problem, CLASSIFIERS[self.classifier], int(rng.integers(2**31)))
+        shared = problem.X, problem.y, _levels(problem), CLASSIFIERS[self.classifier]
+        return _WrapperScorer(Shared(shared), resources, int(rng.integers(2**31)))
 
 
 class _WrapperScorer(Scorer):
-    def __init__(self, problem: Problem, classifier: type[Any], seed: int) -> None:
-        self._problem, self._classifier, self._seed = problem, classifier, seed
-        self._levels = _levels(problem)
+    def __init__(self, shared: Shared, resources: Resources, seed: int) -> None:
+        self._shared, self._resources, self._seed = shared, resources, seed
 
     def score(self, masks: Masks) -> FloatArray:
-        rows = self._problem
-        return np.array(
-            [
-                _cross_validate(rows.X[:, mask], rows.y, self._levels[mask], self._classifier, self._seed)
-                for mask in masks.astype(bool)
-            ]
-        )
+        tasks = [(mask, self._seed) for mask in masks.astype(bool)]
+        return np.array(list(run_tasks(_cross_validate, tasks, self._resources, shared=self._shared)))
 
 
 def _wrapper(run: Rerun, name: str, classifier: str) -> dict[str, Any]:
@@ -187,7 +184,9 @@ def _wrapper(run: Rerun, name: str, classifier: str) -> dict[str, Any]:
         # The empty subset, which guesses the larger class, may win: the text prints 0 features twice.
         space = SearchSpace.of(problem.n_features, sizes=(0, problem.n_features))
         rng = np.random.default_rng(run.seed)
-        trace = Run(_Wrapper(classifier), problem, BestFirst(patience=1, compound=False), space, rng).under(None)
+        # With few columns processes cost more than they save, and seconds are compared.
+        search, resources = BestFirst(patience=1, compound=False), Resources(run.n_jobs if name == "digits" else 1)
+        trace = Run(_Wrapper(classifier), problem, search, space, rng, resources=resources).under(None)
         features = (np.flatnonzero(trace.best) + 1).tolist()
         return {"features": features, "score": trace.best_score, "seconds": time.perf_counter() - began}
 
