@@ -115,3 +115,10 @@ def test_the_judge_of_a_wide_table_sees_leading_columns_only_and_says_the_same(t
     assert narrow["size"].tolist() == whole["size"].tolist()
     assert narrow["size"][-1] == 120
     assert narrow["score"].tolist() == whole["score"].tolist()
+
+
+@pytest.mark.parametrize("n_ranked", [[None], 1j, {"a": 1}])
+def test_a_number_that_is_none_is_refused_by_its_ranker(n_ranked):
+    X, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
+    with pytest.raises(InputError, match="'n_ranked' parameter of MRMR"):
+        RankSelector(MRMR(n_ranked=n_ranked), n_features_to_select=2).fit(X, y)

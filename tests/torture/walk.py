@@ -15,6 +15,7 @@ import random
 import traceback
 import warnings
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -236,8 +237,9 @@ def by_ranking(rng, table):
         return
     found = ranker.rank(problem, np.random.default_rng(0), Resources())
     same = np.arange(problem.n_features)
-    if "n_ranked" in ranker.get_params() and options == plain:  # the others are not ranked against each other
-        same = found.order[: options["n_features_to_select"]]
+    asked = options["n_features_to_select"]
+    if "n_ranked" in ranker.get_params() and isinstance(asked, Integral):  # others are not ranked against each other
+        same = found.order[: max(int(asked), 1)]
     _alike(selector.scores_[same], found.scores[same], "scores of the bare numbers")
     for i, x in enumerate(table.X.T if table.is_bare else ()):
         expected = _score_of_column(name, x, problem)

@@ -251,6 +251,7 @@ class RankSelector(Selector):
         asked, own = self.n_features_to_select, ranker.get_params(deep=False)
         if "n_ranked" not in own or not isinstance(asked, Integral) or self.control or self.feature_groups is not None:
             return ranker
+        ranker.check_parameters()
         asked = int(asked) + (0 if self.exclude is None else len(self.exclude))
         return clone(ranker).set_params(n_ranked=min(own["n_ranked"] or asked, max(asked, 1)))
 
