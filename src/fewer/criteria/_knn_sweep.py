@@ -426,7 +426,7 @@ class Sweeper:
     def _losses(self, tree: SubsetTree, against: FloatArray, bound: float, asked: IntArray | None = None) -> FloatArray:
         """Sum the losses of all rows, or of those asked, under each subset of a tree: (2^h, t)."""
         shape = (2 * tree.n_subsets, len(self._scorer.ks))
-        nodes = kernels.Tree(np.empty(shape), np.empty(shape))
+        nodes = kernels.LossTree(np.empty(shape), np.empty(shape))
         kernels.plant(against, nodes)
         base = self._space.base.astype(np.float64)
         for unit in tree.fixed:

@@ -29,7 +29,7 @@ TO_BEGIN, A_NODE = 3000.0, 8.0
 """Work of a row's walk beside the rows that it passes over: to begin, and at each node."""
 
 
-class Tree(NamedTuple):
+class LossTree(NamedTuple):
     """Losses of the subsets of a tree.
 
     Node 1 is the root; below node v are 2v, without the next unit, and 2v + 1, with it. The losses of the subsets
