@@ -290,6 +290,7 @@ def _on_sample(
     if not asked.is_auto:
         rows = prepare_rows(draw_sample(stream, SAMPLE_ROWS, asked.seed, resources), asked)
         return _run(rows, replace(make_plan(rows, asked), command=command), folder)
+    began = time.perf_counter()
     most = max(stream.n_samples // 4, AUTO_ROWS - len(stream.class_counts), AUTO_ROWS // 2)
     most = min(most, ROUNDS[-1] if asked.budget is None else MOST_COMPARED)
     sample, n_missing = _drawn(stream, most, asked.seed, resources)
@@ -302,6 +303,7 @@ def _on_sample(
     with one_blas_thread():
         found = _ask_all(stream, sample, asked, resources)
     answer = _Whole(found, stream, rows, raced, asked, about, n_missing).answer()
+    answer = replace(answer, seconds=round(time.perf_counter() - began, 3))
     if folder is not None:
         (Path(folder) / "result.json").write_text(answer.to_json())
     return answer
