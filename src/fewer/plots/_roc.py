@@ -153,9 +153,9 @@ def number_subsets(ax: Axes, fpr: FloatArray, tpr: FloatArray, labels: list[str]
     """Put f1, f2, … at the vertices and say in the legend which subset each is; a subset has one number."""
     names = {label: f"f{i}" for i, label in enumerate(dict.fromkeys(label for label in labels if label), 1)}
     taken: list[tuple[float, float]] = []
-    for x, y, label in zip(fpr, tpr, labels, strict=True):
-        # Vertices crowd in the corner: one that would hide the last number is left without.
-        if label and all(np.hypot(x - a, y - b) > 0.045 for a, b in taken):
+    for x, y, label, last in zip(fpr, tpr, labels, ["", *labels[:-1]], strict=True):
+        # Where the subset changes; vertices crowd in the corner: one that would hide another's number is left without.
+        if label and label != last and all(np.hypot(x - a, y - b) > 0.045 for a, b in taken):
             ax.annotate(names[label], (x, y), textcoords="offset points", xytext=(5, -9), fontsize=7)
             taken.append((float(x), float(y)))
     for label, name in names.items():
