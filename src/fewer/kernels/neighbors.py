@@ -411,7 +411,7 @@ def column_gains(exact: Exact, f: int, weight: float, rules: Rules) -> FloatArra
     return gains
 
 
-class Tree(NamedTuple):
+class RowTree(NamedTuple):
     """Rows in a balanced tree: node 1 is the root, 2v and 2v + 1 are the halves of v, the last nodes are the leaves.
 
     order, fold : (n,) int64
@@ -437,7 +437,7 @@ class Tree(NamedTuple):
     values: Any
 
 
-def tree_of(exact: Exact, used: Any, tried: Any, new: Any) -> Tree:
+def tree_of(exact: Exact, used: Any, tried: Any, new: Any) -> RowTree:
     """Halve the rows again and again, each part in the column in which it is widest.
 
     Parameters
@@ -462,7 +462,7 @@ def tree_of(exact: Exact, used: Any, tried: Any, new: Any) -> Tree:
             order = order[np.lexsort((cells[np.arange(n), widest[part]], part))]
             bounds = np.sort(np.append(bounds, (bounds[:-1] + bounds[1:]) // 2))
     columns = (np.ascontiguousarray(exact.columns[some][:, order].T) for some in (used, tried))
-    return Tree(order, exact.fold[order], bounds, low, high, used, next(columns), tried, new, next(columns))
+    return RowTree(order, exact.fold[order], bounds, low, high, used, next(columns), tried, new, next(columns))
 
 
 @inner(no_cpython_wrapper=True)
