@@ -275,7 +275,22 @@ def forest_importances(estimator: Any, problem: Problem, seed: int) -> FloatArra
 
 
 def in_single_precision(model: Any) -> bool:
-    """Say whether a model is one of scikit-learn's trees, forests or boosted trees, which work in single precision."""
+    """Say whether a model is one of scikit-learn's trees, forests or boosted trees, which work in single precision.
+
+    Parameters
+    ----------
+    model : estimator
+        Without the steps before it.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> in_single_precision(GaussianNB())
+    False
+    """
     return issubclass(PARTS.get(type(model), object), TreePart)
 
 
