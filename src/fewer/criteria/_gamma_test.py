@@ -126,7 +126,7 @@ class GammaTestScorer(Scorer):
         self._local = criterion.fit == "local"
         self._resources = resources
         group = problem.row_groups
-        self.n_neighbors = min(criterion.n_neighbors, n - int(np.bincount(group).max(initial=0)))
+        self.n_neighbors = int(min(criterion.n_neighbors, n - np.bincount(group).max(initial=0)))
         if self.n_neighbors < 1:
             raise InputError("The Gamma Test needs at least two rows that may be each other's neighbors.")
         self._row_weights = problem.row_weights
