@@ -7,8 +7,8 @@ import pkgutil
 
 import pytest
 
-CHANGING = {"_PenalisedFit"}
-"""A fit that goes on from where it stands."""
+CHANGING = {"_PenalisedFit", "Trace"}
+"""A fit that goes on from where it stands, and what a run has done so far."""
 
 
 def records():

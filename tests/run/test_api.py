@@ -63,7 +63,7 @@ def test_json_frame_and_html(selection):
         (
             -0.05,
             0.12,
-            "Not known whether 1 of 6 features are as good: between −5.0 and +12.0 points of held-out accuracy (95 %).",
+            "Not known whether 1 of 6 features is as good: between −5.0 and +12.0 points of held-out accuracy (95 %).",
         ),
         (None, None, "Not known: whether this helps was not measured on held-out rows."),
     ],

@@ -227,12 +227,13 @@ def wants_stream(file: Path, asked: bool | None, command: str = "select") -> boo
     if asked:
         return True
     from fewer.cli._outputs import say
-    from fewer.io import in_chunks, memory_plan, refuse_unfit
+    from fewer.io import in_chunks, memory_plan, open_source, refuse_unfit
 
     if asked is None:
         found = in_chunks(file, command)
         if found and str(file) != "-":
-            say(f"{file.name} is read in chunks: {memory_plan(file, command)}.")
+            open_source(str(file))  # what cannot be read is refused before anything is said of it
+            say(f"{file} is read in chunks: {memory_plan(file, command)}.")
         return found
     if file.is_file():
         refuse_unfit(file, command)

@@ -55,7 +55,7 @@ def best_first(masks: NDArray[Any], scores: FloatArray) -> IntArray:
     return np.lexsort((earlier, size_of(masks), -scores)).astype(np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Step:
     """One report of a search.
 

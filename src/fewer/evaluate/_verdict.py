@@ -65,7 +65,7 @@ class Verdict:
     >>> made.kind.value, round(made.at_most_lost, 4)
     ('as good', 0.0096)
     >>> print(made)
-    As good with 8 of 30 features: at most 1.0 points of held-out accuracy are lost (95 %).
+    As good with 8 of 30 features: at most 1 point of held-out accuracy is lost (95 %).
     """
 
     kind: Kind
