@@ -55,9 +55,9 @@ class MutualInformation(Ranker):
 
     References
     ----------
-    A. Kraskov, H. Stögbauer and P. Grassberger, Estimating mutual information, Physical Review E 69, 2004.
-    B. Ross, Mutual information between discrete and continuous data sets, PLoS ONE 9, 2014.
-    W. Gao and others, Estimating mutual information for discrete-continuous mixtures, NeurIPS 2017.
+    Kraskov, Stögbauer and Grassberger, Estimating mutual information, Physical Review E 69, 2004.
+    Ross, Mutual information between discrete and continuous data sets, PLoS ONE 9, 2014.
+    Gao and others, Estimating mutual information for discrete-continuous mixtures, NeurIPS 2017.
 
     Examples
     --------
