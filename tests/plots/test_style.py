@@ -48,9 +48,12 @@ from sklearn.datasets import load_iris
 from fewer.report import alternatives_report, selection_report
 X, y = load_iris(return_X_y=True, as_frame=True)
 selection = fewer.select(X, y, "knn-forward", cv=2, random_state=0)
+selector = fewer.SubsetSelector(random_state=0).fit(X, y)
+assert "More pictures here need matplotlib" in selection_report(selection, selector.trace_)
 for page in (selection_report(selection), alternatives_report(fewer.alternatives(selection, X, y))):
     assert page.rstrip().endswith("</html>")
 assert selection_report(selection).count("<svg") > 3
+assert "More pictures here need matplotlib" in page
 try:
     selection.plot()
 except fewer.errors.InputError as error:

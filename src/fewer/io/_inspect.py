@@ -389,7 +389,7 @@ def inspect_chunks(path: Path | str, target: str | int | None = None, exclude: S
 
 
 K = 1024
-"""Hashes of a column that are kept: up to so many different values are counted exactly."""
+"""Hashes kept for a column: fewer different values are counted exactly, more are estimated."""
 
 
 @dataclass

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fewer.evaluate import Alternatives
-from fewer.report._page import as_svg, in_script, render, write_page
+from fewer.report._page import NEEDS_MATPLOTLIB, as_svg, in_script, render, write_page
 
 
 def alternatives_report(found: Alternatives) -> str:
@@ -42,9 +42,9 @@ def alternatives_report(found: Alternatives) -> str:
 
 
 def _pictures(found: Any) -> list[dict[str, Any]]:
-    """Draw good subsets: scores against sizes and prices, and which features they have; none without matplotlib."""
+    """Draw good subsets: scores against sizes and prices, and which features they have; or say what that needs."""
     if find_spec("matplotlib") is None:
-        return []
+        return [NEEDS_MATPLOTLIB]
     import matplotlib.pyplot as plt
 
     from fewer.plots import AlternativesDisplay

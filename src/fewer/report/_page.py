@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+NEEDS_MATPLOTLIB = {
+    "svg": "",
+    "title": "Not drawn",
+    "paper": False,
+    "text": "More pictures here need matplotlib: pip install 'fewer[plots]'.",
+}
+
+
 def cut(text: Any, length: int = 200) -> str:
     """Return what people wrote in a form that fits a page: not too long, and without control characters.
 

@@ -18,7 +18,7 @@ from fewer.plots import DendrogramDisplay, SearchCurveDisplay
 from fewer.plots._sizes import short
 from fewer.plots._style import COLORS, new_figure, style
 from fewer.report._alternatives import good_rows, packed_pictures
-from fewer.report._page import as_svg, cut, in_script, judge_as_text, render, write_page
+from fewer.report._page import NEEDS_MATPLOTLIB, as_svg, cut, in_script, judge_as_text, render, write_page
 from fewer.report._pictures import (
     calibration_picture,
     curve_picture,
@@ -333,8 +333,9 @@ def _plane(selection: Selection, told: Mapping[str, Any], key: str) -> dict[str,
 
 def _searching(selection: Selection, trace: Trace | None) -> list[dict[str, Any]]:
     """Return the pictures of how the answer came about; those of the search need matplotlib."""
-    pictures = []
-    trace = None if find_spec("matplotlib") is None else trace
+    pictures: list[dict[str, Any]] = []
+    if trace is not None and find_spec("matplotlib") is None:
+        pictures, trace = [] if selection.prefer else [NEEDS_MATPLOTLIB], None
     if trace is not None and "validation" in trace.extra:
         pictures.append(_stopping_picture(selection, trace))
     if trace is not None and len(trace.steps) > 1 and not selection.prefer:  # the steps of `auto` are losses

@@ -178,7 +178,7 @@ def memberships(rows: Problem) -> FloatArray:
 
 
 def _middle_and_spread(cells: FloatArray) -> tuple[float, float]:
-    """Return the median and the spread of numbers; those that do not vary have an endless one."""
+    """Return the median and the spread of numbers; the spread is infinite where they do not vary."""
     if not len(cells):
         return 0.0, np.inf
     low, middle, high = np.quantile(cells, (0.25, 0.5, 0.75))
