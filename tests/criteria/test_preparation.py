@@ -187,6 +187,35 @@ def test_columns_that_single_precision_merges_are_reported_for_own_trees():
         assert not any("single precision" in note for note in notes)
 
 
+@pytest.mark.parametrize(
+    ("library", "name", "shift", "scale", "said"),
+    [
+        ("xgboost", "XGBClassifier", 1e9, 1.0, "works in single precision, in which distinct values of 'x1' are"),
+        (
+            "lightgbm",
+            "LGBMClassifier",
+            0.0,
+            1e-40,
+            "takes numbers up to 1e-35 for zero, so that distinct values",
+        ),
+    ],
+)
+def test_columns_that_boosting_libraries_merge_are_reported(library, name, shift, scale, said):
+    model = getattr(pytest.importorskip(library), name)(n_estimators=3, n_jobs=1)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    merged = X * [1.0, scale, 1.0] + [0.0, shift, 0.0]
+
+    def bound(table):
+        return CrossValidated(model, cv=3).bind(to_problem(table, y), np.random.default_rng(0), Resources())
+
+    assert bound(X).notes == bound(X * 1e-30).notes == []
+    assert [note.startswith(f"{name} {said}") for note in bound(merged).notes] == [True]
+    # The note is true: to the model the column is constant.
+    chances = bound(merged).predict(np.array([False, True, False]), merged)
+    assert len(np.unique(chances, axis=0)) == 1
+
+
 def test_weights_reach_a_pipeline_behind_the_preparation():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=60), np.arange(60) % 3])

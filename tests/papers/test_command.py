@@ -46,3 +46,23 @@ def test_a_page_never_replaces_another_file(tmp_path, capsys):
     assert stop.value.code == 2
     assert "was not written by fewer" in capsys.readouterr().err
     assert mine.read_text() == "mine"
+
+
+@pytest.mark.parametrize("place", ["cells.csv", "scott/cells.csv"])
+def test_cells_never_replace_another_file(place, tmp_path, capsys):
+    mine = tmp_path / place
+    mine.parent.mkdir(exist_ok=True)
+    mine.write_text("mine")
+    for out, said in ((tmp_path, f"{mine} exists and was not written by fewer"), (mine, "cannot be written")):
+        with pytest.raises(SystemExit) as stop:
+            main(["reproduce", "scott", "--quick", "--table", "2.1", "--out", str(out)])
+        assert stop.value.code == 2
+        assert said in capsys.readouterr().err
+    assert mine.read_text() == "mine"
+
+
+def test_a_second_run_in_a_folder_goes_on_there(tmp_path):
+    for _ in range(2):
+        with pytest.raises(SystemExit) as stop:
+            main(["reproduce", "scott", "--quick", "--table", "2.1", "--out", str(tmp_path / "kept")])
+        assert stop.value.code == 0

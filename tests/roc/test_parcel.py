@@ -18,8 +18,10 @@ from fewer.models import DiscreteNaiveBayes, LeastSquaresClassifier
 from fewer.problem import InputError, Problem
 from fewer.roc import Parcel, auroc, critical_ratio, expected_cost, roc_hull
 
-# Rows are dealt out to folds and to calibration by their number: a row of weight 2 is not two rows.
-EXPECTED = {"check_sample_weight_equivalence_on_dense_data": "rows are split at random"}
+# Both cannot hold where a result depends on the number of rows: see test_equal_weights_are_none_and_copies_are_rows.
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": "equal weights of any size are no weights, and copies are rows"
+}
 
 
 @parametrize_with_checks([Parcel(random_state=0)], expected_failed_checks=lambda estimator: EXPECTED)
@@ -381,6 +383,23 @@ def test_stronger_learners_help_where_the_given_one_is_blind():
     assert areas[0] < 0.6
     assert areas[1] > auroc(y[600:], tree.predict_proba(X[600:])[:, 1]) - 0.02
     assert both.n_evaluated_ < 400
+
+
+def test_equal_weights_are_none_and_copies_are_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = (X[:, 0] + 0.7 * rng.normal(size=60) > 0).astype(int)
+
+    def chances(rows, weights=None):
+        fold = rows % 3
+        splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]
+        parcel = Parcel(cv=splits, calibration=0.0, random_state=0)
+        return parcel.fit(X[rows], y[rows], sample_weight=weights).predict_proba(X)
+
+    plain = chances(np.arange(60))
+    assert np.array_equal(chances(np.arange(60), np.full(60, 3.0)), plain)
+    # Folds are the same and nothing is drawn: what is left is that there are more rows to learn from.
+    assert not np.allclose(chances(np.repeat(np.arange(60), 3)), plain, atol=0.01)
 
 
 def test_weights_of_rows_count_in_training_and_in_rates():

@@ -28,6 +28,7 @@ COMMANDS = {
     "chunks": ["select", "--stream", "--criterion", "knn", "--search", "floating", "--folds", "0"],
     "chunks, held out": ["select", "--stream", "--criterion", "knn", "--folds", "2"],
     "compare": ["compare", "-m", "fisher,mrmr", "-e", "tree", "--folds", "4"],
+    "reproduce": ["reproduce", "dong-kothari", "--table", "3", "--quick", "--jobs", "1"],
 }
 FUNCTIONS = {
     "fewer.select": ("select", {"method": "knn-floating", "cv": 3, "random_state": 0}),
@@ -42,6 +43,8 @@ def work(kind, table, place):
     if kind in COMMANDS:
         name, *words = COMMANDS[kind]
         kept = [] if place is None else ["--out", place]
+        if name == "reproduce":
+            return [name, *words, "--json", *kept]
         on = ["--resume"] if place is not None and any((place / file).exists() for file in FILES) else []
         return [name, table, "--target", "y", *words, "--json", *kept, *on]
     return partial(_function, kind, table, place)

@@ -98,7 +98,11 @@ class Preparation:
             return True
         if not self._framed and not self._has_missing.any():
             return False
-        if not self._framed and _parts(self._estimator) == [self._estimator] and _library(self._estimator) == "sklearn":
+        if (
+            not self._framed
+            and _parts(self._estimator) == [self._estimator]
+            and library_of(self._estimator) == "sklearn"
+        ):
             return bool(get_tags(self._estimator).input_tags.allow_nan)
         known: dict[Any, bool] = self._problem.schema.answers if self._framed else {}
         # The columns that have missing cells in this part of the rows, and the model with all that it is made of.
@@ -224,19 +228,30 @@ class SingleUnits(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def merged_columns(problem: Problem) -> list[int]:
-    """Return the columns of numbers of which single precision makes fewer values than there are."""
+ZERO = 1e-35
+"""Numbers up to this size are zero to LightGBM."""
+OWN_NUMBERS = {
+    "xgboost": "works in single precision, in which",
+    "catboost": "works in single precision, in which",
+    "lightgbm": f"takes numbers up to {ZERO:g} for zero, so that",
+}
+"""What boosting libraries do to a column's numbers."""
+
+
+def merged_columns(problem: Problem, library: str) -> list[int]:
+    """Return the columns of numbers of which the trees of a library see fewer values than there are."""
     if problem.sparse is not None:
         return []
+    least = LEAST_APART if library == "sklearn" else 0.0
     room = single_steps(problem.X)
     suspects = np.flatnonzero((room > 0.0) & (room < 10.0 * problem.n_samples) & ~problem.nominal)
     merged = []
     for column in suspects.tolist():
         values = np.unique(problem.X[:, column][~np.isnan(problem.X[:, column])])
         with np.errstate(over="ignore", invalid="ignore"):
-            apart = np.diff(values.astype(np.float32)) > LEAST_APART
-        if not apart.all():
-            merged.append(column)
+            seen = np.where(np.abs(values) > ZERO, values, 0.0) if library == "lightgbm" else values.astype(np.float32)
+            if not (np.diff(seen) > least).all():
+                merged.append(column)
     return merged
 
 
@@ -252,7 +267,7 @@ def last_of(model: Any) -> tuple[str, Any]:
 def _looks_at_names(estimator: Any) -> bool:
     """Say whether a model may choose columns by their names or types."""
     return any(
-        type(part).__name__ in ("ColumnTransformer", "FunctionTransformer") or _library(part) not in ARRAYS_SUFFICE
+        type(part).__name__ in ("ColumnTransformer", "FunctionTransformer") or library_of(part) not in ARRAYS_SUFFICE
         for part in _parts(estimator)
     )
 
@@ -263,7 +278,7 @@ def _parts(estimator: Any) -> list[Any]:
     return [part for part in parts if hasattr(part, "get_params") and not isinstance(part, type)]
 
 
-def _library(model: Any) -> str:
+def library_of(model: Any) -> str:
     return type(model).__module__.partition(".")[0]
 
 

@@ -24,7 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from fewer.contracts import CHANGES, ROWS, Criterion, IncompatibleError, Masks, PredictiveScorer, Resources
-from fewer.criteria._preparation import WORTH_THREADS, Preparation, last_of, merged_columns
+from fewer.criteria._preparation import OWN_NUMBERS, WORTH_THREADS, Preparation, last_of, library_of, merged_columns
 from fewer.criteria._racing import ceiling_of, race
 from fewer.criteria.engines import PartMaker, find_engine, find_part, in_single_precision
 from fewer.criteria.engines._engine import Engine, Split
@@ -296,14 +296,15 @@ class CrossValidatedScorer(PredictiveScorer):
         """Columns that a tree of the user's would not see as they are."""
         last = last_of(self._estimator)[1]
         steps = self._estimator.steps[:-1] if isinstance(self._estimator, Pipeline) else []
-        if not in_single_precision(last) or any(not isinstance(step, SimpleImputer) for _, step in steps):
+        numbers = OWN_NUMBERS["xgboost"] if in_single_precision(last) else OWN_NUMBERS.get(library_of(last), "")
+        if not numbers or any(not isinstance(step, SimpleImputer) for _, step in steps):
             return []
-        names = [self.problem.names[column] for column in merged_columns(self.problem)]
+        names = [self.problem.names[column] for column in merged_columns(self.problem, library_of(last))]
         if not names:
             return []
         which = ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         return [
-            f"{type(last).__name__} works in single precision, in which distinct values of {which} are the same: "
+            f"{type(last).__name__} {numbers} distinct values of {which} are the same: "
             "subtract their mean or change their unit, for example with StandardScaler in a pipeline."
         ]
 

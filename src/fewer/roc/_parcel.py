@@ -247,8 +247,9 @@ class Parcel(TableClassifier):
         y : array of shape (n_samples,)
             Two classes, or several.
         sample_weight : array of shape (n_samples,), optional
-            How much each row counts, in training and in the rates. A row of weight 2 is learnt from or calibrates, as
-            a whole; two copies of it can come to both, so that their results differ.
+            How much each row counts beside the others, in training and in the rates. Equal weights of any size are no
+            weights, so a weight of 2 is not a second copy of the row: copies are more rows, and naive Bayes, standard
+            errors and the draw of calibration rows count rows.
         groups : array of shape (n_samples,), optional
             Rows of one group stay together.
         time : array of shape (n_samples,), optional

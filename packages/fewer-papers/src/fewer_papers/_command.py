@@ -11,6 +11,8 @@ import typer
 
 from fewer.cli._outputs import check_page
 from fewer.cli._shared import check_jobs
+from fewer.errors import InputError
+from fewer.files import refuse_unwritable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,6 +59,9 @@ def reproduce(
     stderr = Console(stderr=True)
     scratch = tempfile.TemporaryDirectory(prefix="fewer-") if report is not None and out is None else None
     documents = [papers.document(each) for each in (papers.names() if name == "all" else [name])]
+    if out is not None:
+        for folder in (out, *(out / document.name for document in documents)):
+            _check_kept(folder / "cells.csv")
     if fetch:
         for document in documents:
             document.fetch(lambda line: stderr.print(line, highlight=False))
@@ -79,6 +84,13 @@ def reproduce(
     if out is not None:
         papers.save_cells(results, out / "cells.csv")
         stderr.print(f"Cells and figures are in {out}.", highlight=False)
+
+
+def _check_kept(path: Path) -> None:
+    """Refuse a place for cells that cannot be written, or where another file is, before the work."""
+    refuse_unwritable(path, "--out")
+    if path.exists() and not path.read_bytes().startswith(b"document,table,row,"):
+        raise InputError(f"{path} exists and was not written by fewer; choose another --out.")
 
 
 def _contract(results: list[Reproduction]) -> dict[str, object]:
