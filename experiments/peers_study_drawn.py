@@ -221,43 +221,58 @@ def scored(train: Problem, test: Problem, mask: np.ndarray) -> dict:
 
 
 def predicted(model, X: np.ndarray, y: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Fit and predict; boosting by the compiled engine, which has the same bits."""
+    """Fit and predict; boosting and forests by their compiled engines, which predict the same."""
+    from fewer.contracts import Resources
+    from fewer.criteria import CrossValidated
     from fewer.criteria.engines._histogram_boosting import HistogramBoosting, why_not_boosted
 
     if "Boosting" in type(model).__name__ and not why_not_boosted(model, *X.shape):
         return HistogramBoosting(model, X, y, other).predict(np.arange(X.shape[1]))
+    if "Forest" in type(model).__name__:
+        task = "classification" if "Classifier" in type(model).__name__ else "regression"
+        rows = Problem.from_arrays(X, y, task=task)
+        scorer = CrossValidated(model).bind(rows, np.random.default_rng(0), Resources())
+        outputs = scorer.predict(np.ones(X.shape[1], dtype=bool), other)
+        return outputs if task == "regression" else np.asarray(rows.classes)[outputs.argmax(axis=1)]
     return model.fit(X, y).predict(other)
 
 
-def verdict(train: Problem, test: Problem, selector) -> dict:
+def planned(train: Problem):
+    """Plan what `select` runs on a table, with fewer folds where a class has fewer rows."""
+    from fewer.run.planning import make_plan
+    from fewer.run.request import Request
+
+    folds = 5 if train.task == "regression" else min(max(int(np.bincount(train.y).min()), 2), 5)
+    return make_plan(train, Request(seed=0, cv=folds))
+
+
+def verdict(train: Problem, test: Problem) -> dict:
     """Run the whole of `select` and say what it promised of the difference, and the difference on the test rows."""
     from fewer.contracts import Resources
     from fewer.criteria.cross_validated import score_outputs
-    from fewer.run.api import select
+    from fewer.run.running import Followers, _Running
+    from fewer.selectors.auto._curve import Metric
 
-    outcome = select(train, random_state=0, verbose=0).outcome
-    judges = ((selector.judge_, selector.support_), (selector.judge_all_, np.ones(train.n_features, dtype=bool)))
+    running = _Running(planned(train), train, Followers(), None, with_evidence=False)
+    outcome, answer = running.go().outcome, running.answer
     scores = []
-    for judge, mask in judges:
+    for judge, mask in ((answer.judge, answer.support), (answer.judge_all, np.ones(train.n_features, dtype=bool))):
         outputs = judge.bind(train, np.random.default_rng(0), Resources()).predict(mask, test.X)
-        scores.append(score_outputs(selector.metric_.scoring, outputs, test))
+        scores.append(score_outputs(Metric.of(train).scoring, outputs, test))
     told = {"verdict": outcome.kind.value, "low": outcome.low, "high": outcome.high, "lost": outcome.at_most_lost}
     return {**told, "true": scores[0] - scores[1]}
 
 
-def chosen(train: Problem, test: Problem) -> dict[str, tuple[np.ndarray, float, dict]]:
+def chosen(train: Problem) -> dict[str, tuple[np.ndarray, float, dict]]:
     """Let every method choose: by name, the mask, the processor seconds, and what it said."""
     from peers_study_methods import peers
 
-    import fewer
-
     found, clock = {}, time.process_time()
-    selector = fewer.AutoSelector(random_state=0, standins=False).fit_problem(train)
+    answer = planned(train).selector.set_params(standins=False).answer(train)
     spent = time.process_time() - clock
-    said = {"nothing": bool(selector.nothing_found_), "model": selector.judge_name_}
-    told = verdict(train, test, selector)
-    for prefer, mask in selector.choices_.items():
-        found[f"auto {prefer}"] = (mask, spent, {**said, **told} if prefer == "balanced" else said)
+    for prefer, mask in answer.choices.items():
+        said = {"nothing": bool(answer.nothing_found), "model": answer.judge_names["chosen"]}
+        found[f"auto {prefer}"] = (mask, spent, said)
     found["all features"] = (np.ones(train.n_features, dtype=bool), 0.0, {})
     wanted = {
         "RFECV": "scikit-learn RFECV, linear", "L1": "scikit-learn SelectFromModel, L1",
@@ -271,35 +286,45 @@ def chosen(train: Problem, test: Problem) -> dict[str, tuple[np.ndarray, float, 
     return found
 
 
+def compared(train: Problem, test: Problem) -> dict:
+    """Let every method choose, and score what it chose; sets that are the same are scored once."""
+    scores: dict[bytes, dict] = {}
+    found = {}
+    for name, (mask, seconds, said) in chosen(train).items():
+        key = mask.tobytes()
+        if key not in scores:
+            scores[key] = scored(train, test, mask)
+        found[name] = {**scores[key], "seconds": round(seconds, 2), **said}
+    return {"methods": found}
+
+
 def run(asked: argparse.Namespace) -> None:
-    """Draw, choose and score until the minutes are over; finished tables are kept."""
+    """Compare methods on all tables, then ask `select` for its promise on all, until the minutes are over."""
     warnings.simplefilter("ignore")
     seed, began = int(asked.what, 16), time.process_time()
     first, step = (int(part) for part in asked.share.split("/"))
     asked.out.mkdir(parents=True, exist_ok=True)
-    path = asked.out / f"F_{asked.what}_{first}.jsonl"
-    done = {json.loads(line)["table"] for line in path.read_text().splitlines()} if path.exists() else set()
     order = np.random.default_rng([seed, 1]).permutation(asked.tables)  # a random part, if time ends it
-    for number in (int(i) for i in order[first - 1 :: step]):
-        if number in done or time.process_time() - began > 60 * asked.minutes:
-            continue
-        train, test, about = table(number, seed)
-        about["methods"] = {}
-        scores: dict[bytes, dict] = {}
-        for name, (mask, seconds, said) in chosen(train, test).items():
-            key = mask.tobytes()
-            if key not in scores:
-                scores[key] = scored(train, test, mask)
-            about["methods"][name] = {**scores[key], "seconds": round(seconds, 2), **said}
-        with path.open("a") as file:
-            file.write(json.dumps(about) + "\n")
+    for kind, work in (("F", compared), ("promise", lambda *rows: {"promise": verdict(*rows)})):
+        path = asked.out / f"{kind}_{asked.what}_{first}.jsonl"
+        done = {json.loads(line)["table"] for line in path.read_text().splitlines()} if path.exists() else set()
+        for number in (int(i) for i in order[first - 1 :: step]):
+            if number in done or time.process_time() - began > 60 * asked.minutes:
+                continue
+            train, test, about = table(number, seed)
+            with path.open("a") as file:
+                file.write(json.dumps(about | work(train, test)) + "\n")
 
 
 def report(asked: argparse.Namespace) -> None:
     """Print points against all features, with intervals over sources."""
-    records = [
-        json.loads(line) for path in sorted(asked.out.glob("F_*.jsonl")) for line in path.read_text().splitlines()
-    ]
+
+    def read(kind: str) -> list[dict]:
+        return [
+            json.loads(line) for path in asked.out.glob(f"{kind}_*.jsonl") for line in path.read_text().splitlines()
+        ]
+
+    records, promises = read("F"), read("promise")
     for task in ("classification", "regression"):
         own = [record for record in records if record["task"] == task]
         if not own:
@@ -317,16 +342,27 @@ def report(asked: argparse.Namespace) -> None:
         for name in names:
             if name.startswith("auto"):
                 print(f"{name:14s} against {best} {against(own, name, best)}")
-        said = [r["methods"]["auto balanced"] for r in own if r["methods"]["auto balanced"].get("low") is not None]
-        held = sum(one["low"] <= one["true"] <= one["high"] for one in said)
-        promised = [one for one in said if one["verdict"] == "as good"]
-        broken = sum(one["true"] < -one["lost"] for one in promised)
-        wide = np.median([one["high"] - one["low"] for one in said]) / 2 if said else np.nan
-        below = sum(one["true"] < one["low"] for one in said)
-        print(f"interval of the difference right in {held} of {len(said)}, half-width {wide:.3f} (median); below it in")
-        print(f"{below}; 'at most X is lost' exceeded in {broken} of {len(promised)} verdicts 'as good'")
-        called = sum(record["methods"]["auto balanced"].get("nothing", False) for record in own)
+        called = sum(record["methods"]["auto balanced"]["nothing"] for record in own)
         print(f"nothing found in {called} of {len(own)}")
+        promised([record["promise"] for record in promises if record["task"] == task])
+
+
+def promised(promises: list[dict]) -> None:
+    """Print how often what `select` said of the difference was right."""
+    said = [one for one in promises if one["low"] is not None]
+    if not said:
+        return
+    held = sum(one["low"] <= one["true"] <= one["high"] for one in said)
+    below = sum(one["true"] < one["low"] for one in said)
+    wide = np.median([one["high"] - one["low"] for one in said]) / 2
+    print(
+        f"interval of the difference right in {held} of {len(said)}, half-width {wide:.3f} (median); below it {below}"
+    )
+    for kind in sorted({one["verdict"] for one in promises}):
+        own = [one for one in promises if one["verdict"] == kind]
+        broken = sum(one["true"] < -one["lost"] for one in own if one["lost"] is not None)
+        print(f"{kind}: {len(own)}; 'at most X is lost' exceeded in {broken}")
+    print(f"X, median: {np.median([one['lost'] for one in said if one['lost'] is not None]):.3f}")
 
 
 def against(records: list[dict], name: str, base: str) -> str:

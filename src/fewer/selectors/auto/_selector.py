@@ -55,7 +55,8 @@ class AutoSelector(Selector):
     prefer : {"fewest", "balanced", "accuracy"}, default="balanced"
         How many: `"accuracy"` as many as give the least held-out loss; `"balanced"` the smallest number that is
         expected to lose at most 1 point of the score; `"fewest"` the smallest that rows do not show to lose more than 3
-        points (two standard errors), 6 at most. Half a standard error is the luck of the best number. The three nest.
+        points (1.5 standard errors), 6 at most. A third of a standard error is the luck of the best number. The three
+        nest.
     estimator : estimator or str, optional
         The model that the features are for. It alone decides, and where it has coefficients or importances it also
         orders. It is asked about the few sizes that quick models name; with a `budget` of 30 about every size. By name:
