@@ -189,6 +189,8 @@ def select(
             _parcel(problem, PARCELS[request.method], detector, outputs, request.seed, reading)
             return
         request = replace(request, feature_groups=calendar_groups(problem.names) or None)
+        if request.is_auto and request.n_jobs is None:
+            request = replace(request, n_jobs=-1)  # its threads share the rows and change no number
         name = file.name.split(".")[0].strip("-") or "table"
         _run(problem, request, _Answering(outputs, name, saver(outputs.save, file, target, options)), reading)
 
