@@ -216,13 +216,14 @@ def _places(race: PathRace, path: str, curve: Curve, rate: float) -> dict[str, i
 
 
 def _margins(race: PathRace, curve: Curve, rate: float, places: dict[str, int]) -> dict[str, dict[str, float]]:
-    """Tell what each choice is expected to lose, and how likely it loses more than its margin."""
-    found = {}
+    """Tell what each choice is expected to lose, the luck of the best size apart; how likely more than its margin."""
+    found, unit = {}, _unit(race, curve, rate)
     best = int(race.sizes[int(np.argmax(curve.behind == 0.0))])
     for prefer, place in places.items():
-        margin, expected = MARGIN[prefer] * _unit(race, curve, rate), rate * float(curve.behind[place])
+        margin, behind = MARGIN[prefer] * unit, rate * float(curve.behind[place])
         error = max(rate * float(curve.error[place]), 1e-12)
-        chance = float(stats.norm.sf((margin - expected) / error)) if expected > 0 else 0.0
+        expected = max(behind - min(LUCK["balanced"] * error, MARGIN["balanced"] * unit), 0.0)
+        chance = float(stats.norm.sf((margin - expected) / error)) if behind > 0 else 0.0
         found[prefer] = {"margin": margin, "expected": expected, "chance": chance, "best": best}
     return found
 
