@@ -16,6 +16,19 @@ def test_classes_are_coded_in_sorted_order():
     assert (problem.n_samples, problem.n_features, problem.n_outputs) == (3, 3, 1)
 
 
+def test_ends_of_columns():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        cells = rng.normal(size=rng.integers(1, 60, 2))
+        cells[rng.random(cells.shape) < rng.choice([0.0, 0.1, 0.9])] = np.nan
+        cells[rng.random(cells.shape) < 0.02] = np.inf
+        problem = Problem.from_arrays(cells, np.zeros(len(cells)), task="regression")
+        known = [column[~np.isnan(column)] for column in cells.T]
+        np.testing.assert_array_equal(problem.extremes[0], [min(column, default=np.inf) for column in known])
+        np.testing.assert_array_equal(problem.extremes[1], [max(column, default=-np.inf) for column in known])
+        assert problem.has_missing == np.isnan(cells).any()
+
+
 def test_what_a_column_is():
     problem = Problem.from_arrays(X, [0, 1, 0], kinds=["numeric", "nominal", "numeric"])
     assert problem.nominal.tolist() == [False, True, False]

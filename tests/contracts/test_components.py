@@ -15,6 +15,14 @@ class First(Ranker):
         return Ranking.by_score(-np.arange(float(problem.n_features)))
 
 
+def test_many_scores_are_ordered_as_few_are(monkeypatch):
+    monkeypatch.setattr("fewer.contracts._components.MANY_SCORES", 0)
+    rng = np.random.default_rng(0)
+    odd = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, 5e-324, -5e-324, 1e300, -1e300])
+    for scores in (rng.choice(np.append(odd, rng.normal(size=5)), rng.integers(1, 60)) for _ in range(100)):
+        np.testing.assert_array_equal(Ranking.by_score(scores).order, np.argsort(-scores, kind="stable"))
+
+
 def test_ranking_by_score_keeps_the_order_of_equals_and_puts_undefined_last():
     ranking = Ranking.by_score(np.array([1.0, np.nan, 3.0, 1.0]), extra=np.arange(4))
     assert ranking.order.tolist() == [2, 0, 3, 1]

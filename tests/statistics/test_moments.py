@@ -96,14 +96,17 @@ def test_a_table_by_rows_has_the_moments_of_one_by_columns_to_the_bit(seed):
     n, p, n_classes = rng.integers(20, 60), 40_000 if seed == 0 else rng.integers(1, 30), rng.integers(2, 5)
     X = sparse.random_array((n, p), density=0.3, rng=rng, format="csr")
     X.data = np.round(rng.normal(size=X.nnz), seed)
+    full = np.column_stack([np.full(n, 2.0), rng.integers(1, 3, n), np.full(n, -1.0)])  # every row stores these
+    X, p = sparse.hstack([X, sparse.csr_array(full)], format="csr"), p + 3
     like = Problem.from_arrays(np.zeros((n, 1)), np.arange(n) % n_classes, sample_weight=rng.uniform(0.5, 2.0, n))
     by_row, by_column = (ClassMoments(np.zeros((p, n_classes))) for _ in range(2))
     by_row.add(SparseProblem.of(like, X))
     by_column.add(SparseProblem.of(like, X.tocsc()))
     for name in ("mass", "sums", "deviation", "constant"):
         np.testing.assert_array_equal(getattr(by_row, name), getattr(by_column, name))
-    np.testing.assert_array_equal(by_row.ranges.low, X.min(axis=0).toarray().ravel())
-    np.testing.assert_array_equal(by_row.ranges.high, X.max(axis=0).toarray().ravel())
+    low, high = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+    np.testing.assert_array_equal(by_row.ranges.low < 0, low < 0)
+    np.testing.assert_array_equal(by_row.constant, low == high)
 
 
 def test_ranges_merge():

@@ -452,6 +452,7 @@ class Control(Component):
 
 
 MOSTLY_MISSING = 0.9
+MANY_SCORES = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -493,8 +494,7 @@ class Ranking:
         Ranking
             The scores and the order.
         """
-        order = np.argsort(-np.where(np.isnan(scores), -np.inf, scores), kind="stable")
-        return cls(scores, order.astype(np.int64), extra)
+        return cls(scores, _downwards(np.where(np.isnan(scores), -np.inf, scores)), extra)
 
     def bare_last(self, missing: FloatArray, constant: NDArray[np.bool_]) -> Ranking:
         """Put columns whose cells are mostly missing behind all others but those that do not vary.
@@ -518,6 +518,22 @@ class Ranking:
         """
         place = np.where(constant, 2, missing >= MOSTLY_MISSING)[self.order]
         return replace(self, order=self.order[np.argsort(place, kind="stable")])
+
+
+def _downwards(scores: FloatArray) -> IntArray:
+    """Return the places of scores, none NaN, from high to low, those of equal ones as they come.
+
+    Of many, the bits are sorted by 16 at a time, which are whole numbers in the order of the floats once those of
+    negative floats are turned: half the time of comparisons.
+    """
+    if len(scores) < MANY_SCORES:
+        return np.argsort(-scores, kind="stable").astype(np.int64)
+    bits = (0.0 - scores).view(np.int64)
+    bits = bits ^ np.where(bits < 0, -1, np.int64(-(2**63)))
+    order = np.argsort(bits.astype(np.uint16), kind="stable")
+    for shift in (16, 32, 48):
+        order = order[np.argsort((bits[order] >> shift).astype(np.uint16), kind="stable")]
+    return order.astype(np.int64)
 
 
 def _bare_last(rank: Any) -> Any:

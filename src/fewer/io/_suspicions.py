@@ -37,8 +37,8 @@ MIN_IDENTIFIERS, MAX_ROWS_OF_ONE = 20, 20
 """A column named like an identifier has at least so many values, and so many rows or fewer share one on average."""
 TWICE = 0.01
 """The share of rows that are copies of others from which that is reported."""
-MOST_CODES, QUICK, MOST_COUNTS = 64, 500, 1 << 26
-"""Whole numbers below 64 are counted for many columns at once, on 500 rows, where that takes at most 2^26 counts."""
+MOST_CODES, QUICK, MOST_COUNTS = 64, 256, 1 << 26
+"""Whole numbers below 64 are counted for many columns at once, on 256 rows, where that takes at most 2^26 counts."""
 MAX_ALIKE = 0.1
 """Where a larger share of the columns holds a different whole number in each row, such numbers are measurements."""
 
@@ -290,14 +290,15 @@ class _Classes:
         """
         low, high = problem.extremes
         small = np.array([i for i in columns if low[i] >= 0 and high[i] < MOST_CODES], dtype=np.int64)
-        few, k = part[:QUICK], self.n_classes
-        if MOST_CODES * len(small) * k > MOST_COUNTS:
+        few, k, width = part[:QUICK], self.n_classes, int(high[small].max(initial=0)) + 1
+        size = len(small) * width
+        if size * k > MOST_COUNTS:
             return columns
-        cells = problem.X[np.ix_(few, small)]
-        codes = np.nan_to_num(cells).astype(np.int64)
-        places = (codes + MOST_CODES * np.arange(len(small))) * k + self.y[few][:, None]
-        counts = np.bincount(places.ravel(), minlength=MOST_CODES * len(small) * k)
-        errors = len(few) - counts.reshape(len(small), MOST_CODES, k).max(axis=2).sum(axis=1)
+        cells = problem.X[few][:, small] if len(small) < problem.n_features else problem.X[few]
+        codes = (np.nan_to_num(cells) if problem.has_missing else cells).astype(np.int64)
+        places = (codes + width * np.arange(len(small))) + size * self.y[few][:, None]
+        counts = np.bincount(places.ravel(), minlength=k * size).reshape(k, len(small), width)
+        errors = len(few) - counts.max(axis=0).sum(axis=1)
         allowed = (1.0 - NEAR_COPY) * (1.0 - float(self.shares.max())) * len(part)
         innocent = set(small[(errors > allowed) & (codes == cells).all(axis=0)].tolist())
         return [i for i in columns if i not in innocent]

@@ -42,35 +42,30 @@ def add_class_moments(X, shares, shift, mass, first, second):
 
 
 @njit(nogil=True, cache=True, fastmath=SUMS)
-def add_class_moments_by_row(X, order, ends, weights, shift, sums):
+def add_class_moments_by_row(X, y, weights, shift, first, second):
     """Do the same for a table row by row without missing cells.
 
-    Four rows of one class are added at a time, so that each sum is loaded and stored once for four cells.
-
-    X : (n, p) float64, row by row
-    order : (n,) int64, the rows of the first class, of the second, …; ends : (n_classes,) int64, where each class ends
-    shift : (n_classes, p) float64
-    sums : (2 n_classes, p) float64: the first moments, the second moments
+    X : (n, p) float64, row by row; y : (n,) int64
+    shift, first, second : (n_classes, p) float64
     """
-    p, n_classes, i = X.shape[1], shift.shape[0], 0
-    for c in range(n_classes):
-        first, second, about = sums[c], sums[n_classes + c], shift[c]
-        while i + 4 <= ends[c]:
-            a, b, e, g = X[order[i]], X[order[i + 1]], X[order[i + 2]], X[order[i + 3]]
-            wa, wb, we, wg = weights[order[i]], weights[order[i + 1]], weights[order[i + 2]], weights[order[i + 3]]
-            for f in range(p):
-                s = about[f]
-                x, y, z, t = a[f] - s, b[f] - s, e[f] - s, g[f] - s
-                first[f] += (wa * x + wb * y) + (we * z + wg * t)
-                second[f] += (wa * x * x + wb * y * y) + (we * z * z + wg * t * t)
-            i += 4
-        while i < ends[c]:
-            row, w = X[order[i]], weights[order[i]]
-            for f in range(p):
-                x = row[f] - about[f]
-                first[f] += w * x
-                second[f] += w * x * x
-            i += 1
+    n, p = X.shape
+    # Row after row: memory is read on, which for 20 to 200 columns is two to four times as fast as four rows of a class.
+    for i in range(n):
+        w, row, about, sums, squares = weights[i], X[i], shift[y[i]], first[y[i]], second[y[i]]
+        for f in range(p):
+            x = row[f] - about[f]
+            sums[f] += w * x
+            squares[f] += w * x * x
+
+
+@njit(nogil=True, cache=True, fastmath=SUMS)
+def add_class_sums_by_row(X, y, weights, first):
+    """Do the same for the first moments alone, about zero."""
+    n, p = X.shape
+    for i in range(n):
+        w, row, sums = weights[i], X[i], first[y[i]]
+        for f in range(p):
+            sums[f] += w * row[f]
 
 
 @njit(nogil=True, cache=True)
@@ -101,34 +96,25 @@ def add_sparse_moments(table, y, weights, sums, low, high):
 
 @njit(nogil=True, cache=True)
 def add_sparse_moments_by_row(table, y, weights, sums):
-    """Do the same for a table compressed by rows, without missing cells: the same additions, in the same order.
+    """Do the same for a table compressed by rows, without missing cells and ranges: the same additions in their order.
 
-    To turn such a table takes longer than to add it up. What belongs to a column lies together, and a block of columns
-    that stays in the cache is done at a time; each row remembers how far it has come.
+    To turn such a table takes longer than to add it up. What belongs to a column lies together; of many columns a block
+    that stays in the cache is done at a time, and each row remembers how far it has come.
 
     table : starts, columns (ascending in each row), data
-    sums : (p, 2 n_classes + 3) float64: the first and the second moments in each class; the least and the most stored
-        cell, and how many are stored
+    sums : (p, 2 n_classes) float64: the first and the second moments in each class
     """
     starts, columns, data = table
     p, width = sums.shape
-    flat, place, block = sums.reshape(-1), starts[:-1].copy(), 262_144 // width
-    n_classes, least = (width - 3) // 2, np.uint64(width - 3)
+    flat, place, block = sums.reshape(-1), starts[:-1].copy(), 1_048_576 // width
     for high in range(block, p + block, block):
         for i in range(y.shape[0]):
             k, end = place[i], starts[i + 1]
-            if k == end or columns[k] >= high:
-                continue
-            w, first, second = weights[i], np.uint64(y[i]), np.uint64(n_classes + y[i])
+            w, first, second = weights[i], np.uint64(y[i]), np.uint64(width // 2 + y[i])
             while k < end and columns[k] < high:
                 x, own = data[k], np.uint64(columns[k] * width)
                 flat[own + first] += w * x
                 flat[own + second] += w * x * x
-                if x < flat[own + least]:
-                    flat[own + least] = x
-                if x > flat[own + least + np.uint64(1)]:
-                    flat[own + least + np.uint64(1)] = x
-                flat[own + least + np.uint64(2)] += 1.0
                 k += 1
             place[i] = k
 

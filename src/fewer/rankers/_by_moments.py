@@ -114,9 +114,12 @@ def chi2_tests(statistic: FloatArray, freedom: Any) -> Tests:
     return Tests(statistic, p, log_p)
 
 
-def class_moments(problem: Problem) -> ClassMoments:
-    """Return the class moments of a table in memory: a stream of one chunk."""
-    moments = ClassMoments(shift_of(problem if problem.sparse is not None else head(problem)))
+def class_moments(problem: Problem, *, squares: bool = True) -> ClassMoments:
+    """Return the class moments of a table in memory, or the sums alone: a stream of one chunk."""
+    if squares:
+        moments = ClassMoments(shift_of(problem if problem.sparse is not None else head(problem)))
+    else:
+        moments = ClassMoments(np.zeros((problem.n_features, problem.n_classes)), squares=False)
     moments.add(problem)
     return moments
 
@@ -357,4 +360,4 @@ class Chi2(Ranker):
     statistics: ClassVar[tuple[str, ...]] = ("moments", "counts")
 
     def rank(self, problem: Problem, rng: np.random.Generator, resources: Resources) -> Ranking:
-        return chi2_ranking(class_moments(problem), level_tables(problem), problem)
+        return chi2_ranking(class_moments(problem, squares=False), level_tables(problem), problem)

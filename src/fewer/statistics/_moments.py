@@ -12,6 +12,7 @@ from fewer.kernels.statistics import (
     add_class_moments,
     add_class_moments_by_code,
     add_class_moments_by_row,
+    add_class_sums_by_row,
     add_sparse_moments,
     add_sparse_moments_by_row,
     add_target_moments,
@@ -92,13 +93,15 @@ class ClassMoments(Statistics):
     ----------
     shift : array of shape (n_columns, n_classes)
         Taken off the cells before they are squared, so that sums stay exact.
+    squares : bool, default=True
+        Whether more than the `sums` is asked for; otherwise the shift is zero.
 
     Attributes
     ----------
     mass : array of shape (n_columns, n_classes)
         Sum of the weights of the present cells.
     ranges : Ranges
-        The smallest and the largest cell of each column.
+        The smallest and the largest cell of each column; of a sparse one −1, 0 and 1 may stand for them.
     weight, n_weighted : float, int
         The weight of all rows, and how many have one.
 
@@ -113,8 +116,8 @@ class ClassMoments(Statistics):
     ([[2.0, 12.0]], [[2.0, 8.0]])
     """
 
-    def __init__(self, shift: FloatArray) -> None:
-        self.shift = shift
+    def __init__(self, shift: FloatArray, *, squares: bool = True) -> None:
+        self.shift, self._squares = shift, squares
         self.mass, self._first, self._second = (np.zeros(shift.shape) for _ in range(3))
         self.ranges = Ranges(len(shift))
         self._counts: FloatArray | None = None
@@ -143,17 +146,18 @@ class ClassMoments(Statistics):
     def _add_rows(self, X: FloatArray, codes: IntArray, weights: FloatArray) -> None:
         """Add rows without missing cells of a table that lies row by row in memory."""
         p, n_classes = self.shift.shape
-        sums = np.zeros((2 * n_classes, p))
+        first, second = np.zeros((2, n_classes, p))
         if X.size <= FEW_CELLS:
             for code in range(n_classes):
                 rows, own = X[codes == code] - self.shift[:, code], weights[codes == code]
-                sums[code], sums[n_classes + code] = own @ rows, own @ rows**2
+                first[code], second[code] = own @ rows, own @ rows**2
+        elif self._squares:
+            add_class_moments_by_row(X, codes, weights, np.ascontiguousarray(self.shift.T), first, second)
         else:
-            order, ends = np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes, minlength=n_classes))
-            add_class_moments_by_row(X, order, ends, weights, np.ascontiguousarray(self.shift.T), sums)
+            add_class_sums_by_row(X, codes, weights, first)
         self.mass += np.bincount(codes, weights, minlength=n_classes)
-        self._first += sums[:n_classes].T
-        self._second += sums[n_classes:].T
+        self._first += first.T
+        self._second += second.T
 
     def _count(self, chunk: Problem, codes: IntArray) -> None:
         """Count cells whose row has a weight, where weights are not counts by themselves."""
@@ -171,18 +175,21 @@ class ClassMoments(Statistics):
     def _add_sparse(self, X: Any, codes: IntArray, weights: FloatArray) -> None:
         """Add rows of a sparse table; its shift is zero, so that cells that are not stored add nothing but weight."""
         self.mass += np.bincount(codes, weights, minlength=self.shift.shape[1])
-        if X.format == "csc" or np.isnan(np.min(X.data, initial=0.0)):
+        if X.format == "csc" or np.isnan(least := np.min(X.data, initial=0.0)):
             X, sums = sparse.csc_array(X), (self.mass, self._first, self._second)
             add_sparse_moments((X.indptr, X.indices, X.data), codes, weights, sums, self.ranges.low, self.ranges.high)
             return
         p, n_classes = self.shift.shape
-        found = np.zeros((p, 2 * n_classes + 3))
-        found[:, -3], found[:, -2] = self.ranges.low, self.ranges.high
+        found = np.zeros((p, 2 * n_classes))
         add_sparse_moments_by_row((X.indptr, X.indices, X.data), codes, weights, found)
         self._first += found[:, :n_classes]
-        self._second += found[:, n_classes:-3]
-        not_stored = np.where(found[:, -1] < X.shape[0], 0.0, found[:, -3])
-        self.ranges.low, self.ranges.high = np.minimum(found[:, -3], not_stored), np.maximum(found[:, -2], not_stored)
+        self._second += found[:, n_classes:]
+        low, high = np.zeros(p), (across(found[:, n_classes:]) > 0).astype(np.float64)
+        if least < 0:
+            low[X.indices[X.data < 0]] = -1.0
+        if len(full := _full_columns(X)):
+            low[full], high[full] = column_ranges(X[:, full])
+        self.ranges.low, self.ranges.high = np.minimum(self.ranges.low, low), np.maximum(self.ranges.high, high)
 
     def merge(self, other: ClassMoments) -> None:
         self.mass += other.mass
@@ -368,6 +375,15 @@ def missing_cells(chunk: Problem, rows: BoolArray) -> FloatArray:
     X = chunk.sparse
     gaps = type(X)((np.isnan(X.data).astype(np.float64), X.indices, X.indptr), shape=X.shape)
     return np.asarray(gaps.T @ rows.astype(np.float64))
+
+
+def _full_columns(X: Any) -> IntArray:
+    """Return the columns of a table compressed by rows that every row stores; few rows show that there is none."""
+    shortest = int(np.argmin(np.diff(X.indptr)))
+    left: IntArray = X.indices[X.indptr[shortest] : X.indptr[shortest + 1]]
+    for row in range(min(8, X.shape[0])):
+        left = np.intersect1d(left, X.indices[X.indptr[row] : X.indptr[row + 1]], assume_unique=True)
+    return left[np.bincount(X.indices)[left] == X.shape[0]] if len(left) else left
 
 
 def shift_of(rows: Problem) -> FloatArray:
