@@ -98,25 +98,19 @@ def add_sparse_moments(table, y, weights, sums, low, high):
 def add_sparse_moments_by_row(table, y, weights, sums):
     """Do the same for a table compressed by rows, without missing cells and ranges: the same additions in their order.
 
-    To turn such a table takes longer than to add it up. What belongs to a column lies together; of many columns a block
-    that stays in the cache is done at a time, and each row remembers how far it has come.
+    To turn such a table takes longer than to add it up. What belongs to a column lies together.
 
-    table : starts, columns (ascending in each row), data
+    table : starts, columns, data
     sums : (p, 2 n_classes) float64: the first and the second moments in each class
     """
     starts, columns, data = table
-    p, width = sums.shape
-    flat, place, block = sums.reshape(-1), starts[:-1].copy(), 1_048_576 // width
-    for high in range(block, p + block, block):
-        for i in range(y.shape[0]):
-            k, end = place[i], starts[i + 1]
-            w, first, second = weights[i], np.uint64(y[i]), np.uint64(width // 2 + y[i])
-            while k < end and columns[k] < high:
-                x, own = data[k], np.uint64(columns[k] * width)
-                flat[own + first] += w * x
-                flat[own + second] += w * x * x
-                k += 1
-            place[i] = k
+    flat, width, n_classes = sums.reshape(-1), np.uint64(sums.shape[1]), np.uint64(sums.shape[1] // 2)
+    for i in range(y.shape[0]):
+        w, c = weights[i], np.uint64(y[i])
+        for k in range(starts[i], starts[i + 1]):
+            x, first = data[np.uint64(k)], np.uint64(columns[np.uint64(k)]) * width + c
+            flat[first] += w * x
+            flat[first + n_classes] += w * x * x
 
 
 @njit(nogil=True, cache=True)

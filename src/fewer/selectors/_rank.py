@@ -225,11 +225,11 @@ class RankSelector(Selector):
     def _best(self, ranking: IntArray, space: SearchSpace, most: int) -> BoolArray:
         """Return the best units of the ranking."""
         alone = space.single_columns
-        place = ranking[alone] if alone is not None else [ranking[unit].min() for unit in space.units]
+        place = ranking[alone] if alone is not None else np.array([ranking[unit].min() for unit in space.units])
         state = space.empty()
         n_kept = min(most, space.max_units)
         if n_kept:
-            state[np.argpartition(place, n_kept - 1)[:n_kept]] = True  # no two units have one place
+            state[place <= np.partition(place, n_kept - 1)[n_kept - 1]] = True  # no two units have one place
         return np.asarray(space.expand(state[None])[0], dtype=bool)
 
     def _judged(self, problem: Problem, rng: np.random.Generator) -> Problem:
