@@ -49,7 +49,7 @@ def add_class_moments_by_row(X, y, weights, shift, first, second):
     shift, first, second : (n_classes, p) float64
     """
     n, p = X.shape
-    # Row after row: memory is read on, which for 20 to 200 columns is two to four times as fast as four rows of a class.
+    # Row after row: memory is read on, which for 20 to 200 columns is two to four times as fast as class after class.
     for i in range(n):
         w, row, about, sums, squares = weights[i], X[i], shift[y[i]], first[y[i]], second[y[i]]
         for f in range(p):
