@@ -6,12 +6,14 @@ import subprocess
 import sys
 import textwrap
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
 import fewer
@@ -36,6 +38,8 @@ TEXT = pd.DataFrame(GAP, columns=NAMES).assign(t=TEXTS)
 DATES = FRAME.assign(when=pd.Timestamp("1970-01-01") + pd.to_timedelta(DAYS, unit="D"))
 WITH_CODES, WITH_DAYS = np.column_stack([GAP, CODES]), np.column_stack([X, DAYS])
 
+DICTIONARY = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
+
 TABLES = {
     "integer names": (FRAME.set_axis(range(4), axis=1), X),
     "mixed names": (FRAME.set_axis(["a", 1, "c", 2.5], axis=1), X),
@@ -53,6 +57,12 @@ TABLES = {
     "polars text": (pl.from_pandas(TEXT), WITH_CODES),
     "pyarrow": (pa.Table.from_pandas(TEXT), WITH_CODES),
     "pyarrow names that stand there twice": (pa.table(list(X.T), names=["a", "a", "c", "d"]), X),
+    "a batch of Arrow": (pa.RecordBatch.from_pandas(TEXT), WITH_CODES),
+    "an Arrow dictionary": (
+        TEXT.assign(t=pd.Series(pa.array(TEXTS).dictionary_encode(), dtype=DICTIONARY)),
+        WITH_CODES,
+    ),
+    "masked cells": (np.ma.masked_array(np.nan_to_num(GAP, nan=500.0), mask=np.isnan(GAP)), GAP),
     "structured": (np.array([tuple(row) for row in X], dtype=[(name, float) for name in NAMES]), X),
     "records": (DATES.to_records(index=False), WITH_DAYS),
 }
@@ -115,11 +125,65 @@ def test_features_are_the_labels_of_the_frame(names):
     assert np.array_equal(fitted[0].transform(frame), X[:, selection.support])
 
 
+def test_a_number_and_its_text_are_two_labels():
+    frame = FRAME.set_axis(["1", "b", 1, "d"], axis=1)
+    options = {"method": "fisher", "n_features_to_select": 1, "cv": 0}
+    assert [type(label) for label in fewer.select(frame, Y, **options).features] == [int]
+
+
 def test_doubles_are_reported():
     options = {"method": "fisher", "n_features_to_select": 1, "cv": 0}
     twice = fewer.select(FRAME.set_axis(["a", "c", "c", "a"], axis=1), Y, **options)
     assert twice.features == ["c (2)"]
     assert "2 columns are named 'c'; the others are called 'c (2)'." in twice.warnings
+
+
+LABELS = np.where(Y == 1, "yes", "no")
+HOLE = np.arange(60) == 3
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        pa.array(LABELS.tolist()),
+        pa.chunked_array([LABELS.tolist()]),
+        pd.Series(LABELS, index=np.arange(60)[::-1], dtype="string"),
+        pd.Categorical(LABELS, categories=["unused", "yes", "no"]),
+        pl.Series(LABELS.tolist(), dtype=pl.Categorical),
+        sparse.csr_matrix(Y[:, None]),
+        [Decimal(int(code)) for code in Y],
+    ],
+    ids=lambda target: type(target).__name__,
+)
+def test_a_target_of_any_kind(target):
+    expected = fewer.select(X, Y, "fisher", n_features_to_select=1, cv=2, random_state=0)
+    found = fewer.select(X, target, "fisher", n_features_to_select=1, cv=2, random_state=0)
+    assert (found.support, found.score_heldout) == (expected.support, expected.score_heldout)
+    if not sparse.issparse(target):  # scikit-learn's check of targets refuses one
+        assert fewer.RankSelector(Fisher(), n_features_to_select=1).fit(X, target).support_.tolist() == found.support
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (pd.Series(LABELS, dtype="string").mask(HOLE), "The target is missing in row 3"),
+        (np.where(HOLE, np.nan, LABELS.astype(object)), "The target is missing in row 3"),
+        (np.ma.masked_array(Y, mask=HOLE), "The target is missing in row 3"),
+        ([None] * 60, "The target is missing in row 0 and 59 more"),
+        (pd.period_range("2020", periods=60, freq="M"), "The target holds Period values"),
+    ],
+)
+def test_an_odd_target_is_refused_in_the_same_words_everywhere(target, said):
+    for fit in (fewer.RankSelector(Fisher()).fit, fewer.AutoSelector().fit, fewer.select):
+        for table in (X, FRAME):
+            with pytest.raises(fewer.InputError, match=f"^{said}"):
+                fit(table, target)
+
+
+@pytest.mark.parametrize("target", [set(range(60)), dict.fromkeys(range(60), 1)])
+def test_a_target_without_an_order_is_refused(target):
+    with pytest.raises(fewer.InputError, match="give one value for each row, in their order"):
+        fewer.select(X, target)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

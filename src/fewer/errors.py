@@ -1,5 +1,6 @@
 """The one kind of error that people are meant to read, the one category of warnings, and Ctrl-C as what it was."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -71,6 +72,40 @@ def interruptible() -> Iterator[None]:
         if isinstance(cause, KeyboardInterrupt):
             raise KeyboardInterrupt from None
         raise
+
+
+@contextmanager
+def telling(what: str) -> Iterator[None]:
+    """Turn the error of somebody's estimator, selector or score into one that says whose it is.
+
+    Parameters
+    ----------
+    what : str
+        What is done, such as "Scoring by f1".
+
+    Yields
+    ------
+    None
+        Nothing: the work stands inside the `with`.
+
+    Examples
+    --------
+    >>> from fewer.errors import telling
+    >>> with telling("Scoring by my_score"):
+    ...     raise TypeError("my_score() takes 1 positional argument but 3 were given")
+    Traceback (most recent call last):
+    ...
+    fewer.errors.InputError: Scoring by my_score failed: my_score() takes 1 positional argument but 3 were given
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # what comes of it is looked at
+            yield
+    except InputError:
+        raise
+    except (ValueError, TypeError, ArithmeticError, AttributeError, IndexError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InputError(f"{what} failed: {reason}") from error
 
 
 @contextmanager

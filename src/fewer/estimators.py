@@ -28,7 +28,8 @@ from sklearn.utils.validation import (
 from fewer.contracts._components import parameter_names
 from fewer.errors import FewerWarning, one_line
 from fewer.io import infer_task, is_frame, plain_frame, to_problem
-from fewer.io._reader import ProblemReader
+from fewer.io._reader import ProblemReader, target_values, unmasked
+from fewer.io.frames import row_number
 from fewer.problem import FloatArray, InputError, Problem, Task, column_numbers
 from fewer.text import nearest
 
@@ -74,10 +75,13 @@ class TableEstimator(BaseEstimator):
         """Read a table and its target into a problem, and tell what was noticed."""
         self.__dict__.pop(self._made_last, None)
         rows = _known_metadata(type(self).__name__, rows)
+        X = unmasked(X)
         several = self._several_targets(y)
         if issparse(X) and not sparse:
             raise InputError("X is a sparse matrix, which would become dense here anyway; give X.toarray().")
         with one_line():
+            if not several and (np.ma.is_masked(y) or np.asarray(y).dtype.kind == "O"):  # the reader names odd cells
+                y = target_values(y, row_number)
             if is_frame(named := sklearn_table(X)):
                 _check_feature_names(self, named, reset=True)
                 _check_n_features(self, named, reset=True)
@@ -151,7 +155,8 @@ class TableEstimator(BaseEstimator):
 def sklearn_table(X: Any) -> Any:
     """Return a frame with names that scikit-learn takes: it ignores other labels than text, but refuses a mixture.
 
-    It refuses labels that stand there twice, too. A structured array becomes a frame.
+    It refuses labels that stand there twice, too. A structured array and a batch of Arrow become frames; the hidden
+    cells of a masked array are missing.
 
     Examples
     --------
@@ -159,11 +164,12 @@ def sklearn_table(X: Any) -> Any:
     >>> sklearn_table(pd.DataFrame([[1.0, 2.0]], columns=["a", 1])).columns.tolist()
     ['a', '1']
     """
+    X = unmasked(X)
+    if type(X).__name__ == "RecordBatch" or (isinstance(X, np.ndarray) and X.dtype.names is not None):
+        return plain_frame(X)[0]
     labels = list(getattr(X, "column_names", X.columns if hasattr(X, "iloc") and hasattr(X, "columns") else ()))
     mixed = len({isinstance(label, str) for label in labels}) > 1
-    if mixed or len(set(labels)) < len(labels) or (isinstance(X, np.ndarray) and X.dtype.names is not None):
-        return plain_frame(X)[0]
-    return X
+    return plain_frame(X)[0] if mixed or len(set(labels)) < len(labels) else X
 
 
 def _are_plain(X: Any, y: Any) -> bool:

@@ -5,10 +5,11 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score, roc_auc_score
 
+import fewer
 from fewer.contracts import Resources
 from fewer.criteria import CrossValidated
-from fewer.errors import InputError
-from fewer.evaluate.grading import Grade, Grader, is_share, telling
+from fewer.errors import InputError, telling
+from fewer.evaluate.grading import Grade, Grader, is_share
 from fewer.problem import Problem
 from fewer.validate import ConfidenceInterval, Split, split_rows
 from making import make_problem
@@ -135,6 +136,14 @@ def test_what_fails_is_told_in_one_line(error, told):
 def test_our_own_errors_pass_as_they_are():
     with pytest.raises(InputError, match="^mine$"), telling("Scoring"):
         raise InputError("mine")
+
+
+@pytest.mark.parametrize("method", ["fisher", "auto"])
+def test_a_score_that_fails_is_told_in_one_line(method):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 2
+    with pytest.raises(InputError, match="^The scoring failed: .* takes 1 positional argument but 3 were given$"):
+        fewer.select(X, y, method, cv=2, random_state=0, scoring=lambda model: 1.0)
 
 
 def test_rows_of_a_group_vary_together():

@@ -30,6 +30,7 @@ from fewer.criteria.engines import PartMaker, find_engine, find_part, in_single_
 from fewer.criteria.engines._engine import Engine, Split
 from fewer.criteria.engines._histogram_boosting import HistogramBoosting
 from fewer.criteria.engines._parts import Part
+from fewer.errors import telling
 from fewer.parallel import Shared, parallelism, run_tasks
 from fewer.problem import BoolArray, FloatArray, InputError, IntArray, Problem, Task
 from fewer.validate import assign_folds, split_rows
@@ -757,7 +758,8 @@ def score_outputs(scoring: Any, outputs: FloatArray, rows: Problem) -> float:
         if rows.task == "classification"
         else _RecordedRegressor(outputs)
     )
-    return float(get_scorer(scoring)(recorded, rows.X, rows.labels, **_weights(rows.sample_weight, slice(None))))
+    with telling("The scoring"):
+        return float(get_scorer(scoring)(recorded, rows.X, rows.labels, **_weights(rows.sample_weight, slice(None))))
 
 
 class FittedRule:

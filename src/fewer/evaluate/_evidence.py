@@ -19,11 +19,11 @@ from fewer.contracts import Answer, Criterion, PredictiveScorer, Resources
 from fewer.contracts._answer import LARGEST_SHOWN
 from fewer.control._aggregate import draw_rows
 from fewer.criteria import CrossValidated
-from fewer.errors import InputError
+from fewer.errors import InputError, telling
 from fewer.evaluate._heldout import HeldOutScores
 from fewer.evaluate._row_views import always_wrong, discriminant_plane, plane
 from fewer.evaluate.distributions import distribution, predictions, shown_classes
-from fewer.evaluate.grading import Grade, Grader, telling
+from fewer.evaluate.grading import Grade, Grader
 from fewer.io.frames import FrameSchema
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.selectors.auto._standins import stand_ins

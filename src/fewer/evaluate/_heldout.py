@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from fewer.contracts import Criterion, PredictiveScorer, Resources
 from fewer.criteria import KNN
-from fewer.errors import InputError
+from fewer.errors import InputError, telling
 from fewer.evaluate._loop import Record, each_part
-from fewer.evaluate.grading import Grade, Grader, telling
+from fewer.evaluate.grading import Grade, Grader
 from fewer.parallel import leaves_machine
 from fewer.problem import FloatArray, Problem
 from fewer.validate import ConfidenceInterval, Split, split_rows, stratified_sample

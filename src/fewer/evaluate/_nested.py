@@ -26,9 +26,9 @@ from threadpoolctl import threadpool_limits
 from fewer.contracts import PredictiveScorer, Resources
 from fewer.criteria import CrossValidated
 from fewer.criteria.cross_validated import CrossValidatedScorer
-from fewer.errors import InputError
+from fewer.errors import InputError, telling
 from fewer.evaluate._loop import Record, each_part
-from fewer.evaluate.grading import Grade, Grader, telling
+from fewer.evaluate.grading import Grade, Grader
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem, Task
 from fewer.rankers import Fisher, FTest
 from fewer.selectors import RankSelector, SubsetSelector

@@ -6,8 +6,7 @@ import difflib
 import math
 import re
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -182,20 +181,6 @@ def refuse_scoring(name: str, task: str) -> None:
     meant = "regression" if QUANTITY_SCORES.match(name) else "classification"
     if meant != task:
         raise InputError(f"{name} is for {meant}, but the task is {task}; choose another score.")
-
-
-@contextmanager
-def telling(what: str) -> Iterator[None]:
-    """Turn the error of somebody's estimator, selector or score into one that says whose it is."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # what comes of it is looked at
-            yield
-    except InputError:
-        raise
-    except (ValueError, TypeError, ArithmeticError, AttributeError, IndexError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise InputError(f"{what} failed: {reason}") from error
 
 
 def is_share(name: str) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -178,6 +179,7 @@ class ProblemReader:
             raise InputError("The table has only the target column; there is nothing to select.")
         if not n_rows:
             raise InputError("The table has no rows; give a table with rows.")
+        y = y.toarray() if sparse.issparse(y) else y
         several = self.multi_output and _n_columns(y) > 1
         values = several_targets(y, self.place) if several else target_values(y, self.place)
         target, task = self._decided(values, n_rows)
@@ -418,8 +420,7 @@ def _as_array(X: Any) -> NDArray[Any]:
     if hasattr(X, "toarray"):
         refuse_too_large("The sparse table", 8 * X.shape[0] * X.shape[1], available_memory())
         return np.asarray(X.astype(np.float64).toarray())
-    if isinstance(X, np.ma.MaskedArray):
-        X = unmasked(X)
+    X = unmasked(X)
     array = np.asarray(X) if isinstance(X, np.ndarray) else _array_of_lists(X)
     if array.ndim != 2:
         raise InputError(f"X has {array.ndim} dimension{'s' * (array.ndim != 1)}; it must be two-dimensional.")
@@ -428,8 +429,10 @@ def _as_array(X: Any) -> NDArray[Any]:
     return array
 
 
-def unmasked(values: Any) -> NDArray[Any]:
-    """Return a masked array as a plain one, its hidden cells missing."""
+def unmasked(values: Any) -> Any:
+    """Return a masked array as a plain one, its hidden cells missing; anything else as it is."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
     if not np.ma.is_masked(values):
         return np.asarray(values.data)
     if values.dtype.kind in "biuf":
@@ -711,8 +714,7 @@ def target_values(y: Any, place: Place) -> NDArray[Any]:
     """Return the target as numbers, truth values or text; refuse missing."""
     if y is None:
         raise InputError("The target y is None; give one value for each row, or the name of a column of X.")
-    if isinstance(y, np.ma.MaskedArray):
-        y = unmasked(y)
+    y = unmasked(y)
     if is_frame(y):
         y = nw.from_native(y, eager_only=True)
         if y.shape[1] != 1:
@@ -725,10 +727,12 @@ def target_values(y: Any, place: Place) -> NDArray[Any]:
             values = encode(series, "target", None, place, [])[0]
         else:
             values = _objects(series.to_list())
-    elif not isinstance(series, Iterable):
-        raise InputError(f"The target is {series!r}; give one value for each row.")
+    elif not isinstance(series, Iterable) or isinstance(series, str | bytes | Mapping | Set):
+        raise InputError(f"The target is {reprlib.repr(series)}; give one value for each row, in their order.")
+    elif isinstance(series, np.ndarray):
+        values = np.asarray(series)
     else:
-        values = np.asarray(series) if isinstance(series, np.ndarray) else _objects(list(series))
+        values = _objects(series.to_pylist() if hasattr(series, "to_pylist") else list(series))
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:

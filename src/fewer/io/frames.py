@@ -86,9 +86,8 @@ def own_labels(X: Any, names: Iterable[str]) -> list[Any]:
     [('a', 'b'), 0, 'other']
     """
     labels = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
-    texts = [text_name(label) for label in labels]
-    counts = Counter(texts)
-    own = {text: label for text, label in zip(texts, labels, strict=True) if counts[text] == 1}
+    counts = Counter(labels)
+    own = {name: label for name, label in zip(text_names(labels)[0], labels, strict=True) if counts[label] == 1}
     return [own.get(name, name) for name in names]
 
 
@@ -166,7 +165,7 @@ def is_frame(X: Any) -> bool:
 def plain_frame(X: Any) -> tuple[Any, list[str]]:
     """Return a table whose columns have distinct names that are text; other tables than frames stay as they are.
 
-    pandas takes any labels: numbers, tuples, one label twice. A structured array becomes a frame.
+    pandas takes any labels: numbers, tuples, one label twice. A structured array and a batch of Arrow become frames.
 
     Parameters
     ----------
@@ -186,6 +185,8 @@ def plain_frame(X: Any) -> tuple[Any, list[str]]:
     """
     if isinstance(X, np.ndarray) and X.dtype.names is not None and X.ndim == 1:
         return pl.DataFrame({name: np.ascontiguousarray(X[name]) for name in X.dtype.names}), []
+    if type(X).__name__ == "RecordBatch":  # of Arrow: no frame to others, a table to its own library
+        X = import_module("pyarrow").Table.from_batches([X])
     if not is_frame(X):
         return X, []
     if hasattr(X, "iloc"):
@@ -324,8 +325,7 @@ def _nominal_column(
     cells: FloatArray, missing: NDArray[Any], levels: tuple[str, ...], like: nw.Series[Any], library: Any
 ) -> nw.Series[Any]:
     codes = np.where(missing, 0, cells).astype(np.int64)
-    if like.implementation.is_pandas() and like.dtype in (nw.Categorical, nw.Enum):
-        native = like.to_native().dtype
+    if like.implementation.is_pandas() and hasattr(native := like.to_native().dtype, "categories"):
         place = {label_of(category): code for code, category in enumerate(native.categories)}
         numbers = np.array([place[level] for level in levels], dtype=np.int64)[codes]
         values = library.Categorical.from_codes(np.where(missing, -1, numbers), dtype=native)

@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.metrics import get_scorer
 
-from fewer.criteria.cross_validated import _RecordedClassifier, _RecordedRegressor
+from fewer.criteria.cross_validated import score_outputs
 from fewer.problem import BoolArray, FloatArray, IntArray, Problem
 from fewer.validate import Split as Rows
 
@@ -276,13 +275,7 @@ class Loss:
         return np.arange(len(self.weights)) if self.problem.groups is None else self.problem.groups
 
     def _scored(self, outputs: FloatArray, rows: Problem) -> float:
-        classes = rows.task == "classification"
-        model: Any = (
-            _RecordedClassifier(outputs, np.asarray(rows.classes)) if classes else _RecordedRegressor(outputs[:, 0])
-        )
-        weights = {} if rows.sample_weight is None else {"sample_weight": rows.sample_weight}
-        scorer = get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring
-        return float(scorer(model, rows.X, rows.labels, **weights))
+        return score_outputs(self.scoring, outputs if rows.task == "classification" else outputs[:, 0], rows)
 
 
 def mean_and_error(values: FloatArray, weights: FloatArray, clusters: IntArray) -> tuple[FloatArray, FloatArray]:
