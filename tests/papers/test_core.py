@@ -2,11 +2,15 @@
 
 import csv
 import json
+import os
+import time
 
 import numpy as np
 import pytest
 
 import fewer_papers as papers
+from fewer.contracts import Resources
+from fewer.parallel import run_tasks
 from fewer.problem import InputError
 from fewer_papers import Absent, Cell, Claim, Document, Rerun, backed, judge, judge_spread, reproduce
 from fewer_papers._core import chance_of, order_of, with_rivals
@@ -210,7 +214,26 @@ def test_all_documents_together_tell_their_time(monkeypatch):
     monkeypatch.setattr(papers, "names", lambda: ["one", "two"])
     monkeypatch.setattr(papers, "document", lambda name: toy_document([]))
     result = CliRunner().invoke(app, ["reproduce", "all", "--jobs", "1"], catch_exceptions=False)
-    assert "2 documents, 0.0 minutes with 1 jobs." in result.stdout
+    assert "2 documents, 0.0 minutes with 1 jobs, 0.0 of processor time." in result.stdout
+
+
+def _busy(shared, goal):
+    while time.process_time() < goal:
+        pass
+    return os.getpid(), time.process_time()
+
+
+def test_processor_time_counts_the_workers():
+    """What the worker processes say of their own clocks adds up to no more than what is told."""
+
+    def table(run):
+        spent.update(run_tasks(_busy, [(0.2,), (0.3,)], Resources(2)))
+        return []
+
+    spent = {}
+    result = reproduce(Document("busy", "Nobody, Nothing (2000)", {"1": table}), Rerun())
+    assert sum(spent.values()) <= result.processor + 0.05  # clocks tick a hundred times a second
+    assert result.to_json()["processor"] == round(result.processor, 3)
 
 
 def test_data_is_fetched_from_a_server(monkeypatch, tmp_path):

@@ -112,10 +112,10 @@ def _print_all(results: list[Reproduction], jobs: int) -> None:
     if len(results) < 2:
         return
     _print_counts(results, console)
-    seconds = sum(result.seconds for result in results)
+    seconds, processor = (sum(getattr(result, name) for result in results) for name in ("seconds", "processor"))
     for result in results:
         console.print(f"{result.document.name}: {result.conclusion}", highlight=False)
-    console.print(f"\n{len(results)} documents, {seconds / 60:.1f} minutes with {jobs} jobs.", highlight=False)
+    console.print(f"\n{len(results)} documents, {seconds / 60:.1f} minutes with {jobs} jobs, {processor / 60:.1f} of processor time.", highlight=False)
 
 
 def _print(result: Reproduction, console: Console) -> None:
@@ -133,7 +133,7 @@ def _print(result: Reproduction, console: Console) -> None:
     console.print(f"\n{escape(result.conclusion)}", highlight=False)
     console.print(
         f"{sum(values.values())} distinct printed values: {_counted(values)}. {sum(spreads.values())} spreads: "
-        f"{_counted(spreads)}. {result.seconds:.1f} s, {effort}.",
+        f"{_counted(spreads)}. {result.seconds:.1f} s, {result.processor:.1f} of processor time, {effort}.",
         highlight=False,
     )
     for role, counts in result.other_counts.items():
